@@ -18,6 +18,7 @@ pub(crate) struct Options {
 pub(crate) fn power(options: &Options) {
     println!("{}", heats_table(0..options.sessions));
     println!("{}", evidence_table(0..options.sessions));
+    println!("{}", unlike_table(0..options.sessions));
 }
 
 /// How precise heats are, and what they find.
@@ -30,10 +31,10 @@ fn heats_table(seeds: Range<u64>) -> String {
     );
     let part = |members: usize| {
         let half = heats::power::precision(members, seeds.clone());
-        let half = half
-            .into_iter()
-            .map(|half| format!("±{:.1} %", half * 100.0));
-        let mut rows = heats_row(members, "half width of a 95 % interval", half);
+        let pairs = half.iter().map(|half| plus_minus(half.pairs));
+        let best = half.iter().map(|half| plus_minus(half.best));
+        let mut rows = heats_row(members, "half width of a pair alone", pairs);
+        rows += &heats_row(members, "half width beside the best", best);
         for effect in heats::power::EFFECTS {
             let what = match effect {
                 0.0 => "equal: dead heat within 3 %".to_owned(),
@@ -62,38 +63,72 @@ fn heats_row(members: usize, what: &str, cells: impl Iterator<Item = String>) ->
     format!("| {members} | {what} | {} |\n", cells.join(" | "))
 }
 
+fn plus_minus(half: f64) -> String {
+    format!("±{:.1} %", half * 100.0)
+}
+
 /// How often heats are wrong.
 fn evidence_table(seeds: Range<u64>) -> String {
-    let header = "| sessions | 95 % intervals that hold the truth | for the worst and the best pair | false differences \
-                  | false dead heats |\n| --- | ---: | ---: | ---: | ---: |\n";
-    let share = |share: deadheat_simulation::Share| format!("{:.1} %", share.rate() * 100.0);
+    let header = "| sessions | 95 % intervals that hold the truth | for the worst and the best pair | all beside the best \
+                  | false differences | false dead heats |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
     let row = |(name, field, heats): &(&str, heats::Field, usize)| {
         let found = heats::evidence(field, *heats, seeds.clone(), &Default::default());
         format!(
-            "| {name}, {heats} heats | {} | {} to {} | {} | {} |\n",
+            "| {name}, {heats} heats | {} | {} to {} | {} | {} | {} |\n",
             share(found.covered),
             share(found.pairs.0),
             share(found.pairs.1),
+            share(found.best),
             share(found.false_differences),
             share(found.false_dead_heats),
         )
     };
-    let cases = heats::power::cases();
-    let (one, other) = cases.split_at(cases.len() / 2);
-    let rows = thread::scope(|scope| {
-        let row = &row;
-        let half = |cases| scope.spawn(move || <[_]>::iter(cases).map(row).collect::<String>());
-        [half(one), half(other)].map(|rows| rows.join().expect("a simulation does not panic"))
-    });
+    let rows = on_two_threads(&heats::power::cases(), row);
     let looked = heats::power::looked_cases().map(|(name, field, most)| {
         let found = heats::looked(&field, most, seeds.clone(), &Default::default());
         format!(
-            "| {name}, at most {most} heats | | | {} | {} |\n",
+            "| {name}, at most {most} heats | | | | {} | {} |\n",
             share(found.false_differences),
             share(found.false_dead_heats),
         )
     });
-    header.to_owned() + &rows.concat() + &looked.concat()
+    header.to_owned() + &rows + &looked.concat()
+}
+
+/// What one member that is not like the others does to all.
+fn unlike_table(seeds: Range<u64>) -> String {
+    let header = "| members | heats | a pair of the others | a member beside the best | worst pair | false differences \
+                  | false dead heats |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    let row = |(name, field): &(&str, heats::Field)| {
+        let rows = heats::power::UNLIKE_HEATS.map(|heats| {
+            let found = heats::evidence(field, heats, seeds.clone(), &Default::default());
+            format!(
+                "| {name} | {heats} | {} | {} | {} | {} | {} |\n",
+                plus_minus(found.half_widths.others),
+                plus_minus(found.half_widths.best),
+                share(found.pairs.0),
+                share(found.false_differences),
+                share(found.false_dead_heats),
+            )
+        });
+        rows.concat()
+    };
+    header.to_owned() + &on_two_threads(&heats::power::unlike_cases(), row)
+}
+
+/// The rows of all cases, in their order.
+fn on_two_threads<C: Sync>(cases: &[C], row: impl Fn(&C) -> String + Sync) -> String {
+    let (one, other) = cases.split_at(cases.len() / 2);
+    let rows = thread::scope(|scope| {
+        let row = &row;
+        let half = |cases| scope.spawn(move || <[C]>::iter(cases).map(row).collect::<String>());
+        [half(one), half(other)].map(|rows| rows.join().expect("a simulation does not panic"))
+    });
+    rows.concat()
+}
+
+fn share(share: deadheat_simulation::Share) -> String {
+    format!("{:.1} %", share.rate() * 100.0)
 }
 
 /// A whole or half per cent, without the digits that binary fractions add.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use deadheat_stats::heats::{
-    Deal, Fit, Group, Looks, Quantity, Ranking, Settings, Verdict, of_fit, within,
+    Deal, Fit, Group, Looks, Place, Quantity, Ranking, Settings, Verdict, of_fit, within,
 };
 
 use super::Field;
@@ -16,12 +16,25 @@ pub struct Evidence {
     pub covered: Share,
     /// The same for the pair whose intervals do it least and most often.
     pub pairs: (Share, Share),
-    /// Sessions that call any pair of truly equal members different.
+    /// Sessions whose intervals of all members beside the best hold the true ratios.
+    pub best: Share,
+    /// Sessions that claim an order of truly equal members, or a wrong one.
     pub false_differences: Share,
     /// Sessions that call any pair a dead heat whose true ratio lies at the margin or beyond.
     pub false_dead_heats: Share,
-    /// The median half width of the intervals of single pairs, on the logarithm.
-    pub half_width: f64,
+    /// The median half widths of the intervals, on the logarithm.
+    pub half_widths: HalfWidths,
+}
+
+/// Median half widths of intervals, on the logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfWidths {
+    /// Of single pairs.
+    pub pairs: f64,
+    /// Of single pairs without the last member.
+    pub others: f64,
+    /// Of members beside the best.
+    pub best: f64,
 }
 
 /// Two true advantages that are closer than this are the same.
@@ -36,24 +49,24 @@ pub fn evidence(field: &Field, heats: usize, seeds: Range<u64>, settings: &Setti
         sessions: 0,
     };
     let mut covered = vec![none; members * members];
-    let mut widths = Vec::new();
+    let mut widths = Widths::default();
     let mut errors = Errors::default();
+    let mut best = Share { sessions, ..none };
     for seed in seeds {
         let fit = fits(field, &[heats], seed, settings).remove(0);
-        for a in 0..members {
-            for b in 0..a {
-                let Some(contrast) = fit.contrast(a, b) else {
-                    continue;
-                };
-                let half = contrast.half_width(settings.alpha);
-                let holds = (contrast.difference - field.truth(a, b)).abs() <= half;
-                let pair = &mut covered[a * members + b];
-                pair.of_these += u32::from(holds);
-                pair.sessions += 1;
-                widths.push(half);
-            }
+        for (a, b) in pairs_of(members) {
+            let Some(contrast) = fit.contrast(a, b) else {
+                continue;
+            };
+            let half = contrast.half_width(settings.alpha);
+            let holds = (contrast.difference - field.truth(a, b)).abs() <= half;
+            let pair = &mut covered[a * members + b];
+            pair.of_these += u32::from(holds);
+            pair.sessions += 1;
         }
         let ranking = ranking_of(&fit, members, settings.alpha, settings);
+        widths.add(&fit, &ranking, settings);
+        best.of_these += u32::from(holds_beside_the_best(field, &ranking));
         errors.count(field, settings, &[ranking]);
     }
     covered.retain(|pair| pair.sessions > 0);
@@ -62,14 +75,72 @@ pub fn evidence(field: &Field, heats: usize, seeds: Range<u64>, settings: &Setti
         of_these: sum.of_these + pair.of_these,
         sessions: sum.sessions + pair.sessions,
     });
-    widths.sort_by(f64::total_cmp);
     let (false_differences, false_dead_heats) = errors.shares(sessions);
     Evidence {
         covered: all,
         pairs: (covered[0], covered[covered.len() - 1]),
+        best,
         false_differences,
         false_dead_heats,
-        half_width: widths[widths.len() / 2],
+        half_widths: widths.medians(),
+    }
+}
+
+/// All pairs of so many members.
+fn pairs_of(members: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..members).flat_map(|a| (0..a).map(move |b| (a, b)))
+}
+
+/// Whether the intervals of all members beside the first hold the true ratios.
+fn holds_beside_the_best(field: &Field, ranking: &Ranking) -> bool {
+    let first = ranking.places.first().map(|place| place.member);
+    let mut beside = ranking
+        .pairs
+        .iter()
+        .filter(|pair| Some(pair.better) == first);
+    beside.all(|pair| {
+        let truth = field.truth(pair.better, pair.worse).exp();
+        pair.interval
+            .is_none_or(|ends| ends.low <= truth * (1.0 + SAME) && truth <= ends.high)
+    })
+}
+
+/// Half widths of the intervals of some sessions.
+#[derive(Default)]
+struct Widths {
+    pairs: Vec<f64>,
+    others: Vec<f64>,
+    best: Vec<f64>,
+}
+
+impl Widths {
+    fn add(&mut self, fit: &Fit, ranking: &Ranking, settings: &Settings) {
+        let members = ranking.places.len() + ranking.unplaced.len();
+        for (a, b) in pairs_of(members) {
+            let Some(contrast) = fit.contrast(a, b) else {
+                continue;
+            };
+            let half = contrast.half_width(settings.alpha);
+            self.pairs.push(half);
+            if a + 1 < members {
+                self.others.push(half);
+            }
+        }
+        let places = ranking.places.iter();
+        self.best
+            .extend(places.filter_map(|place| ranking.half_width(place.member)));
+    }
+
+    fn medians(self) -> HalfWidths {
+        let [pairs, others, best] = [self.pairs, self.others, self.best].map(|mut widths| {
+            widths.sort_by(f64::total_cmp);
+            widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN)
+        });
+        HalfWidths {
+            pairs,
+            others,
+            best,
+        }
     }
 }
 
@@ -163,28 +234,22 @@ pub fn verdicts(
     found
 }
 
-/// The median half width of the single pairs' intervals after each of these numbers of heats, which grow.
+/// The median half widths of the intervals after each of these numbers of heats, which grow.
 pub fn half_widths(
     field: &Field,
     heats: &[usize],
     seeds: Range<u64>,
     settings: &Settings,
-) -> Vec<f64> {
-    let mut widths: Vec<Vec<f64>> = vec![Vec::new(); heats.len()];
+) -> Vec<HalfWidths> {
+    let mut widths: Vec<Widths> = heats.iter().map(|_| Widths::default()).collect();
     for seed in seeds {
         let fits = fits(field, heats, seed, settings);
         for (widths, fit) in widths.iter_mut().zip(&fits) {
-            for a in 0..field.members.len() {
-                let contrasts = (0..a).filter_map(|b| fit.contrast(a, b));
-                widths.extend(contrasts.map(|found| found.half_width(settings.alpha)));
-            }
+            let ranking = ranking_of(fit, field.members.len(), settings.alpha, settings);
+            widths.add(fit, &ranking, settings);
         }
     }
-    let median = |mut widths: Vec<f64>| {
-        widths.sort_by(f64::total_cmp);
-        widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN)
-    };
-    widths.into_iter().map(median).collect()
+    widths.into_iter().map(Widths::medians).collect()
 }
 
 /// The fits of a session's throughput after each of these numbers of heats, which grow.
@@ -219,19 +284,40 @@ struct Errors {
 impl Errors {
     /// Counts a session by the rankings that it showed.
     fn count(&mut self, field: &Field, settings: &Settings, seen: &[Ranking]) {
-        let pairs = || seen.iter().flat_map(|ranking| &ranking.pairs);
         let margin = settings.margin.ln_1p();
-        let any = |verdict: Verdict, wrong: &dyn Fn(f64) -> bool| {
-            let mut pairs = pairs().filter(|pair| pair.verdict == verdict);
-            u32::from(pairs.any(|pair| wrong(field.truth(pair.better, pair.worse))))
+        let wrong_order = |ranking: &Ranking| {
+            let mut pairs = ranking.pairs.iter();
+            let mut places = ranking.places.iter();
+            // A difference that has the wrong direction is a false one, too.
+            pairs.any(|pair| {
+                pair.verdict == Verdict::Faster && field.truth(pair.better, pair.worse) < SAME
+            }) || places.any(|place| is_false_rank(field, ranking, place))
         };
-        // A difference that has the wrong direction is a false one, too.
-        self.differences += any(Verdict::Faster, &|truth| truth < SAME);
-        self.dead_heats += any(Verdict::DeadHeat, &|truth| truth.abs() > margin - SAME);
+        let wrong_dead_heat = |ranking: &Ranking| {
+            let mut pairs = ranking.pairs.iter();
+            pairs.any(|pair| {
+                let truth = field.truth(pair.better, pair.worse);
+                pair.verdict == Verdict::DeadHeat && truth.abs() > margin - SAME
+            })
+        };
+        self.differences += u32::from(seen.iter().any(wrong_order));
+        self.dead_heats += u32::from(seen.iter().any(wrong_dead_heat));
     }
 
     fn shares(&self, sessions: u32) -> (Share, Share) {
         let share = |of_these| Share { of_these, sessions };
         (share(self.differences), share(self.dead_heats))
     }
+}
+
+/// Whether a member cannot truly have any of its ranks: more are claimed better, or worse, than are.
+fn is_false_rank(field: &Field, ranking: &Ranking, place: &Place) -> bool {
+    let count = |is: &dyn Fn(f64) -> bool| {
+        let ahead = ranking.places.iter();
+        let ahead = ahead.map(|other| field.truth(other.member, place.member));
+        ahead.filter(|ahead| is(*ahead)).count()
+    };
+    let better = count(&|ahead| ahead > SAME);
+    let worse = count(&|ahead| ahead < -SAME);
+    place.rank.best > 1 + better || place.rank.worst + worse < ranking.places.len()
 }

@@ -17,6 +17,8 @@ pub struct Member {
     pub correlation: f64,
     /// What differs between its processes.
     pub processes: Processes,
+    /// How strongly it reacts to the machine's noise (1: as the noise is).
+    pub sensitivity: f64,
 }
 
 impl Member {
@@ -29,6 +31,7 @@ impl Member {
             spread: spreads[index % spreads.len()],
             correlation: 0.3,
             processes: Processes::Alike(processes[index % processes.len()]),
+            sensitivity: 1.0,
         }
     }
 }
@@ -179,8 +182,11 @@ impl Field {
                 *seconds += after;
                 after = self.slice_seconds;
                 own[*index] = forget(own[*index], member.correlation, random);
-                // The mean of its throughput is the speed, not that of the logarithm.
+                // The mean of its throughput is the speed, not that of the logarithm. What the machine's noise adds to the mean
+                // is the same for all that react to it in the same way.
                 let own = member.spread * own[*index] - member.spread.powi(2) / 2.0;
+                let more = (member.sensitivity.powi(2) - 1.0) * self.machine.spread.powi(2) / 2.0;
+                let common = member.sensitivity * common - more;
                 let mut log = common + own + processes[*index];
                 if random.random_bool(self.trouble.disturbed) {
                     log += self.trouble.factor.ln();

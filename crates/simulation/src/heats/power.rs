@@ -6,8 +6,8 @@ use std::ops::Range;
 use deadheat_stats::heats::{Settings, Verdict};
 
 use super::{
-    Field, Processes, Trouble,
-    evidence::{half_widths, verdicts},
+    Field, Member, Processes, Trouble,
+    evidence::{HalfWidths, half_widths, verdicts},
 };
 
 /// Numbers of members, a part of the table for each.
@@ -19,6 +19,9 @@ pub const EFFECTS: [f64; 4] = [0.03, 0.05, 0.10, 0.0];
 /// Sessions behind each figure of the table.
 pub const SESSIONS: u64 = 1_000;
 
+/// Heats of the sessions of [`unlike_cases`].
+pub const UNLIKE_HEATS: [usize; 2] = [5, 8];
+
 /// Members of which the first is faster than the others by `effect`.
 pub fn field(members: usize, effect: f64) -> Field {
     let mut speeds = vec![1.0; members];
@@ -26,8 +29,8 @@ pub fn field(members: usize, effect: f64) -> Field {
     Field::measured(&speeds)
 }
 
-/// The median half width of a single pair's 95 % interval, after each of [`HEATS`].
-pub fn precision(members: usize, seeds: Range<u64>) -> Vec<f64> {
+/// The median half widths of the 95 % intervals, after each of [`HEATS`].
+pub fn precision(members: usize, seeds: Range<u64>) -> Vec<HalfWidths> {
     half_widths(&field(members, 0.0), &HEATS, seeds, &Settings::default())
 }
 
@@ -81,6 +84,58 @@ pub fn cases() -> Vec<(&'static str, Field, usize)> {
         ("6 in a row, the margin apart", Field::measured(&row), 20),
         ("6, one with processes of two kinds", modes.clone(), 5),
         ("6, one with processes of two kinds", modes, 30),
+    ]
+}
+
+/// Sessions of members that are not alike, whose last member is the odd one: a name, and a field.
+pub fn unlike_cases() -> Vec<(&'static str, Field)> {
+    let with = |members: usize, change: &dyn Fn(&mut Member)| {
+        let mut field = Field::measured(&vec![1.0; members]);
+        field.members.last_mut().into_iter().for_each(change);
+        field
+    };
+    let processes = |spread| move |member: &mut Member| member.processes = Processes::Alike(spread);
+    let sensitivity = |times| move |member: &mut Member| member.sensitivity = times;
+    let mut mixed = Field::measured(&[1.0; 8]);
+    let spreads = [0.0, 0.01, 0.02, 0.04, 0.0, 0.02, 0.08, 0.15];
+    for (member, spread) in mixed.members.iter_mut().zip(spreads) {
+        processes(spread)(member);
+    }
+    let mut leader = Field::measured(&[1.0; 18]);
+    leader.members[0].speed = 1.3;
+    vec![
+        ("6 alike", with(6, &|_| ())),
+        (
+            "6, processes of one differ by 5 %",
+            with(6, &processes(0.05)),
+        ),
+        (
+            "6, processes of one differ by 15 %",
+            with(6, &processes(0.15)),
+        ),
+        (
+            "6, one has processes of two kinds",
+            with(6, &|member| member.processes = Processes::two_modes()),
+        ),
+        (
+            "6, one reacts half as much to the machine",
+            with(6, &sensitivity(0.5)),
+        ),
+        (
+            "6, one reacts 1.5 times as much",
+            with(6, &sensitivity(1.5)),
+        ),
+        (
+            "3, processes of one differ by 15 %",
+            with(3, &processes(0.15)),
+        ),
+        ("8, processes differ by 0 to 15 %", mixed),
+        ("18 alike", with(18, &|_| ())),
+        ("18, one leads by 30 %", leader),
+        (
+            "18, processes of one differ by 15 %",
+            with(18, &processes(0.15)),
+        ),
     ]
 }
 

@@ -105,6 +105,8 @@ pub struct Contrast {
     pub error: f64,
     /// Degrees of freedom; not a whole number.
     pub freedom: f64,
+    /// The first one's share of what both members' own scatter adds to the squared error (0 to 1).
+    pub share: f64,
 }
 
 impl Contrast {
@@ -235,7 +237,13 @@ impl Fit {
             difference: one.value - other.value,
             error: variance.sqrt(),
             freedom: freedom.clamp(1.0, self.freedom),
+            share: parts[a] / (parts[a] + parts[b]),
         })
+    }
+
+    /// The rows of a triangle that turns independent normal numbers into errors of these members' values.
+    pub(super) fn errors(&self, members: &[usize]) -> Vec<Vec<f64>> {
+        self.covariance.part(members).root()
     }
 
     /// The member's advantage, on a level that all members of its group share; `None` if it never met another.

@@ -24,6 +24,33 @@ impl Symmetric {
         &mut self.values[row * self.size + column]
     }
 
+    /// The rows and columns of these places.
+    pub(super) fn part(&self, places: &[usize]) -> Self {
+        let rows = places.iter();
+        let values = rows.flat_map(|row| places.iter().map(|column| self.at(*row, *column)));
+        Self {
+            size: places.len(),
+            values: values.collect(),
+        }
+    }
+
+    /// The rows of the lower triangle whose product with its transpose is this positive definite matrix (Cholesky; Golub
+    /// & Van Loan, *Matrix Computations*, § 4.2).
+    pub(super) fn root(&self) -> Vec<Vec<f64>> {
+        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(self.size);
+        for place in 0..self.size {
+            let mut row = Vec::with_capacity(place + 1);
+            for above in &rows {
+                let known: f64 = above.iter().zip(&row).map(|(a, b)| a * b).sum();
+                row.push((self.at(place, row.len()) - known) / above[row.len()]);
+            }
+            let known: f64 = row.iter().map(|value| value * value).sum();
+            row.push((self.at(place, place) - known).sqrt());
+            rows.push(row);
+        }
+        rows
+    }
+
     /// The product with a vector.
     pub(super) fn times(&self, vector: &[f64]) -> Vec<f64> {
         let rows = self.values.chunks(self.size.max(1));
@@ -58,19 +85,33 @@ impl Symmetric {
 mod tests {
     use super::*;
 
+    fn example() -> Symmetric {
+        let values = [[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]];
+        Symmetric {
+            size: 3,
+            values: values.concat(),
+        }
+    }
+
     #[test]
     fn the_inverse_undoes_the_matrix() {
-        let mut matrix = Symmetric::zero(3);
-        let values = [[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]];
-        for (row, values) in values.iter().enumerate() {
-            for (column, value) in values.iter().enumerate() {
-                *matrix.at_mut(row, column) = *value;
-            }
-        }
+        let matrix = example();
         let vector = [1.0, -2.0, 3.0];
         let back = matrix.clone().inverse().times(&matrix.times(&vector));
         for (found, expected) in back.iter().zip(vector) {
             assert!((found - expected).abs() < 1e-12, "{back:?}");
+        }
+    }
+
+    #[test]
+    fn the_root_times_its_transpose_is_the_matrix() {
+        let matrix = example().part(&[2, 0, 1]);
+        let root = matrix.root();
+        for (row, one) in root.iter().enumerate() {
+            for (column, other) in root.iter().enumerate() {
+                let found: f64 = one.iter().zip(other).map(|(a, b)| a * b).sum();
+                assert!((found - matrix.at(row, column)).abs() < 1e-12, "{root:?}");
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 //! | recorded slices → rounds, with what pauses took | [`recorded`], [`pauses`] |
 //! | a heat's rounds → an estimate for each of its members | [`within`], [`percentile`] |
 //! | all heats' estimates → differences with errors | [`fit`], [`moderate`] |
+//! | differences → what of them holds together | `simultaneous` |
 //! | differences → faster, dead heat, undecided | [`pairs`] |
 //! | verdicts → ranks from … to | [`ranking`] |
 //! | undecided neighbours → the members of the next heat | [`deal`] |
@@ -29,6 +30,7 @@ pub mod pilot;
 pub mod ranking;
 pub mod recorded;
 pub mod settings;
+mod simultaneous;
 pub mod within;
 
 pub use crate::sequential::{Design as Looks, Look};
@@ -36,7 +38,7 @@ pub use course::{Course, Heat, Quantity, Round, Slice};
 pub use deal::Deal;
 pub use fit::{Contrast, Fit};
 pub use limit::{LimitedBy, limit_of};
-pub use pairs::{Pair, Remedy, Verdict};
+pub use pairs::{Alone, Pair, Remedy, Verdict};
 pub use percentile::Percentile;
 pub use pilot::{Pilot, Planned};
 pub use ranking::{Group, Place, Rank, Ranking, of_fit, rankings};

@@ -1,14 +1,13 @@
-//! Verdicts on pairs: faster, dead heat, or undecided. The interval that is shown and the verdict always agree.
+//! Verdicts on pairs: faster, dead heat, or undecided.
 //!
-//! All pairs of a ranking share the error level α. Two kinds of claims are made, and each kind is held to α by Holm
-//! (Scand. J. Stat. 6, 1979): that a pair differs (the interval excludes 1), and that it is a dead heat (the interval
-//! lies within the margin: two one-sided tests, Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987). Holm lets the next
-//! claim of a kind have a larger share of α after each claim that succeeded. A pair that differs has the interval at its
-//! step among the differences, and a dead heat at its step among the dead heats. Every other pair has it at the stricter
-//! of its two steps, so that no interval excludes 1 without the verdict, and none lies within the margin without it.
+//! A pair has two of them. One is for a reader who has picked the pair beforehand: it stands alone, with an interval at the
+//! level 1 − α ([`Alone`]). The other is part of the ranking, whose statements hold together
+//! ([`super::simultaneous`]). It is the one that stands alone, or undecided: the two never contradict each other.
+//! Ranks, and what a report says of pairs that the results have picked, are made of it.
 //!
-//! A dead heat must not profit from proven differences: with those as steps, members in a row, each exactly the margin
-//! from the next, gave a false dead heat in more sessions than α (docs/statistics.md has both figures).
+//! A dead heat is an interval that lies within the margin (two one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm.
+//! 15, 1987). It does not profit from proven differences: if it did, members in a row, each exactly the margin from
+//! the next, would have a false dead heat in more sessions than α (docs/statistics.md has both figures).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,8 +15,9 @@ use serde::Serialize;
 use super::{
     Quantity,
     fit::{Contrast, quantile},
+    simultaneous::Together,
 };
-use crate::{holm::holm, order_statistic::Interval};
+use crate::order_statistic::Interval;
 
 /// What is known about a pair: how the first member stands to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -83,22 +83,36 @@ pub struct Pair {
     pub better: usize,
     /// The other.
     pub worse: usize,
-    /// How `better` stands to `worse`.
+    /// How `better` stands to `worse`, as one of the ranking's statements, which hold together.
     pub verdict: Verdict,
     /// What could decide it; `None` if it is decided.
     pub remedy: Option<Remedy>,
     /// How many times better `better` is, 1 or more; `None` if they cannot be compared.
     pub ratio: Option<f64>,
-    /// The interval of `ratio`, at the level that its verdict was reached at. An end that a lower bound leaves open is 0
-    /// or ∞ (null in JSON). `None` if they cannot be compared.
+    /// The interval of `ratio`, which holds together with those of all pairs. It ends at 1 if a step after the first proved
+    /// the difference. An end that a lower bound leaves open is 0 or ∞ (null in JSON). `None` if they cannot be compared.
     pub interval: Option<Interval>,
+    /// The verdict on the pair alone; `None` if they cannot be compared.
+    pub alone: Option<Alone>,
+}
+
+/// The verdict on a pair that was picked beforehand. Of many such, some are wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Alone {
+    /// How the better one stands to the other.
+    pub verdict: Verdict,
+    /// The interval of their ratio, with ends as in [`Pair::interval`].
+    pub interval: Interval,
 }
 
 impl Pair {
     /// The half width of the interval on the logarithm (0.03: ±3 %); ∞ where an end is open or there is no interval.
     pub fn half_width(&self) -> f64 {
-        let width = |interval: Interval| (interval.high / interval.low).ln() / 2.0;
-        self.interval.map_or(f64::INFINITY, width)
+        let ends = self.interval.filter(|interval| interval.low > 0.0);
+        let width = ends
+            .zip(self.ratio)
+            .map(|(ends, ratio)| (ends.high / ratio).ln());
+        width.unwrap_or(f64::INFINITY)
     }
 
     /// Whether more heats can decide it and have not yet.
@@ -128,88 +142,98 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The p value of no difference; 1 where the data cannot show the one that the estimates suggest.
-    fn p_equal(&self) -> Option<f64> {
-        let contrast = self.contrast?;
-        match (self.better_is_bound, self.worse_is_bound) {
-            (true, true) => None,
-            // The other's true figure may be higher by any amount.
-            (false, true) => Some(1.0),
-            _ => Some(contrast.p(0.0)),
-        }
+    /// How far they are apart, if heats can say anything of it: not of two lower bounds.
+    pub(super) fn testable(&self) -> Option<Contrast> {
+        let both_are_bounds = self.better_is_bound && self.worse_is_bound;
+        self.contrast.filter(|_| !both_are_bounds)
     }
 
-    /// The smallest share of error at which the interval lies within the margin; 1 where it cannot.
-    fn p_apart(&self, margin: f64) -> Option<f64> {
-        let contrast = self.contrast?;
-        let can = !self.better_is_bound && !self.worse_is_bound;
-        let room = margin.ln_1p() - contrast.difference.abs();
-        Some(if can && room > 0.0 {
-            contrast.p(contrast.difference + room)
-        } else {
-            1.0
-        })
+    /// The verdict on the pair as the only one of its ranking. `alpha` is the share of errors (0 to 1), `margin` the share
+    /// within which a pair is a dead heat (0.03: from 1/1.03 to 1.03).
+    pub fn judge(&self, alpha: f64, margin: f64) -> Pair {
+        let alone = self.testable().map(|contrast| {
+            let half_width = contrast.half_width(alpha);
+            Together {
+                half_width,
+                is_proven: contrast.difference > half_width && !self.worse_is_bound,
+            }
+        });
+        self.judge_together(alone, alpha, margin)
     }
 
-    /// The interval's ends, on the logarithm, at the error `alpha`.
-    fn ends(&self, contrast: &Contrast, alpha: f64) -> (f64, f64) {
-        let half = contrast.half_width(alpha);
-        let low = if self.worse_is_bound {
-            f64::NEG_INFINITY
-        } else {
-            contrast.difference - half
-        };
-        let high = if self.better_is_bound {
-            f64::INFINITY
-        } else {
-            contrast.difference + half
-        };
-        (low, high)
-    }
-
-    fn judge(&self, alpha: f64, margin: f64) -> Pair {
-        let none = Pair {
+    /// The verdict on the pair as one of several, from what holds for it together with the others; `None`: nothing does.
+    pub(super) fn judge_together(
+        &self,
+        together: Option<Together>,
+        alpha: f64,
+        margin: f64,
+    ) -> Pair {
+        let mut pair = Pair {
             better: self.better,
             worse: self.worse,
             verdict: Verdict::Undecided,
             remedy: Some(Remedy::Meeting),
             ratio: None,
             interval: None,
+            alone: None,
         };
         let Some(contrast) = self.contrast else {
-            return none;
+            return pair;
         };
-        let (low, high) = self.ends(&contrast, alpha);
-        let interval = Interval {
-            low: low.exp(),
-            high: high.exp(),
-            level: 1.0 - alpha,
+        let together = together.unwrap_or(Together {
+            half_width: f64::INFINITY,
+            is_proven: false,
+        });
+        let ends = |half: f64| (contrast.difference - half, contrast.difference + half);
+        let interval = self.interval(ends(contrast.half_width(alpha)), alpha);
+        let alone = Alone {
+            verdict: verdict(&interval, margin),
+            interval,
         };
-        // By what is shown, so that the two agree to the last digit. The better estimate comes first, so that the
-        // interval never lies below 1.
-        let verdict = if interval.low > 1.0 {
-            Verdict::Faster
-        } else if interval.low >= 1.0 / (1.0 + margin) && interval.high <= 1.0 + margin {
-            Verdict::DeadHeat
-        } else {
-            Verdict::Undecided
-        };
-        let remedy = || match (self.better_is_bound, self.worse_is_bound) {
-            (_, true) => Remedy::FasterGenerator,
-            (true, false) => self.more_heats(&contrast, alpha, contrast.difference),
-            (false, false) => {
-                let room = margin.ln_1p() - contrast.difference;
-                let far = contrast.difference.max(room);
-                self.more_heats(&contrast, alpha, far)
-            }
-        };
-        Pair {
-            verdict,
-            remedy: (!verdict.is_decided()).then(remedy),
-            ratio: Some(contrast.difference.exp()),
-            interval: Some(interval),
-            ..none
+        let (mut low, high) = ends(together.half_width);
+        if together.is_proven {
+            low = low.max(0.0);
         }
+        let interval = self.interval((low, high), alpha);
+        pair.ratio = Some(contrast.difference.exp());
+        pair.interval = Some(interval);
+        pair.alone = Some(alone);
+        // By what is shown, so that verdict and interval agree to the last digit.
+        pair.verdict = match verdict(&interval, margin) {
+            _ if together.is_proven => Verdict::Faster,
+            found if found == alone.verdict => found,
+            _ => Verdict::Undecided,
+        };
+        let remedy = || self.remedy(&contrast, &alone, together.half_width, margin);
+        pair.remedy = (!pair.verdict.is_decided()).then(remedy);
+        pair
+    }
+
+    /// The interval of the ratio from its ends on the logarithm, open where a figure is a lower bound.
+    fn interval(&self, (low, high): (f64, f64), alpha: f64) -> Interval {
+        Interval {
+            low: if self.worse_is_bound { 0.0 } else { low.exp() },
+            high: if self.better_is_bound {
+                f64::INFINITY
+            } else {
+                high.exp()
+            },
+            level: 1.0 - alpha,
+        }
+    }
+
+    fn remedy(&self, contrast: &Contrast, alone: &Alone, half: f64, margin: f64) -> Remedy {
+        if self.worse_is_bound {
+            return Remedy::FasterGenerator;
+        }
+        let room = margin.ln_1p() - contrast.difference;
+        let target = match alone.verdict {
+            // It is no dead heat.
+            Verdict::Faster => contrast.difference,
+            _ if self.better_is_bound => contrast.difference,
+            _ => contrast.difference.max(room),
+        };
+        self.more_heats(contrast, contrast.p(contrast.difference + half), target)
     }
 
     /// How many more heats would make the interval's half width `target`, if the estimate stayed where it is.
@@ -241,68 +265,13 @@ impl Candidate {
 /// A pair that would need more heats than this needs "very many".
 pub const MOST_HEATS: u32 = 10_000;
 
-/// Judges all pairs of a ranking together. `alpha` is the share of errors that they may make (0 to 1), `margin` the
-/// share within which a pair is a dead heat (0.03: from 1/1.03 to 1.03).
-///
-/// Pairs that cannot be compared, and those of two lower bounds, of which nothing can be found, take no part in α.
-pub fn judge(candidates: &[Candidate], alpha: f64, margin: f64) -> Vec<Pair> {
-    let testable: Vec<usize> = (0..candidates.len())
-        .filter(|place| candidates[*place].p_equal().is_some())
-        .collect();
-    let of = |p: &dyn Fn(&Candidate) -> Option<f64>| -> Vec<f64> {
-        let all = testable.iter();
-        all.map(|place| p(&candidates[*place]).unwrap_or(1.0))
-            .collect()
-    };
-    let p_equal = of(&Candidate::p_equal);
-    let different = steps(&p_equal, alpha);
-    let alike = steps(&of(&|one| one.p_apart(margin)), alpha);
-    let mut levels = vec![alpha; candidates.len()];
-    for (index, place) in testable.iter().enumerate() {
-        let (different, alike) = (different[index], alike[index]);
-        let holds_one = p_equal[index] >= alike.alpha;
-        levels[*place] = if different.passed {
-            different.alpha
-        } else if alike.passed && holds_one {
-            alike.alpha
-        } else {
-            different.alpha.min(alike.alpha)
-        };
+/// The verdict that an interval of a ratio of 1 or more is.
+pub(super) fn verdict(interval: &Interval, margin: f64) -> Verdict {
+    if interval.low > 1.0 {
+        Verdict::Faster
+    } else if interval.low >= 1.0 / (1.0 + margin) && interval.high <= 1.0 + margin {
+        Verdict::DeadHeat
+    } else {
+        Verdict::Undecided
     }
-    let judged = candidates.iter().zip(levels);
-    judged
-        .map(|(one, alpha)| one.judge(alpha, margin))
-        .collect()
-}
-
-/// What a hypothesis was tested at.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Step {
-    alpha: f64,
-    passed: bool,
-}
-
-/// Holm's steps, in the order of `p`: α over the number of hypotheses that are left. Those after the first that fails
-/// share its step.
-fn steps(p: &[f64], alpha: f64) -> Vec<Step> {
-    let adjusted = holm(p);
-    let passed = |place: &usize| adjusted[*place] < alpha;
-    let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
-    let successes = order.iter().filter(|place| passed(place)).count();
-    let mut steps = vec![
-        Step {
-            alpha,
-            passed: false
-        };
-        p.len()
-    ];
-    for (step, place) in order.iter().enumerate() {
-        let left = p.len() - step.min(successes);
-        steps[*place] = Step {
-            alpha: alpha / left as f64,
-            passed: passed(place),
-        };
-    }
-    steps
 }

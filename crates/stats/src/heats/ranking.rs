@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::{
     Course, Fit, Quantity, Settings,
-    pairs::{Candidate, Pair, Verdict, judge},
+    pairs::{Candidate, Pair, Verdict},
+    simultaneous::{Test, together},
     within,
 };
 
@@ -30,7 +31,8 @@ impl Group {
     }
 }
 
-/// The members of one group at one load point, by one quantity.
+/// The members of one group at one load point, by one quantity. Its ranks and the verdicts of its pairs hold together: in
+/// a share α of rankings at most, any order that they claim is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     /// Who they are.
@@ -164,7 +166,7 @@ pub fn of_fit(
             .partition(|member| fit.advantage(*member).is_some());
         let advantage = |member: usize| fit.advantage(member).unwrap_or(f64::NEG_INFINITY);
         ranked.sort_by(|a, b| advantage(*b).total_cmp(&advantage(*a)).then(a.cmp(b)));
-        let pairs = judge(&candidates(fit, &ranked, bounded), alpha, settings.margin);
+        let pairs = judge(fit, &ranked, bounded, alpha, settings.margin);
         let place = |member: &usize| Place {
             member: *member,
             rank: rank(*member, ranked.len(), &pairs),
@@ -198,6 +200,29 @@ fn candidates(fit: &Fit, ranked: &[usize], bounded: &[bool]) -> Vec<Candidate> {
         }
     }
     candidates
+}
+
+/// The verdicts on all pairs of members that are sorted by their estimates.
+fn judge(fit: &Fit, ranked: &[usize], bounded: &[bool], alpha: f64, margin: f64) -> Vec<Pair> {
+    let candidates = candidates(fit, ranked, bounded);
+    let places = (0..ranked.len())
+        .flat_map(|better| (better + 1..ranked.len()).map(move |worse| [better, worse]));
+    let candidates: Vec<([usize; 2], Candidate)> = places.zip(candidates).collect();
+    let test = |(places, candidate): &([usize; 2], Candidate)| {
+        Some(Test {
+            places: *places,
+            contrast: candidate.testable()?,
+            is_provable: !candidate.worse_is_bound,
+        })
+    };
+    let tests: Vec<Test> = candidates.iter().filter_map(test).collect();
+    let is_bound: Vec<bool> = ranked.iter().map(|member| bounded[*member]).collect();
+    let mut together = together(fit, ranked, &is_bound, &tests, alpha).into_iter();
+    let pair = |(_, candidate): &([usize; 2], Candidate)| {
+        let together = candidate.testable().and_then(|_| together.next());
+        candidate.judge_together(together, alpha, margin)
+    };
+    candidates.iter().map(pair).collect()
 }
 
 fn rank(member: usize, members: usize, pairs: &[Pair]) -> Rank {

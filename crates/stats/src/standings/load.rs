@@ -10,7 +10,7 @@ use super::{
     types::{Absent, AbsentBecause, LoadStandings, Measure, Table},
 };
 use crate::{
-    heats::{Course, Pair, Quantity, Ranking, recorded},
+    heats::{Course, Quantity, Ranking, recorded},
     order_statistic::median,
 };
 
@@ -90,11 +90,10 @@ fn compared(at: &LoadAt<'_>, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
     rankings
 }
 
-/// The median over all pairs of the half width of their interval.
+/// The median over all members of the half width of the interval of their ratio to the best.
 fn half_width(ranking: &Ranking) -> Option<f64> {
-    let pairs = ranking.pairs.iter();
-    let widths = pairs.map(Pair::half_width);
-    median(widths.filter(|width| width.is_finite()))
+    let members = ranking.places.iter().map(|place| place.member);
+    median(members.filter_map(|member| ranking.half_width(member)))
 }
 
 /// What the null server answers per second in a heat that is typical for the session, as the stacks' figures are. Those of

@@ -105,7 +105,7 @@ pub struct Table {
     pub p50: Ranking,
     /// By its 99th percentile, in seconds.
     pub p99: Ranking,
-    /// The median over all pairs of the half width of the interval of their ratio (0.03: ±3 %), lower bounds left out.
+    /// The median of its rows' half widths (0.03: ±3 %).
     pub half_width: Option<f64>,
 }
 

@@ -4,7 +4,7 @@ use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Thresholds, Ver
 use crate::{
     heats::{
         Fit, Quantity, Settings,
-        pairs::{self, Candidate, Remedy},
+        pairs::{Candidate, Remedy},
         within::Estimate,
     },
     order_statistic::Interval,
@@ -80,7 +80,7 @@ impl Series {
             worse_is_bound: self.bounded[worse],
             heats: fit.heats(0).min(fit.heats(1)),
         };
-        match pairs::judge(&[candidate], alpha, margin)[0].remedy {
+        match candidate.judge(alpha, margin).remedy {
             Some(Remedy::MoreHeats { heats }) => Some(heats),
             _ => None,
         }

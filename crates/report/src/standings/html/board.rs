@@ -135,12 +135,13 @@ fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
     cells
 }
 
-/// How the better one of a pair stands to the other; `None` if they cannot be compared.
+/// How the better one of a pair stands to the other, alone; `None` if they cannot be compared.
 fn better(pair: &PairView) -> Option<Beside> {
+    let alone = pair.alone?;
     Some(Beside {
         ratio: pair.ratio?,
-        interval: pair.interval.map(|ends| (ends.low, ends.high)),
-        verdict: pair.verdict,
+        interval: Some((alone.interval.low, alone.interval.high)),
+        verdict: alone.verdict,
     })
 }
 

@@ -1,4 +1,4 @@
-//! The forest plot: how many times as fast each stack is as one of them, the baseline, with simultaneous intervals. It is
+//! The forest plot: how many times as fast each stack is as one of them, the baseline, with intervals that stand alone. It is
 //! drawn beside the default baseline; for all others the page has the same figures, which its script puts in their places.
 
 use std::fmt::Display;

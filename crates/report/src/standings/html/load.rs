@@ -30,6 +30,8 @@ pub(super) struct LoadSection {
     ratio_title: &'static str,
     /// The margin of a dead heat.
     margin: String,
+    /// The share of errors of an interval that stands alone.
+    alpha: String,
     boards: Vec<Board>,
     notes: Vec<Note>,
 }
@@ -42,24 +44,23 @@ pub(super) fn anchor(place: usize) -> String {
 /// The sections of all loads.
 pub(super) fn sections(
     view: &StandingsView,
-    margin: f64,
     colours: &Colours,
 ) -> Result<Vec<LoadSection>, ReportError> {
     let loads = view.loads.iter().enumerate();
     loads
-        .map(|(place, load)| section(place, load, margin, colours))
+        .map(|(place, load)| section(place, load, view, colours))
         .collect()
 }
 
 fn section(
     place: usize,
     load: &LoadView,
-    margin: f64,
+    view: &StandingsView,
     colours: &Colours,
 ) -> Result<LoadSection, ReportError> {
     let boards = load.tables.iter().enumerate().map(|(number, table)| {
         let id = format!("{}-{}", anchor(place), number + 1);
-        board(id, load, table, margin, colours)
+        board(id, load, table, view.margin, colours)
     });
     Ok(LoadSection {
         anchor: anchor(place),
@@ -71,7 +72,8 @@ fn section(
             Measure::Throughput => "How many times as fast as",
             Measure::ResponseTime => "How many times as fast, by p99 response time, as",
         },
-        margin: words::percent(margin),
+        margin: words::percent(view.margin),
+        alpha: words::percent(view.alpha),
         boards: boards.collect::<Result<_, _>>()?,
         notes: notes(load),
     })

@@ -109,7 +109,7 @@ fn page(view: &StandingsView, shell: &Shell<'_>, bar: Option<&Bar>) -> Result<St
         id: &view.id,
         title: view.title.to_string(),
         state: state(view.state),
-        loads: load::sections(view, view.margin, &colours)?,
+        loads: load::sections(view, &colours)?,
         matrices: matrix::matrices(view, &colours),
         legend: matrix::legend(view),
         trust: &view.trust.line,

@@ -5,7 +5,7 @@ use deadheat_model::{
     heats::{PlannedLoad, SessionHeader},
 };
 use deadheat_stats::{
-    heats::{Group, Ranking, Remedy, Verdict},
+    heats::{Alone, Group, Ranking, Remedy, Verdict},
     order_statistic::Interval,
     standings::{AbsentBecause, HeatFigure, LoadStandings, Measure, Standings, Table},
 };
@@ -93,12 +93,15 @@ pub struct PairView {
     pub worse: usize,
     /// How many times better it is, 1 or more; `None` if they cannot be compared.
     pub ratio: Option<f64>,
-    /// The interval of the ratio. An end that a lower bound leaves open is 0 or ∞.
+    /// The interval of the ratio, which holds together with those of all pairs. An end that a lower bound leaves open is 0
+    /// or ∞.
     pub interval: Option<Interval>,
-    /// How the better one stands to the other.
+    /// How the better one stands to the other, together with all pairs.
     pub verdict: Verdict,
     /// What could decide it, if it is undecided.
     pub remedy: Option<Remedy>,
+    /// The interval and the verdict for a reader who has picked this pair beforehand.
+    pub alone: Option<Alone>,
 }
 
 /// A stack beside itself.
@@ -250,6 +253,7 @@ fn pairs(table: &Table, ranking: &Ranking) -> Vec<PairView> {
             interval: pair.interval,
             verdict: pair.verdict,
             remedy: pair.remedy,
+            alone: pair.alone,
         })
     });
     pairs.collect()

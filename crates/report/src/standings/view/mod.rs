@@ -39,6 +39,9 @@ pub struct StandingsView {
     pub title: Title,
     /// Stacks whose ratio lies within this of 1 are as good as equal (0.03: 3 %).
     pub margin: f64,
+    /// The share of sessions that may claim a wrong order in a ranking (0 to 1); also that of errors of an interval that stands
+    /// alone.
+    pub alpha: f64,
     /// Each load, in the order of the plan.
     pub loads: Vec<LoadView>,
     /// Published tables that the session repeats, each beside what was measured.
@@ -87,6 +90,7 @@ impl StandingsView {
             state,
             title: title::title(header, standings),
             margin: header.plan.margin,
+            alpha: header.plan.alpha,
             loads: load::loads(header, standings),
             published: published::published(header, standings),
             trust: trust::trust(standings, &warnings),

@@ -9,7 +9,7 @@ use deadheat_model::{
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_stats::{
-    heats::{Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
+    heats::{Alone, Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
     order_statistic::Interval,
     standings::{
         Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table, Twin,
@@ -304,17 +304,19 @@ fn ranking(
             } else {
                 Verdict::Undecided
             };
+            let interval = Interval {
+                low,
+                high,
+                level: 0.98,
+            };
             pairs.push(Pair {
                 better: *better,
                 worse: *worse,
                 verdict,
                 remedy: (!verdict.is_decided()).then_some(Remedy::MoreHeats { heats: 9 }),
                 ratio: Some(ratio),
-                interval: Some(Interval {
-                    low,
-                    high,
-                    level: 0.999,
-                }),
+                interval: Some(interval),
+                alone: Some(Alone { verdict, interval }),
             });
         }
     }

@@ -26,13 +26,21 @@ fn share(cell: &str) -> f64 {
     digits.parse::<f64>().expect(cell) / 100.0
 }
 
-/// The row of so many members, of which the first is faster by `effect`; `None` is the row of the half widths.
-fn row(members: usize, effect: Option<f64>) -> Vec<f64> {
-    let rows_each = 1 + EFFECTS.len();
+/// Rows of half widths: of a pair alone, and of a member beside the best.
+const WIDTHS: usize = 2;
+
+/// The row of so many members, of which the first is faster by `effect`.
+fn effect_row(members: usize, effect: f64) -> Vec<f64> {
+    row(
+        members,
+        WIDTHS + EFFECTS.iter().position(|of| *of == effect).unwrap(),
+    )
+}
+
+/// The row at a place among those of so many members.
+fn row(members: usize, place: usize) -> Vec<f64> {
+    let rows_each = WIDTHS + EFFECTS.len();
     let part = MEMBERS.iter().position(|of| *of == members).unwrap();
-    let place = effect.map_or(0, |effect| {
-        1 + EFFECTS.iter().position(|of| *of == effect).unwrap()
-    });
     let row = &table()[1 + part * rows_each + place];
     assert_eq!(row[0], members.to_string());
     row[2..].iter().map(|cell| share(cell)).collect()
@@ -41,13 +49,13 @@ fn row(members: usize, effect: Option<f64>) -> Vec<f64> {
 #[test]
 fn the_table_is_whole() {
     let table = table();
-    assert_eq!(table.len(), 1 + MEMBERS.len() * (1 + EFFECTS.len()));
+    assert_eq!(table.len(), 1 + MEMBERS.len() * (WIDTHS + EFFECTS.len()));
     for (head, heats) in table[0][2..].iter().zip(HEATS) {
         assert_eq!(*head, format!("{heats} heats"));
     }
     for members in MEMBERS {
-        for effect in [None].into_iter().chain(EFFECTS.map(Some)) {
-            assert_eq!(row(members, effect).len(), HEATS.len());
+        for place in 0..WIDTHS + EFFECTS.len() {
+            assert_eq!(row(members, place).len(), HEATS.len());
         }
     }
 }
@@ -59,7 +67,7 @@ fn other_seeds_agree_with_the_table() {
     let seeds = 1_000_000..1_000_000 + FRESH;
     for (members, effect) in [(2, 0.05), (2, 0.0), (6, 0.10)] {
         let fresh = found(members, effect, seeds.clone());
-        for ((written, fresh), heats) in row(members, Some(effect)).iter().zip(fresh).zip(HEATS) {
+        for ((written, fresh), heats) in effect_row(members, effect).iter().zip(fresh).zip(HEATS) {
             let variance = written * (1.0 - written) * (1.0 / FRESH as f64 + 1.0 / SESSIONS as f64);
             // Half a per cent is the rounding, and a share of 0 or 1 has some error, too.
             let bound = 0.015 + 4.0 * variance.sqrt();
@@ -70,10 +78,15 @@ fn other_seeds_agree_with_the_table() {
         }
     }
     let fresh = precision(6, seeds);
-    for ((written, fresh), heats) in row(6, None).iter().zip(fresh).zip(HEATS) {
-        assert!(
-            (fresh / written - 1.0).abs() <= 0.1,
-            "{heats} heats: ±{written} is written, ±{fresh} found"
-        );
+    let alone = fresh.iter().map(|fresh| fresh.pairs).collect();
+    let best = fresh.iter().map(|fresh| fresh.best).collect();
+    for (place, fresh) in [alone, best].into_iter().enumerate() {
+        let fresh: Vec<f64> = fresh;
+        for ((written, fresh), heats) in row(6, place).iter().zip(fresh).zip(HEATS) {
+            assert!(
+                (fresh / written - 1.0).abs() <= 0.1,
+                "{heats} heats: ±{written} is written, ±{fresh} found"
+            );
+        }
     }
 }

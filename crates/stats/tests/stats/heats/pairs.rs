@@ -1,13 +1,12 @@
 //! Verdicts on pairs, by their laws.
 
-use deadheat_stats::{
-    heats::{
-        Contrast, Pair, Remedy, Verdict,
-        pairs::{Candidate, judge},
-    },
-    holm::holm,
+use deadheat_stats::heats::{
+    Contrast, Fit, Group, Pair, Quantity, Ranking, Remedy, Settings, Verdict, of_fit,
+    pairs::Candidate, within::Estimate,
 };
 use proptest::prelude::*;
+
+use crate::random::Random;
 
 const ALPHA: f64 = 0.05;
 const MARGIN: f64 = 0.03;
@@ -21,6 +20,7 @@ fn candidate(difference: f64, error: f64, freedom: f64) -> Candidate {
             difference,
             error,
             freedom,
+            share: 0.5,
         }),
         better_is_bound: false,
         worse_is_bound: false,
@@ -37,7 +37,7 @@ fn bound(better_is_bound: bool, worse_is_bound: bool, candidate: Candidate) -> C
 }
 
 fn one(candidate: Candidate) -> Pair {
-    judge(&[candidate], ALPHA, MARGIN)[0]
+    candidate.judge(ALPHA, MARGIN)
 }
 
 #[test]
@@ -76,21 +76,15 @@ fn a_lower_bound_can_only_be_proven_faster() {
 }
 
 #[test]
-fn a_pair_that_never_met_is_undecided_and_takes_no_share() {
+fn a_pair_that_never_met_is_undecided() {
     let never = Candidate {
         contrast: None,
         ..candidate(0.0, 0.0, 1.0)
     };
-    // Just within 5 % alone: with half of it, it would not be.
-    let edge = candidate(0.0205, 0.01, 1e6);
-    let found = judge(&[never, edge], ALPHA, MARGIN);
-    assert_eq!(found[0].remedy, Some(Remedy::Meeting));
-    assert_eq!(found[0].interval, None);
-    assert_eq!(found[1].verdict, Verdict::Faster);
-    assert_eq!(
-        judge(&[edge, edge], ALPHA, MARGIN)[1].verdict,
-        Verdict::Undecided
-    );
+    let found = one(never);
+    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.remedy, Some(Remedy::Meeting));
+    assert_eq!((found.interval, found.alone), (None, None));
 }
 
 /// With as many heats as it asks for, and the same estimate and scatter, the pair is decided; with one less it is not.
@@ -115,82 +109,74 @@ fn an_undecided_pair_says_how_many_more_heats_decide_it() {
     }
 }
 
-fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
+fn any_candidate() -> impl Strategy<Value = Candidate> {
     let contrast = (0.0..0.2_f64, 0.000_5..0.1_f64, 1.0..60.0_f64);
     let bounds = (prop::bool::weighted(0.15), prop::bool::weighted(0.15));
-    let one = (prop::option::weighted(0.95, contrast), bounds);
-    let of = |(contrast, (better_is_bound, worse_is_bound)): (Option<(f64, f64, f64)>, _)| {
-        let (difference, error, freedom) = contrast.unwrap_or((0.0, 0.0, 1.0));
-        let mut candidate = bound(
-            better_is_bound,
-            worse_is_bound,
-            candidate(difference, error, freedom),
-        );
-        if contrast.is_none() {
-            candidate.contrast = None;
-        }
-        candidate
-    };
-    prop::collection::vec(one.prop_map(of), 1..20)
+    (contrast, bounds).prop_map(|((difference, error, freedom), (better, worse))| {
+        bound(better, worse, candidate(difference, error, freedom))
+    })
 }
 
 proptest! {
     #[test]
-    fn the_interval_and_the_verdict_always_agree(candidates in candidates()) {
-        for (pair, candidate) in judge(&candidates, ALPHA, MARGIN).iter().zip(&candidates) {
-            let interval = pair.interval.map(|interval| (interval.low, interval.high));
-            let excludes_one = interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0);
-            let within = interval.is_some_and(|(low, high)| low >= 1.0 / 1.03 && high <= 1.03);
-            prop_assert_eq!(pair.verdict == Verdict::Faster, excludes_one, "{:?}", pair);
-            prop_assert_eq!(pair.verdict == Verdict::DeadHeat, within && !excludes_one, "{:?}", pair);
-            prop_assert_eq!(pair.verdict.is_decided(), pair.remedy.is_none());
-            prop_assert_eq!(pair.interval.is_some(), candidate.contrast.is_some());
-            if let Some((low, high)) = interval {
-                let ratio = pair.ratio.unwrap();
-                prop_assert!(low <= ratio && ratio <= high && ratio >= 1.0);
-                prop_assert!(pair.interval.unwrap().level >= 1.0 - ALPHA - 1e-12);
-            }
-        }
-    }
-
-    /// Differences are exactly those of Holm's procedure.
-    #[test]
-    fn differences_are_those_that_holm_finds(candidates in candidates()) {
-        let candidates: Vec<Candidate> =
-            candidates.into_iter().map(|one| bound(false, false, one)).collect();
-        let met = candidates.iter().filter_map(|one| one.contrast);
-        let adjusted = holm(&met.map(|contrast| contrast.p(0.0)).collect::<Vec<_>>());
-        let judged = judge(&candidates, ALPHA, MARGIN);
-        let met = judged.iter().filter(|pair| pair.interval.is_some());
-        for (pair, p) in met.zip(adjusted) {
-            prop_assert_eq!(pair.verdict == Verdict::Faster, p < ALPHA, "{} {:?}", p, pair);
-        }
+    fn the_interval_and_the_verdict_always_agree(candidate in any_candidate()) {
+        let pair = one(candidate);
+        let interval = pair.interval.unwrap();
+        let is_within = interval.low >= 1.0 / 1.03 && interval.high <= 1.03;
+        prop_assert_eq!(pair.verdict == Verdict::Faster, interval.low > 1.0, "{:?}", pair);
+        prop_assert_eq!(pair.verdict == Verdict::DeadHeat, is_within && interval.low <= 1.0);
+        prop_assert_eq!(pair.verdict.is_decided(), pair.remedy.is_none());
+        let ratio = pair.ratio.unwrap();
+        prop_assert!(interval.low <= ratio && ratio <= interval.high && ratio >= 1.0);
+        // One pair is a ranking of two: there is nothing that it has to hold together with.
+        let alone = pair.alone.unwrap();
+        prop_assert_eq!((alone.verdict, alone.interval), (pair.verdict, interval));
     }
 
     #[test]
-    fn a_lower_bound_is_never_slower_and_in_no_dead_heat(candidates in candidates()) {
-        for (pair, candidate) in judge(&candidates, ALPHA, MARGIN).iter().zip(&candidates) {
-            if candidate.worse_is_bound {
-                prop_assert_eq!(pair.verdict, Verdict::Undecided);
-            }
-            if candidate.better_is_bound {
-                prop_assert_ne!(pair.verdict, Verdict::DeadHeat);
-            }
+    fn a_lower_bound_is_never_slower_and_in_no_dead_heat(candidate in any_candidate()) {
+        let pair = one(candidate);
+        if candidate.worse_is_bound {
+            prop_assert_eq!(pair.verdict, Verdict::Undecided);
+        }
+        if candidate.better_is_bound {
+            prop_assert_ne!(pair.verdict, Verdict::DeadHeat);
         }
     }
 }
 
-/// Random numbers that are the same everywhere (Steele, Lea & Flood, OOPSLA 2014: SplitMix64; Box & Muller 1958).
-fn normal(state: &mut u64) -> f64 {
-    let mut uniform = || {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = *state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+/// A ranking of members that are truly this far ahead, after so many heats in which each scatters normally by `spread`.
+fn ranked(ahead: &[f64], heats: usize, spread: f64, random: &mut Random) -> Ranking {
+    let mut heat = || {
+        let members = ahead.iter().enumerate();
+        let estimate = |(member, ahead): (usize, &f64)| Estimate {
+            member,
+            value: ahead + spread * random.normal(),
+            scatter: None,
+        };
+        members.map(estimate).collect()
     };
-    let radius = (-2.0 * (1.0 - uniform()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * uniform()).cos()
+    let heats: Vec<Vec<Estimate>> = (0..heats).map(|_| heat()).collect();
+    let (members, settings) = (ahead.len(), Settings::default());
+    let fit = Fit::of(members, &heats, &settings);
+    let groups = vec![Some(Group::stacks(1)); members];
+    let bounded = vec![false; members];
+    let found = of_fit(
+        &fit,
+        Quantity::Throughput,
+        &bounded,
+        &groups,
+        ALPHA,
+        &settings,
+    );
+    found.into_iter().next().unwrap()
+}
+
+/// The share of so many sessions that show something.
+fn share(sessions: u32, mut shows: impl FnMut(&mut Random) -> bool) -> f64 {
+    let mut random = Random(1);
+    let shown = (0..sessions).filter(|_| shows(&mut random)).count();
+    shown as f64 / f64::from(sessions)
 }
 
 /// Eight members in a row, each exactly the margin faster than the next: seven pairs could be a false dead heat. If
@@ -198,31 +184,76 @@ fn normal(state: &mut u64) -> f64 {
 /// simulated, a margin of four standard errors).
 #[test]
 fn proven_differences_make_no_false_dead_heats() {
-    const SESSIONS: u32 = 2_000;
     let margin = MARGIN.ln_1p();
-    let mut state = 1;
+    let ahead: Vec<f64> = (0..8).map(|member| margin * f64::from(member)).collect();
     for errors in [3.0, 4.0, 5.0] {
-        let error = margin / errors;
-        let mut wrong = 0;
-        for _ in 0..SESSIONS {
-            let place = |member: i32| margin * f64::from(member);
-            let mut estimate = |member| place(member) + error / 2.0_f64.sqrt() * normal(&mut state);
-            let estimates: Vec<f64> = (0..8).map(&mut estimate).collect();
-            let mut candidates = Vec::new();
-            for a in 0..8 {
-                for b in 0..a {
-                    let difference = (estimates[a] - estimates[b]).abs();
-                    candidates.push(Candidate {
-                        better: a,
-                        worse: b,
-                        ..candidate(difference, error, 1e6)
-                    });
-                }
-            }
-            let found = judge(&candidates, ALPHA, MARGIN);
-            wrong += u32::from(found.iter().any(|pair| pair.verdict == Verdict::DeadHeat));
-        }
-        let share = f64::from(wrong) / f64::from(SESSIONS);
-        assert!(share <= 0.05, "{errors}: {share}");
+        let spread = margin / errors * (40.0_f64 / 2.0).sqrt();
+        let wrong = share(200, |random| {
+            let pairs = ranked(&ahead, 40, spread, random).pairs;
+            pairs.iter().any(|pair| pair.verdict == Verdict::DeadHeat)
+        });
+        assert!(wrong <= 0.05, "{errors}: {wrong}");
     }
+}
+
+/// Nothing is lost by being one of many: with all others far away, the last pair is decided as if it were alone.
+#[test]
+fn proven_differences_leave_their_share_to_the_other_pairs() {
+    let close = 0.03;
+    let found = |ahead: &[f64]| {
+        share(200, |random| {
+            let ranking = ranked(ahead, 20, 0.03, random);
+            ranking.verdict(1, 0) == Some(Verdict::Faster)
+        })
+    };
+    let (two, six) = (
+        found(&[0.0, close]),
+        found(&[0.0, close, 1.0, 2.0, 3.0, 4.0]),
+    );
+    assert!((two - six).abs() < 0.12, "{two} of two, {six} of six");
+    let equal = found(&[0.0, close, 0.0, 0.0, 0.0, 0.0]);
+    assert!(equal < two - 0.12, "{two} of two, {equal} among equal ones");
+}
+
+/// Of equal members, some of the pairs that stand alone differ; of those that hold together, hardly ever any.
+#[test]
+fn of_many_pairs_that_stand_alone_some_are_wrong_and_those_of_a_ranking_hold_together() {
+    let any = |differs: fn(&Pair) -> bool| {
+        share(300, |random| {
+            ranked(&[0.0; 10], 12, 0.03, random)
+                .pairs
+                .iter()
+                .any(differs)
+        })
+    };
+    let alone = any(|pair| {
+        pair.alone
+            .is_some_and(|alone| alone.verdict == Verdict::Faster)
+    });
+    let together = any(|pair| pair.verdict == Verdict::Faster);
+    assert!(alone > 0.4, "{alone}");
+    assert!((0.01..=0.075).contains(&together), "{together}");
+}
+
+/// The best one's lead is known better than any other pair as soon as nobody else can be the best.
+#[test]
+fn comparisons_with_the_best_are_narrower_than_those_of_all_pairs() {
+    let mut random = Random(1);
+    let mut ahead = [0.0; 18];
+    ahead[0] = 0.5;
+    let ranking = ranked(&ahead, 12, 0.03, &mut random);
+    let width = |pair: &Pair| {
+        pair.interval
+            .map(|one| (one.high / one.low).ln() / 2.0)
+            .unwrap()
+    };
+    let of = |has_best: bool| {
+        let pairs = ranking
+            .pairs
+            .iter()
+            .filter(|pair| (pair.better == 0) == has_best);
+        let widths: Vec<f64> = pairs.map(width).collect();
+        widths.iter().sum::<f64>() / widths.len() as f64
+    };
+    assert!(of(true) < 0.9 * of(false), "{} {}", of(true), of(false));
 }

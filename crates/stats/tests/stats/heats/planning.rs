@@ -77,6 +77,7 @@ fn a_pilot_foretells_what_a_session_reaches() {
             })
             .collect();
         foretold.sort_by(f64::total_cmp);
+        let reached = reached.pairs;
         let ratio = foretold[50] / reached;
         assert!((0.8..=1.25).contains(&ratio), "{heats} heats: {ratio}");
         assert!(foretold[5] > reached / 2.0 && foretold[94] < reached * 2.0);

@@ -1,7 +1,7 @@
 //! Ranks from verdicts, bounds, budgets and cost.
 
 use deadheat_stats::heats::{
-    Course, Fit, Group, Percentile, Quantity, Ranking, Settings, Verdict, of_fit, percentile,
+    Course, Fit, Group, Percentile, Quantity, Rank, Ranking, Settings, Verdict, of_fit, percentile,
     rankings,
 };
 use proptest::prelude::*;
@@ -35,6 +35,11 @@ fn table(ranking: &Ranking) -> Vec<(usize, usize, usize)> {
     places
         .map(|place| (place.member, place.rank.best, place.rank.worst))
         .collect()
+}
+
+fn rank_of(ranking: &Ranking, member: usize) -> Rank {
+    let place = ranking.places.iter().find(|place| place.member == member);
+    place.unwrap().rank
 }
 
 fn bound(course: &mut Course, member: usize) {
@@ -193,6 +198,23 @@ fn percentiles_are_ranked_by_the_same_model() {
     assert_eq!(found[0].verdict(0, 2), Some(Verdict::DeadHeat));
 }
 
+/// Two members have nothing to share the error level with: all that is said of them is said of the pair alone.
+#[test]
+fn a_ranking_of_two_is_a_comparison_of_two() {
+    let found = rank_by(&steady(&[100.0, 102.0]), Quantity::Throughput);
+    let pair = found.pairs[0];
+    let alone = pair.alone.unwrap();
+    assert_eq!(
+        (pair.verdict, pair.interval),
+        (alone.verdict, Some(alone.interval))
+    );
+    let half = (alone.interval.high / alone.interval.low).ln() / 2.0;
+    for place in &found.places {
+        let found = found.half_width(place.member).unwrap();
+        assert!((found - half).abs() < 1e-12, "{found} {half}");
+    }
+}
+
 /// A few heats of a few members; throughputs differ a little, so that all verdicts occur, and some are missing.
 fn heats() -> impl Strategy<Value = (Vec<Vec<Option<f64>>>, Vec<bool>)> {
     (2_usize..7, 2_usize..9).prop_flat_map(|(members, heats)| {
@@ -238,6 +260,35 @@ proptest! {
         for (index, place) in found.places.iter().enumerate() {
             // Its own place in the table is one of its ranks.
             prop_assert!(place.rank.best <= index + 1 && index < place.rank.worst, "{:?}", found);
+        }
+    }
+
+    /// What a ranking says of a pair is what is said of the pair alone, or less; and ranks, verdicts and the comparison with
+    /// the best never contradict each other.
+    #[test]
+    fn what_a_ranking_says_never_contradicts_itself((heats, bounds) in heats()) {
+        let mut course = course(&heats);
+        for (member, is_bound) in bounds.iter().enumerate() {
+            if *is_bound {
+                bound(&mut course, member);
+            }
+        }
+        let found = rank_by(&course, Quantity::Throughput);
+        for pair in &found.pairs {
+            let Some((interval, alone)) = pair.interval.zip(pair.alone) else { continue };
+            prop_assert!([alone.verdict, Verdict::Undecided].contains(&pair.verdict), "{:?}", pair);
+            prop_assert!(pair.verdict == Verdict::Faster || interval.low <= alone.interval.low);
+            prop_assert!(interval.high >= alone.interval.high, "{:?}", pair);
+            prop_assert_eq!(pair.verdict.is_decided(), pair.remedy.is_none());
+            let ranks = [pair.better, pair.worse].map(|member| rank_of(&found, member));
+            if pair.verdict == Verdict::Faster {
+                prop_assert!(interval.low >= 1.0);
+                prop_assert!(ranks[1].best > ranks[0].best && ranks[0].worst < ranks[1].worst, "{:?}", found);
+            } else {
+                prop_assert!(interval.low <= 1.0);
+            }
+            let is_within = interval.low >= 1.0 / 1.03 && interval.high <= 1.03;
+            prop_assert!(is_within || pair.verdict != Verdict::DeadHeat);
         }
     }
 
