@@ -187,8 +187,8 @@ pub(crate) struct RunArgs {
     pub(crate) warm_up: Option<Duration>,
     /// Measure response times below capacity
     ///
-    /// In open loops: at shares of each stack's own capacity, and at a rate common to all. By default auto; with `--quick`
-    /// off, with `--publish` on.
+    /// In open loops: at shares of each stack's own capacity, and at a rate common to all. Five loads take the place of each
+    /// one, so raise --budget with it. By default off; with `--publish` on.
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) latency: Option<LatencyArg>,
     /// The seed of the order and of random requests [default: a random one, recorded]

@@ -9,7 +9,7 @@ use deadheat_runner::{
     heat::rule_of,
     manifest::{self, Asked, Catalogue, Reach, Selection},
     secret::without_password,
-    session::{self, LatencyMode, SessionOptions, Typed, heats::HeatOptions},
+    session::{self, SessionOptions, Typed, heats::HeatOptions},
 };
 
 use crate::{
@@ -89,7 +89,10 @@ impl Profile {
                 ..HeatOptions::default()
             },
             warm_up: args.warm_up,
-            latency: latency(args.latency, self.purpose),
+            latency: match args.latency {
+                Some(asked) => asked == LatencyArg::On,
+                None => self.purpose == Purpose::Publication,
+            },
             pinning: args.pinning.mode(),
             hosts,
             typed: Typed {
@@ -109,16 +112,6 @@ impl Profile {
                 invocation::supervision()?,
             )
         })
-    }
-}
-
-/// Whether response times are measured: what is asked for, or what suits the purpose.
-fn latency(asked: Option<LatencyArg>, purpose: Purpose) -> LatencyMode {
-    match (asked, purpose) {
-        (Some(LatencyArg::Auto), _) => LatencyMode::Auto,
-        (Some(LatencyArg::On), _) | (None, Purpose::Publication) => LatencyMode::On,
-        (Some(LatencyArg::Off), _) | (None, Purpose::FirstLook) => LatencyMode::Off,
-        (None, Purpose::Usual | Purpose::Repetition) => LatencyMode::Auto,
     }
 }
 

@@ -7,11 +7,9 @@ use deadheat_runner::{prepare::is_package_name, session::PinningMode};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LatencyArg {
-    /// If the budget has room for it
-    Auto,
-    /// Whatever it takes
+    /// Four open loops for each closed one
     On,
-    /// Never
+    /// Closed loops only
     Off,
 }
 

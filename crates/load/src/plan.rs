@@ -92,6 +92,8 @@ pub(crate) struct Plan {
     pub(crate) stream: Option<Stream>,
     /// Whether each exchange is recorded.
     pub(crate) per_exchange: bool,
+    /// Whether times are recorded of all requests that begin in the measurement, also of those that end after it.
+    pub(crate) to_their_end: bool,
     /// The CPU of each worker.
     pub(crate) cpus: Vec<Option<usize>>,
 }
@@ -240,6 +242,7 @@ impl Plan {
             first_byte: spec.first_byte,
             stream: spec.stream,
             per_exchange: spec.per_exchange,
+            to_their_end: false,
             cpus: spec.workers(),
         })
     }

@@ -27,7 +27,8 @@ pub struct Slice {
 /// What was seen of a slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceSeen {
-    /// `measured` is the counted span, `total` the whole slice with guard and drain. `connections_opened` and
+    /// `measured` is the counted span, `total` the whole slice with guard and drain. Service and response times are of all
+    /// requests that began in the counted span, also of those that ended in the drain. `connections_opened` and
     /// `answers_per_connection` are those of this slice alone.
     pub observation: Observation,
     /// From the end of the counted span until nothing was in flight.
@@ -87,11 +88,13 @@ impl Session {
                 problem: "its slices end by time, not after a number of requests",
             });
         }
-        let plan = Arc::new(Plan::new(&LoadSpec {
+        let mut plan = Plan::new(&LoadSpec {
             interval: None,
             ..spec
-        })?);
+        })?;
+        plan.to_their_end = true;
         plan.ensure_descriptors()?;
+        let plan = Arc::new(plan);
         let mut threads = Vec::new();
         let crew = Crew::assemble(&plan, |named, line| {
             let (plan, stop) = (Arc::clone(&plan), Arc::clone(&stop));

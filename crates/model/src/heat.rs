@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    LatencyHistogram, Tally, TargetId, Wait, noise::CpuSource, observation::OpenLoop,
-    stack_failure::StackFailure,
+    CountHistogram, LatencyHistogram, Tally, TargetId, Wait, noise::CpuSource,
+    observation::OpenLoop, stack_failure::StackFailure,
 };
 
 /// How long a member may be left without load while the others have their turns. Servers close connections that are
@@ -258,8 +258,12 @@ pub struct SliceRecord {
     pub window: Duration,
     /// Requests in the counted part, by their fate.
     pub tally: Tally,
-    /// Service time (end − actual start) of the counted requests whose verified answers came in it.
+    /// Service time (end − actual start) of the requests that began in it and were answered rightly, in it or after it.
     pub service_time: LatencyHistogram,
+    /// Verified answers on each connection, over guard, counted part and drain; `None`: a connection was made again, or
+    /// there was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_connection: Option<PerConnection>,
     /// How long requests were in flight in the counted part that began before it or were still in flight at its end,
     /// together.
     #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
@@ -301,6 +305,30 @@ impl SliceRecord {
         } else {
             self.tally.answers() as f64 / self.window.as_secs_f64()
         }
+    }
+}
+
+/// Verified answers on each of the connections that were open all the time.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct PerConnection {
+    /// The fewest of a connection.
+    pub least: u64,
+    /// The median.
+    pub median: u64,
+    /// The most of a connection.
+    pub most: u64,
+}
+
+impl PerConnection {
+    /// Those of a load; `None` without a connection.
+    pub fn of(answers: &CountHistogram) -> Option<Self> {
+        Some(Self {
+            least: answers.least()?,
+            median: answers.median()?,
+            most: answers.most()?,
+        })
     }
 }
 
@@ -465,6 +493,11 @@ mod tests {
             window: PLAN.slice,
             tally,
             service_time: service_time.compact(),
+            per_connection: Some(PerConnection {
+                least: 110,
+                median: 120,
+                most: 131,
+            }),
             cut: Some(Duration::from_micros(4_321)),
             carried: Some(Duration::from_micros(2_100)),
             draining: Some(Duration::from_micros(2_345)),

@@ -223,6 +223,7 @@ impl Recorded {
             window: WINDOW,
             tally,
             service_time: service_time.compact(),
+            per_connection: None,
             cut: None,
             carried: Some(DRAIN * CONNECTIONS),
             draining: Some(DRAIN * CONNECTIONS),

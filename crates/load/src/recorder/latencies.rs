@@ -17,6 +17,7 @@ pub(super) struct Latencies {
     pub(super) response_now: Option<LatencyHistogram>,
     /// What only an open loop has.
     pub(super) open: Option<OpenLoop>,
+    to_their_end: bool,
 }
 
 impl Latencies {
@@ -29,6 +30,7 @@ impl Latencies {
             first_byte: extent.first_byte.then(LatencyHistogram::new),
             response_now: is_open.then(LatencyHistogram::new),
             open: is_open.then(OpenLoop::default),
+            to_their_end: extent.to_their_end,
         }
     }
 
@@ -44,6 +46,16 @@ impl Latencies {
         self.service_now.record_ns(times.end - times.started);
         if let Some(response) = &mut self.response_now {
             response.record_ns(times.end - times.intended);
+        }
+    }
+
+    /// A request of the measurement ended well after it.
+    pub(super) fn record_late(&mut self, times: Times) {
+        if self.to_their_end {
+            self.service_time.record_ns(times.end - times.started);
+            if let Some(open) = &mut self.open {
+                open.response_time.record_ns(times.end - times.intended);
+            }
         }
     }
 

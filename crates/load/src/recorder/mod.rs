@@ -159,6 +159,8 @@ pub(crate) struct Extent {
     pub(crate) first_byte: bool,
     /// Whether events of answers are.
     pub(crate) has_events: bool,
+    /// Whether the times of the measurement's requests are recorded that end after it.
+    pub(crate) to_their_end: bool,
     /// How many exchanges are recorded, each for itself.
     pub(crate) exchanges: usize,
     /// How many routes are recorded, each for itself.
@@ -382,19 +384,22 @@ impl Recorder {
             }
         }
         self.latencies.record(times, self.is_measuring());
-        self.drained(times.started, times.end);
+        if self.drained(times.started, times.end) {
+            self.latencies.record_late(times);
+        }
     }
 
     /// A request that began at `started` was in flight until `end`. It counts if it began in the measurement and the
-    /// measurement is over.
+    /// measurement is over. Returns whether it does.
     #[inline]
-    pub(crate) fn drained(&mut self, started: u64, end: u64) {
-        if self.phase == LoadPhase::CoolDown && !self.window.is_zero() {
-            let measured_until = self.measure_from + self.window.as_nanos() as u64;
-            if (self.measure_from..measured_until).contains(&started) {
-                self.draining += end.saturating_sub(measured_until);
-            }
+    pub(crate) fn drained(&mut self, started: u64, end: u64) -> bool {
+        let measured_until = self.measure_from + self.window.as_nanos() as u64;
+        let counts = self.phase == LoadPhase::CoolDown
+            && (self.measure_from..measured_until).contains(&started);
+        if counts {
+            self.draining += end.saturating_sub(measured_until);
         }
+        counts
     }
 
     /// A request that began at `started` failed at `end`; `exchange` is its own, if it was sent. `detail` is formatted if
@@ -695,6 +700,40 @@ mod tests {
         let (first, third) = (seen.bins[0], seen.bins[2]);
         assert_eq!((first.succeeded, first.failed), (2, 0));
         assert_eq!((third.succeeded, third.failed), (0, 2));
+    }
+
+    #[test]
+    fn times_of_slices_are_of_all_requests_that_began_in_the_measurement() {
+        for to_their_end in [false, true] {
+            let extent = Extent {
+                is_open: true,
+                to_their_end,
+                ..Extent::default()
+            };
+            let mut recorder = Recorder::new(Duration::from_millis(10), extent);
+            recorder.begin(0, 0, Some(100 * MS));
+            for _ in 0..3 {
+                recorder.issued();
+            }
+            recorder.begin_measurement(10 * MS, in_flight(1));
+            succeed(&mut recorder, 20 * MS, 21 * MS);
+            let under_way = [5 * MS, 100 * MS].into_iter();
+            recorder.end_measurement(110 * MS, in_flight(2), under_way);
+            succeed(&mut recorder, 5 * MS, 120 * MS);
+            succeed(&mut recorder, 100 * MS, 180 * MS);
+            let seen = recorder.into_observation(0, health());
+            assert_eq!(seen.measured.succeeded, 1);
+            let open = seen.open.expect("an open loop");
+            for times in [&seen.service_time, &open.response_time] {
+                assert_eq!(times.count(), 1 + u64::from(to_their_end));
+                let longest = times.max().expect("a time");
+                assert_eq!(longest >= Duration::from_millis(80), to_their_end);
+                assert!(
+                    longest < Duration::from_millis(100),
+                    "of the guard's request"
+                );
+            }
+        }
     }
 
     #[test]

@@ -172,6 +172,7 @@ pub(super) fn recorder(plan: &Plan, outlet: Option<Outlet>) -> Recorder {
         per_request: plan.per_request,
         first_byte: plan.first_byte,
         has_events: plan.stream.is_some(),
+        to_their_end: plan.to_their_end,
         exchanges: if plan.per_exchange {
             plan.exchanges.len()
         } else {

@@ -15,8 +15,6 @@ pub(super) const fn title(metric: Metric) -> &'static str {
         Metric::Throughput => "Throughput, requests/s (closed loop)",
         Metric::ResponseTimeP50 => "Response time, p50 (open loop)",
         Metric::ResponseTimeP99 => "Response time, p99 (open loop)",
-        Metric::ServiceTimeP50 => "Service time, p50 (closed loop)",
-        Metric::ServiceTimeP99 => "Service time, p99 (closed loop)",
         Metric::CpuPerRequest => "CPU time per request",
         Metric::MemoryPeak => "Memory, peak PSS",
     }
@@ -28,8 +26,6 @@ pub(super) const fn short(metric: Metric) -> &'static str {
         Metric::Throughput => "requests/s",
         Metric::ResponseTimeP50 => "response time p50",
         Metric::ResponseTimeP99 => "response time p99",
-        Metric::ServiceTimeP50 => "service time p50",
-        Metric::ServiceTimeP99 => "service time p99",
         Metric::CpuPerRequest => "CPU time/request",
         Metric::MemoryPeak => "peak memory",
     }

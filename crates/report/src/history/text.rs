@@ -138,7 +138,11 @@ fn row(point: &SeriesPoint) -> Cells<String> {
     };
     let rate = &row.throughput_per_second;
     let bound = if rate.is_bound { "≥" } else { "" };
-    let time = |figure: Option<Figure>| figure.map_or_else(none, |found| seconds(found.value));
+    // The percentiles of a closed loop are queueing, and tell no session from another.
+    let time = |figure: Option<Figure>| match figure.filter(|_| row.mean_seconds.is_none()) {
+        Some(found) => seconds(found.value),
+        None => none(),
+    };
     let rank = rate.rank.or(row.p99_seconds.and_then(|p99| p99.rank));
     [
         format!("{bound}{}", figure(rate.value)),

@@ -169,6 +169,7 @@ fn metrics(row: &RowView) -> Vec<Metric> {
     let metrics = [
         ("throughput", "requests/s", Some(row.throughput_per_second)),
         ("cpu_per_request", "s", cost),
+        ("mean", "s", plain(row.mean_seconds)),
         ("p50", "s", row.p50_seconds),
         ("p99", "s", row.p99_seconds),
         ("memory_idle", "B", plain(row.memory.idle_bytes)),

@@ -6,7 +6,7 @@ use deadheat_stats::{
     standings::{AbsentBecause, Measure},
 };
 
-use super::view::{Placed, State};
+use super::view::{LoadView, Placed, State};
 use crate::figure::{NONE, Quantity, bytes, counted, figure, list, seconds};
 
 mod published;
@@ -34,6 +34,20 @@ pub const fn measure_head(measure: Measure) -> &'static str {
     match measure {
         Measure::Throughput => "requests/s",
         Measure::ResponseTime => "p99 response",
+    }
+}
+
+/// What the times of a load are, in a sentence.
+pub fn times(load: &LoadView) -> String {
+    match load.measure {
+        Measure::Throughput => format!(
+            "Service times are the queueing of {} that always wait: they rank nobody. Their mean is connections ÷ \
+             throughput (Little's law); percentiles count answers, not waiting.",
+            counted(load.connections as usize, "connection")
+        ),
+        Measure::ResponseTime => "Response times count from the intended start. Each slice begins with an empty queue, \
+                                  so that near capacity they are lower than under a load without end."
+            .to_owned(),
     }
 }
 

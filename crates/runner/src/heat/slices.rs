@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use deadheat_model::heat::{FreezeTimes, GeneratorUse, SliceFlag, SliceNoise, SliceRecord};
+use deadheat_model::heat::{
+    FreezeTimes, GeneratorUse, PerConnection, SliceFlag, SliceNoise, SliceRecord,
+};
 
 use super::{Seen, Work};
 
@@ -36,6 +38,8 @@ pub(super) fn record(
         window: load.window,
         tally: load.measured.clone(),
         service_time: load.service_time.compact(),
+        per_connection: PerConnection::of(&load.answers_per_connection)
+            .filter(|_| seen.reconnected == 0),
         cut: load.cut,
         carried: load.carried,
         draining: load.draining,

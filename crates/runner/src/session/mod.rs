@@ -42,7 +42,7 @@ pub use self::{
     launch::Launch,
     lock::exclusively,
     machine::{describe_machine, describe_machine_below},
-    options::{LatencyMode, PinningMode, SelectedTarget, SessionOptions, Typed},
+    options::{PinningMode, SelectedTarget, SessionOptions, Typed},
     participant::Participant,
     preparation::Passed,
     readiness::Readiness,

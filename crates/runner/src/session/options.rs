@@ -37,17 +37,6 @@ pub enum PinningMode {
     Off,
 }
 
-/// Whether response times are measured under open loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LatencyMode {
-    /// If the budget has room for them.
-    Auto,
-    /// Whatever it takes.
-    On,
-    /// Never.
-    Off,
-}
-
 /// What was typed and is needed again when a session goes on.
 #[derive(Clone, Debug, Default)]
 pub struct Typed {
@@ -88,7 +77,7 @@ pub struct SessionOptions {
     /// So long a warm-up, whatever the runtime.
     pub warm_up: Option<Duration>,
     /// Whether response times are measured under open loops.
-    pub latency: LatencyMode,
+    pub latency: bool,
     /// How it is measured.
     pub heats: HeatOptions,
     /// Whether server and generator are kept apart.
@@ -135,7 +124,7 @@ impl SessionOptions {
             budget: None,
             purpose: Purpose::Usual,
             warm_up: None,
-            latency: LatencyMode::Off,
+            latency: false,
             heats: HeatOptions::default(),
             pinning: PinningMode::Apart,
             hosts: None,

@@ -1,6 +1,12 @@
 //! Percentiles of response times in heats: one figure for each member and heat.
 
-use super::{Quantity, Settings, within::Estimate};
+use deadheat_model::{HeatRecord, heat::PerConnection};
+
+use super::{Quantity, Settings, recorded, within::Estimate};
+use crate::{
+    load::{LoadSettings, Uneven},
+    order_statistic::median,
+};
 
 /// A percentile of one member's response times in one heat, from the merged histograms of its slices.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +45,59 @@ pub fn estimates(
         .iter()
         .map(|heat| heat.iter().filter(carried).map(estimate).collect())
         .collect()
+}
+
+/// Waiting times of a member at a closed loop. Percentiles count answers: of a server that answers a connection ten times in
+/// a row, nine of ten answers are quick, and all of its connections wait. So none of these ranks anybody.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Waiting {
+    /// The mean by Little's law: connections ÷ throughput.
+    pub(crate) mean_seconds: f64,
+    /// The median and the 99th percentile of service time: the medians over the heats whose answers carry them.
+    pub(crate) percentiles: [Option<f64>; 2],
+    /// How its connections were served unevenly, if so.
+    pub(crate) uneven: Option<Uneven>,
+}
+
+impl Waiting {
+    /// That of a member which answered `per_second` on `connections`. `heats` are the heats in which it took part, each with
+    /// its place there.
+    pub(crate) fn of(
+        connections: u32,
+        per_second: f64,
+        heats: &[(&HeatRecord, usize)],
+        settings: &Settings,
+    ) -> Self {
+        let mean_seconds = f64::from(connections) / per_second;
+        let percentiles = [50.0, 99.0].map(|percent| {
+            median(heats.iter().filter_map(|(heat, place)| {
+                let times = recorded::times(recorded::slices_of(heat, *place));
+                let carried = is_carried(percent, times.count(), settings);
+                let time = times.quantile(percent / 100.0).filter(|_| carried)?;
+                Some(time.as_secs_f64())
+            }))
+        });
+        let rule = LoadSettings::default();
+        let slices = heats
+            .iter()
+            .flat_map(|(heat, place)| recorded::slices_of(heat, *place));
+        let mut answers: Vec<PerConnection> =
+            slices.filter_map(|slice| slice.per_connection).collect();
+        // The most uneven ones first: if the one in the middle is uneven, so are half of the slices.
+        answers.sort_by(|one, other| {
+            let share = |of: &PerConnection| of.least as f64 / of.median.max(1) as f64;
+            share(one).total_cmp(&share(other))
+        });
+        let usual = answers.get(answers.len() / 2).copied();
+        let in_a_row = |p50: f64| rule.in_a_row(p50, mean_seconds);
+        Self {
+            mean_seconds,
+            percentiles,
+            uneven: usual
+                .and_then(|answers| rule.starved(answers))
+                .or_else(|| percentiles[0].and_then(in_a_row)),
+        }
+    }
 }
 
 #[cfg(test)]

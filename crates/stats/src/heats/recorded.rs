@@ -218,7 +218,7 @@ pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings
     Heat { rounds }
 }
 
-/// A percentile (0 to 100) of each member's times in a heat: of an open loop's responses, else of the service.
+/// A percentile (0 to 100) of each member's times in a heat ([`times`]).
 pub fn percentiles(
     percent: f64,
     record: &HeatRecord,
@@ -239,8 +239,8 @@ pub fn percentiles(
     (0..record.members.len()).filter_map(of).collect()
 }
 
-/// All times of these slices together.
-fn times<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> LatencyHistogram {
+/// The times of these slices together: of an open loop's responses, else of the service.
+pub(super) fn times<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> LatencyHistogram {
     let mut times = LatencyHistogram::new();
     for slice in slices {
         match &slice.open {
@@ -291,6 +291,7 @@ mod tests {
                     ..Tally::default()
                 },
                 service_time: LatencyHistogram::new(),
+                per_connection: None,
                 cut: None,
                 carried: None,
                 draining: None,

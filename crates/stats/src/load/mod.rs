@@ -8,6 +8,7 @@ mod length;
 mod settings;
 mod sign;
 mod signs;
+mod uneven;
 mod verdict;
 
 use deadheat_model::LoadRecord;
@@ -18,6 +19,7 @@ pub use figures::{
 };
 pub use settings::LoadSettings;
 pub use sign::{Severity, Sign};
+pub use uneven::Uneven;
 pub use verdict::{Judged, LoadVerdict, Standing, has_mostly_failed};
 
 /// What a load says.

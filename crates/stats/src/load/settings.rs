@@ -34,6 +34,8 @@ pub struct LoadSettings {
     pub uneven: f64,
     /// … if the median is at least so many answers: with fewer, chance alone makes them differ.
     pub uneven_answers: u64,
+    /// A median service time below this share of the mean: connections are answered several times in a row.
+    pub uneven_p50: f64,
     /// Connections with unread answers above this share of those looked at are told, …
     pub queued_note: f64,
     /// … and from this share on answers are read late more often than not.
@@ -73,6 +75,8 @@ impl Default for LoadSettings {
             little_deviation: 0.10,
             uneven: 0.5,
             uneven_answers: 100,
+            // Where service times are exponential, the median is 0.69 of the mean.
+            uneven_p50: 0.25,
             queued_note: 0.2,
             queued_doubt: 0.5,
             queued_busy: 0.5,

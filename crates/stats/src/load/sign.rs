@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Uneven;
+
 /// What a sign does to the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -182,15 +184,8 @@ pub enum Sign {
         /// The threshold of a doubt.
         bound: f64,
     },
-    /// Some connections carried far fewer answers than others.
-    Uneven {
-        /// The fewest answers of a connection.
-        least: u64,
-        /// The median.
-        median: u64,
-        /// The most.
-        most: u64,
-    },
+    /// Closed loop: connections were served unevenly.
+    Uneven(Uneven),
     /// Answers had come and waited for the generator to read them.
     Queued {
         /// Share of the connections looked at that had unread bytes.

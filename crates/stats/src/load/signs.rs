@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     Failure, Interval, LoadPhase, LoadRecord, Schedule, StopRule,
+    heat::PerConnection,
     load::{Endpoint, Protocol, Reuse},
     load_record::GeneratorHost,
     observation::{OpenLoop, WorkerHealth},
@@ -370,17 +371,18 @@ impl Load<'_> {
             // A slow server gets fewer.
             return None;
         }
-        let answers = &self.record.observation.answers_per_connection;
-        let (least, median, most) = (answers.least()?, answers.median()?, answers.most()?);
-        let uneven = (least as f64) < self.settings.uneven * median as f64
-            && median >= self.settings.uneven_answers;
-        uneven.then(|| {
-            doubt(Sign::Uneven {
-                least,
-                median,
-                most,
-            })
-        })
+        let observation = &self.record.observation;
+        let starved = PerConnection::of(&observation.answers_per_connection)
+            .and_then(|answers| self.settings.starved(answers));
+        let times = &observation.service_time;
+        let half = times.quantile(0.5).zip(times.mean());
+        // Several exchanges take differently long by themselves.
+        let half = half.filter(|_| self.record.spec.exchanges.len() == 1);
+        let in_a_row = half.and_then(|(p50, mean)| {
+            let (p50, mean) = (p50.as_secs_f64(), mean.as_secs_f64());
+            self.settings.in_a_row(p50, mean)
+        });
+        starved.or(in_a_row).map(|found| doubt(Sign::Uneven(found)))
     }
 
     fn queued(&self) -> Option<Judged> {

@@ -124,7 +124,10 @@ impl<'a> LoadAt<'a> {
     }
 
     /// The counted heats in which a number did not fail, with its place in them.
-    fn sound_places(&self, number: usize) -> impl Iterator<Item = (&'a HeatRecord, usize)> {
+    pub(super) fn sound_places(
+        &self,
+        number: usize,
+    ) -> impl Iterator<Item = (&'a HeatRecord, usize)> {
         self.places(number)
             .filter(|(heat, place)| recorded::failure(heat, *place).is_none())
     }

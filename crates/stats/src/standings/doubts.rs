@@ -114,6 +114,13 @@ fn of_load(load: &LoadStandings, busiest_host: &dyn Fn() -> Option<String>) -> V
             targets,
         });
     }
+    let targets = those(|row| row.uneven.is_some());
+    if !targets.is_empty() {
+        doubts.push(Doubt::Uneven {
+            load: load.name(),
+            targets,
+        });
+    }
     doubts
 }
 

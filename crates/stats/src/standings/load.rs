@@ -19,23 +19,24 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
     let course = at.course();
     let cost = compared(at, at.rankings(&course, Quantity::Cost));
     let throughput = compared(at, at.rankings(&course, Quantity::Throughput));
-    let percentiles = |percent| compared(at, at.percentiles(percent));
-    let (p50, p99) = (percentiles(50.0), percentiles(99.0));
-    let main = match at.measure() {
-        Measure::Throughput => throughput.clone(),
-        Measure::ResponseTime => p99.clone(),
+    let (main, p50) = match at.measure() {
+        Measure::Throughput => (throughput.clone(), vec![None; throughput.len()]),
+        Measure::ResponseTime => {
+            let percentiles = |percent| compared(at, at.percentiles(percent));
+            let p50 = percentiles(50.0).into_iter().map(Some);
+            (percentiles(99.0), p50.collect())
+        }
     };
     let settled = at.look.is_some() && at.is_ranked() && main.iter().all(Ranking::is_settled);
-    let parts = main.into_iter().zip(throughput).zip(cost).zip(p50).zip(p99);
+    let parts = main.into_iter().zip(throughput).zip(cost).zip(p50);
     let mut tables: Vec<Table> = parts
-        .map(|((((ranking, throughput), cost), p50), p99)| {
+        .map(|(((ranking, throughput), cost), p50)| {
             let found = row::Found {
                 at,
                 ranking: &ranking,
                 throughput: &throughput,
                 cost: &cost,
-                p50: &p50,
-                p99: &p99,
+                p50: p50.as_ref(),
             };
             Table {
                 group: ranking.group,
@@ -44,7 +45,6 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
                 ranking,
                 cost,
                 p50,
-                p99,
             }
         })
         .filter(|table| !table.rows.is_empty())

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     heats::{
         Ranking,
+        percentile::Waiting,
         recorded::{self, Numbering, usual_limit},
     },
     order_statistic::median,
@@ -18,8 +19,7 @@ pub(super) struct Found<'a> {
     pub(super) ranking: &'a Ranking,
     pub(super) throughput: &'a Ranking,
     pub(super) cost: &'a Ranking,
-    pub(super) p50: &'a Ranking,
-    pub(super) p99: &'a Ranking,
+    pub(super) p50: Option<&'a Ranking>,
 }
 
 impl Found<'_> {
@@ -56,6 +56,12 @@ impl Found<'_> {
             Measure::Throughput if !self.ranking.group.yardsticks => figure,
             _ => unranked(figure),
         });
+        let is_closed = at.measure() == Measure::Throughput;
+        let waiting = throughput.filter(|_| is_closed).map(|throughput| {
+            let heats: Vec<_> = at.sound_places(member).collect();
+            let connections = at.load.point.connections;
+            Waiting::of(connections, throughput.value, &heats, &at.settings)
+        });
         let is_ranked = at.is_ranked() && !self.ranking.group.yardsticks;
         let ranked = |figure: Option<Figure>| {
             if is_ranked {
@@ -64,17 +70,21 @@ impl Found<'_> {
                 figure.map(unranked)
             }
         };
+        let [p50_seconds, p99_seconds] = match self.p50 {
+            Some(p50) => [p50, self.ranking].map(|ranking| ranked(figure(ranking, member, 1.0))),
+            None => waiting.map_or([None; 2], |waiting| {
+                waiting.percentiles.map(|time| time.map(Figure::unranked))
+            }),
+        };
         Row {
             member,
             target: at.load.target(member),
-            throughput_per_second: throughput.unwrap_or(Figure {
-                value: 0.0,
-                rank: None,
-                is_bound: false,
-            }),
+            throughput_per_second: throughput.unwrap_or(Figure::unranked(0.0)),
             cpu_us_per_request: ranked(figure(self.cost, member, 1e6)),
-            p50_seconds: ranked(figure(self.p50, member, 1.0)),
-            p99_seconds: ranked(figure(self.p99, member, 1.0)),
+            mean_seconds: waiting.map(|waiting| waiting.mean_seconds),
+            p50_seconds,
+            p99_seconds,
+            uneven: waiting.and_then(|waiting| waiting.uneven),
             offered_per_second: median(sound().filter_map(|one| one.offered_per_second)),
             behind: self.behind(member),
             half_width: self.ranking.half_width(member),

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::{
     heats::{Group, LimitedBy, Look, Ranking, Settings, Verdict},
+    load::Uneven,
     order_statistic::Interval,
 };
 
@@ -101,10 +102,9 @@ pub struct Table {
     pub ranking: Ranking,
     /// By CPU time per request; its figures are seconds.
     pub cost: Ranking,
-    /// By the median of service time (open loop: of response time), in seconds.
-    pub p50: Ranking,
-    /// By its 99th percentile, in seconds.
-    pub p99: Ranking,
+    /// Open loop: by the median of response time, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50: Option<Ranking>,
     /// The median of its rows' half widths (0.03: ±3 %).
     pub half_width: Option<f64>,
 }
@@ -120,10 +120,15 @@ pub struct Row {
     pub throughput_per_second: Figure,
     /// CPU time of its process tree per verified answer, in microseconds.
     pub cpu_us_per_request: Option<Figure>,
-    /// The median of service time (open loop: of response time), in seconds.
+    /// Closed loop: the mean of service time by Little's law, connections ÷ throughput, in seconds.
+    pub mean_seconds: Option<f64>,
+    /// The median of response time in an open loop, in seconds. In a closed loop that of service time, the queueing of
+    /// connections that always wait, which has no rank.
     pub p50_seconds: Option<Figure>,
     /// Its 99th percentile, in seconds.
     pub p99_seconds: Option<Figure>,
+    /// Closed loop: how its connections were served unevenly, if so.
+    pub uneven: Option<Uneven>,
     /// The rate of an open loop: the median over its heats.
     pub offered_per_second: Option<f64>,
     /// How the best of the table stands to it, at the table's level: how many times better, 1 or more. `None` for the best
@@ -181,6 +186,16 @@ pub struct Figure {
     pub rank: Option<crate::heats::Rank>,
     /// Whether the value is only a lower bound, because the generator was the limit.
     pub is_bound: bool,
+}
+
+impl Figure {
+    pub(super) const fn unranked(value: f64) -> Self {
+        Self {
+            value,
+            rank: None,
+            is_bound: false,
+        }
+    }
 }
 
 /// How far a stack is behind the best of its table.
@@ -412,6 +427,13 @@ pub enum Doubt {
     },
     /// Stacks were not steady after their warm-up in most of their heats.
     Unsteady {
+        /// The load.
+        load: String,
+        /// Which.
+        targets: Vec<TargetId>,
+    },
+    /// Connections were served unevenly ([`Row::uneven`]): percentiles of service time hide how long connections waited.
+    Uneven {
         /// The load.
         load: String,
         /// Which.

@@ -22,10 +22,11 @@ use super::{
 use crate::{
     heats::{
         self, Percentile, Quantity, Settings,
-        percentile::estimates,
+        percentile::{Waiting, estimates},
         recorded::{self, Numbering},
         within::{self, Estimate},
     },
+    order_statistic::median,
     sequential::{Design, Look},
 };
 
@@ -172,6 +173,7 @@ impl<'a> Duel<'a> {
             let sides = Side::BOTH.map(|side| self.failure_at(side, index));
             let counted = Counted {
                 duel: *self,
+                connections: load.point.connections,
                 heats: self.heats(index).take(heats).collect(),
             };
             let hindrance = if sides.iter().any(Option::is_some) {
@@ -277,6 +279,7 @@ fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &SliceRecord> {
 /// The heats at one load that count.
 struct Counted<'a> {
     duel: Duel<'a>,
+    connections: u32,
     heats: Vec<&'a HeatRecord>,
 }
 
@@ -341,7 +344,7 @@ impl Counted<'_> {
         within::of_heats(&heats.collect::<Vec<_>>(), quantity)
     }
 
-    /// A percentile of the times: of an open loop's responses, else of the service.
+    /// A percentile of an open loop's response times.
     fn times(&self, percent: f64) -> Vec<Vec<Estimate>> {
         let heats = self.heats.iter();
         let heats: Vec<Vec<Percentile>> = heats
@@ -381,10 +384,6 @@ impl Counted<'_> {
             heats,
             bounded: [false; 2],
         };
-        let of_times = |p50, p99| {
-            let (half, most) = (self.times(50.0), self.times(99.0));
-            [series(p50, half), series(p99, most)]
-        };
         let throughput = Series {
             bounded: self.bounded(),
             ..series(Metric::Throughput, self.throughputs())
@@ -392,11 +391,11 @@ impl Counted<'_> {
         let (mut all, deciding) = if self.is_open() {
             // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so that
             // its throughput decides, too.
-            let [p50, p99] = of_times(Metric::ResponseTimeP50, Metric::ResponseTimeP99);
+            let p50 = series(Metric::ResponseTimeP50, self.times(50.0));
+            let p99 = series(Metric::ResponseTimeP99, self.times(99.0));
             (vec![p50, p99, throughput], 3)
         } else {
-            let [p50, p99] = of_times(Metric::ServiceTimeP50, Metric::ServiceTimeP99);
-            (vec![throughput, p50, p99], 1)
+            (vec![throughput], 1)
         };
         let cost = self.sliced(quantity(Metric::CpuPerRequest));
         all.push(series(Metric::CpuPerRequest, microseconds(cost)));
@@ -484,10 +483,31 @@ impl Counted<'_> {
                 ));
             }
         }
+        notes.extend(Side::BOTH.into_iter().filter_map(|side| self.uneven(side)));
         notes.extend(self.bound_note());
         notes.extend(rate::notes(&self.heats));
         notes.extend(self.other_answers());
         notes
+    }
+
+    /// That a closed loop's connections were served unevenly.
+    fn uneven(&self, side: Side) -> Option<String> {
+        let per_second = median(self.heats.iter().filter_map(|heat| {
+            let figures = recorded::throughputs(heat);
+            figures.get(side.member()).copied().flatten()
+        }));
+        let per_second = per_second.filter(|_| !self.is_open())?;
+        let heats: Vec<_> = self
+            .heats
+            .iter()
+            .map(|heat| (*heat, side.member()))
+            .collect();
+        let settings = Settings::default();
+        let waiting = Waiting::of(self.connections, per_second, &heats, &settings);
+        Some(format!(
+            "{side} served its connections unevenly: {}",
+            waiting.uneven?
+        ))
     }
 
     fn bound_note(&self) -> Option<String> {

@@ -12,10 +12,6 @@ pub enum Metric {
     ResponseTimeP50,
     /// Its 99th percentile, in seconds.
     ResponseTimeP99,
-    /// Median of the service time in seconds: a closed loop's, from the actual start.
-    ServiceTimeP50,
-    /// Its 99th percentile, in seconds.
-    ServiceTimeP99,
     /// CPU time of the server's process tree per verified answer, in microseconds.
     CpuPerRequest,
     /// The largest PSS of the tree that was read, in bytes.
@@ -33,12 +29,10 @@ pub enum Direction {
 
 impl Metric {
     /// Every metric, in the order in which tables have them.
-    pub const ALL: [Metric; 7] = [
+    pub const ALL: [Metric; 5] = [
         Metric::Throughput,
         Metric::ResponseTimeP50,
         Metric::ResponseTimeP99,
-        Metric::ServiceTimeP50,
-        Metric::ServiceTimeP99,
         Metric::CpuPerRequest,
         Metric::MemoryPeak,
     ];
@@ -57,8 +51,6 @@ impl Metric {
             Metric::Throughput => "throughput",
             Metric::ResponseTimeP50 => "median response time",
             Metric::ResponseTimeP99 => "p99 response time",
-            Metric::ServiceTimeP50 => "median service time",
-            Metric::ServiceTimeP99 => "p99 service time",
             Metric::CpuPerRequest => "CPU time per request",
             Metric::MemoryPeak => "peak PSS",
         }
@@ -67,14 +59,5 @@ impl Metric {
     /// Whether it is a response time, as only open loops have them.
     pub const fn is_response_time(self) -> bool {
         matches!(self, Metric::ResponseTimeP50 | Metric::ResponseTimeP99)
-    }
-
-    /// Whether it is a response or service time.
-    pub const fn is_time(self) -> bool {
-        use Metric::{ResponseTimeP50, ResponseTimeP99, ServiceTimeP50, ServiceTimeP99};
-        matches!(
-            self,
-            ResponseTimeP50 | ResponseTimeP99 | ServiceTimeP50 | ServiceTimeP99
-        )
     }
 }

@@ -68,7 +68,7 @@ impl Bounds {
 
     /// What decides on `metric` of two sessions, where a difference of up to `drift` is known to come from elsewhere.
     pub(crate) fn of(&self, metric: Metric, drift: Option<f64>) -> Thresholds {
-        let (practical, margin) = if metric.is_time() {
+        let (practical, margin) = if metric.is_response_time() {
             (
                 self.practical_latency,
                 self.margin.max(self.practical_latency),

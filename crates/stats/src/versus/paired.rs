@@ -91,7 +91,7 @@ impl Series {
 pub(super) fn quantity(metric: Metric) -> Quantity {
     match metric.direction() {
         Direction::MoreIsBetter => Quantity::Throughput,
-        Direction::LessIsBetter if metric.is_time() => Quantity::Latency,
+        Direction::LessIsBetter if metric.is_response_time() => Quantity::Latency,
         Direction::LessIsBetter => Quantity::Cost,
     }
 }

@@ -278,15 +278,15 @@ fn cell(
     sides: &[Vec<LoadAnalysis>; 2],
     bounds: &Bounds,
 ) -> Compared {
-    use Metric::{ResponseTimeP50, ResponseTimeP99, ServiceTimeP50, ServiceTimeP99, Throughput};
+    use Metric::{ResponseTimeP50, ResponseTimeP99, Throughput};
     let is_open = runs
         .iter()
         .any(|runs| runs.iter().any(|run| run.spec.schedule.is_open()));
     // As in heats: response times and keeping up in an open loop, else throughput.
-    let (deciding, others): (&[Metric], &[Metric]) = if is_open {
-        (&[ResponseTimeP50, ResponseTimeP99, Throughput], &[])
+    let deciding: &[Metric] = if is_open {
+        &[ResponseTimeP50, ResponseTimeP99, Throughput]
     } else {
-        (&[Throughput], &[ServiceTimeP50, ServiceTimeP99])
+        &[Throughput]
     };
     let ratio = |metric: &Metric| {
         let logs = |side: &Vec<LoadAnalysis>| -> Vec<f64> {
@@ -302,15 +302,9 @@ fn cell(
         Some(ratio)
     };
     let mut ratios: Vec<Ratio> = deciding.iter().filter_map(ratio).collect();
-    let decide = ratios.len();
-    ratios.extend(others.iter().filter_map(ratio));
     let reason = no_verdict(runs);
     if reason.is_none() {
-        let (first, rest) = ratios.split_at_mut(decide);
-        correct(&mut first.iter_mut().collect::<Vec<_>>(), bounds);
-        for ratio in rest {
-            correct(&mut [ratio], bounds);
-        }
+        correct(&mut ratios.iter_mut().collect::<Vec<_>>(), bounds);
     } else {
         for ratio in &mut ratios {
             (ratio.error, ratio.freedom, ratio.p) = (None, None, None);
@@ -318,22 +312,20 @@ fn cell(
     }
     Compared {
         subject,
+        deciding: ratios.len(),
         ratios,
-        deciding: decide,
         notes: reason.into_iter().collect(),
     }
 }
 
 fn figure(metric: Metric, analysis: &LoadAnalysis) -> Option<f64> {
-    use Metric::{ResponseTimeP50, ResponseTimeP99, ServiceTimeP50, ServiceTimeP99, Throughput};
+    use Metric::{ResponseTimeP50, ResponseTimeP99, Throughput};
     let figures = &analysis.figures;
-    let time = |of, percent| figures.latency(of)?.shown(percent);
+    let time = |percent| figures.latency(LatencyKind::ResponseTime)?.shown(percent);
     let figure = match metric {
         Throughput => Some(figures.throughput_per_second),
-        ResponseTimeP50 => time(LatencyKind::ResponseTime, 50.0),
-        ResponseTimeP99 => time(LatencyKind::ResponseTime, 99.0),
-        ServiceTimeP50 => time(LatencyKind::ServiceTime, 50.0),
-        ServiceTimeP99 => time(LatencyKind::ServiceTime, 99.0),
+        ResponseTimeP50 => time(50.0),
+        ResponseTimeP99 => time(99.0),
         Metric::CpuPerRequest | Metric::MemoryPeak => None,
     };
     figure.filter(|figure| *figure > 0.0)

@@ -5,11 +5,13 @@ use std::time::Duration;
 use deadheat_model::{
     CountHistogram, Failure, Interval, LatencyHistogram, LoadPhase, LoadRecord, Schedule, StopRule,
     failure::FailurePhase,
+    heat::PerConnection,
     load::{Endpoint, Expectation, Protocol, Stage, StatusSet, Target, Think},
     observation::{CountedTime, ReceiveQueues, Waits},
 };
 use deadheat_stats::load::{
-    LatencyKind, LoadFigures, LoadSettings, Severity, Sign, Standing, analyse, judge, judge_with,
+    LatencyKind, LoadFigures, LoadSettings, Severity, Sign, Standing, Uneven, analyse, judge,
+    judge_with,
 };
 
 use crate::load_fixture as cases;
@@ -410,15 +412,32 @@ fn connections_that_were_not_had_and_those_that_starve_are_told() {
         answers.record(count);
     }
     starving.observation.answers_per_connection = answers;
-    let expected = Sign::Uneven {
+    let expected = Sign::Uneven(Uneven::Starved(PerConnection {
         least: 3,
         median: 900,
         most: 1_000,
-    };
+    }));
     assert_eq!(
         sign(&starving, is_uneven),
         Some((Severity::Doubt, expected))
     );
+    // Half of the answers come in a burst, and the others wait for it.
+    let mut in_a_row = closed_loop(10, second).ended(0.1);
+    let times = &mut in_a_row.observation.service_time;
+    for _ in 0..2 * times.count() {
+        times.record_ns(20_000);
+    }
+    let found = sign(&in_a_row, is_uneven);
+    let Some((Severity::Doubt, Sign::Uneven(Uneven::InARow { p50_seconds, .. }))) = found else {
+        panic!("{found:?}");
+    };
+    assert!((p50_seconds / 20e-6 - 1.0).abs() < 0.05, "{found:?}");
+    // Several exchanges take differently long by themselves.
+    in_a_row
+        .spec
+        .exchanges
+        .extend(in_a_row.spec.exchanges.clone());
+    assert_eq!(sign(&in_a_row, is_uneven), None);
     // Connections that were made again carry fewer answers without any fault.
     starving.observation.connections_opened = 12;
     assert_eq!(sign(&starving, is_uneven), None);

@@ -153,8 +153,6 @@ fn the_same_twice_is_a_dead_heat_in_everything() {
         let metrics: Vec<Metric> = cell.ratios.iter().map(|ratio| ratio.metric).collect();
         let expected = [
             Metric::Throughput,
-            Metric::ServiceTimeP50,
-            Metric::ServiceTimeP99,
             Metric::CpuPerRequest,
             Metric::MemoryPeak,
         ];

@@ -146,16 +146,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             seconds(*paused),
             share(*part)
         ),
-        Sign::Uneven {
-            least,
-            median,
-            most,
-        } => format!(
-            "connections were served unevenly: answers per connection from {} over {} (median) to {}.",
-            count(*least),
-            count(*median),
-            count(*most)
-        ),
+        Sign::Uneven(found) => format!("connections were served unevenly: {found}."),
         Sign::Queued {
             share: part,
             connections,

@@ -170,7 +170,7 @@ fn panels(load: &LoadView, table: &TableView, lines: &[Line], label: &str) -> Ve
         }
     };
     let throughput: Vec<Amount> = table.rows.iter().map(throughput).collect();
-    vec![
+    let mut panels = vec![
         Panel {
             title: "Throughput",
             unit: "requests/s",
@@ -182,16 +182,12 @@ fn panels(load: &LoadView, table: &TableView, lines: &[Line], label: &str) -> Ve
         dots("Memory", "peak PSS, log", memory, |mib| {
             Quantity::bytes(mib * MIB)
         }),
-        dots(
-            match load.measure {
-                Measure::Throughput => "Service time",
-                Measure::ResponseTime => "Response time",
-            },
-            "● p50 ○ p99, log",
-            latency,
-            Quantity::seconds,
-        ),
-    ]
+    ];
+    if load.measure == Measure::ResponseTime {
+        let (title, unit) = ("Response time", "● p50 ○ p99, log");
+        panels.push(dots(title, unit, latency, Quantity::seconds));
+    }
+    panels
 }
 
 fn throughput(row: &RowView) -> Amount {

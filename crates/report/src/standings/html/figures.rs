@@ -78,11 +78,11 @@ const CLOSED: [Column; 3] = [
             beside_best(row, Measure::Throughput)
         })
     },
-    less("p99", |row| placed(row.p99_seconds, seconds)),
+    less("Queueing", queueing),
 ];
 
 /// The same of an open loop.
-const OPEN: [Column; 3] = [
+const OPEN: [Column; 4] = [
     Column {
         is_main: true,
         ..less("p99 response", |row| match row.p99_seconds {
@@ -96,31 +96,33 @@ const OPEN: [Column; 3] = [
             beside_best(row, Measure::ResponseTime)
         })
     },
+    less("p50", |row| placed(row.p50_seconds, seconds)),
     more("Answered/s", answered),
 ];
 
 /// The columns of a load's table.
 pub(super) fn columns(load: &LoadView) -> Vec<Column> {
-    let [main, beside, last] = match load.measure {
-        Measure::Throughput => CLOSED,
-        Measure::ResponseTime => OPEN,
+    let (main, others): (Column, &[Column]) = match load.measure {
+        Measure::Throughput => (CLOSED[0], &CLOSED[1..]),
+        Measure::ResponseTime => (OPEN[0], &OPEN[1..]),
     };
-    vec![
-        main,
-        less("Rank", rank),
-        beside,
+    let first = [main, less("Rank", rank)];
+    let last = [
         less("CPU per request", |row| {
             placed(row.cpu_us_per_request, words::cost)
         }),
-        less("p50", |row| placed(row.p50_seconds, seconds)),
-        last,
         less("Peak memory", memory),
         less("Start", |row| time(row.ready_seconds)),
         less("Warm-up", warm_up),
         more("CPUs busy", busy),
         more("Heats", heats),
         more("Failed requests", failed),
-    ]
+    ];
+    first
+        .into_iter()
+        .chain(others.iter().copied())
+        .chain(last)
+        .collect()
 }
 
 /// The rows, the best first.
@@ -145,10 +147,10 @@ pub(super) fn caption(load: &LoadView, table: &TableView) -> String {
         None => String::new(),
     };
     let times = match load.measure {
-        Measure::Throughput => "service times",
-        Measure::ResponseTime => "response times, from the intended start",
+        Measure::Throughput => "Queueing is service time, which ranks nobody",
+        Measure::ResponseTime => "p50 and p99 are response times, from the intended start",
     };
-    format!("All figures. p50 and p99 are {times}; # is the rank.{half_width}")
+    format!("All figures. {times}; # is the rank.{half_width}")
 }
 
 fn nothing() -> Figure {
@@ -204,6 +206,16 @@ fn beside_best(row: &RowView, measure: Measure) -> Figure {
         key: row.share_of_best.map(|share| 1.0 / share),
         is_text: true,
         ..Figure::default()
+    }
+}
+
+/// The mean of service time, with its percentiles, which rank nobody.
+fn queueing(row: &RowView) -> Figure {
+    let percentile = |time: Option<Placed>| words::placed(time.as_ref(), seconds);
+    let (p50, p99) = (percentile(row.p50_seconds), percentile(row.p99_seconds));
+    Figure {
+        beside: format!("mean; p50 {p50}, p99 {p99}"),
+        ..time(row.mean_seconds)
     }
 }
 

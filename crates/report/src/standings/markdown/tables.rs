@@ -30,8 +30,6 @@ pub(super) fn ranking(page: &mut Page, load: &LoadView, table: &TableView) {
             words::row_verdict(measure, row),
             ranked(row.cpu_us_per_request.as_ref(), words::cost),
             words::memory(row.memory.peak_bytes),
-            words::placed(row.p50_seconds.as_ref(), seconds),
-            words::placed(row.p99_seconds.as_ref(), seconds),
         ]
     };
     let heads = [
@@ -42,8 +40,6 @@ pub(super) fn ranking(page: &mut Page, load: &LoadView, table: &TableView) {
         "beside the first",
         "CPU per request (rank)",
         "peak memory",
-        "p50",
-        "p99",
     ];
     let rows: Vec<Vec<String>> = table.rows.iter().map(row).collect();
     page.table(&heads, &rows);
@@ -62,6 +58,9 @@ pub(super) fn resources(page: &mut Page, table: &TableView) {
             made_of.join(", "),
             words::memory(row.memory.idle_bytes),
             words::memory(row.memory.mean_bytes),
+            words::time(row.mean_seconds),
+            words::placed(row.p50_seconds.as_ref(), seconds),
+            words::placed(row.p99_seconds.as_ref(), seconds),
             words::time(row.ready_seconds),
             words::time(row.warm_up_seconds),
             count(row.heats.into()),
@@ -74,6 +73,9 @@ pub(super) fn resources(page: &mut Page, table: &TableView) {
         "language, framework",
         "idle memory",
         "mean memory",
+        "mean time",
+        "p50",
+        "p99",
         "ready in",
         "warm-up",
         "heats",

@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use crate::{
-    figure::{count, figure},
+    figure::{count, figure, seconds},
     standings::{
         view::{LoadView, PublishedView, RowView, SidesView, StandingsView, TableView},
         words,
@@ -70,8 +70,6 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
             rank(row.main),
             words::placed(row.main.as_ref(), |value| words::main(measure, value)),
             words::half_width_in_column(row.half_width),
-            words::placed(row.p50_seconds.as_ref(), crate::figure::seconds),
-            words::placed(row.p99_seconds.as_ref(), crate::figure::seconds),
             words::placed(row.cpu_us_per_request.as_ref(), words::cost),
             rank(row.cpu_us_per_request),
         ]
@@ -81,8 +79,6 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
         "rank",
         words::measure_head(measure),
         "±",
-        "p50",
-        "p99",
         "CPU/req",
         "CPU rank",
     ];
@@ -103,6 +99,16 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
         "stack", "idle mem", "mean mem", "peak mem", "ready", "warm-up", "heats", "failed",
     ];
     table_of(page, &heads, &table.rows, memory);
+    let times = |row: &RowView| {
+        vec![
+            row.target.clone(),
+            words::time(row.mean_seconds),
+            words::placed(row.p50_seconds.as_ref(), seconds),
+            words::placed(row.p99_seconds.as_ref(), seconds),
+        ]
+    };
+    let heads = ["stack", "mean time", "p50", "p99"];
+    table_of(page, &heads, &table.rows, times);
     page.line(Style::new(), "");
     for row in &table.rows {
         let verdict = words::row_verdict(load.measure, row);

@@ -3,6 +3,7 @@
 use deadheat_model::{TargetId, session::TargetRecord};
 use deadheat_stats::{
     heats::{LimitedBy, Rank, Ranking},
+    load::Uneven,
     standings::{Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table},
 };
 use serde::Serialize;
@@ -34,10 +35,14 @@ pub struct RowView {
     pub throughput_per_second: Placed,
     /// CPU time per request, in microseconds.
     pub cpu_us_per_request: Option<Placed>,
+    /// Closed loop: the mean of service time, connections ÷ throughput, in seconds.
+    pub mean_seconds: Option<f64>,
     /// The median of service time (open loop: of response time), in seconds.
     pub p50_seconds: Option<Placed>,
     /// Its 99th percentile, in seconds.
     pub p99_seconds: Option<Placed>,
+    /// Closed loop: how its connections were served unevenly, if so.
+    pub uneven: Option<Uneven>,
     /// The rate that was offered in an open loop.
     pub offered_per_second: Option<f64>,
     /// Memory of its process tree.
@@ -117,20 +122,18 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
         figure.map(|figure| placed(figure, ranking, row.member))
     };
     let mut throughput = placed(row.throughput_per_second, &table.ranking, row.member);
-    let mut p99 = figure(row.p99_seconds, &table.p99);
-    let main = match load.measure {
-        Measure::Throughput => {
-            throughput.behind = row.behind;
-            Some(throughput)
-        }
-        Measure::ResponseTime => {
-            // An open loop's throughput is what was offered, which ranks nobody.
-            throughput.behind = None;
-            if let Some(p99) = &mut p99 {
-                p99.behind = row.behind;
-            }
-            p99
-        }
+    let time = |time: Option<Figure>, ranking: Option<&Ranking>| match ranking {
+        Some(ranking) => figure(time, ranking),
+        None => time.map(|time| Placed::alone(time.value)),
+    };
+    let is_open = load.measure == Measure::ResponseTime;
+    let p99 = time(row.p99_seconds, is_open.then_some(&table.ranking));
+    let main = if is_open {
+        // An open loop's throughput is what was offered, which ranks nobody.
+        throughput.behind = None;
+        p99
+    } else {
+        Some(throughput)
     };
     let is_best = is_best(&table.ranking, row.member);
     RowView {
@@ -146,8 +149,10 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
         },
         throughput_per_second: throughput,
         cpu_us_per_request: figure(row.cpu_us_per_request, &table.cost),
-        p50_seconds: figure(row.p50_seconds, &table.p50),
+        mean_seconds: row.mean_seconds,
+        p50_seconds: time(row.p50_seconds, table.p50.as_ref()),
         p99_seconds: p99,
+        uneven: row.uneven,
         offered_per_second: row.offered_per_second,
         memory: row.memory,
         ready_seconds: row.ready_seconds,

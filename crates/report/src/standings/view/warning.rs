@@ -274,6 +274,13 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
             format!("Not steady after the warm-up: {}.", places(standings, all)),
             "Their figures may change when they run for longer.",
         ),
+        Doubt::Uneven { .. } => WarningView::new(
+            format!(
+                "Served their connections unevenly, so percentiles hide how long connections wait: {}.",
+                places(standings, all)
+            ),
+            "Measure response times at a rate with --latency on.",
+        ),
         Doubt::GeneratorLimited { .. } => WarningView::new(
             format!(
                 "Lower bounds, because {} was the limit: {}.",
@@ -360,6 +367,7 @@ fn generators(doubts: &[&Doubt]) -> String {
 fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
     let place = |doubt: &&Doubt| match doubt {
         Doubt::Unsteady { load, targets }
+        | Doubt::Uneven { load, targets }
         | Doubt::FailedHeats { load, targets }
         | Doubt::GeneratorLimited { load, targets, .. }
         | Doubt::NobodyLimited { load, targets } => {

@@ -36,6 +36,9 @@ pub fn notes(row: &RowView) -> Vec<String> {
             counted(row.heats as usize, "heat")
         ));
     }
+    if let Some(uneven) = row.uneven {
+        notes.push(format!("served its connections unevenly: {uneven}"));
+    }
     if row.failed_requests > 0 {
         let failed = counted(row.failed_requests as usize, "request");
         notes.push(format!("{failed} failed ({})", percent(row.failed_share())));
@@ -118,7 +121,8 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
         )
     });
     let twin = load.twin.as_ref().map(twin);
-    let notes = [percentiles, twin, null_server, heats(load)];
+    let times = load.tables.first().map(|_| super::times(load));
+    let notes = [percentiles, twin, null_server, heats(load), times];
     notes.into_iter().flatten().collect()
 }
 

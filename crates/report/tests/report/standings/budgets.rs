@@ -25,12 +25,8 @@ fn yardstick(table: &Table) -> Table {
         figure.rank = None;
     }
     row.throughput_per_second.value *= 1.25;
-    for ranking in [
-        &mut alone.ranking,
-        &mut alone.cost,
-        &mut alone.p50,
-        &mut alone.p99,
-    ] {
+    let rankings = [&mut alone.ranking, &mut alone.cost];
+    for ranking in rankings.into_iter().chain(&mut alone.p50) {
         ranking.group = alone.group;
         ranking.places.truncate(1);
         ranking.pairs.clear();

@@ -10,6 +10,7 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::{Alone, Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
+    load::Uneven,
     order_statistic::Interval,
     standings::{
         Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table, Twin,
@@ -25,6 +26,7 @@ pub struct Stack {
     pub memory_mib: f64,
     pub p99_ms: f64,
     pub is_bound: bool,
+    pub uneven: Option<Uneven>,
 }
 
 impl Stack {
@@ -36,6 +38,7 @@ impl Stack {
             memory_mib: 12.0,
             p99_ms: 90_000.0 / rate,
             is_bound: false,
+            uneven: None,
         }
     }
 
@@ -167,34 +170,40 @@ impl Load {
                 self.look().is_some(),
             )
         };
-        let (cost, p50, p99) = (
-            rank(&costs, &none, false),
-            rank(&p50s, &none, false),
-            rank(&p99s, &none, false),
-        );
+        let cost = rank(&costs, &none, false);
+        let p50 = rank(&p50s, &none, false);
         let ranking = if self.is_open {
-            p99.clone()
+            rank(&p99s, &none, false)
         } else {
             rank(&rates, &bounds, true)
         };
         let places = ranking.places.iter();
-        let rows = places.map(|place| self.row(place.member, [&ranking, &cost, &p50, &p99]));
+        let rows = places.map(|place| self.row(place.member, [&ranking, &cost, &p50]));
+        let rows = rows.collect();
         Table {
             group: Group::stacks(1),
-            rows: rows.collect(),
-            ranking: ranking.clone(),
-            cost: cost.clone(),
-            p50: p50.clone(),
-            p99: p99.clone(),
+            rows,
+            ranking,
+            cost,
+            p50: self.is_open.then_some(p50),
             half_width: (self.stacks.len() > 1).then_some(self.half_width),
         }
     }
 
-    fn row(&self, member: usize, [main, cost, p50, p99]: [&Ranking; 4]) -> Row {
+    fn row(&self, member: usize, [main, cost, p50]: [&Ranking; 3]) -> Row {
         let stack = &self.stacks[member];
         let best = main.places[0].member;
         let pair = main.pairs.iter();
         let pair = { pair }.find(|pair| (pair.better, pair.worse) == (best, member));
+        // Those of a closed loop have no rank.
+        let time = |ranking: &Ranking, value: f64| match self.is_open {
+            true => figure(ranking, member, 1.0),
+            false => Figure {
+                value,
+                rank: None,
+                is_bound: false,
+            },
+        };
         Row {
             member,
             target: stack.name.parse().unwrap(),
@@ -208,8 +217,10 @@ impl Load {
                 figure(main, member, 1.0)
             },
             cpu_us_per_request: Some(figure(cost, member, 1e6)),
-            p50_seconds: Some(figure(p50, member, 1.0)),
-            p99_seconds: Some(figure(p99, member, 1.0)),
+            mean_seconds: (!self.is_open).then_some(50.0 / stack.rate),
+            p50_seconds: Some(time(p50, stack.p99_ms / 2e3)),
+            p99_seconds: Some(time(main, stack.p99_ms / 1e3)),
+            uneven: stack.uneven,
             offered_per_second: self.is_open.then_some(12_000.0),
             behind: pair.map(|pair| Behind {
                 ratio: pair.ratio.unwrap(),

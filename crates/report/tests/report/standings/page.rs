@@ -277,17 +277,23 @@ fn has(cells: &[String], text: &str) -> bool {
 /// The texts that the full table must have of a row.
 fn expected(load: &LoadView, row: &RowView) -> Vec<String> {
     let main = row.main.as_ref();
-    vec![
+    let [p50, p99] = [row.p50_seconds, row.p99_seconds];
+    let [p50, p99] = [p50, p99].map(|time| words::placed(time.as_ref(), seconds));
+    let times = match row.mean_seconds {
+        // Percentiles of a closed loop are beside the mean.
+        Some(mean) => vec![format!("{} mean; p50 {p50}, p99 {p99}", seconds(mean))],
+        None => vec![p50, p99],
+    };
+    let figures = vec![
         words::placed(main, |value| words::main(load.measure, value)),
         words::rank(main.and_then(|main| main.rank)),
         words::placed(row.cpu_us_per_request.as_ref(), words::cost),
-        words::placed(row.p50_seconds.as_ref(), seconds),
-        words::placed(row.p99_seconds.as_ref(), seconds),
         words::memory(row.memory.peak_bytes),
         words::time(row.ready_seconds),
         words::time(row.warm_up_seconds),
         figure(row.throughput_per_second.value),
-    ]
+    ];
+    [figures, times].concat()
 }
 
 #[test]

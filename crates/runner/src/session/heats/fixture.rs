@@ -127,6 +127,7 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
         window: Duration::from_secs(1),
         tally: Default::default(),
         service_time: Default::default(),
+        per_connection: None,
         cut: None,
         carried: None,
         draining: None,

@@ -21,7 +21,7 @@ use crate::{
     manifest::SelectedWorkload,
     secret::without_secret_values,
     session::{
-        LatencyMode, Participant, SessionOptions,
+        Participant, SessionOptions,
         members::{MEMORY_EVERY, wait, warm_up_time},
         open::{derived, is_closed},
         servers::{freezing_and_wait, warm_up},
@@ -90,11 +90,10 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
             if stacks.len() < least {
                 continue;
             }
-            let open = match options.latency {
-                LatencyMode::On => derived(point),
-                LatencyMode::Auto | LatencyMode::Off => Vec::new(),
-            };
-            let points = [point.clone()].into_iter().chain(open);
+            let open = options.latency.then(|| derived(point));
+            let points = [point.clone()]
+                .into_iter()
+                .chain(open.into_iter().flatten());
             loads.extend(points.map(|point| Asked {
                 workload,
                 point,
@@ -311,7 +310,7 @@ mod tests {
     fn open_loops_follow_the_closed_one_that_they_are_shares_of() {
         let mut options = options(600);
         options.workloads.truncate(1);
-        options.latency = LatencyMode::On;
+        options.latency = true;
         let plan = planned(&options, 2);
         let expected = [
             "c50",
@@ -322,7 +321,7 @@ mod tests {
         ];
         assert_eq!(names(&plan), expected.map(|id| format!("plaintext:{id}")));
         assert!(plan.loads.iter().all(|load| load.targets.len() == 2));
-        options.latency = LatencyMode::Auto;
+        options.latency = false;
         assert_eq!(names(&planned(&options, 2)), ["plaintext:c50"]);
     }
 

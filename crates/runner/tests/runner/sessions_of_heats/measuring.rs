@@ -9,10 +9,7 @@ use deadheat_model::{
     heats::{Control, EndReason, NextHeat, SessionRecord, Step},
     session::TargetState,
 };
-use deadheat_runner::session::{
-    LatencyMode,
-    heats::{self, Steering},
-};
+use deadheat_runner::session::heats::{self, Steering};
 
 use super::{Bench, Script, run, script};
 
@@ -164,7 +161,7 @@ impl Steering for EachLoad {
 fn open_loops_are_offered_shares_of_what_the_closed_loop_has_found() {
     let bench = Bench::new();
     let mut options = bench.options(&[("a", "none"), ("b", "unhurried")]);
-    options.latency = LatencyMode::On;
+    options.latency = true;
     let interrupt = Arc::default();
     let outcome = heats::run(&options, &mut EachLoad, &mut |_| (), &interrupt).unwrap();
     let record = heats::read_session(&outcome.folder).unwrap();

@@ -22,18 +22,14 @@ impl<'a> Load<'a> {
     pub(super) fn new(record: &'a SessionRecord, index: usize, settings: Settings) -> Self {
         let at = LoadAt::new(record, index, settings);
         let course = at.course();
-        let (p50, p99) = match at.load.point.open {
-            Some(_) => (Metric::ResponseTimeP50, Metric::ResponseTimeP99),
-            None => (Metric::ServiceTimeP50, Metric::ServiceTimeP99),
-        };
-        let mut all = vec![
-            (p50, logs(Quantity::Latency, 1.0, &at.timed(50.0))),
-            (p99, logs(Quantity::Latency, 1.0, &at.timed(99.0))),
-        ];
         let cost = at.sliced(&course, Quantity::Cost);
-        all.push((Metric::CpuPerRequest, logs(Quantity::Cost, 1e6, &cost)));
-        // The throughput of an open loop is the rate that was asked for.
-        if at.load.point.open.is_none() {
+        let mut all = vec![(Metric::CpuPerRequest, logs(Quantity::Cost, 1e6, &cost))];
+        if at.load.point.open.is_some() {
+            let times = |percent| logs(Quantity::Latency, 1.0, &at.timed(percent));
+            all.push((Metric::ResponseTimeP50, times(50.0)));
+            all.push((Metric::ResponseTimeP99, times(99.0)));
+        } else {
+            // The throughput of an open loop is the rate that was asked for.
             let throughput = at.sliced(&course, Quantity::Throughput);
             let logs = logs(Quantity::Throughput, 1.0, &throughput);
             all.push((Metric::Throughput, logs));

@@ -1,13 +1,16 @@
 //! What may change a decision is said, and nothing else is.
 
 use deadheat_model::{
-    Wait,
-    heat::{Freezing, SliceRecord},
+    LatencyHistogram, Wait,
+    heat::{Freezing, PerConnection, SliceRecord},
     heats::{Resumption, SessionRecord},
     hosts::Hosts,
     plan::Pinning,
 };
-use deadheat_stats::standings::{Doubt, standings};
+use deadheat_stats::{
+    load::Uneven,
+    standings::{Doubt, standings},
+};
 
 use super::{died, member, quiet, steered};
 
@@ -191,4 +194,75 @@ fn pauses_beyond_the_end_of_slices_count() {
     }
     let ratio = before / figure(&record);
     assert!((ratio - 1.1).abs() < 1e-3, "{ratio}");
+}
+
+/// A session with service times as Little's law has them.
+fn waiting() -> SessionRecord {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    for slice in slices(&mut record) {
+        let mean = 50e9 / slice.throughput();
+        slice.service_time = LatencyHistogram::new();
+        for _ in 0..200 {
+            slice.service_time.record_ns(mean as u64);
+        }
+    }
+    record
+}
+
+#[test]
+fn connections_that_are_served_unevenly_are_a_doubt() {
+    let named = |record: &SessionRecord| match &standings(record).doubts[..] {
+        [] => None,
+        [Doubt::Uneven { load, targets }] => {
+            assert_eq!(load, "plaintext:c50");
+            Some(targets[0].stack.clone())
+        }
+        other => panic!("{other:?}"),
+    };
+    // Nine of ten answers come at once, and all connections wait as long as before.
+    let mut in_a_row = waiting();
+    for slice in slices(&mut in_a_row).filter(|slice| slice.member == 1) {
+        for _ in 0..9 * slice.service_time.count() {
+            slice.service_time.record_ns(20_000);
+        }
+    }
+    assert_eq!(named(&in_a_row), Some("stack-1".to_owned()));
+    let found = standings(&in_a_row);
+    let row = &found.loads[0].tables[0].rows[0];
+    assert!(
+        matches!(row.uneven, Some(Uneven::InARow { .. })),
+        "{row:#?}"
+    );
+    let (mean, rate) = (row.mean_seconds.unwrap(), row.throughput_per_second.value);
+    assert!((mean * rate / 50.0 - 1.0).abs() < 1e-9, "Little's law");
+    // Some connections starve in most slices.
+    let mut starved = waiting();
+    let starve = |record: &mut SessionRecord, every: usize| {
+        for (nth, slice) in slices(record).filter(|slice| slice.member == 1).enumerate() {
+            slice.per_connection = Some(PerConnection {
+                least: if nth % 5 < every { 3 } else { 180 },
+                median: 200,
+                most: 210,
+            });
+        }
+    };
+    starve(&mut starved, 2);
+    assert_eq!(named(&starved), None);
+    starve(&mut starved, 3);
+    assert_eq!(named(&starved), Some("stack-1".to_owned()));
+}
+
+#[test]
+fn percentiles_of_a_closed_loop_rank_nobody() {
+    let found = standings(&waiting());
+    let table = &found.loads[0].tables[0];
+    assert_eq!(table.p50, None);
+    for row in &table.rows {
+        let times = [row.p50_seconds, row.p99_seconds];
+        assert!(
+            times.iter().flatten().all(|time| time.rank.is_none()),
+            "{row:#?}"
+        );
+        assert!(row.p50_seconds.is_some() && row.uneven.is_none());
+    }
 }
