@@ -19,6 +19,7 @@ pub(crate) fn power(options: &Options) {
     println!("{}", heats_table(0..options.sessions));
     println!("{}", evidence_table(0..options.sessions));
     println!("{}", unlike_table(0..options.sessions));
+    println!("{}", gate_table(0..options.sessions));
 }
 
 /// How precise heats are, and what they find.
@@ -114,6 +115,24 @@ fn unlike_table(seeds: Range<u64>) -> String {
         rows.concat()
     };
     header.to_owned() + &on_two_threads(&heats::power::unlike_cases(), row)
+}
+
+/// What a gate makes of changes of known size.
+fn gate_table(seeds: Range<u64>) -> String {
+    let header = "| B ÷ A, truly | heats at most | fails | undecided | heats, on average |\n\
+                  | ---: | ---: | ---: | ---: | ---: |\n";
+    let most = heats::gate::MOST.into_iter();
+    let cases = most.flat_map(|most| heats::gate::RATIOS.map(|ratio| (ratio, most)));
+    let row = |(ratio, most): &(f64, u32)| {
+        let found = heats::gate(*ratio, heats::gate::BOUND, *most, seeds.clone());
+        format!(
+            "| {ratio:.2} | {most} | {} | {} | {:.0} |\n",
+            share(found.fails),
+            share(found.undecided),
+            found.heats
+        )
+    };
+    header.to_owned() + &on_two_threads(&cases.collect::<Vec<_>>(), row)
 }
 
 /// The rows of all cases, in their order.

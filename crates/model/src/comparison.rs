@@ -55,6 +55,21 @@ pub struct Comparison {
     /// Whether B is A after a change that has a name, such as a pull request: reports say what the change makes of A.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_change: bool,
+    /// What is asked of B beside the verdict. Measuring goes on until that has an answer.
+    #[serde(default)]
+    pub check: Check,
+}
+
+/// What a check of B fails for. It is fixed before anything is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// B fails if it is proven slower by more than this share (0.03): its throughput below 0.97 of A's, or its response
+    /// time above 1.03.
+    #[serde(default)]
+    pub fail_if_slower: Option<f64>,
+    /// B fails if a slowdown beyond that bound is not excluded; without a bound, if any slowdown is not excluded.
+    #[serde(default)]
+    pub require_decision: bool,
 }
 
 impl Comparison {

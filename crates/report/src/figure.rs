@@ -105,6 +105,15 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// What so many starts of each server leave open.
+pub fn unseen_starts(starts: usize) -> String {
+    format!(
+        "{} of each: a kind of process with a share of up to {:.0} % may be unseen.",
+        counted(starts, "start"),
+        100.0 * deadheat_stats::heats::unseen(starts)
+    )
+}
+
 /// "a", "a and b", "a, b and c".
 pub fn list(items: &[String]) -> String {
     match items {

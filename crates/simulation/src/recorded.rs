@@ -58,7 +58,7 @@ const CEILING: f64 = 1.5;
 const CONNECTIONS: u32 = 50;
 
 impl Recorded {
-    /// Stacks of these speeds with unequal noise, at one load, all in every heat, looked at after 5, 7 and 10 heats.
+    /// Stacks of these speeds with unequal noise, at one load, all in every heat, looked at after 8 and 10 heats.
     pub fn measured(speeds: &[f64]) -> Self {
         let name = |(index, speed): (usize, &f64)| {
             let target = TargetId::new(format!("stack-{index}"), None);
@@ -69,7 +69,7 @@ impl Recorded {
             workloads: vec!["plaintext".to_owned()],
             field: Field::measured(&[]),
             capacity: speeds.len() as u32 + 1,
-            looks: vec![5, 7, 10],
+            looks: vec![8, 10],
             until_decided: true,
             budget: None,
             start: Duration::from_secs(2),
@@ -304,6 +304,7 @@ impl Recorded {
                 },
                 alpha: 0.05,
                 margin: 0.03,
+                least_heats: deadheat_model::heats::LEAST_HEATS,
                 until_decided: self.until_decided,
                 budget_seconds: self.budget.map(|budget| budget.as_secs_f64()),
                 estimate: Duration::from_secs(600),

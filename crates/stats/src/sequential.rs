@@ -58,14 +58,14 @@ pub enum NoLooks {
 impl std::fmt::Display for NoLooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            NoLooks::Empty => write!(f, "no checkpoint is declared; write them like 5,10,20"),
+            NoLooks::Empty => write!(f, "no checkpoint is declared; write them like 8,11,16"),
             NoLooks::NotGrowing(heats) => write!(
                 f,
-                "the checkpoint at {heats} heats does not follow the one before it; write them like 5,10,20"
+                "the checkpoint at {heats} heats does not follow the one before it; write them like 8,11,16"
             ),
             NoLooks::TooFew(heats) => write!(
                 f,
-                "a checkpoint at {heats} heats has no spread to judge by; a comparison needs 2 heats, better 5"
+                "a checkpoint at {heats} heats has no spread to judge by; a comparison needs 2 heats, better 8"
             ),
         }
     }
@@ -146,12 +146,12 @@ impl Design {
     }
 }
 
-/// 5, 7, 10, 14, 20, 28, 40 …: about √2 apart, so that a comparison goes on for at most some 40 % longer than it had to.
-/// The last is `most` itself, in place of one that is nearly as late.
+/// 8, 11, 16, 22, 32, 44, 64 …: about √2 apart, so that a comparison goes on for at most some 40 % longer than it had to.
+/// The first is at [`LEAST_HEATS`]. The last is `most` itself, in place of one that is nearly as late.
 pub fn usual_looks(most: u32) -> Vec<u32> {
     let doubled = (0..u32::BITS).flat_map(|doublings| {
         let times = 1_u64 << doublings;
-        [5 * times, 7 * times]
+        [8 * times, 11 * times]
     });
     // A look with less than a fifth more heats after it would take from the last one and hardly come earlier.
     let early = |heats: &u64| heats * 6 <= u64::from(most) * 5;
@@ -193,12 +193,12 @@ mod tests {
     fn usual_looks_end_with_the_last_block() {
         let cases: [(u32, &[u32]); 7] = [
             (2, &[2]),
-            (5, &[5]),
-            (6, &[5, 6]),
-            (7, &[5, 7]),
-            (21, &[5, 7, 10, 14, 21]),
-            (26, &[5, 7, 10, 14, 20, 26]),
-            (40, &[5, 7, 10, 14, 20, 28, 40]),
+            (7, &[7]),
+            (8, &[8]),
+            (9, &[9]),
+            (11, &[8, 11]),
+            (21, &[8, 11, 16, 21]),
+            (40, &[8, 11, 16, 22, 32, 40]),
         ];
         for (most, expected) in cases {
             assert_eq!(usual_looks(most), expected, "{most}");

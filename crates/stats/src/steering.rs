@@ -17,7 +17,7 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    heats::{Deal, Pilot, Planned, Quantity, Ranking, Settings, recorded, within},
+    heats::{Deal, Pilot, Planned, Quantity, Ranking, recorded, within},
     standings::{FAILURES, LoadAt, Measure, settings},
 };
 
@@ -61,7 +61,7 @@ struct LoadSoFar<'a> {
 
 impl<'a> LoadSoFar<'a> {
     fn new(record: &'a SessionRecord, index: usize) -> Self {
-        let at = LoadAt::new(record, index, settings(record));
+        let at = LoadAt::new(record, index, settings(&record.header.plan));
         let load = &record.header.plan.loads[index];
         let may_run = |number: &usize| {
             let failures = recorded::failures(record.complete_heats(index), |member| {
@@ -256,7 +256,7 @@ pub fn expectation(record: &SessionRecord, spent: Duration) -> Vec<Expected> {
 impl LoadSoFar<'_> {
     fn expected(&self, more: u32) -> Expected {
         let load = self.load();
-        let settings = settings(self.record);
+        let settings = settings(&self.record.header.plan);
         let course = self.at.course();
         let estimates = within::of_heats(&course.heats, Quantity::Throughput);
         let rounds = course.heats.iter().map(|heat| heat.rounds.len()).max();
@@ -275,11 +275,7 @@ impl LoadSoFar<'_> {
 /// What can be expected of each closed loop of a plan before its first heat, with the noise that is usual on a shared
 /// machine.
 pub fn foretold(plan: &Plan) -> Vec<Expected> {
-    let settings = Settings {
-        alpha: plan.alpha,
-        margin: plan.margin,
-        ..Settings::default()
-    };
+    let settings = settings(plan);
     let closed = plan.loads.iter().filter(|load| load.point.open.is_none());
     let expected = closed.map(|load| {
         let stacks = load.targets.len();

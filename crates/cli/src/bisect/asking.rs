@@ -186,6 +186,7 @@ impl<'a> Asking<'a> {
             slow_end: Some(bad.contender("C")),
             alike: None,
             is_change: false,
+            check: Default::default(),
         };
         let next = |record: &SessionRecord, spent: Duration| -> Step {
             let three = Halfway::of(record);
@@ -275,6 +276,7 @@ impl<'a> Asking<'a> {
             slow_end: None,
             alike: None,
             is_change: false,
+            check: Default::default(),
         };
         let measured = self.measure(record, comparison, &[a, b], alpha, duel, names)?;
         let Some(Measured { folder, record }) = measured else {

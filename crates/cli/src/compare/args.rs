@@ -126,7 +126,7 @@ pub(crate) struct VerdictArgs {
     /// Dead heat: the interval is within this much of 1
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Exit with 1 if B is slower, and by more than this: 3%
+    /// Exit with 1 if B is proven slower by more than this: 3%. It measures until that is proven or excluded
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
     /// Exit with 1 unless a slowdown is excluded
@@ -194,7 +194,10 @@ pub(crate) struct MeasureArgs {
     /// Number of heats at each load, with one look after them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with_all = ["looks", "budget"])]
     pub(crate) heats: Option<u32>,
-    /// Look after these numbers of heats [default: 5,7,10,14,20,28,40… as far as the budget reaches]
+    /// Look after these numbers of heats [default: 8,11,16,22,32,44… as far as the budget reaches]
+    ///
+    /// Looks before the eighth heat may end it earlier, also with a dead heat. What that costs: of a stack that has one
+    /// process in six a third slower, five heats miss this kind in 40 % of comparisons, and eight in 23 %.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), hide_short_help = true)]
     pub(crate) looks: Vec<u32>,
     /// How long each heat loads both servers in turn [default: 10s]

@@ -48,10 +48,7 @@ pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
         Measured::Versus(versus) => versus,
         Measured::Nothing(exit) => return Ok(exit),
     };
-    let gate = versus.gate(Check {
-        fail_if_slower: args.verdict.fail_if_slower,
-        require_decision: args.verdict.require_decision,
-    });
+    let gate = versus.gate(check(&args));
     let VerdictArgs {
         data: asked,
         details,
@@ -94,6 +91,14 @@ fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exi
     output::data(&rendered(verdict.data.format(), output::screen())?)?;
     files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
     Ok(Exit::Fine)
+}
+
+/// What is asked of B beside the verdict.
+pub(crate) fn check(args: &CompareArgs) -> Check {
+    Check {
+        fail_if_slower: args.verdict.fail_if_slower,
+        require_decision: args.verdict.require_decision,
+    }
 }
 
 /// The bounds of this comparison.

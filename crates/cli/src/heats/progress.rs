@@ -156,7 +156,7 @@ impl Progress {
         };
         record.heats.push(ended.clone());
         self.discarded += discarded(ended);
-        let at = LoadAt::new(record, ended.load as usize, settings(record));
+        let at = LoadAt::new(record, ended.load as usize, settings(&record.header.plan));
         self.leaders = leaders(&at);
         for failure in failures(ended) {
             self.shown.problem(&failure);
@@ -279,7 +279,7 @@ mod tests {
         record.heats.truncate(1);
         let ended = record.heats[0].clone();
         let told = |record: &SessionRecord| {
-            let leaders = leaders(&LoadAt::new(record, 0, settings(record)));
+            let leaders = leaders(&LoadAt::new(record, 0, settings(&record.header.plan)));
             summary("heat 1", &ended, &leaders.join(", "))
         };
         let ranked = told(&record);

@@ -42,7 +42,7 @@ fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
     let slowdown = slowdown(&gate.check);
     let first = match () {
         () if !slower.is_empty() => format!(
-            "{options}: failed. {b} is slower{}: {}.",
+            "{options}: failed. {b} is proven slower{}: {}.",
             beyond(&gate.check),
             list(&slower)
         ),
@@ -51,8 +51,9 @@ fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
         () if gate.cells.is_empty() => {
             format!("{options}: not judged, because nothing that decides was compared.")
         }
+        () if open.is_empty() => format!("{options}: passed."),
         () => format!(
-            "{options}: passed. No slowdown{} was found.",
+            "{options}: passed, undecided. No slowdown{} is proven.",
             beyond(&gate.check)
         ),
     };
@@ -79,7 +80,11 @@ fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
 fn shown(cell: &GateCell) -> String {
     let difference = signed(cell.ratio - 1.0);
     let metric = cell.metric.name();
-    clean(&format!("{} ({metric} {difference})", cell.subject))
+    let interval = words::difference(cell.interval);
+    clean(&format!(
+        "{} ({metric} {difference}, {interval})",
+        cell.subject
+    ))
 }
 
 /// The options as they were typed.

@@ -168,7 +168,7 @@ fn without_verdict(versus: &Versus, cells: &[Compared], names: &Names) -> String
     };
     let interval = match (ratio.interval, advantage.span()) {
         (Some(interval), span) => {
-            let span = span.unwrap_or_else(|| difference(ratio));
+            let span = span.unwrap_or_else(|| difference(ratio.interval));
             format!(
                 " ({span}: {} interval for a fixed number of heats)",
                 level(interval.level)
@@ -283,7 +283,7 @@ fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
         return format!(
             "Undecided at {load}: {ahead} is {factor} as fast as {behind} ({span}), and only a difference of more than \
              {} counts.",
-            signed(ratio.threshold).trim_start_matches('+')
+            signed(ratio.rule.threshold).trim_start_matches('+')
         );
     }
     let by = match ratio.metric {

@@ -225,7 +225,7 @@ fn notes(cells: &[Compared]) -> Vec<String> {
     for cell in cells {
         let load = format!("{} {}", cell.subject.workload, cell.subject.point);
         let drifts = cell.ratios.iter().filter_map(|ratio| {
-            let drift = ratio.drift.filter(|drift| *drift >= ratio.threshold)?;
+            let drift = ratio.drift.filter(|drift| *drift >= ratio.rule.threshold)?;
             Some(format!(
                 "{load}: the null server, the same program in both sessions, differed by {}: B differs only if by more",
                 words::percent(drift)

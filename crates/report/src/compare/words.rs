@@ -3,11 +3,11 @@
 use deadheat_stats::{
     order_statistic::Interval,
     sequential::Design,
-    versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
+    versus::{Bounds, Compared, Ended, How, Metric, Ratio, Verdict, Versus},
 };
 
 use super::advantage::{Advantage, signed};
-use crate::figure::{self, bytes, counted, figure, list, seconds};
+use crate::figure::{self, bytes, counted, figure, list, seconds, unseen_starts};
 
 /// A metric's name, with what it is.
 pub(super) const fn title(metric: Metric) -> &'static str {
@@ -81,14 +81,14 @@ pub(super) fn cells(found: &Ratio, is_judged: bool) -> [String; 4] {
         value(found.metric, found.a),
         value(found.metric, found.b),
         against,
-        interval.unwrap_or_else(|| difference(found)),
+        interval.unwrap_or_else(|| difference(found.interval)),
     ]
 }
 
 /// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"): of times and costs,
 /// too, what their figures differ by.
-pub(super) fn difference(found: &Ratio) -> String {
-    match found.interval {
+pub(super) fn difference(interval: Option<Interval>) -> String {
+    match interval {
         None => figure::NONE.to_owned(),
         Some(Interval { high, low, .. }) if low <= 0.0 => format!("up to {}", signed(high - 1.0)),
         Some(Interval { high, low, .. }) if high.is_infinite() => {
@@ -139,6 +139,10 @@ pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
     } else {
         String::new()
     };
+    let enough = match bounds.least_heats {
+        0 => String::new(),
+        least => format!(", after {least} heats or more"),
+    };
     let (differs, times) = match how {
         How::Heats { .. } => (String::new(), String::new()),
         How::Sessions | How::Runs { .. } => {
@@ -149,7 +153,7 @@ pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
     };
     format!(
         "B / A is the geometric mean of B's figure over A's. B differs when the interval excludes 1{differs}. Otherwise \
-         it is a dead heat if the whole interval lies within {margin}{times} of 1: the difference, whatever it is, is \
+         it is a dead heat if the whole interval lies within {margin}{times} of 1{enough}: the difference, whatever it is, is \
          smaller. Anything else is undecided."
     )
 }
@@ -163,9 +167,10 @@ pub(super) fn effort(how: &How) -> Option<String> {
             took_seconds,
             ..
         } => Some(format!(
-            "{} in {}.",
+            "{} in {}. {}",
             counted(*heats as usize, "heat"),
-            seconds(*took_seconds)
+            seconds(*took_seconds),
+            unseen_starts(*heats as usize)
         )),
     }
 }
@@ -243,10 +248,25 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                     level(1.0 - versus.bounds.alpha)
                 ));
             }
+            told.extend(starts(versus, *heats as usize));
             told.push(self::ended(*ended).to_owned());
             told
         }
     }
+}
+
+/// How far starts are from each other, and what so few of them leave open.
+fn starts(versus: &Versus, heats: usize) -> Option<String> {
+    let deciding = versus.compared.iter().flat_map(Compared::deciding);
+    let spreads = deciding.filter_map(|ratio| ratio.spread.map(percent));
+    let spreads: Vec<String> = spreads.collect();
+    (!spreads.is_empty()).then(|| {
+        format!(
+            "From heat to heat, each with fresh processes, B / A has a standard deviation of {}. {}",
+            list(&spreads),
+            unseen_starts(heats)
+        )
+    })
 }
 
 /// What decides in an open loop.

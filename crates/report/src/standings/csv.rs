@@ -177,6 +177,7 @@ fn metrics(row: &RowView) -> Vec<Metric> {
         ("memory_peak", "B", plain(row.memory.peak_bytes)),
         ("ready", "s", plain(row.ready_seconds)),
         ("warm_up", "s", plain(row.warm_up_seconds)),
+        ("spread", "share", plain(row.spread)),
         ("busy", "share", plain(row.busy)),
         ("answers", "requests", count(row.answers)),
         ("failed_requests", "requests", count(row.failed_requests)),

@@ -144,6 +144,11 @@ pub fn percent(share: f64) -> String {
     format!("{} %", two_digits(share * 100.0))
 }
 
+/// How far starts of a stack are from each other ("2.1 %"), or a dash.
+pub fn spread(spread: Option<f64>) -> String {
+    spread.map_or_else(|| NONE.to_owned(), percent)
+}
+
 /// A half width ("±4.2 %"), or a dash.
 pub fn half_width(width: Option<f64>) -> String {
     signed("±", width)

@@ -231,6 +231,7 @@ mod tests {
                 slow_end: None,
                 alike: None,
                 is_change: false,
+                check: Default::default(),
             })
         };
         let mut all: Vec<String> = std::env::vars_os()

@@ -41,6 +41,8 @@ struct Member {
     /// Heats that it has an estimate in, beside another member.
     heats: usize,
     variance: Variance,
+    /// Its residuals' own.
+    own: Variance,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -174,6 +176,7 @@ impl Fit {
             }
         }
         let levels = step.levels(&design, &observations);
+        let own = step.variances(&observations, &variances);
         let all = design.freedom(&observations);
         let freedom = (all * step.evenness(&observations, &variances)).max(all.min(1.0));
         let member = |member: usize| {
@@ -185,6 +188,7 @@ impl Fit {
                 group,
                 heats: heats.count(),
                 variance: variances[member],
+                own: own[member],
             })
         };
         Self {
@@ -254,6 +258,13 @@ impl Fit {
     /// Heats in which the member met another.
     pub fn heats(&self, member: usize) -> usize {
         self.members[member].map_or(0, |member| member.heats)
+    }
+
+    /// How far the member's heats are from each other beside those of the other members: the standard deviation of the
+    /// logarithm (0.03: 3 %). Each heat is a fresh process, and the noise of a heat is in it, too. `None` with too few.
+    pub fn spread(&self, member: usize) -> Option<f64> {
+        let own = self.members[member]?.own;
+        (own.freedom > LEAST_FREEDOM).then(|| own.value.sqrt())
     }
 
     /// The variance of one heat's estimate of this member, moderated.

@@ -38,7 +38,7 @@ pub use course::{Course, Heat, Quantity, Round, Slice};
 pub use deal::Deal;
 pub use fit::{Contrast, Fit};
 pub use limit::{LimitedBy, limit_of};
-pub use pairs::{Alone, Pair, Remedy, Verdict};
+pub use pairs::{Alone, Pair, Remedy, Rule, Verdict, unseen};
 pub use percentile::Percentile;
 pub use pilot::{Pilot, Planned};
 pub use ranking::{Group, Place, Rank, Ranking, of_fit, rankings};

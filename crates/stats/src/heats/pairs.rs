@@ -148,9 +148,8 @@ impl Candidate {
         self.contrast.filter(|_| !both_are_bounds)
     }
 
-    /// The verdict on the pair as the only one of its ranking. `alpha` is the share of errors (0 to 1), `margin` the share
-    /// within which a pair is a dead heat (0.03: from 1/1.03 to 1.03).
-    pub fn judge(&self, alpha: f64, margin: f64) -> Pair {
+    /// The verdict on the pair as the only one of its ranking. `alpha` is the share of errors (0 to 1).
+    pub fn judge(&self, alpha: f64, rule: &Rule) -> Pair {
         let alone = self.testable().map(|contrast| {
             let half_width = contrast.half_width(alpha);
             Together {
@@ -158,7 +157,7 @@ impl Candidate {
                 is_proven: contrast.difference > half_width && !self.worse_is_bound,
             }
         });
-        self.judge_together(alone, alpha, margin)
+        self.judge_together(alone, alpha, rule)
     }
 
     /// The verdict on the pair as one of several, from what holds for it together with the others; `None`: nothing does.
@@ -166,7 +165,7 @@ impl Candidate {
         &self,
         together: Option<Together>,
         alpha: f64,
-        margin: f64,
+        rule: &Rule,
     ) -> Pair {
         let mut pair = Pair {
             better: self.better,
@@ -186,8 +185,10 @@ impl Candidate {
         });
         let ends = |half: f64| (contrast.difference - half, contrast.difference + half);
         let interval = self.interval(ends(contrast.half_width(alpha)), alpha);
+        let ratio = contrast.difference.exp();
+        let verdict = |interval| rule.verdict(ratio, interval, self.heats);
         let alone = Alone {
-            verdict: verdict(&interval, margin),
+            verdict: verdict(&interval),
             interval,
         };
         let (mut low, high) = ends(together.half_width);
@@ -195,16 +196,16 @@ impl Candidate {
             low = low.max(0.0);
         }
         let interval = self.interval((low, high), alpha);
-        pair.ratio = Some(contrast.difference.exp());
+        pair.ratio = Some(ratio);
         pair.interval = Some(interval);
         pair.alone = Some(alone);
         // By what is shown, so that verdict and interval agree to the last digit.
-        pair.verdict = match verdict(&interval, margin) {
+        pair.verdict = match verdict(&interval) {
             _ if together.is_proven => Verdict::Faster,
             found if found == alone.verdict => found,
             _ => Verdict::Undecided,
         };
-        let remedy = || self.remedy(&contrast, &alone, together.half_width, margin);
+        let remedy = || self.remedy(&contrast, &alone, together.half_width, rule);
         pair.remedy = (!pair.verdict.is_decided()).then(remedy);
         pair
     }
@@ -222,22 +223,26 @@ impl Candidate {
         }
     }
 
-    fn remedy(&self, contrast: &Contrast, alone: &Alone, half: f64, margin: f64) -> Remedy {
+    fn remedy(&self, contrast: &Contrast, alone: &Alone, half: f64, rule: &Rule) -> Remedy {
         if self.worse_is_bound {
             return Remedy::FasterGenerator;
         }
-        let room = margin.ln_1p() - contrast.difference;
-        let target = match alone.verdict {
-            // It is no dead heat.
-            Verdict::Faster => contrast.difference,
-            _ if self.better_is_bound => contrast.difference,
-            _ => contrast.difference.max(room),
+        let room = rule.margin.ln_1p() - contrast.difference;
+        let can_be_equal = alone.verdict != Verdict::Faster && !self.better_is_bound;
+        let (target, least) = if can_be_equal && room > contrast.difference {
+            (room, rule.least_heats)
+        } else {
+            (contrast.difference, 0)
         };
-        self.more_heats(contrast, contrast.p(contrast.difference + half), target)
+        let alpha = contrast.p(contrast.difference + half);
+        let more = self.more_heats(contrast, alpha, target);
+        Remedy::MoreHeats {
+            heats: more.max(least.saturating_sub(self.heats as u32)),
+        }
     }
 
     /// How many more heats would make the interval's half width `target`, if the estimate stayed where it is.
-    fn more_heats(&self, contrast: &Contrast, alpha: f64, target: f64) -> Remedy {
+    fn more_heats(&self, contrast: &Contrast, alpha: f64, target: f64) -> u32 {
         let heats = self.heats.max(1) as f64;
         let reaches = |all: u32| {
             let more = f64::from(all) / heats;
@@ -258,20 +263,39 @@ impl Candidate {
                 least = middle;
             }
         }
-        Remedy::MoreHeats { heats: most - now }
+        most - now
     }
 }
 
 /// A pair that would need more heats than this needs "very many".
 pub const MOST_HEATS: u32 = 10_000;
 
-/// The verdict that an interval of a ratio of 1 or more is.
-pub(super) fn verdict(interval: &Interval, margin: f64) -> Verdict {
-    if interval.low > 1.0 {
-        Verdict::Faster
-    } else if interval.low >= 1.0 / (1.0 + margin) && interval.high <= 1.0 + margin {
-        Verdict::DeadHeat
-    } else {
-        Verdict::Undecided
+/// The largest share that a kind of processes can have and be in none of so many starts in 5 % of cases: 1 − 0.05^(1/n).
+pub fn unseen(starts: usize) -> f64 {
+    1.0 - 0.05_f64.powf(1.0 / starts.max(1) as f64)
+}
+
+/// What decides on a ratio. It is fixed before anything is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rule {
+    /// A difference must be more than this (0.01: above 1.01 or below 1/1.01).
+    pub threshold: f64,
+    /// A dead heat is an interval within this much of 1 (0.03: from 1/1.03 to 1.03), …
+    pub margin: f64,
+    /// … from so many heats. Fewer have seen too few processes to exclude a rare kind that differs.
+    pub least_heats: u32,
+}
+
+impl Rule {
+    /// The verdict on a ratio of first to second with its interval, after so many heats of both.
+    pub fn verdict(&self, ratio: f64, interval: &Interval, heats: usize) -> Verdict {
+        let is_within =
+            interval.low >= 1.0 / (1.0 + self.margin) && interval.high <= 1.0 + self.margin;
+        match () {
+            () if interval.low > 1.0 && ratio > 1.0 + self.threshold => Verdict::Faster,
+            () if interval.high < 1.0 && ratio < 1.0 / (1.0 + self.threshold) => Verdict::Slower,
+            () if is_within && heats >= self.least_heats as usize => Verdict::DeadHeat,
+            () => Verdict::Undecided,
+        }
     }
 }

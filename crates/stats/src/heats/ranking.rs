@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     Course, Fit, Quantity, Settings,
-    pairs::{Candidate, Pair, Verdict},
+    pairs::{Candidate, Pair, Rule, Verdict},
     simultaneous::{Test, together},
     within,
 };
@@ -166,7 +166,7 @@ pub fn of_fit(
             .partition(|member| fit.advantage(*member).is_some());
         let advantage = |member: usize| fit.advantage(member).unwrap_or(f64::NEG_INFINITY);
         ranked.sort_by(|a, b| advantage(*b).total_cmp(&advantage(*a)).then(a.cmp(b)));
-        let pairs = judge(fit, &ranked, bounded, alpha, settings.margin);
+        let pairs = judge(fit, &ranked, bounded, alpha, &settings.rule());
         let place = |member: &usize| Place {
             member: *member,
             rank: rank(*member, ranked.len(), &pairs),
@@ -203,7 +203,7 @@ fn candidates(fit: &Fit, ranked: &[usize], bounded: &[bool]) -> Vec<Candidate> {
 }
 
 /// The verdicts on all pairs of members that are sorted by their estimates.
-fn judge(fit: &Fit, ranked: &[usize], bounded: &[bool], alpha: f64, margin: f64) -> Vec<Pair> {
+fn judge(fit: &Fit, ranked: &[usize], bounded: &[bool], alpha: f64, rule: &Rule) -> Vec<Pair> {
     let candidates = candidates(fit, ranked, bounded);
     let places = (0..ranked.len())
         .flat_map(|better| (better + 1..ranked.len()).map(move |worse| [better, worse]));
@@ -220,7 +220,7 @@ fn judge(fit: &Fit, ranked: &[usize], bounded: &[bool], alpha: f64, margin: f64)
     let mut together = together(fit, ranked, &is_bound, &tests, alpha).into_iter();
     let pair = |(_, candidate): &([usize; 2], Candidate)| {
         let together = candidate.testable().and_then(|_| together.next());
-        candidate.judge_together(together, alpha, margin)
+        candidate.judge_together(together, alpha, rule)
     };
     candidates.iter().map(pair).collect()
 }

@@ -1,7 +1,10 @@
 //! The thresholds of the statistics of heats.
 
+use deadheat_model::heats::LEAST_HEATS;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use super::pairs::Rule;
 
 /// The thresholds. All are fixed before the session; none looks at a result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -11,6 +14,8 @@ pub struct Settings {
     pub alpha: f64,
     /// Two members whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
     pub margin: f64,
+    /// A dead heat needs so many heats of both ([`LEAST_HEATS`]).
+    pub least_heats: u32,
     /// CPUs of a server or generator that are busy for this share of the time have nothing left (0 to 1).
     pub saturated: f64,
     /// A member's figure is a lower bound if the generator was the limit in more than this share of its slices. Not 0:
@@ -30,11 +35,23 @@ pub struct Settings {
     pub beyond: u64,
 }
 
+impl Settings {
+    /// What decides on a pair.
+    pub fn rule(&self) -> Rule {
+        Rule {
+            threshold: 0.0,
+            margin: self.margin,
+            least_heats: self.least_heats,
+        }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             alpha: 0.05,
             margin: 0.03,
+            least_heats: LEAST_HEATS,
             saturated: 0.95,
             bounded: 0.05,
             expected_freedom: 4.0,

@@ -206,11 +206,15 @@ impl<'a> LoadAt<'a> {
         Fit::of(course.members, &estimates, &self.settings)
     }
 
+    /// The same by a percentile (0 to 100) of the times.
+    pub(crate) fn timed_fit(&self, percent: f64) -> Fit {
+        Fit::of(self.load.members(), &self.timed(percent), &self.settings)
+    }
+
     /// The rankings by a percentile (0 to 100) of the times, in the same order.
     pub(crate) fn percentiles(&self, percent: f64) -> Vec<Ranking> {
-        let members = self.load.members();
-        let fit = Fit::of(members, &self.timed(percent), &self.settings);
-        let (bounded, groups) = (vec![false; members], self.groups());
+        let fit = self.timed_fit(percent);
+        let (bounded, groups) = (vec![false; self.load.members()], self.groups());
         let (alpha, settings) = (self.alpha(), &self.settings);
         of_fit(&fit, Quantity::Latency, &bounded, &groups, alpha, settings)
     }

@@ -27,6 +27,10 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
             (percentiles(99.0), p50.collect())
         }
     };
+    let fit = match at.measure() {
+        Measure::Throughput => at.fit(&course, Quantity::Throughput),
+        Measure::ResponseTime => at.timed_fit(99.0),
+    };
     let settled = at.look.is_some() && at.is_ranked() && main.iter().all(Ranking::is_settled);
     let parts = main.into_iter().zip(throughput).zip(cost).zip(p50);
     let mut tables: Vec<Table> = parts
@@ -37,6 +41,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
                 throughput: &throughput,
                 cost: &cost,
                 p50: p50.as_ref(),
+                fit: &fit,
             };
             Table {
                 group: ranking.group,

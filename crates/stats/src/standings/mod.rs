@@ -40,7 +40,7 @@ pub const FAILURES: usize = 2;
 /// What a session of heats says. Every number of it can be computed again from the record alone.
 pub fn standings(record: &SessionRecord) -> Standings {
     let plan = &record.header.plan;
-    let settings = settings(record);
+    let settings = settings(&record.header.plan);
     let loads: Vec<LoadStandings> = (0..plan.loads.len())
         .map(|load| load::standings(&LoadAt::new(record, load, settings)))
         .collect();
@@ -58,11 +58,11 @@ pub fn standings(record: &SessionRecord) -> Standings {
 }
 
 /// The thresholds of a session: the usual ones, but for what its plan says.
-pub fn settings(record: &SessionRecord) -> Settings {
-    let plan = &record.header.plan;
+pub fn settings(plan: &Plan) -> Settings {
     Settings {
         alpha: plan.alpha,
         margin: plan.margin,
+        least_heats: plan.least_heats,
         ..Settings::default()
     }
 }

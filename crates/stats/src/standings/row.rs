@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     heats::{
-        Ranking,
+        Fit, Ranking,
         percentile::Waiting,
         recorded::{self, Numbering, usual_limit},
     },
@@ -20,6 +20,8 @@ pub(super) struct Found<'a> {
     pub(super) throughput: &'a Ranking,
     pub(super) cost: &'a Ranking,
     pub(super) p50: Option<&'a Ranking>,
+    /// Of what the load is about.
+    pub(super) fit: &'a Fit,
 }
 
 impl Found<'_> {
@@ -88,6 +90,7 @@ impl Found<'_> {
             offered_per_second: median(sound().filter_map(|one| one.offered_per_second)),
             behind: self.behind(member),
             half_width: self.ranking.half_width(member),
+            spread: self.fit.spread(member),
             memory: Memory {
                 idle_bytes: bytes(sound().map(|one| one.memory.idle)),
                 mean_bytes: bytes(sound().map(|one| one.memory.mean)),

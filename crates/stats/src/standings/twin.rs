@@ -11,7 +11,6 @@ use super::{
 use crate::{
     heats::{Quantity, Verdict, percentile::is_carried, recorded, within},
     interval::log_mean,
-    order_statistic::Interval,
 };
 
 /// With fewer heats there is no interval.
@@ -57,16 +56,11 @@ pub(crate) fn of(at: &LoadAt<'_>) -> Option<Twin> {
     }
     let found = log_mean(&ratios, LEVEL)?;
     let interval = found.interval.filter(|_| found.trials >= LEAST_HEATS);
-    let margin = at.settings.margin;
-    let verdict = match interval {
-        // Of response times more is worse, and which way they differ does not matter here.
-        Some(Interval { low, .. }) if low > 1.0 => Verdict::Faster,
-        Some(Interval { high, .. }) if high < 1.0 => Verdict::Slower,
-        Some(Interval { low, high, .. }) if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin => {
-            Verdict::DeadHeat
-        }
-        _ => Verdict::Undecided,
-    };
+    let rule = at.settings.rule();
+    // Of response times more is worse, and which way they differ does not matter here.
+    let verdict = interval.map_or(Verdict::Undecided, |interval| {
+        rule.verdict(found.mean, &interval, found.trials)
+    });
     Some(Twin {
         of: of.into_values().collect(),
         heats: found.trials as u32,

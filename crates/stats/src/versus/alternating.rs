@@ -9,14 +9,14 @@ use deadheat_model::{
     HeatRecord,
     comparison::{Comparison, Contender, Side},
     heat::{Freezing, HeatEnd, SliceRecord},
-    heats::{EndReason, NextHeat, SessionRecord, Step},
+    heats::{EndReason, LEAST_HEATS, NextHeat, SessionRecord, Step},
     plan::Pinning,
     session::{TargetRecord, TargetState},
     words::time_option,
 };
 
 use super::{
-    Bounds, Compared, Metric, NotCompared, Subject, Verdict,
+    Bounds, Check, Compared, Gate, Metric, NotCompared, Subject, Verdict,
     paired::{self, PairedCell, Series, quantity},
 };
 use crate::{
@@ -30,8 +30,6 @@ use crate::{
     sequential::{Design, Look},
 };
 
-/// A comparison that is advised has at least so many heats: fewer seldom decide anything.
-const USEFUL_HEATS: u32 = 5;
 /// What an advised budget has to spare, because heats may take longer than those so far.
 const SPARE: f64 = 1.25;
 /// Nobody waits longer for a verdict.
@@ -47,9 +45,14 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Whether measuring on would change nothing: there is a verdict on everything that can be compared.
-    pub fn is_final(&self) -> bool {
-        self.compared.is_empty() || paired::is_decided(&self.compared)
+    /// Whether measuring on would change nothing: what is asked has an answer for everything that can be compared.
+    pub fn is_final(&self, check: Check) -> bool {
+        let has_verdict = |cell: &Compared| cell.verdict() != Verdict::NotEnoughData;
+        match check.fail_if_slower {
+            _ if self.compared.is_empty() => true,
+            None => self.compared.iter().all(has_verdict),
+            Some(_) => Gate::of(&self.compared, 0, check).is_decided(),
+        }
     }
 }
 
@@ -88,6 +91,7 @@ impl<'a> Duel<'a> {
         Bounds {
             alpha: plan.alpha,
             margin: plan.margin,
+            least_heats: plan.least_heats,
             ..Bounds::default()
         }
     }
@@ -135,7 +139,7 @@ impl<'a> Duel<'a> {
         let is_turn_over = turns == Some(heats as usize);
         if is_turn_over && heats > 0 {
             let look = design.at(heats);
-            if look.is_some() && self.judge(look).is_final() {
+            if look.is_some() && self.judge(look).is_final(self.comparison.check) {
                 return Step::End(EndReason::Decided);
             }
             if heats >= design.most_heats() {
@@ -437,7 +441,7 @@ impl Counted<'_> {
         );
         let mut series = cell.series.iter();
         let series = series.find(|series| series.metric == ratio.metric)?;
-        let more = series.heats_to_go(bounds.alpha / cell.deciding as f64, ratio.margin);
+        let more = series.heats_to_go(bounds.alpha / cell.deciding as f64, &ratio.rule);
         let more = more.map(|more| self.advice(self.heats.len() as u32 + more));
         Some(match more {
             Some(more) => format!("undecided: {width}; {more}"),
@@ -447,7 +451,7 @@ impl Counted<'_> {
 
     /// The option with which another comparison has so many heats of each load, in a sentence.
     fn advice(&self, heats: u32) -> String {
-        let heats = heats.max(USEFUL_HEATS);
+        let heats = heats.max(LEAST_HEATS);
         let record = self.duel.record;
         let all: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
         let turn = all.as_secs_f64() / f64::from(self.duel.most_heats().max(1));

@@ -1,18 +1,10 @@
 //! What a check of a change may rely on: `--fail-if-slower` and `--require-decision`.
 
+use deadheat_model::comparison::Check;
 use serde::Serialize;
 
 use super::{Compared, Direction, Metric, Ratio, Subject, Verdict, Versus};
-
-/// What a check fails for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Check {
-    /// B fails if it is slower by more than this share (0.03): its throughput below 0.97 of A's, or its response
-    /// time above 1.03.
-    pub fail_if_slower: Option<f64>,
-    /// B fails if a slowdown beyond that bound is not excluded; without a bound, if any slowdown is not excluded.
-    pub require_decision: bool,
-}
+use crate::order_statistic::Interval;
 
 /// Whether B passes a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +30,8 @@ pub struct GateCell {
     pub metric: Metric,
     /// B's figure over A's.
     pub ratio: f64,
+    /// The interval that decided.
+    pub interval: Option<Interval>,
     /// What it says of the check.
     pub is: Gated,
 }
@@ -46,7 +40,7 @@ pub struct GateCell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
-    /// B is slower, and its ratio is beyond the bound: it fails.
+    /// B is proven slower by more than the bound; without a bound, slower: it fails.
     Slower,
     /// A slowdown beyond the bound is excluded: by the whole interval, or without a bound by the verdict.
     Excluded,
@@ -54,34 +48,60 @@ pub enum Gated {
     NotExcluded,
 }
 
-impl Versus {
-    /// Whether B passes `check`.
-    pub fn gate(&self, check: Check) -> Gate {
+impl Gate {
+    /// Whether B passes `check` by these cells, beside which so many were not judged.
+    pub fn of(compared: &[Compared], not_judged: usize, check: Check) -> Self {
         let judged = |cell: &Compared| {
             let subject = cell.subject.clone();
             let cells = cell.deciding().iter().map(|ratio| GateCell {
                 subject: subject.clone(),
                 metric: ratio.metric,
                 ratio: ratio.ratio,
+                interval: ratio.interval,
                 is: gated(ratio, check.fail_if_slower),
             });
             cells.collect::<Vec<_>>()
         };
-        let (judgeable, unjudged): (Vec<&Compared>, Vec<&Compared>) = self
-            .compared
+        let (judgeable, unjudged): (Vec<&Compared>, Vec<&Compared>) = compared
             .iter()
-            .partition(|cell| self.is_judged() && !cell.deciding().is_empty());
-        let cells: Vec<GateCell> = judgeable.into_iter().flat_map(judged).collect();
-        let not_judged = self.not_compared.len() + unjudged.len();
-        let has = |is| cells.iter().any(|cell| cell.is == is);
-        let is_open = has(Gated::NotExcluded) || not_judged > 0;
-        let fails_if_slower = check.fail_if_slower.is_some() || check.require_decision;
-        Gate {
-            failed: (fails_if_slower && has(Gated::Slower)) || (check.require_decision && is_open),
+            .partition(|cell| !cell.deciding().is_empty());
+        let mut gate = Self {
             check,
-            cells,
-            not_judged,
-        }
+            failed: false,
+            cells: judgeable.into_iter().flat_map(judged).collect(),
+            not_judged: not_judged + unjudged.len(),
+        };
+        let fails_if_slower = check.fail_if_slower.is_some() || check.require_decision;
+        gate.failed = (fails_if_slower && gate.has(Gated::Slower))
+            || (check.require_decision && gate.is_open());
+        gate
+    }
+
+    /// Whether measuring on would change nothing of it: B is proven slower by more than the bound, or that is excluded
+    /// everywhere.
+    pub fn is_decided(&self) -> bool {
+        self.has(Gated::Slower) || !self.is_open()
+    }
+
+    fn has(&self, is: Gated) -> bool {
+        self.cells.iter().any(|cell| cell.is == is)
+    }
+
+    fn is_open(&self) -> bool {
+        self.has(Gated::NotExcluded) || self.not_judged > 0
+    }
+}
+
+impl Versus {
+    /// Whether B passes `check`. What has no look is not judged.
+    pub fn gate(&self, check: Check) -> Gate {
+        let judged = if self.is_judged() {
+            &self.compared[..]
+        } else {
+            &[]
+        };
+        let not_judged = self.not_compared.len() + self.compared.len() - judged.len();
+        Gate::of(judged, not_judged, check)
     }
 
     /// Whether there is any figure of B over A. Without one nothing was compared.
@@ -95,6 +115,9 @@ impl Versus {
     }
 }
 
+/// With a bound, what the interval of the ratio says of that bound; whether B is slower at all is another question. Both
+/// ends hold at every look, so that at most half of the error level of all looks together fails a B that is not slower
+/// by more than the bound, and as much passes one that is.
 fn gated(ratio: &Ratio, bound: Option<f64>) -> Gated {
     let Some(bound) = bound else {
         return match ratio.verdict {
@@ -103,18 +126,72 @@ fn gated(ratio: &Ratio, bound: Option<f64>) -> Gated {
             Verdict::Better | Verdict::DeadHeat => Gated::Excluded,
         };
     };
-    let is_beyond = |figure: f64, direction| match direction {
-        Direction::MoreIsBetter => figure < 1.0 - bound,
-        Direction::LessIsBetter => figure > 1.0 + bound,
+    let Some(interval) = ratio.interval else {
+        return Gated::NotExcluded;
     };
-    let direction = ratio.metric.direction();
-    let worst = ratio.interval.map(|interval| match direction {
-        Direction::MoreIsBetter => interval.low,
-        Direction::LessIsBetter => interval.high,
-    });
-    match ratio.verdict {
-        Verdict::Worse if is_beyond(ratio.ratio, direction) => Gated::Slower,
-        _ if worst.is_some_and(|worst| !is_beyond(worst, direction)) => Gated::Excluded,
-        _ => Gated::NotExcluded,
+    let (is_slower, is_excluded) = match ratio.metric.direction() {
+        Direction::MoreIsBetter => (interval.high < 1.0 - bound, interval.low >= 1.0 - bound),
+        Direction::LessIsBetter => (interval.low > 1.0 + bound, interval.high <= 1.0 + bound),
+    };
+    match () {
+        // Of two sessions, the machine's own drift may be larger than the bound.
+        () if is_slower && ratio.verdict == Verdict::Worse => Gated::Slower,
+        () if is_excluded && ratio.heats() >= ratio.rule.least_heats as usize => Gated::Excluded,
+        () => Gated::NotExcluded,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heats::Rule;
+
+    /// Of a throughput with this interval, after so many heats.
+    fn of(low: f64, high: f64, heats: usize) -> Gated {
+        let ratio = Ratio {
+            metric: Metric::Throughput,
+            a: 1.0,
+            b: (low * high).sqrt(),
+            heats_a: heats,
+            heats_b: heats,
+            ratio: (low * high).sqrt(),
+            error: None,
+            spread: None,
+            freedom: None,
+            interval: Some(Interval {
+                low,
+                high,
+                level: 0.95,
+            }),
+            p: None,
+            p_adjusted: None,
+            drift: None,
+            rule: Rule {
+                threshold: 0.0,
+                margin: 0.03,
+                least_heats: 8,
+            },
+            verdict: Verdict::NotEnoughData,
+        };
+        gated(&ratio.judged(), Some(0.03))
+    }
+
+    /// Slower is not slower than the bound, and an estimate beyond the bound is no proof.
+    #[test]
+    fn the_bound_itself_is_tested() {
+        assert_eq!(of(0.93, 0.965, 8), Gated::Slower);
+        assert_eq!(
+            of(0.93, 0.99, 8),
+            Gated::NotExcluded,
+            "slower, by 4 % or so"
+        );
+        assert_eq!(
+            of(0.975, 0.99, 8),
+            Gated::Excluded,
+            "slower, by 3 % at most"
+        );
+        assert_eq!(of(0.96, 1.04, 8), Gated::NotExcluded);
+        assert_eq!(of(0.975, 0.99, 7), Gated::NotExcluded, "too few starts");
+        assert_eq!(of(0.93, 0.965, 7), Gated::Slower);
     }
 }

@@ -239,11 +239,11 @@ mod tests {
     use super::*;
 
     const LOOK: Look = Look {
-        heats: 6,
+        heats: 9,
         spends: 0.02,
     };
 
-    /// Six heats of servers with these throughputs, which scatter by some 1 % and share the machine's noise.
+    /// Nine heats of servers with these throughputs, which scatter by some 1 % and share the machine's noise.
     fn placed(fast: f64, asked: f64, slow: f64) -> Placed {
         let scatter = [0.01, -0.008, 0.002, -0.011, 0.006, 0.001];
         let heat = |heat: usize| {
@@ -254,7 +254,7 @@ mod tests {
             };
             vec![own(FAST, fast), own(ASKED, asked), own(SLOW, slow)]
         };
-        let heats: Vec<_> = (0..6).map(heat).collect();
+        let heats: Vec<_> = (0..9).map(heat).collect();
         place(&heats, LOOK).unwrap()
     }
 

@@ -14,14 +14,16 @@ pub mod runs;
 pub mod sessions;
 pub mod tool_runs;
 
-use deadheat_model::{TargetId, change::Change};
+pub use deadheat_model::comparison::Check;
+use deadheat_model::{TargetId, change::Change, heats::LEAST_HEATS};
 use serde::Serialize;
 
 pub use self::{
-    gate::{Check, Gate, GateCell, Gated},
+    gate::{Gate, GateCell, Gated},
     metric::{Direction, Metric},
 };
 use crate::{
+    heats::{self, Rule},
     order_statistic::Interval,
     sequential::{Design, Look},
 };
@@ -40,34 +42,37 @@ pub struct Bounds {
     /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times of two
     /// sessions, and of response times in the same heats, within `practical_latency` if that is more.
     pub margin: f64,
-}
-
-/// What decides on a metric.
-pub(crate) struct Thresholds {
-    /// A difference must be more than this.
-    pub(crate) threshold: f64,
-    /// An interval within this much of 1 is a dead heat.
-    pub(crate) margin: f64,
+    /// A dead heat, or that a slowdown is excluded, needs so many heats of both.
+    pub least_heats: u32,
 }
 
 impl Bounds {
     /// What decides on `metric` in the same heats. What is proven counts there, however small it is. Only the throughput
     /// of an open loop is one by construction, whose last digits mean nothing: it differs where a side did not keep up.
-    pub(crate) fn in_heats(&self, metric: Metric, is_open: bool) -> Thresholds {
+    pub(crate) fn in_heats(&self, metric: Metric, is_open: bool) -> Rule {
         let practical = match metric {
             Metric::Throughput if is_open => self.practical_latency,
             _ => 0.0,
         };
         let is_wide = metric.is_response_time() || practical > 0.0;
         let least = if is_wide { self.practical_latency } else { 0.0 };
-        Thresholds {
+        Rule {
             threshold: practical,
             margin: self.margin.max(least),
+            least_heats: self.least_heats,
+        }
+    }
+
+    /// The same for runs of a load. They say nothing of a server's starts, however many they are.
+    pub(crate) fn of_runs(self) -> Self {
+        Self {
+            least_heats: 0,
+            ..self
         }
     }
 
     /// What decides on `metric` of two sessions, where a difference of up to `drift` is known to come from elsewhere.
-    pub(crate) fn of(&self, metric: Metric, drift: Option<f64>) -> Thresholds {
+    pub(crate) fn of(&self, metric: Metric, drift: Option<f64>) -> Rule {
         let (practical, margin) = if metric.is_response_time() {
             (
                 self.practical_latency,
@@ -76,9 +81,10 @@ impl Bounds {
         } else {
             (self.practical_difference, self.margin)
         };
-        Thresholds {
+        Rule {
             threshold: practical.max(drift.unwrap_or(0.0)),
             margin,
+            least_heats: self.least_heats,
         }
     }
 }
@@ -90,6 +96,7 @@ impl Default for Bounds {
             practical_difference: 0.01,
             practical_latency: 0.05,
             margin: 0.03,
+            least_heats: LEAST_HEATS,
         }
     }
 }
@@ -311,6 +318,10 @@ pub struct Ratio {
     pub ratio: f64,
     /// The standard error of the ratio's logarithm; `None` with too few heats.
     pub error: Option<f64>,
+    /// The standard deviation of the ratio's logarithm between heats, each with fresh processes (0.03: 3 %); `None` with
+    /// too few, or of two sessions or runs, where it is in no pair of figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
     /// Its degrees of freedom.
     pub freedom: Option<f64>,
     /// The t interval of the ratio on the logarithm, at its level; `None` with too few heats. An end that a
@@ -324,14 +335,31 @@ pub struct Ratio {
     /// How far the null server's throughput in B was from that in A, of sessions that both measured it: 0.02 is 2 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// What the ratio must be farther from 1 than, to count: of two sessions the practical difference, or the drift of
-    /// the null server if that is more; in the same heats 0, and of an open loop's throughput the practical difference of
-    /// times.
-    pub threshold: f64,
-    /// What the whole interval must be within, for a dead heat.
-    pub margin: f64,
+    /// What decided on it. The threshold is the practical difference of two sessions, or the drift of the null server if
+    /// that is more; in the same heats 0, and of an open loop's throughput the practical difference of times.
+    #[serde(flatten)]
+    pub rule: Rule,
     /// What it says.
     pub verdict: Verdict,
+}
+
+impl Ratio {
+    /// Heats behind the side that has fewer.
+    pub(crate) fn heats(&self) -> usize {
+        self.heats_a.min(self.heats_b)
+    }
+
+    /// The ratio with the verdict that its rule, its interval and its heats give.
+    pub(crate) fn judged(self) -> Self {
+        let heats = self.heats();
+        let found = self
+            .interval
+            .map(|interval| self.rule.verdict(self.ratio, &interval, heats));
+        Self {
+            verdict: verdict(self.metric.direction(), found),
+            ..self
+        }
+    }
 }
 
 /// What a ratio says of B.
@@ -348,26 +376,13 @@ pub enum Verdict {
     NotEnoughData,
 }
 
-/// The verdict on a ratio with its interval. A ratio that is significant and beyond the threshold is a difference, also
-/// if all of its interval lies within the margin.
-pub(crate) fn verdict(
-    direction: Direction,
-    ratio: f64,
-    interval: Option<Interval>,
-    threshold: f64,
-    margin: f64,
-) -> Verdict {
-    let Some(interval) = interval else {
-        return Verdict::NotEnoughData;
-    };
-    let more = interval.low > 1.0 && ratio > 1.0 + threshold;
-    let less = interval.high < 1.0 && ratio < 1.0 / (1.0 + threshold);
-    let within = interval.low >= 1.0 / (1.0 + margin) && interval.high <= 1.0 + margin;
-    match direction {
-        _ if !(more || less || within) => Verdict::NotEnoughData,
-        _ if !(more || less) => Verdict::DeadHeat,
-        Direction::MoreIsBetter if more => Verdict::Better,
-        Direction::LessIsBetter if less => Verdict::Better,
-        _ => Verdict::Worse,
+/// What the verdict on a ratio of B to A says of B, by whether more is better; without an interval nothing.
+fn verdict(direction: Direction, found: Option<heats::Verdict>) -> Verdict {
+    match (found.unwrap_or(heats::Verdict::Undecided), direction) {
+        (heats::Verdict::Undecided, _) => Verdict::NotEnoughData,
+        (heats::Verdict::DeadHeat, _) => Verdict::DeadHeat,
+        (heats::Verdict::Faster, Direction::MoreIsBetter)
+        | (heats::Verdict::Slower, Direction::LessIsBetter) => Verdict::Better,
+        (heats::Verdict::Faster | heats::Verdict::Slower, _) => Verdict::Worse,
     }
 }

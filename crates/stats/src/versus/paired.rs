@@ -1,12 +1,13 @@
 //! What was measured in heats of both sides, judged at a declared look: the model of [`crate::heats`] for two members.
 
-use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Thresholds, Verdict, verdict};
+use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Verdict};
 use crate::{
     heats::{
-        Fit, Quantity, Settings,
+        Fit, Quantity, Rule, Settings,
         pairs::{Candidate, Remedy},
         within::Estimate,
     },
+    interval::moments,
     order_statistic::Interval,
     sequential::Look,
 };
@@ -64,7 +65,7 @@ impl Series {
 
     /// About so many more heats would decide it, if they scatter as these did, each tested at the error `alpha`. `None`
     /// if it is decided then, or if nothing says so.
-    pub fn heats_to_go(&self, alpha: f64, margin: f64) -> Option<u32> {
+    pub fn heats_to_go(&self, alpha: f64, rule: &Rule) -> Option<u32> {
         let fit = fit(&self.heats);
         let contrast = fit.contrast(1, 0)?;
         let (better, worse) = if contrast.difference < 0.0 {
@@ -80,7 +81,7 @@ impl Series {
             worse_is_bound: self.bounded[worse],
             heats: fit.heats(0).min(fit.heats(1)),
         };
-        match candidate.judge(alpha, margin).remedy {
+        match candidate.judge(alpha, rule).remedy {
             Some(Remedy::MoreHeats { heats }) => Some(heats),
             _ => None,
         }
@@ -151,10 +152,14 @@ pub fn unjudged(cells: &[PairedCell], heats: u32, bounds: &Bounds) -> Vec<Compar
     cells.iter().map(of).collect()
 }
 
-/// Whether every cell has a verdict, so that measuring can stop.
-pub fn is_decided(compared: &[Compared]) -> bool {
-    let open = |cell: &Compared| cell.verdict() == Verdict::NotEnoughData;
-    !compared.is_empty() && !compared.iter().any(open)
+/// The standard deviation of the differences within heats.
+fn spread(heats: &[Vec<Estimate>]) -> Option<f64> {
+    let both = heats.iter().filter_map(|heat| match &heat[..] {
+        [a, b] => Some(b.value - a.value),
+        _ => None,
+    });
+    let found = moments(&both.collect::<Vec<_>>())?;
+    Some(found.error * (found.n as f64).sqrt())
 }
 
 fn fit(heats: &[Vec<Estimate>]) -> Fit {
@@ -166,7 +171,6 @@ fn fit(heats: &[Vec<Estimate>]) -> Fit {
 /// open is 0 or ∞.
 fn ratio(series: &Series, is_open: bool, look: Look, bounds: &Bounds) -> Option<Ratio> {
     let metric = series.metric;
-    let Thresholds { threshold, margin } = bounds.in_heats(metric, is_open);
     let fit = fit(&series.heats);
     let figure = |member| Some(quantity(metric).figure(fit.advantage(member)?));
     let (a, b) = (figure(0)?, figure(1)?);
@@ -188,7 +192,7 @@ fn ratio(series: &Series, is_open: bool, look: Look, bounds: &Bounds) -> Option<
         (is_open || (low > 0.0 && high.is_finite())).then_some(Interval { low, high, level })
     });
     let heats = [0, 1].map(|member| fit.heats(member));
-    Some(Ratio {
+    let ratio = Ratio {
         metric,
         a,
         b,
@@ -196,13 +200,14 @@ fn ratio(series: &Series, is_open: bool, look: Look, bounds: &Bounds) -> Option<
         heats_b: heats[1],
         ratio: b / a,
         error: contrast.map(|contrast| contrast.error),
+        spread: spread(&series.heats),
         freedom: contrast.map(|contrast| contrast.freedom),
         interval,
         p: contrast.map(|contrast| contrast.p(0.0)),
         p_adjusted: None,
         drift: None,
-        threshold,
-        margin,
-        verdict: verdict(metric.direction(), b / a, interval, threshold, margin),
-    })
+        rule: bounds.in_heats(metric, is_open),
+        verdict: Verdict::NotEnoughData,
+    };
+    Some(ratio.judged())
 }

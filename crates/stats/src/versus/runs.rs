@@ -24,6 +24,7 @@ pub type Runs<'a> = (&'a str, &'a [LoadRecord]);
 
 /// Runs `b` against runs `a`, whatever differs between them ([`refusals`] has what ought not to).
 pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
+    let bounds = bounds.of_runs();
     let sides = [a.1, b.1].map(|runs| runs.iter().map(analyse).collect::<Vec<_>>());
     let first = a.1.first().or(b.1.first());
     let subject = subject(first.map(|run| &run.spec));
@@ -296,8 +297,7 @@ fn cell(
         let sample = Sample::of(*metric, logs(&sides[0]), logs(&sides[1]));
         let mut ratio = sample?.ratio(None, bounds);
         if is_open && *metric == Throughput {
-            let limits = bounds.in_heats(*metric, true);
-            (ratio.threshold, ratio.margin) = (limits.threshold, limits.margin);
+            ratio.rule = bounds.in_heats(*metric, true);
         }
         Some(ratio)
     };

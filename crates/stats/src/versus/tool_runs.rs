@@ -38,6 +38,7 @@ type Time = (&'static str, fn(&Figures) -> Option<f64>);
 /// # Errors
 /// Says which run cannot be compared, and why.
 pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, String> {
+    let bounds = &bounds.of_runs();
     let (of_a, of_b) = (rates(a)?, rates(b)?);
     let throughput = of_runs(Metric::Throughput, &of_a, &of_b, bounds);
     let throughput = throughput.ok_or("a side has no run with a rate")?;

@@ -45,7 +45,7 @@ fn cell(pairs: &[(f64, f64)]) -> PairedCell {
 
 fn design() -> Design {
     let design = Design::within(MOST_HEATS, 0.05).unwrap();
-    assert_eq!(design.looks.len(), 7);
+    assert_eq!(design.looks.len(), 6);
     design
 }
 

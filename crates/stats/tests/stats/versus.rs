@@ -377,7 +377,7 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
         let ratio = ratio(one, Metric::Throughput);
         let drift = ratio.drift.unwrap();
         assert!((drift - (1.0 / 0.95 - 1.0)).abs() < 0.01, "{drift}");
-        assert_eq!(ratio.threshold, drift);
+        assert_eq!(ratio.rule.threshold, drift);
         assert_eq!(ratio.verdict, Verdict::NotEnoughData, "{ratio:?}");
     }
 

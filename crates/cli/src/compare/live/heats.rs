@@ -9,7 +9,7 @@ use std::{
 use deadheat_model::{
     comparison::Comparison,
     heat::Rounds,
-    heats::{Plan, PlannedLoad, SessionRecord, Step},
+    heats::{LEAST_HEATS, Plan, PlannedLoad, SessionRecord, Step},
 };
 use deadheat_runner::session::{
     SessionOptions,
@@ -29,7 +29,7 @@ use super::{
 use crate::{
     compare::{
         args::{CompareArgs, MeasureArgs},
-        bounds,
+        bounds, check,
         measured::{loads, versus, waiting},
     },
     elsewhere,
@@ -79,6 +79,7 @@ fn named(mut comparison: Comparison, args: &CompareArgs) -> Comparison {
         comparison.b.name.clone_from(change);
         comparison.is_change = true;
     }
+    comparison.check = check(args);
     comparison
 }
 
@@ -181,6 +182,13 @@ fn of_heats(args: &MeasureArgs, margin: f64, rate: Option<f64>) -> HeatOptions {
         slice,
         guard,
         margin,
+        // Who asks for earlier looks has been told what they cost.
+        least_heats: args
+            .looks
+            .first()
+            .copied()
+            .unwrap_or(LEAST_HEATS)
+            .min(LEAST_HEATS),
         controls: false,
         ..usual
     }

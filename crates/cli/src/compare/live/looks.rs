@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::words::time_option;
+use deadheat_model::{heats::LEAST_HEATS, words::time_option};
 use deadheat_stats::sequential::Design;
 
 use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
@@ -10,9 +10,8 @@ use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
 /// The budget, if nobody says what measuring may take.
 pub(crate) const BUDGET: Duration = Duration::from_secs(5 * 60);
 
-/// With fewer heats than three an interval says next to nothing; with five it is of some use.
-const LEAST_HEATS: u32 = 3;
-const EVIDENCE_HEATS: u32 = 5;
+/// With fewer heats than three an interval says next to nothing.
+const FEWEST_HEATS: u32 = 3;
 /// A busy machine takes longer for a heat than the plan says. A budget that is suggested has this share to spare, so that
 /// its heats fit all the same.
 pub(super) const SPARE: f64 = 1.25;
@@ -76,7 +75,7 @@ impl Looks {
             return declared(&[heats], None);
         }
         let short = |budget: Duration, needed: u32, what: &str| {
-            let useful = needed.max(EVIDENCE_HEATS);
+            let useful = needed.max(LEAST_HEATS);
             let shorter = turn.heat_time_for(useful, budget);
             let shorter = shorter.map_or(String::new(), |time| format!(", or --heat-time {time}s"));
             Failure::usage(format!(
@@ -90,9 +89,9 @@ impl Looks {
         if args.looks.is_empty() {
             let budget = args.budget.unwrap_or(BUDGET);
             // Those that fit also where heats take longer than planned.
-            if turn.within(budget.div_f64(SPARE)) < LEAST_HEATS {
-                let what = format!("a verdict needs about {EVIDENCE_HEATS}");
-                return Err(short(budget, LEAST_HEATS, &what));
+            if turn.within(budget.div_f64(SPARE)) < FEWEST_HEATS {
+                let what = format!("a verdict needs about {LEAST_HEATS}");
+                return Err(short(budget, FEWEST_HEATS, &what));
             }
             let design = Design::within(turn.within(budget), alpha).map_err(Failure::usage)?;
             return Ok(Self {
@@ -236,12 +235,12 @@ mod tests {
                         all: turn.all.mul_f64(1.2),
                         ..turn
                     };
-                    slower.within(budget) >= EVIDENCE_HEATS
+                    slower.within(budget) >= LEAST_HEATS
                 };
-                let advised = turn.budget_for(EVIDENCE_HEATS);
+                let advised = turn.budget_for(LEAST_HEATS);
                 let advised = humantime::parse_duration(&advised).unwrap();
                 assert!(useful(turn, advised), "{turn:?}: {advised:?}");
-                if let Some(time) = turn.heat_time_for(EVIDENCE_HEATS, budget) {
+                if let Some(time) = turn.heat_time_for(LEAST_HEATS, budget) {
                     let shorter = Turn {
                         all: turn.all - turn.rounds + Duration::from_secs(time),
                         ..turn

@@ -90,6 +90,7 @@ fn compare(
         slow_end: None,
         alike,
         is_change: false,
+        check: Default::default(),
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     measure(comparison, options, args, &interrupted)

@@ -116,6 +116,7 @@ pub(super) fn columns(load: &LoadView) -> Vec<Column> {
         less("Warm-up", warm_up),
         more("CPUs busy", busy),
         more("Heats", heats),
+        more("Spread of starts", spread),
         more("Failed requests", failed),
     ];
     first
@@ -258,6 +259,14 @@ fn warm_up(row: &RowView) -> Figure {
     Figure {
         beside,
         ..time(row.warm_up_seconds)
+    }
+}
+
+fn spread(row: &RowView) -> Figure {
+    Figure {
+        text: words::spread(row.spread),
+        key: row.spread,
+        ..Figure::default()
     }
 }
 

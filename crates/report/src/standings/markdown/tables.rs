@@ -64,6 +64,7 @@ pub(super) fn resources(page: &mut Page, table: &TableView) {
             words::time(row.ready_seconds),
             words::time(row.warm_up_seconds),
             count(row.heats.into()),
+            words::spread(row.spread),
             count(row.answers),
             words::notes(row).join("; "),
         ]
@@ -79,6 +80,7 @@ pub(super) fn resources(page: &mut Page, table: &TableView) {
         "ready in",
         "warm-up",
         "heats",
+        "spread of starts",
         "answers",
         "notes",
     ];

@@ -123,8 +123,10 @@ fn method(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
         Fact::new(
             "Verdicts",
             format!(
-                "faster if the interval of the ratio excludes 1, dead heat if it lies within {}, undecided otherwise",
-                setting(plan.margin)
+                "faster if the interval of the ratio excludes 1; dead heat if it lies within {}, after {} heats or more; \
+                 undecided otherwise",
+                setting(plan.margin),
+                plan.least_heats
             ),
         ),
         Fact::new(

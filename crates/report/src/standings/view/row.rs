@@ -45,6 +45,8 @@ pub struct RowView {
     pub uneven: Option<Uneven>,
     /// The rate that was offered in an open loop.
     pub offered_per_second: Option<f64>,
+    /// The standard deviation between its heats, each with a fresh process (0.03: 3 %).
+    pub spread: Option<f64>,
     /// Memory of its process tree.
     pub memory: Memory,
     /// From its start to its first correct answer, in seconds.
@@ -154,6 +156,7 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
         p99_seconds: p99,
         uneven: row.uneven,
         offered_per_second: row.offered_per_second,
+        spread: row.spread,
         memory: row.memory,
         ready_seconds: row.ready_seconds,
         warm_up_seconds: row.warm_up_seconds,

@@ -5,7 +5,7 @@ use deadheat_stats::heats::{LimitedBy, Verdict};
 
 use super::{Measure, absent, percent, quantity, verdict};
 use crate::{
-    figure::{NONE, count, counted, figure, list},
+    figure::{NONE, count, counted, figure, list, unseen_starts},
     standings::view::{FindingView, LackView, LoadView, RowView, TwinView},
 };
 
@@ -122,7 +122,14 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
     });
     let twin = load.twin.as_ref().map(twin);
     let times = load.tables.first().map(|_| super::times(load));
-    let notes = [percentiles, twin, null_server, heats(load), times];
+    let notes = [
+        percentiles,
+        twin,
+        null_server,
+        heats(load),
+        starts(load),
+        times,
+    ];
     notes.into_iter().flatten().collect()
 }
 
@@ -149,6 +156,15 @@ fn twin(twin: &TwinView) -> String {
         "A/A check: {who} measured twice in {heats}. Ratio {:.3} ({:.3} to {:.3}): {result}.",
         twin.ratio, interval.low, interval.high
     )
+}
+
+/// How many processes of each stack were seen, and what that leaves open.
+fn starts(load: &LoadView) -> Option<String> {
+    let fewest = load.rows().map(|row| row.heats).min()?;
+    Some(format!(
+        "Spread of starts: how far a stack's heats, each with a fresh process, are from each other. {}",
+        unseen_starts(fewest as usize)
+    ))
 }
 
 fn heats(load: &LoadView) -> Option<String> {

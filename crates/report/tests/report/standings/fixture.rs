@@ -228,6 +228,7 @@ impl Load {
                 verdict: pair.verdict,
             }),
             half_width: main.half_width(member),
+            spread: Some(0.021),
             memory: Memory {
                 idle_bytes: Some(stack.memory_mib * 0.6 * 1_048_576.0),
                 mean_bytes: Some(stack.memory_mib * 0.9 * 1_048_576.0),

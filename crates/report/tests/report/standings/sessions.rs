@@ -84,6 +84,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
             },
             alpha: 0.05,
             margin: 0.03,
+            least_heats: deadheat_model::heats::LEAST_HEATS,
             until_decided: true,
             budget_seconds: Some(600.0),
             estimate: Duration::from_secs(600),

@@ -54,6 +54,7 @@ pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
         pinning: Pinning::Off { cpus: vec![0, 1] },
         alpha: 0.05,
         margin: 0.03,
+        least_heats: deadheat_model::heats::LEAST_HEATS,
         until_decided: true,
         budget_seconds: None,
         estimate: Duration::ZERO,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::TargetId;
+use deadheat_model::{TargetId, heats::LEAST_HEATS};
 
 /// How a session is measured in heats.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct HeatOptions {
     pub guard: Duration,
     /// Two stacks whose ratio lies between 1/(1 + this) and 1 + this are as good as equal.
     pub margin: f64,
+    /// A dead heat needs so many heats.
+    pub least_heats: u32,
     /// The share of sessions that may call any pair of a ranking different that is not (0 to 1).
     pub alpha: f64,
     /// Whether heats have controls beside their members.
@@ -35,6 +37,7 @@ impl Default for HeatOptions {
             slice: Duration::from_millis(100),
             guard: Duration::from_millis(30),
             margin: 0.03,
+            least_heats: LEAST_HEATS,
             alpha: 0.05,
             controls: true,
             until_decided: true,

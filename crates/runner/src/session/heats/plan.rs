@@ -58,6 +58,7 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         pinning: circumstances.pinning.clone(),
         alpha: options.heats.alpha,
         margin: options.heats.margin,
+        least_heats: options.heats.least_heats,
         until_decided: options.heats.until_decided,
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: times.into_iter().sum(),

@@ -188,6 +188,7 @@ fn header(heats: u32) -> SessionHeader {
             slow_end: None,
             alike: None,
             is_change: false,
+            check: Default::default(),
         })),
         asked: Default::default(),
         plan: Plan {
@@ -197,6 +198,7 @@ fn header(heats: u32) -> SessionHeader {
             pinning: Pinning::Off { cpus: vec![0] },
             alpha: 0.05,
             margin: 0.03,
+            least_heats: deadheat_model::heats::LEAST_HEATS,
             until_decided: true,
             budget_seconds: None,
             estimate: Duration::ZERO,
@@ -296,7 +298,7 @@ fn what_is_undecided_says_how_wide_the_interval_is_and_how_much_more_time_it_tak
         told.contains("after 2 heats") && told.contains("heats may decide it (--"),
         "{told}"
     );
-    assert!(!judged.is_final());
+    assert!(!judged.is_final(Check::default()));
 }
 
 #[test]
@@ -317,7 +319,7 @@ fn a_failure_counts_whenever_it_was_and_a_server_that_left_processes_behind_was_
         record.header.plan.loads[0].looks = vec![4];
         record.heats[4].heat.members[side.member()].failure = failure(Some(0));
         let judged = judged(&record);
-        assert!(judged.compared.is_empty() && judged.is_final());
+        assert!(judged.compared.is_empty() && judged.is_final(Check::default()));
         assert_eq!(judged.not_compared[0].b_failed, b_failed);
         let told = duel(&record).failure_of(side).unwrap();
         assert!(told.contains("an old answer"), "{told}");

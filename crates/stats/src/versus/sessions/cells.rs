@@ -24,7 +24,7 @@ pub(super) type Numbers = [usize; 2];
 impl<'a> Session<'a> {
     pub(super) fn new(record: &'a SessionRecord) -> Self {
         let loads = 0..record.header.plan.loads.len();
-        let settings = settings(record);
+        let settings = settings(&record.header.plan);
         Self {
             record,
             loads: loads

@@ -1,12 +1,7 @@
 //! One metric of one cell, from heats of two sessions, or from runs.
 
 use super::{Bounds, Metric, Ratio};
-use crate::{
-    holm::holm,
-    order_statistic::Interval,
-    versus::{Thresholds, Verdict, verdict},
-    welch,
-};
+use crate::{holm::holm, order_statistic::Interval, versus::Verdict, welch};
 
 /// With fewer heats or runs on a side there is no interval: it would reach over orders of magnitude.
 pub(in crate::versus) const LEAST: usize = 3;
@@ -27,7 +22,6 @@ impl Sample {
     /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α. `drift` is how far the null
     /// server was from itself.
     pub(in crate::versus) fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
-        let Thresholds { threshold, margin } = bounds.of(self.metric, drift);
         let (a, b) = (mean(&self.a), mean(&self.b));
         let has_enough = self.a.len().min(self.b.len()) >= LEAST;
         let difference = welch::difference(&self.a, &self.b).filter(|_| has_enough);
@@ -39,13 +33,13 @@ impl Sample {
             heats_b: self.b.len(),
             ratio: (b - a).exp(),
             error: difference.map(|difference| difference.error),
+            spread: None,
             freedom: difference.map(|difference| difference.freedom),
             interval: None,
             p: difference.map(|difference| difference.p_of_zero()),
             p_adjusted: None,
             drift,
-            threshold,
-            margin,
+            rule: bounds.of(self.metric, drift),
             verdict: Verdict::NotEnoughData,
         }
     }
@@ -65,13 +59,7 @@ pub(in crate::versus) fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
         let tests = p.len() - step.min(significant);
         ratio.p_adjusted = Some(adjusted);
         ratio.interval = interval(ratio, 1.0 - bounds.alpha / tests as f64);
-        ratio.verdict = verdict(
-            ratio.metric.direction(),
-            ratio.ratio,
-            ratio.interval,
-            ratio.threshold,
-            ratio.margin,
-        );
+        **ratio = ratio.clone().judged();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Verdicts on pairs, by their laws.
 
 use deadheat_stats::heats::{
-    Contrast, Fit, Group, Pair, Quantity, Ranking, Remedy, Settings, Verdict, of_fit,
+    Contrast, Fit, Group, Pair, Quantity, Ranking, Remedy, Rule, Settings, Verdict, of_fit,
     pairs::Candidate, within::Estimate,
 };
 use proptest::prelude::*;
@@ -10,6 +10,11 @@ use crate::random::Random;
 
 const ALPHA: f64 = 0.05;
 const MARGIN: f64 = 0.03;
+const RULE: Rule = Rule {
+    threshold: 0.0,
+    margin: MARGIN,
+    least_heats: 5,
+};
 
 /// A pair whose estimates differ by `difference`, with a standard error.
 fn candidate(difference: f64, error: f64, freedom: f64) -> Candidate {
@@ -37,7 +42,24 @@ fn bound(better_is_bound: bool, worse_is_bound: bool, candidate: Candidate) -> C
 }
 
 fn one(candidate: Candidate) -> Pair {
-    candidate.judge(ALPHA, MARGIN)
+    candidate.judge(ALPHA, &RULE)
+}
+
+#[test]
+fn a_dead_heat_needs_enough_starts_and_a_difference_does_not() {
+    let of = |heats, difference| {
+        let candidate = Candidate {
+            heats,
+            ..candidate(difference, 0.005, 10.0)
+        };
+        one(candidate)
+    };
+    assert_eq!(of(5, 0.0).verdict, Verdict::DeadHeat);
+    let early = of(4, 0.0);
+    assert_eq!(early.verdict, Verdict::Undecided);
+    assert_eq!(early.remedy, Some(Remedy::MoreHeats { heats: 1 }));
+    assert_eq!(of(2, 0.0).remedy, Some(Remedy::MoreHeats { heats: 3 }));
+    assert_eq!(of(2, 0.1).verdict, Verdict::Faster);
 }
 
 #[test]

@@ -176,15 +176,15 @@ fn percentiles_are_ranked_by_the_same_model() {
             member,
             seconds: seconds
                 * f64::exp(0.3 * heat as f64 + 0.002 * ((heat * 3 + member) % 4) as f64),
-            samples: if heat == 7 { 9_999 } else { 20_000 },
+            samples: if heat == 8 { 9_999 } else { 20_000 },
         };
         members.map(one).collect()
     };
     let settings = Settings::default();
-    let heats: Vec<Vec<Percentile>> = (0..8).map(heat).collect();
+    let heats: Vec<Vec<Percentile>> = (0..9).map(heat).collect();
     let estimates = percentile::estimates(99.0, &heats, &settings);
     let fit = Fit::of(3, &estimates, &settings);
-    assert_eq!(fit.heats(0), 7, "too few samples carry the last heat's");
+    assert_eq!(fit.heats(0), 8, "too few samples carry the last heat's");
     let found = of_fit(
         &fit,
         Quantity::Latency,

@@ -147,7 +147,7 @@ fn an_interrupted_heat_is_dealt_again_and_a_session_is_steered_by_its_record_alo
 #[test]
 fn one_stack_alone_is_measured_beside_the_null_server() {
     let record = steered(&quiet(&[1.0]), 1);
-    assert_eq!(record.heats.len(), 5);
+    assert_eq!(record.heats.len(), 8);
     let found = standings(&record);
     let rows = &found.loads[0].first_table().unwrap().rows;
     assert!((rows[0].throughput_per_second.value / 10_000.0 - 1.0).abs() < 0.1);

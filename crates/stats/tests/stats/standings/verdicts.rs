@@ -45,13 +45,13 @@ fn a_tenth_is_found() {
 
 #[test]
 fn a_quiet_session_is_decided_at_its_first_look_and_ends() {
-    let record = steered(&quiet(&[1.0, 1.2, 1.201]), 1);
+    let record = steered(&quiet(&[1.0, 1.2, 1.2]), 1);
     assert_eq!(record.end, Some(EndReason::Decided));
-    assert_eq!(record.heats.len(), 5);
+    assert_eq!(record.heats.len(), 8);
     let found = standings(&record);
     let load = &found.loads[0];
     assert!(load.settled);
-    assert_eq!(load.look.unwrap().heats, 5);
+    assert_eq!(load.look.unwrap().heats, 8);
     let table = load.first_table().unwrap();
     assert_eq!(table.ranking.verdict(2, 1), Some(Verdict::DeadHeat));
     assert_eq!(table.ranking.verdict(1, 0), Some(Verdict::Faster));
@@ -97,11 +97,11 @@ fn heats_beyond_a_look_count_only_when_the_budget_ended_the_session() {
     let mut plan = quiet(&[1.0, 1.0]);
     plan.until_decided = false;
     let mut record = steered(&plan, 3);
-    record.heats.truncate(6);
+    record.heats.truncate(9);
     for (end, heats) in [
-        (None, 5),
-        (Some(EndReason::Interrupted), 5),
-        (Some(EndReason::Budget), 6),
+        (None, 8),
+        (Some(EndReason::Interrupted), 8),
+        (Some(EndReason::Budget), 9),
     ] {
         record.end = end;
         let found = standings(&record);
@@ -114,7 +114,9 @@ fn heats_beyond_a_look_count_only_when_the_budget_ended_the_session() {
 fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpus_changes_no_verdict() {
     let mut record = steered(&quiet(&[1.0, 1.1, 1.1]), 1);
     let before = standings(&record);
-    let slices: Vec<&mut SliceRecord> = record.heats[1].heat.rounds.iter_mut().flatten().collect();
+    let heats = record.heats[1..3].iter_mut();
+    let rounds = heats.flat_map(|one| &mut one.heat.rounds);
+    let slices: Vec<&mut SliceRecord> = rounds.flatten().collect();
     let count = slices.len();
     // It begins and ends in the middle of a round.
     for slice in slices.into_iter().skip(count / 8 + 1).take(3 * count / 4) {
