@@ -3,23 +3,45 @@
 
 use std::{ops::Range, thread};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use deadheat_simulation::heats;
 
 /// What is simulated.
 #[derive(Args)]
 pub(crate) struct Options {
+    /// Tables of docs/statistics.md, all by default
+    tables: Vec<Table>,
     /// Sessions behind each figure
     #[arg(long, default_value_t = heats::power::SESSIONS)]
     sessions: u64,
 }
 
+/// A table of docs/statistics.md.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// How precise heats are, and what they find
+    Precision,
+    /// How often heats are wrong
+    Errors,
+    /// Members that are not alike
+    Unlike,
+    /// What a gate makes of changes of known size
+    Gate,
+}
+
 /// Prints the tables of docs/statistics.md.
 pub(crate) fn power(options: &Options) {
-    println!("{}", heats_table(0..options.sessions));
-    println!("{}", evidence_table(0..options.sessions));
-    println!("{}", unlike_table(0..options.sessions));
-    println!("{}", gate_table(0..options.sessions));
+    let tables: [(Table, fn(Range<u64>) -> String); 4] = [
+        (Table::Precision, heats_table),
+        (Table::Errors, evidence_table),
+        (Table::Unlike, unlike_table),
+        (Table::Gate, gate_table),
+    ];
+    for (table, make) in tables {
+        if options.tables.is_empty() || options.tables.contains(&table) {
+            println!("{}", make(0..options.sessions));
+        }
+    }
 }
 
 /// How precise heats are, and what they find.

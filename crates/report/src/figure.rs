@@ -105,6 +105,15 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// A time, or from the least to the most of several, in seconds ("98 ms to 1.91 s").
+pub fn span([least, most]: [f64; 2]) -> String {
+    let ends = [least, most].map(seconds);
+    match ends {
+        [least, most] if least == most => most,
+        [least, most] => format!("{least} to {most}"),
+    }
+}
+
 /// What so many starts of each server leave open.
 pub fn unseen_starts(starts: usize) -> String {
     format!(

@@ -6,7 +6,6 @@ use deadheat_model::{
     Wait,
     change::{Aspect, Change},
     comparison::{Contender, ContenderKind, Side as Which},
-    heat::HeatPlan,
     heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
     session::TargetRecord,
 };
@@ -20,11 +19,6 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
     let plan = &record.header.plan;
     let look = duel.final_look();
     let judged = duel.judge(look);
-    let least = plan.loads.first().map(|load| load.heat);
-    let seconds = |of: fn(&HeatPlan) -> Duration| {
-        let found = least.as_ref().map(of);
-        found.unwrap_or_default().as_secs_f64()
-    };
     let walls: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
     Some(Versus {
         how: How::Heats {
@@ -32,8 +26,7 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
             look,
             heats: duel.most_heats(),
             folder: invocation::shown(folder),
-            slice_seconds: seconds(|heat| heat.slice),
-            guard_seconds: seconds(|heat| heat.guard),
+            slices: duel.slice_lengths(),
             took_seconds: walls.as_secs_f64(),
             ended: ended(record.end),
             seed: plan.seed,

@@ -88,7 +88,7 @@ fn with_json_standard_output_is_the_report_for_programs_and_nothing_else() {
 fn wrong_values_say_what_is_right_and_options_that_are_gone_what_took_their_place() {
     let root = two_stacks();
     for (options, said) in [
-        ("--latency sometimes", "auto, on, off"),
+        ("--latency sometimes", "on, off"),
         ("--budget 10", "write it like 90s or 10m"),
         ("--heats 1", "2..=1000"),
         ("--publish --quick", "cannot be used with"),

@@ -1,13 +1,14 @@
 //! The words of a comparison.
 
 use deadheat_stats::{
+    heats::recorded::SliceLengths,
     order_statistic::Interval,
     sequential::Design,
     versus::{Bounds, Compared, Ended, How, Metric, Ratio, Verdict, Versus},
 };
 
 use super::advantage::{Advantage, signed};
-use crate::figure::{self, bytes, counted, figure, list, seconds, unseen_starts};
+use crate::figure::{self, bytes, counted, figure, list, seconds, span, unseen_starts};
 
 /// A metric's name, with what it is.
 pub(super) const fn title(metric: Metric) -> &'static str {
@@ -201,8 +202,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
             design,
             look,
             heats,
-            slice_seconds,
-            guard_seconds,
+            slices,
             took_seconds,
             ended,
             seed,
@@ -210,13 +210,12 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
         } => {
             let mut told = vec![
                 format!(
-                    "Measured in {} within {}: both servers were alive at the same time and were loaded in turn, in \
-                     slices of {} or more, of which the first {} did not count (seed {seed}). A ratio is the \
-                     difference of logarithms within heats; processes that differ from heat to heat are in its interval.",
+                    "Measured in {} within {}: both servers were alive at the same time and were loaded in turn{} \
+                     (seed {seed}). A ratio is the difference of logarithms within heats; processes that differ from \
+                     heat to heat are in its interval.",
                     counted(*heats as usize, "heat"),
                     seconds(*took_seconds),
-                    seconds(slice_seconds + guard_seconds),
-                    seconds(*guard_seconds),
+                    slices.map_or(String::new(), in_slices),
                 ),
                 looks(design, &alpha),
             ];
@@ -267,6 +266,16 @@ fn starts(versus: &Versus, heats: usize) -> Option<String> {
             unseen_starts(heats)
         )
     })
+}
+
+/// How long slices were, and how long a side waited for its turn.
+fn in_slices(slices: SliceLengths) -> String {
+    format!(
+        ", in slices of {} after {} that do not count, with gaps of {} at most",
+        span(slices.counted_seconds),
+        span(slices.guard_seconds),
+        seconds(slices.longest_gap_seconds)
+    )
 }
 
 /// What decides in an open loop.

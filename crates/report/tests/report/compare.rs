@@ -2,6 +2,7 @@
 
 use deadheat_report::compare::{CompareView, brief, html, json, markdown, text};
 use deadheat_stats::{
+    heats::recorded::SliceLengths,
     sequential::Design,
     versus::{
         Bounds, Check, Ended, Fact, How, Metric, NotCompared, Side, Subject, Versus,
@@ -56,8 +57,11 @@ fn versus(ratio: f64) -> Versus {
             look: Some(look),
             heats: 10,
             folder: "results/20260301-100000-7".to_owned(),
-            slice_seconds: 0.1,
-            guard_seconds: 0.02,
+            slices: Some(SliceLengths {
+                counted_seconds: [0.1, 0.25],
+                guard_seconds: [0.02; 2],
+                longest_gap_seconds: 0.3,
+            }),
             took_seconds: 143.0,
             ended: Ended::Decided,
             seed: 7,
@@ -204,8 +208,11 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
             look: is_judged.then_some(look),
             heats,
             folder: "results/1".to_owned(),
-            slice_seconds: 0.1,
-            guard_seconds: 0.02,
+            slices: Some(SliceLengths {
+                counted_seconds: [0.1, 0.25],
+                guard_seconds: [0.02; 2],
+                longest_gap_seconds: 0.3,
+            }),
             took_seconds: 60.0,
             ended: if is_judged {
                 Ended::Decided

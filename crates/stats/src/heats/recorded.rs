@@ -1,12 +1,14 @@
 //! From recorded slices to what the statistics take.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     HeatRecord, LatencyHistogram,
     fault::TRANSPORT_FAILURES,
     heat::{MemberRecord, SliceFlag, SliceRecord},
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
     Heat, Percentile, Quantity, Round, Settings, Slice,
@@ -15,6 +17,7 @@ use super::{
     pauses::{self, Stretch},
     within,
 };
+use crate::order_statistic::median;
 
 /// How the members of a heat are numbered in the statistics, and which CPUs they have.
 pub trait Numbering {
@@ -103,6 +106,45 @@ pub fn failures<'a>(
 pub fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &SliceRecord> {
     let all = rounds(heat).flatten();
     all.filter(move |slice| slice.member as usize == place)
+}
+
+/// How long the slices of a load were. They grow where answers are slow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SliceLengths {
+    /// The counted part in seconds, the median of a member: the least and the most of all members.
+    pub counted_seconds: [f64; 2],
+    /// The same of the part before it that does not count.
+    pub guard_seconds: [f64; 2],
+    /// The longest time that a member was without load between two of its slices, in seconds.
+    pub longest_gap_seconds: f64,
+}
+
+impl SliceLengths {
+    /// Of the counted slices of each member; `None` without any.
+    pub fn of<'a>(members: impl Iterator<Item = Vec<&'a SliceRecord>>) -> Option<Self> {
+        let ends = |all: [f64; 2], one: f64| [all[0].min(one), all[1].max(one)];
+        members.fold(None, |lengths: Option<Self>, slices| {
+            let seconds = |of: fn(&SliceRecord) -> Duration| {
+                median(slices.iter().map(|slice| of(slice).as_secs_f64()))
+            };
+            let Some((counted, guard)) = seconds(|one| one.window).zip(seconds(|one| one.guard))
+            else {
+                return lengths;
+            };
+            let gaps = slices.iter().filter_map(|slice| slice.gap);
+            let gap = gaps.max().unwrap_or_default().as_secs_f64();
+            let before = lengths.unwrap_or(Self {
+                counted_seconds: [counted; 2],
+                guard_seconds: [guard; 2],
+                longest_gap_seconds: gap,
+            });
+            Some(Self {
+                counted_seconds: ends(before.counted_seconds, counted),
+                guard_seconds: ends(before.guard_seconds, guard),
+                longest_gap_seconds: before.longest_gap_seconds.max(gap),
+            })
+        })
+    }
 }
 
 /// What each member of a heat answered per second in it: the figures that verdicts are made of. `None` for one that failed

@@ -32,7 +32,7 @@ pub struct LoadSettings {
     pub little_deviation: f64,
     /// Connections whose fewest answers are below this share of the median starve.
     pub uneven: f64,
-    /// … if the median is at least so many answers: with fewer, chance alone makes them differ.
+    /// … if the median is at least so many answers: with fewer, chance and the first answers alone make them differ.
     pub uneven_answers: u64,
     /// A median service time below this share of the mean: connections are answered several times in a row.
     pub uneven_p50: f64,

@@ -372,12 +372,14 @@ impl Load<'_> {
             return None;
         }
         let observation = &self.record.observation;
-        let starved = PerConnection::of(&observation.answers_per_connection)
-            .and_then(|answers| self.settings.starved(answers));
+        let answers = PerConnection::of(&observation.answers_per_connection);
+        let starved = answers.and_then(|answers| self.settings.starved(answers));
         let times = &observation.service_time;
         let half = times.quantile(0.5).zip(times.mean());
-        // Several exchanges take differently long by themselves.
-        let half = half.filter(|_| self.record.spec.exchanges.len() == 1);
+        // Several exchanges take differently long by themselves, and so do the first answers of a server.
+        let has_enough =
+            answers.is_some_and(|answers| answers.median >= self.settings.uneven_answers);
+        let half = half.filter(|_| has_enough && self.record.spec.exchanges.len() == 1);
         let in_a_row = half.and_then(|(p50, mean)| {
             let (p50, mean) = (p50.as_secs_f64(), mean.as_secs_f64());
             self.settings.in_a_row(p50, mean)

@@ -15,7 +15,7 @@ pub enum Uneven {
     /// Some connections got far fewer answers than others.
     Starved(PerConnection),
     /// Half of the answers came much sooner than the mean, as of a server that answers one connection several times in a
-    /// row while the others wait. Percentiles count answers, so that they hide that wait.
+    /// row while the others wait, or that needs much longer for some answers. Percentiles count answers, so that they hide that wait.
     InARow {
         /// The median of the service times.
         p50_seconds: f64,
@@ -39,7 +39,7 @@ impl fmt::Display for Uneven {
                 mean_seconds,
             } => write!(
                 f,
-                "half of the answers took at most {:.3} ms, the mean is {:.3} ms",
+                "half of the answers took at most {:.3} ms, and the mean is {:.3} ms",
                 p50_seconds * 1e3,
                 mean_seconds * 1e3
             ),

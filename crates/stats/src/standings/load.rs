@@ -80,6 +80,9 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         ceiling_course: at.heat_figures(at.load.ceiling()),
         twin: twin::of(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
+        slices: recorded::SliceLengths::of(
+            (0..at.load.targets.len()).map(|number| at.slices(number).collect()),
+        ),
         tables,
         settled,
     }

@@ -63,8 +63,10 @@ pub struct LoadStandings {
     pub ceiling_course: Vec<HeatFigure>,
     /// A stack beside itself (A/A).
     pub twin: Option<Twin>,
-    /// What heats did in the end: slices and guards may be longer than planned, if answers were slow.
+    /// What the last heat was to do, at least.
     pub heat: HeatPlan,
+    /// How long slices were; `None` without any.
+    pub slices: Option<crate::heats::recorded::SliceLengths>,
     /// Whether more heats would decide nothing more.
     pub settled: bool,
 }
@@ -153,6 +155,8 @@ pub struct Row {
     pub heats: u32,
     /// Slices that count.
     pub slices: u32,
+    /// Slices before which it was without load for longer than servers keep idle connections.
+    pub late_slices: u32,
     /// Slices that were discarded: the machine slept in their round, or the member failed later in the same heat.
     pub discarded_slices: u32,
     /// Verified answers in counted slices.
@@ -430,6 +434,14 @@ pub enum Doubt {
     },
     /// Stacks were not steady after their warm-up in most of their heats.
     Unsteady {
+        /// The load.
+        load: String,
+        /// Which.
+        targets: Vec<TargetId>,
+    },
+    /// Stacks were without load for longer than servers keep idle connections before more than one in twenty of their
+    /// slices, because a round took so long.
+    LongGaps {
         /// The load.
         load: String,
         /// Which.

@@ -23,7 +23,7 @@ use crate::{
     heats::{
         self, Percentile, Quantity, Settings,
         percentile::{Waiting, estimates},
-        recorded::{self, Numbering},
+        recorded::{self, Numbering, SliceLengths},
         within::{self, Estimate},
     },
     order_statistic::median,
@@ -106,6 +106,15 @@ impl<'a> Duel<'a> {
     pub fn most_heats(&self) -> u32 {
         let most = self.loads().map(|load| self.heats(load).count()).max();
         most.unwrap_or(0) as u32
+    }
+
+    /// How long the slices of both sides were.
+    pub fn slice_lengths(&self) -> Option<SliceLengths> {
+        let heats: Vec<&HeatRecord> = self.loads().flat_map(|load| self.heats(load)).collect();
+        SliceLengths::of(Side::BOTH.into_iter().map(|side| {
+            let own = heats.iter().flat_map(|heat| slices(heat, side));
+            own.collect()
+        }))
     }
 
     fn loads(&self) -> std::ops::Range<usize> {
@@ -494,7 +503,7 @@ impl Counted<'_> {
         notes
     }
 
-    /// That a closed loop's connections were served unevenly.
+    /// That a closed loop's connections waited unevenly.
     fn uneven(&self, side: Side) -> Option<String> {
         let per_second = median(self.heats.iter().filter_map(|heat| {
             let figures = recorded::throughputs(heat);
@@ -509,7 +518,7 @@ impl Counted<'_> {
         let settings = Settings::default();
         let waiting = Waiting::of(self.connections, per_second, &heats, &settings);
         Some(format!(
-            "{side} served its connections unevenly: {}",
+            "{side}'s connections waited unevenly: {}",
             waiting.uneven?
         ))
     }

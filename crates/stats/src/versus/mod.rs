@@ -23,7 +23,7 @@ pub use self::{
     metric::{Direction, Metric},
 };
 use crate::{
-    heats::{self, Rule},
+    heats::{self, Rule, recorded::SliceLengths},
     order_statistic::Interval,
     sequential::{Design, Look},
 };
@@ -195,10 +195,8 @@ pub enum How {
         heats: u32,
         /// The session's folder, as the user would type it.
         folder: String,
-        /// The counted part of a slice in seconds, at least.
-        slice_seconds: f64,
-        /// The part before it that does not count, at least.
-        guard_seconds: f64,
+        /// How long slices were; `None` without any.
+        slices: Option<SliceLengths>,
         /// Time that measuring took, in seconds.
         took_seconds: f64,
         /// Why it ended.

@@ -146,7 +146,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             seconds(*paused),
             share(*part)
         ),
-        Sign::Uneven(found) => format!("connections were served unevenly: {found}."),
+        Sign::Uneven(found) => format!("connections waited unevenly: {found}."),
         Sign::Queued {
             share: part,
             connections,

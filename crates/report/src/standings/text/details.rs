@@ -93,12 +93,10 @@ fn of_table(page: &mut Page, load: &LoadView, table: &TableView) {
             words::time(row.warm_up_seconds),
             count(row.heats.into()),
             words::spread(row.spread),
-            count(row.failed_requests),
         ]
     };
     let heads = [
         "stack", "idle mem", "mean mem", "peak mem", "ready", "warm-up", "heats", "spread",
-        "failed",
     ];
     table_of(page, &heads, &table.rows, memory);
     let times = |row: &RowView| {

@@ -1,17 +1,12 @@
 //! What a reader wants who asks where the figures come from.
 
-use deadheat_model::{
-    Wait,
-    heat::{HeatPlan, Rounds},
-    heats::SessionRecord,
-    machine::Level,
-};
+use deadheat_model::{Wait, heat::Rounds, heats::SessionRecord, machine::Level};
 use deadheat_stats::standings::{LoadStandings, Standings, TimeSpent};
 use serde::Serialize;
 
 use super::{State, load::planned};
 use crate::{
-    figure::{counted, list, seconds},
+    figure::{counted, list, seconds, span},
     standings::words,
     view::{Fact, StackFacts, clean, facts},
 };
@@ -180,7 +175,7 @@ fn of_load(record: &SessionRecord, load: &LoadStandings) -> String {
         ),
         None => counted(load.heats as usize, "heat"),
     }];
-    parts.push(of_heat(&load.heat));
+    parts.push(of_heat(load));
     if let Some(planned) = planned {
         let why = planned.capacity_reason.iter();
         let why = why.map(|why| format!(" ({})", why.trim_end_matches('.')));
@@ -193,7 +188,8 @@ fn of_load(record: &SessionRecord, load: &LoadStandings) -> String {
     parts.join("; ")
 }
 
-fn of_heat(plan: &HeatPlan) -> String {
+fn of_heat(load: &LoadStandings) -> String {
+    let plan = &load.heat;
     let rounds = match plan.rounds {
         Rounds::Count { rounds } => counted(rounds as usize, "round"),
         Rounds::Time { time } => format!("rounds for {}", seconds(time.as_secs_f64())),
@@ -207,11 +203,15 @@ fn of_heat(plan: &HeatPlan) -> String {
         Wait::Poll => "the generator polls",
         Wait::Sleep => "the generator sleeps between answers",
     };
-    format!(
-        "slices of {} after {} that do not count; {rounds}; {waiting}; {wait}",
-        seconds(plan.slice.as_secs_f64()),
-        seconds(plan.guard.as_secs_f64()),
-    )
+    let slices = load.slices.map(|slices| {
+        format!(
+            "slices of {} after {} that do not count, gaps of {} at most; ",
+            span(slices.counted_seconds),
+            span(slices.guard_seconds),
+            seconds(slices.longest_gap_seconds)
+        )
+    });
+    format!("{}{rounds}; {waiting}; {wait}", slices.unwrap_or_default())
 }
 
 fn time_line(time: &TimeSpent) -> Option<String> {

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, mem};
 
 use deadheat_model::{
     TargetId,
+    heat::LONGEST_GAP,
     heats::{EndReason, SessionHeader, SessionRecord},
     machine::{Finding, Level},
 };
@@ -274,9 +275,17 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
             format!("Not steady after the warm-up: {}.", places(standings, all)),
             "Their figures may change when they run for longer.",
         ),
+        Doubt::LongGaps { .. } => WarningView::new(
+            format!(
+                "Often waited for {} or longer for its turn, in which idle connections may be closed: {}.",
+                crate::figure::seconds(LONGEST_GAP.as_secs_f64()),
+                places(standings, all)
+            ),
+            "Measure fewer stacks at a time, or leave out those that answer slowly.",
+        ),
         Doubt::Uneven { .. } => WarningView::new(
             format!(
-                "Served their connections unevenly, so percentiles hide how long connections wait: {}.",
+                "Their connections waited unevenly, so percentiles hide how long some waited: {}.",
                 places(standings, all)
             ),
             "Measure response times at a rate with --latency on.",
@@ -368,6 +377,7 @@ fn places(standings: &Standings, doubts: &[&Doubt]) -> String {
     let place = |doubt: &&Doubt| match doubt {
         Doubt::Unsteady { load, targets }
         | Doubt::Uneven { load, targets }
+        | Doubt::LongGaps { load, targets }
         | Doubt::FailedHeats { load, targets }
         | Doubt::GeneratorLimited { load, targets, .. }
         | Doubt::NobodyLimited { load, targets } => {

@@ -37,7 +37,7 @@ pub fn notes(row: &RowView) -> Vec<String> {
         ));
     }
     if let Some(uneven) = row.uneven {
-        notes.push(format!("served its connections unevenly: {uneven}"));
+        notes.push(format!("its connections waited unevenly: {uneven}"));
     }
     if row.failed_requests > 0 {
         let failed = counted(row.failed_requests as usize, "request");

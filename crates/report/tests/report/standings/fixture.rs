@@ -9,7 +9,10 @@ use deadheat_model::{
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_stats::{
-    heats::{Alone, Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict},
+    heats::{
+        Alone, Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict,
+        recorded::SliceLengths,
+    },
     load::Uneven,
     order_statistic::Interval,
     standings::{
@@ -147,6 +150,11 @@ impl Load {
                 },
             }),
             heat: HEAT,
+            slices: Some(SliceLengths {
+                counted_seconds: [0.098, 0.31],
+                guard_seconds: [0.03, 0.08],
+                longest_gap_seconds: 1.4,
+            }),
             settled: false,
         }
     }
@@ -239,6 +247,7 @@ impl Load {
             unsteady_heats: 0,
             heats: self.heats,
             slices: self.heats * 60,
+            late_slices: 0,
             discarded_slices: 1,
             answers: (stack.rate * 0.1 * f64::from(self.heats * 60)) as u64,
             failed_requests: 0,

@@ -281,10 +281,7 @@ fn a_side_that_serves_its_connections_unevenly_is_named() {
         }
     }
     let notes = notes(&record);
-    assert!(
-        notes.contains("B served its connections unevenly"),
-        "{notes}"
-    );
+    assert!(notes.contains("B's connections waited unevenly"), "{notes}");
     assert!(!notes.contains("A served"), "{notes}");
 }
 

@@ -1,8 +1,10 @@
 //! What may change a decision is said, and nothing else is.
 
+use std::time::Duration;
+
 use deadheat_model::{
     LatencyHistogram, Wait,
-    heat::{Freezing, PerConnection, SliceRecord},
+    heat::{Freezing, LONGEST_GAP, PerConnection, SliceFlag, SliceRecord},
     heats::{Resumption, SessionRecord},
     hosts::Hosts,
     plan::Pinning,
@@ -265,4 +267,36 @@ fn percentiles_of_a_closed_loop_rank_nobody() {
         );
         assert!(row.p50_seconds.is_some() && row.uneven.is_none());
     }
+}
+
+#[test]
+fn slices_and_gaps_are_those_that_were_measured_and_long_gaps_are_a_doubt() {
+    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+    let of_one = |record: &mut SessionRecord, every: usize, gap: Duration| {
+        for (nth, slice) in slices(record).filter(|slice| slice.member == 1).enumerate() {
+            slice.window = Duration::from_millis(400);
+            slice.gap = Some(gap);
+            slice.flags.clear();
+            if nth % every == 0 && gap >= LONGEST_GAP {
+                slice.flags.push(SliceFlag::LongGap);
+            }
+        }
+    };
+    let found = |record: &SessionRecord| {
+        let found = standings(record);
+        let is_doubt = |doubt: &&Doubt| matches!(doubt, Doubt::LongGaps { .. });
+        let doubt = found.doubts.iter().find(is_doubt).cloned();
+        (found.loads[0].slices.unwrap(), doubt)
+    };
+    of_one(&mut record, 1, Duration::from_secs(1));
+    let (lengths, doubt) = found(&record);
+    assert_eq!(lengths.counted_seconds, [0.1, 0.4], "{lengths:?}");
+    assert_eq!(lengths.longest_gap_seconds, 1.0);
+    assert_eq!(doubt, None);
+    of_one(&mut record, 30, Duration::from_secs(3));
+    assert_eq!(found(&record).1, None, "one slice in thirty");
+    of_one(&mut record, 10, Duration::from_secs(3));
+    let (lengths, doubt) = found(&record);
+    assert_eq!(lengths.longest_gap_seconds, 3.0);
+    assert!(doubt.is_some());
 }
