@@ -29,17 +29,22 @@ enum Table {
     Gate,
 }
 
+impl Table {
+    fn make(self, seeds: Range<u64>) -> String {
+        match self {
+            Self::Precision => heats_table(seeds),
+            Self::Errors => evidence_table(seeds),
+            Self::Unlike => unlike_table(seeds),
+            Self::Gate => gate_table(seeds),
+        }
+    }
+}
+
 /// Prints the tables of docs/statistics.md.
 pub(crate) fn power(options: &Options) {
-    let tables: [(Table, fn(Range<u64>) -> String); 4] = [
-        (Table::Precision, heats_table),
-        (Table::Errors, evidence_table),
-        (Table::Unlike, unlike_table),
-        (Table::Gate, gate_table),
-    ];
-    for (table, make) in tables {
-        if options.tables.is_empty() || options.tables.contains(&table) {
-            println!("{}", make(0..options.sessions));
+    for table in Table::value_variants() {
+        if options.tables.is_empty() || options.tables.contains(table) {
+            println!("{}", table.make(0..options.sessions));
         }
     }
 }

@@ -196,8 +196,8 @@ pub(crate) struct MeasureArgs {
     pub(crate) heats: Option<u32>,
     /// Look after these numbers of heats [default: 8,11,16,22,32,44… as far as the budget reaches]
     ///
-    /// Looks before the eighth heat may end it earlier, also with a dead heat. What that costs: of a stack that has one
-    /// process in six a third slower, five heats miss this kind in 40 % of comparisons, and eight in 23 %.
+    /// Looks before the eighth heat may end it earlier, also with a dead heat. The price: of a stack that has one process
+    /// in six a third slower, five heats miss this kind in 40 % of comparisons, and eight in 23 %.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), hide_short_help = true)]
     pub(crate) looks: Vec<u32>,
     /// How long each heat loads both servers in turn [default: 10s]

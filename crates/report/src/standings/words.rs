@@ -45,9 +45,11 @@ pub fn times(load: &LoadView) -> String {
              throughput (Little's law); percentiles count answers, not waiting.",
             counted(load.connections as usize, "connection")
         ),
-        Measure::ResponseTime => "Response times count from the intended start. Each slice begins with an empty queue, \
-                                  so that near capacity they are lower than under a load without end."
-            .to_owned(),
+        Measure::ResponseTime => {
+            "Response times count from the intended start. Each slice begins with an empty queue: \
+                                  near capacity they are lower than under a load without end."
+                .to_owned()
+        }
     }
 }
 

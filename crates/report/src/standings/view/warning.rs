@@ -281,7 +281,7 @@ fn of_kind(standings: &Standings, first: &Doubt, all: &[&Doubt]) -> WarningView 
                 crate::figure::seconds(LONGEST_GAP.as_secs_f64()),
                 places(standings, all)
             ),
-            "Measure fewer stacks at a time, or leave out those that answer slowly.",
+            "Measure fewer stacks at a time, or none that answers slowly.",
         ),
         Doubt::Uneven { .. } => WarningView::new(
             format!(

@@ -204,13 +204,15 @@ impl Load {
         let pair = main.pairs.iter();
         let pair = { pair }.find(|pair| (pair.better, pair.worse) == (best, member));
         // Those of a closed loop have no rank.
-        let time = |ranking: &Ranking, value: f64| match self.is_open {
-            true => figure(ranking, member, 1.0),
-            false => Figure {
+        let time = |ranking: &Ranking, value: f64| {
+            if self.is_open {
+                return figure(ranking, member, 1.0);
+            }
+            Figure {
                 value,
                 rank: None,
                 is_bound: false,
-            },
+            }
         };
         Row {
             member,
