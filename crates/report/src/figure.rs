@@ -116,6 +116,9 @@ pub fn span([least, most]: [f64; 2]) -> String {
 
 /// What so many starts of each server leave open.
 pub fn unseen_starts(starts: usize) -> String {
+    if starts == 1 {
+        return "One process of each was seen: others may differ.".to_owned();
+    }
     format!(
         "{} of each: a kind of process with a share of up to {:.0} % may be unseen.",
         counted(starts, "start"),

@@ -89,7 +89,10 @@ impl<'a> LoadSoFar<'a> {
 
     /// Whether a look has settled it. A look counts the heats up to it alone, so that each is judged once.
     fn is_settled(&self) -> bool {
-        let is_decided = || self.at.main_rankings().iter().all(Ranking::is_settled);
+        let is_decided = || {
+            let rankings = self.at.main_rankings();
+            rankings.iter().all(|one| one.is_settled(&self.at.settings))
+        };
         self.at.has_look() && (!self.at.is_ranked() || is_decided())
     }
 

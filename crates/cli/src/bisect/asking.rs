@@ -13,7 +13,7 @@ use std::{
 use deadheat_model::{
     bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
     comparison::Comparison,
-    heats::{EndReason, SessionRecord, Step},
+    heats::{EndReason, LEAST_HEATS, SessionRecord, Step},
 };
 use deadheat_report::compare::CompareView;
 use deadheat_runner::{
@@ -52,7 +52,6 @@ const FOUND: [&str; 2] = ["before", "this"];
 const LAST_ALPHA: f64 = 0.05;
 /// Heats of the last comparison, if the budget has room for them. With one look, its figure is nobody's lucky stop.
 const LAST_HEATS: u32 = 10;
-const LEAST_HEATS: u32 = 3;
 
 /// Asks questions about commits.
 pub(super) struct Asking<'a> {

@@ -43,8 +43,8 @@ of comparisons a wrong verdict.
 For URLs and commands, the options under Load, Request, Connection and TLS, and Valid answers mean what they mean for
 `deadheat load`, and hold for both sides.
 
---fail-if-slower 3%: B is slower by more than 3 % when its verdict is slower, and its throughput is below 0.97 of A's or
-its response time above 1.03. CPU time and memory are shown and not judged.
+--fail-if-slower 3%: B fails if it is proven slower by more than 3 %: the whole interval of its throughput lies below 0.97
+of A's, or that of a response time above 1.03. CPU time and memory are shown and not judged.
 
 The guide is docs/compare.md.
 Exit status: 0 compared, whatever the verdict; 1 B failed, or --fail-if-slower or --require-decision is not met; 2 wrong

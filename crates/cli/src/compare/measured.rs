@@ -25,6 +25,7 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
             design: duel.design()?,
             look,
             heats: duel.most_heats(),
+            starts: starts(&duel, look),
             folder: invocation::shown(folder),
             slices: duel.slice_lengths(),
             took_seconds: walls.as_secs_f64(),
@@ -46,6 +47,13 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
             .filter_map(|one| one.alike.clone())
             .collect(),
     })
+}
+
+fn starts(duel: &Duel<'_>, look: Option<deadheat_stats::sequential::Look>) -> u32 {
+    match duel.contender(Which::A).kind {
+        ContenderKind::Url { .. } => 1,
+        _ => look.map_or(duel.most_heats(), |look| look.heats),
+    }
 }
 
 fn ended(end: Option<EndReason>) -> Ended {
@@ -156,7 +164,7 @@ fn conditions(header: &SessionHeader, folder: &Path) -> Vec<Fact> {
     if let Some(ContenderKind::Url { .. }) = a {
         facts.push(Fact::new(
             "not known",
-            "CPU and memory of servers that run already: throughput and service time alone are compared; nor are \
+            "CPU and memory of servers that run already: throughput alone is compared, or with --rate response times; nor are \
              they frozen while the other one is loaded",
         ));
     }

@@ -60,7 +60,7 @@ fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
     let mut sentences = vec![first];
     if !open.is_empty() {
         sentences.push(format!(
-            "Not excluded: {slowdown} of {}. More heats may exclude it.",
+            "Not excluded: {slowdown} of {}. More heats may decide it.",
             list(&open)
         ));
     }

@@ -7,7 +7,7 @@ use super::view::CompareView;
 use crate::ReportError;
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -4,7 +4,7 @@ use deadheat_stats::{
     heats::recorded::SliceLengths,
     order_statistic::Interval,
     sequential::Design,
-    versus::{Bounds, Compared, Ended, How, Metric, Ratio, Verdict, Versus},
+    versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
 };
 
 use super::advantage::{Advantage, signed};
@@ -165,13 +165,14 @@ pub(super) fn effort(how: &How) -> Option<String> {
         How::Sessions | How::Runs { .. } => None,
         How::Heats {
             heats,
+            starts,
             took_seconds,
             ..
         } => Some(format!(
             "{} in {}. {}",
             counted(*heats as usize, "heat"),
             seconds(*took_seconds),
-            unseen_starts(*heats as usize)
+            unseen_starts(*starts as usize)
         )),
     }
 }
@@ -203,6 +204,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
             look,
             heats,
             slices,
+            starts,
             took_seconds,
             ended,
             seed,
@@ -247,23 +249,28 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                     level(1.0 - versus.bounds.alpha)
                 ));
             }
-            told.extend(starts(versus, *heats as usize));
+            told.extend(scatter(versus));
+            told.push(unseen_starts(*starts as usize));
             told.push(self::ended(*ended).to_owned());
             told
         }
     }
 }
 
-/// How far starts are from each other, and what so few of them leave open.
-fn starts(versus: &Versus, heats: usize) -> Option<String> {
-    let deciding = versus.compared.iter().flat_map(Compared::deciding);
-    let spreads = deciding.filter_map(|ratio| ratio.spread.map(percent));
+/// How far heats are from each other.
+fn scatter(versus: &Versus) -> Option<String> {
+    let mut deciding = versus
+        .compared
+        .iter()
+        .filter_map(|cell| cell.deciding().first());
+    let spreads = deciding
+        .by_ref()
+        .filter_map(|ratio| ratio.spread.map(percent));
     let spreads: Vec<String> = spreads.collect();
     (!spreads.is_empty()).then(|| {
         format!(
-            "From heat to heat, each with fresh processes, B / A has a standard deviation of {}. {}",
-            list(&spreads),
-            unseen_starts(heats)
+            "From heat to heat, B / A has a standard deviation of {}.",
+            list(&spreads)
         )
     })
 }
@@ -310,7 +317,9 @@ fn looks(design: &Design, alpha: &str) -> String {
 
 const fn ended(ended: Ended) -> &'static str {
     match ended {
-        Ended::Decided => "It ended because every cell had its verdict, or could not get one.",
+        Ended::Decided => {
+            "It ended because the question had its answer in every cell, or could not get one."
+        }
         Ended::LooksTaken => "It ended with the last of the declared looks.",
         Ended::Budget => {
             "It ended because its budget was used up before the last declared look; what the looks had left of the \

@@ -56,6 +56,7 @@ fn versus(ratio: f64) -> Versus {
             design,
             look: Some(look),
             heats: 10,
+            starts: 10,
             folder: "results/20260301-100000-7".to_owned(),
             slices: Some(SliceLengths {
                 counted_seconds: [0.1, 0.25],
@@ -106,7 +107,7 @@ fn text_keeps_its_width_and_its_words() {
         "looked at after 5, 7, 10 and 14 heats, as declared beforehand",
         "The figures are of the look after 10 heats, which spends",
         "split over 2 cells",
-        "It ended because every cell had its verdict, or could not get one.",
+        "It ended because the question had its answer in every cell, or could not get one.",
         "(seed 7)",
     ];
     for fragment in expected {
@@ -207,6 +208,7 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
             design,
             look: is_judged.then_some(look),
             heats,
+            starts: 10,
             folder: "results/1".to_owned(),
             slices: Some(SliceLengths {
                 counted_seconds: [0.1, 0.25],

@@ -186,7 +186,7 @@ pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) 
                 let fit = Fit::of(members.len(), &estimates, settings);
                 let found = ranking_of(&fit, members.len(), look.spends, settings);
                 open = found.open_neighbours();
-                let is_settled = found.is_settled();
+                let is_settled = found.is_settled(settings);
                 seen.push(found);
                 if is_settled {
                     settled += 1;

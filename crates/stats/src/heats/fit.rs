@@ -261,10 +261,16 @@ impl Fit {
     }
 
     /// How far the member's heats are from each other beside those of the other members: the standard deviation of the
-    /// logarithm (0.03: 3 %). Each heat is a fresh process, and the noise of a heat is in it, too. `None` with too few.
+    /// logarithm (0.03: 3 %). Each heat is a fresh process, and the noise of a heat is in it, too. `None` with too few, or
+    /// if most of them had only one other member: of two, nobody can tell which one differs.
     pub fn spread(&self, member: usize) -> Option<f64> {
         let own = self.members[member]?.own;
-        (own.freedom > LEAST_FREEDOM).then(|| own.value.sqrt())
+        let members = |heat| self.observations.iter().filter(move |one| one.heat == heat);
+        let heats = self.observations.iter().filter(|one| one.member == member);
+        let (told, all) = heats.fold((0, 0), |(told, all), one| {
+            (told + u32::from(members(one.heat).count() > 2), all + 1)
+        });
+        (2 * told >= all && own.freedom > LEAST_FREEDOM).then(|| own.value.sqrt())
     }
 
     /// The variance of one heat's estimate of this member, moderated.

@@ -272,7 +272,7 @@ pub const MOST_HEATS: u32 = 10_000;
 
 /// The largest share that a kind of processes can have and be in none of so many starts in 5 % of cases: 1 − 0.05^(1/n).
 pub fn unseen(starts: usize) -> f64 {
-    1.0 - 0.05_f64.powf(1.0 / starts.max(1) as f64)
+    1.0 - 0.05_f64.powf(1.0 / starts as f64)
 }
 
 /// What decides on a ratio. It is fixed before anything is measured.

@@ -1,6 +1,9 @@
 //! Percentiles of response times in heats: one figure for each member and heat.
 
-use deadheat_model::{HeatRecord, heat::PerConnection};
+use deadheat_model::{
+    HeatRecord,
+    heat::{PerConnection, SliceRecord},
+};
 
 use super::{Quantity, Settings, recorded, within::Estimate};
 use crate::{
@@ -60,15 +63,15 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// That of a member which answered `per_second` on `connections`. `heats` are the heats in which it took part, each with
+    /// That of a member which answered `per_second` with so many requests always `in_flight`. `heats` are the heats in which it took part, each with
     /// its place there.
     pub(crate) fn of(
-        connections: u32,
+        in_flight: u32,
         per_second: f64,
         heats: &[(&HeatRecord, usize)],
         settings: &Settings,
     ) -> Self {
-        let mean_seconds = f64::from(connections) / per_second;
+        let mean_seconds = f64::from(in_flight) / per_second;
         let percentiles = [50.0, 99.0].map(|percent| {
             median(heats.iter().filter_map(|(heat, place)| {
                 let times = recorded::times(recorded::slices_of(heat, *place));
@@ -81,15 +84,19 @@ impl Waiting {
         let slices = heats
             .iter()
             .flat_map(|(heat, place)| recorded::slices_of(heat, *place));
-        let mut answers: Vec<PerConnection> =
-            slices.filter_map(|slice| slice.per_connection).collect();
+        let slices: Vec<&SliceRecord> = slices.collect();
+        let all = slices.len();
+        let answers = slices.iter().filter_map(|slice| slice.per_connection);
+        let mut answers: Vec<PerConnection> = answers.collect();
         // The most uneven ones first: if the one in the middle is uneven, so are half of the slices.
         answers.sort_by(|one, other| {
             let share = |of: &PerConnection| of.least as f64 / of.median.max(1) as f64;
             share(one).total_cmp(&share(other))
         });
-        let usual = answers.get(answers.len() / 2).copied();
-        let in_a_row = |p50: f64| rule.in_a_row(p50, mean_seconds);
+        // Where connections were made again, making them is a part of the mean alone.
+        let stayed = 2 * answers.len() > all;
+        let usual = answers.get(answers.len() / 2).copied().filter(|_| stayed);
+        let in_a_row = |p50: f64| rule.in_a_row(p50, mean_seconds).filter(|_| stayed);
         Self {
             mean_seconds,
             percentiles,

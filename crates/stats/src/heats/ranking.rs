@@ -98,9 +98,11 @@ impl Ranking {
     }
 
     /// Whether a session can end as far as this ranking goes: no neighbours are left that more heats can decide.
-    /// Whether [`unplaced`](Ranking::unplaced) members are still to run is for the caller to know.
-    pub fn is_settled(&self) -> bool {
-        self.open_neighbours().is_empty()
+    /// Whether [`unplaced`](Ranking::unplaced) members are still to run is for the caller to know. Each member needs the
+    /// heats of a dead heat, because fewer have seen too few of its processes.
+    pub fn is_settled(&self, settings: &Settings) -> bool {
+        let least = settings.least_heats as usize;
+        self.places.iter().all(|place| place.heats >= least) && self.open_neighbours().is_empty()
     }
 
     /// Neighbours that more heats can still decide, as (better, worse), the best first.

@@ -147,6 +147,18 @@ impl SliceLengths {
     }
 }
 
+/// Long gaps before more than this share of a member's slices are told.
+const FEW_GAPS: f64 = 0.05;
+
+/// Whether a member was without load for longer than servers keep idle connections before more than a few of its slices.
+pub fn often_late<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> bool {
+    let (late, all) = slices.fold((0_u32, 0_u32), |(late, all), slice| {
+        let is_late = slice.flags.contains(&SliceFlag::LongGap);
+        (late + u32::from(is_late), all + 1)
+    });
+    f64::from(late) > FEW_GAPS * f64::from(all)
+}
+
 /// What each member of a heat answered per second in it: the figures that verdicts are made of. `None` for one that failed
 /// or answered nothing.
 pub fn throughputs(record: &HeatRecord) -> Vec<Option<f64>> {

@@ -249,7 +249,13 @@ impl Draws {
                 let share = test.contrast.share;
                 let apart = value[a] - value[b];
                 let scatter = share * scatter[a] + (1.0 - share) * scatter[b];
-                near.push(apart * apart / (distance * variance * scatter));
+                let square = apart * apart / (distance * variance * scatter);
+                // What cannot be drawn is as bad as any: then Bonferroni's value stays.
+                near.push(if square.is_finite() {
+                    square
+                } else {
+                    f64::INFINITY
+                });
             }
         }
         Self {

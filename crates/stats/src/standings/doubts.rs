@@ -14,9 +14,6 @@ use crate::heats::LimitedBy;
 /// Requests that fail on the way in more than this share are reported, although they are too few to discard a heat.
 const FEW_FAILURES: f64 = TRANSPORT_FAILURES / 10.0;
 
-/// Long gaps before more than this share of a stack's slices are reported.
-const FEW_GAPS: f64 = 0.05;
-
 /// The doubts of a session.
 pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
@@ -117,7 +114,7 @@ fn of_load(load: &LoadStandings, busiest_host: &dyn Fn() -> Option<String>) -> V
             targets,
         });
     }
-    let targets = those(|row| f64::from(row.late_slices) > FEW_GAPS * f64::from(row.slices));
+    let targets = those(|row| row.often_late);
     if !targets.is_empty() {
         doubts.push(Doubt::LongGaps {
             load: load.name(),

@@ -31,7 +31,8 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         Measure::Throughput => at.fit(&course, Quantity::Throughput),
         Measure::ResponseTime => at.timed_fit(99.0),
     };
-    let settled = at.look.is_some() && at.is_ranked() && main.iter().all(Ranking::is_settled);
+    let settled =
+        at.look.is_some() && at.is_ranked() && main.iter().all(|one| one.is_settled(&at.settings));
     let parts = main.into_iter().zip(throughput).zip(cost).zip(p50);
     let mut tables: Vec<Table> = parts
         .map(|(((ranking, throughput), cost), p50)| {

@@ -1,7 +1,5 @@
 //! A stack's row: its estimates with their ranks, and what else its heats say.
 
-use deadheat_model::heat::SliceFlag;
-
 use super::{
     at::LoadAt,
     types::{Behind, Figure, Measure, Memory, Row},
@@ -103,9 +101,7 @@ impl Found<'_> {
             unsteady_heats: at.unsteady_heats(member),
             heats: sound().count() as u32,
             slices: counted as u32,
-            late_slices: slices()
-                .filter(|slice| slice.flags.contains(&SliceFlag::LongGap))
-                .count() as u32,
+            often_late: recorded::often_late(slices()),
             discarded_slices: (all - counted) as u32,
             answers: slices().map(|slice| slice.tally.answers()).sum(),
             failed_requests: slices().map(|slice| slice.tally.failed.total()).sum(),

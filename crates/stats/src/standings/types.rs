@@ -155,8 +155,8 @@ pub struct Row {
     pub heats: u32,
     /// Slices that count.
     pub slices: u32,
-    /// Slices before which it was without load for longer than servers keep idle connections.
-    pub late_slices: u32,
+    /// Whether it was without load for longer than servers keep idle connections before more than a few of its slices.
+    pub often_late: bool,
     /// Slices that were discarded: the machine slept in their round, or the member failed later in the same heat.
     pub discarded_slices: u32,
     /// Verified answers in counted slices.

@@ -6,10 +6,11 @@ mod rate;
 use std::time::Duration;
 
 use deadheat_model::{
-    HeatRecord,
+    HeatRecord, LoadPoint,
     comparison::{Comparison, Contender, Side},
-    heat::{Freezing, HeatEnd, SliceRecord},
+    heat::{Freezing, HeatEnd, LONGEST_GAP, SliceRecord},
     heats::{EndReason, LEAST_HEATS, NextHeat, SessionRecord, Step},
+    load::Protocol,
     plan::Pinning,
     session::{TargetRecord, TargetState},
     words::time_option,
@@ -108,6 +109,14 @@ impl<'a> Duel<'a> {
         most.unwrap_or(0) as u32
     }
 
+    fn in_flight(&self, point: &LoadPoint) -> u32 {
+        let load = self.comparison.a.load();
+        let depth = load.map_or(1, |load| match load.protocol {
+            Protocol::Http1 { pipeline, .. } => pipeline,
+        });
+        point.connections * depth
+    }
+
     /// How long the slices of both sides were.
     pub fn slice_lengths(&self) -> Option<SliceLengths> {
         let heats: Vec<&HeatRecord> = self.loads().flat_map(|load| self.heats(load)).collect();
@@ -186,7 +195,7 @@ impl<'a> Duel<'a> {
             let sides = Side::BOTH.map(|side| self.failure_at(side, index));
             let counted = Counted {
                 duel: *self,
-                connections: load.point.connections,
+                in_flight: self.in_flight(&load.point),
                 heats: self.heats(index).take(heats).collect(),
             };
             let hindrance = if sides.iter().any(Option::is_some) {
@@ -292,7 +301,8 @@ fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &SliceRecord> {
 /// The heats at one load that count.
 struct Counted<'a> {
     duel: Duel<'a>,
-    connections: u32,
+    /// Requests of a closed loop that are always under way.
+    in_flight: u32,
     heats: Vec<&'a HeatRecord>,
 }
 
@@ -497,6 +507,16 @@ impl Counted<'_> {
             }
         }
         notes.extend(Side::BOTH.into_iter().filter_map(|side| self.uneven(side)));
+        let late = Side::BOTH.into_iter().filter(|side| {
+            let own = self.heats.iter().flat_map(|heat| slices(heat, *side));
+            recorded::often_late(own)
+        });
+        notes.extend(late.map(|side| {
+            format!(
+                "{side} often waited for its turn for {} s or longer, in which idle connections may be closed",
+                LONGEST_GAP.as_secs()
+            )
+        }));
         notes.extend(self.bound_note());
         notes.extend(rate::notes(&self.heats));
         notes.extend(self.other_answers());
@@ -516,7 +536,7 @@ impl Counted<'_> {
             .map(|heat| (*heat, side.member()))
             .collect();
         let settings = Settings::default();
-        let waiting = Waiting::of(self.connections, per_second, &heats, &settings);
+        let waiting = Waiting::of(self.in_flight, per_second, &heats, &settings);
         Some(format!(
             "{side}'s connections waited unevenly: {}",
             waiting.uneven?

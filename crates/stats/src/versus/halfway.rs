@@ -146,23 +146,28 @@ impl<'a> Halfway<'a> {
             .map(|heat| recorded::heat(heat, self, &settings))
             .collect();
         let estimates = within::of_heats(&heats, Quantity::Throughput);
-        place(&estimates, look)
+        place(&estimates, look, self.record.header.plan.least_heats)
     }
 }
 
 /// What the estimates of all heats say.
-fn place(heats: &[Vec<Estimate>], look: Look) -> Option<Placed> {
+fn place(heats: &[Vec<Estimate>], look: Look, least_heats: u32) -> Option<Placed> {
     let pairs = |pair: fn(&[Estimate]) -> Option<[Estimate; 2]>| {
         let pairs = heats.iter().filter_map(|heat| pair(heat));
         pairs.map(Vec::from).collect::<Vec<_>>()
     };
-    let whole = ratio(pairs(ends), look, 0.0)?.ratio;
+    let within = |margin| Bounds {
+        margin,
+        least_heats,
+        ..Bounds::default()
+    };
+    let whole = ratio(pairs(ends), look, &within(0.0))?.ratio;
     let about_half = (ABOUT_HALF * -whole.ln()).max(0.0).exp_m1();
-    let middle = ratio(pairs(beside_the_middle), look, about_half)?;
+    let middle = ratio(pairs(beside_the_middle), look, &within(about_half))?;
     Some(Placed { middle, whole })
 }
 
-fn ratio(heats: Vec<Vec<Estimate>>, look: Look, margin: f64) -> Option<Ratio> {
+fn ratio(heats: Vec<Vec<Estimate>>, look: Look, bounds: &Bounds) -> Option<Ratio> {
     let cell = PairedCell {
         subject: Subject {
             target: None,
@@ -177,11 +182,7 @@ fn ratio(heats: Vec<Vec<Estimate>>, look: Look, margin: f64) -> Option<Ratio> {
         deciding: 1,
         notes: Vec::new(),
     };
-    let bounds = Bounds {
-        margin,
-        ..Bounds::default()
-    };
-    let mut compared = paired::at_look(&[cell], look, &bounds);
+    let mut compared = paired::at_look(&[cell], look, bounds);
     compared.pop()?.ratios.into_iter().next()
 }
 
@@ -255,7 +256,7 @@ mod tests {
             vec![own(FAST, fast), own(ASKED, asked), own(SLOW, slow)]
         };
         let heats: Vec<_> = (0..9).map(heat).collect();
-        place(&heats, LOOK).unwrap()
+        place(&heats, LOOK, 8).unwrap()
     }
 
     #[test]

@@ -193,6 +193,8 @@ pub enum How {
         look: Option<Look>,
         /// Heats at each load that were complete in the end.
         heats: u32,
+        /// Fresh processes of each side behind the figures; 1 of servers that run already.
+        starts: u32,
         /// The session's folder, as the user would type it.
         folder: String,
         /// How long slices were; `None` without any.

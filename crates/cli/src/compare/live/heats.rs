@@ -17,7 +17,7 @@ use deadheat_runner::session::{
 };
 use deadheat_stats::{
     heats::order,
-    versus::{Versus, alternating::Duel},
+    versus::{Check, Versus, alternating::Duel},
 };
 use serde_json::json;
 
@@ -115,6 +115,7 @@ impl Planned {
         args: &CompareArgs,
         alpha: f64,
     ) -> Result<Self, Failure> {
+        let check_of_b = comparison.check;
         let heats = of_heats(&args.measure, args.verdict.margin, comparison.a.rate());
         let mut options = SessionOptions {
             comparison: Some(Box::new(comparison)),
@@ -129,6 +130,7 @@ impl Planned {
             loads: one.loads.len() as u32,
         };
         let looks = Looks::choose(&args.measure, turn, alpha)?;
+        enough_for(&check_of_b, &looks, options.heats.least_heats)?;
         options.heats.heats = Some(looks.design.most_heats());
         options.heats.alpha = alpha;
         options.budget = looks.budget;
@@ -168,6 +170,18 @@ impl Planned {
     fn described(&self) -> String {
         described(&self.options, &self.plan, &self.looks, self.turn)
     }
+}
+
+/// A check whose answer can only be no is refused: a slowdown is excluded after some heats at the earliest.
+fn enough_for(check: &Check, looks: &Looks, least: u32) -> Result<(), Failure> {
+    let most = looks.design.most_heats();
+    if !check.require_decision || most >= least {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "--require-decision: a slowdown is excluded after {least} heats or more, and {most} are \
+         planned. Give a longer --budget, a shorter --heat-time, or --heats {least}"
+    )))
 }
 
 /// `rate`: that of an open loop.

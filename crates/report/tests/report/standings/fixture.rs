@@ -249,7 +249,7 @@ impl Load {
             unsteady_heats: 0,
             heats: self.heats,
             slices: self.heats * 60,
-            late_slices: 0,
+            often_late: false,
             discarded_slices: 1,
             answers: (stack.rate * 0.1 * f64::from(self.heats * 60)) as u64,
             failed_requests: 0,

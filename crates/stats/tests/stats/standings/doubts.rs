@@ -207,6 +207,11 @@ fn waiting() -> SessionRecord {
         for _ in 0..200 {
             slice.service_time.record_ns(mean as u64);
         }
+        slice.per_connection = Some(PerConnection {
+            least: 190,
+            median: 200,
+            most: 210,
+        });
     }
     record
 }

@@ -70,11 +70,24 @@ fn loads_take_turns_until_the_budget_ends() {
 #[test]
 fn a_load_that_is_decided_leaves_its_time_to_the_others() {
     let mut plan = two_loads(&[1.0, 1.2], Duration::from_secs(3_600));
-    plan.looks = vec![2, 4];
+    plan.looks = vec![8, 16];
     let record = steered(&plan, 1);
     assert_eq!(record.end, Some(EndReason::Decided));
     let heats = |load| record.complete_heats(load).count();
-    assert!(heats(0) <= 4 && heats(1) <= 4);
+    assert!((8..16).contains(&heats(0)) && (8..16).contains(&heats(1)));
+}
+
+/// A load whose stacks do not all fit a heat goes on until each of them has had enough starts.
+#[test]
+fn nothing_ends_before_each_stack_has_had_eight_heats() {
+    let mut plan = quiet(&[1.0, 1.5, 2.2, 3.3, 5.0]);
+    plan.capacity = 4;
+    plan.looks = vec![8, 11, 16, 22];
+    let record = steered(&plan, 1);
+    assert_eq!(record.end, Some(EndReason::Decided));
+    let rows = &standings(&record).loads[0].tables[0].rows;
+    assert!(rows.iter().all(|row| row.heats >= 8), "{rows:?}");
+    assert!(record.heats.len() > 8);
 }
 
 #[test]
