@@ -103,7 +103,7 @@ fn json_has_what_the_text_rounds() {
     let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(
         (&json["schema"], &json["format"]),
-        (&5.into(), &"deadheat-compare".into())
+        (&6.into(), &"deadheat-compare".into())
     );
     assert_eq!(json["how"]["is"], "sessions");
     assert_eq!(json["bounds"]["margin"], 0.04);

@@ -266,6 +266,12 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
     let heat = turn / plan.loads.len().max(1) as u32;
     let HeatOptions { slice, guard, .. } = options.heats;
     let time = plan.loads.first().map_or(HEAT_TIME, rounds);
+    let few = match plan.least_heats {
+        least if least > looks.design.most_heats() => {
+            format!("; too few for a dead heat, which needs {least}")
+        }
+        _ => String::new(),
+    };
     let mut lines = vec![format!(
         "Plan: B against A, {most}{} heats{each}, {most}{}",
         looks.design.most_heats(),
@@ -288,7 +294,7 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
             guard.as_millis()
         ),
         format!("  generator {}", waiting(&plan.loads)),
-        format!("  looks     {}", looks.describe()),
+        format!("  looks     {}{few}", looks.describe()),
     ]);
     lines.extend(hosts(plan));
     lines.extend([

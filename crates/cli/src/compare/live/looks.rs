@@ -133,14 +133,8 @@ impl Looks {
             [one] => format!("; that after {one} does not fit the budget"),
             more => format!("; those after {} do not fit the budget", listed(more)),
         };
-        let few = match self.design.most_heats() {
-            most if most < LEAST_HEATS => {
-                format!("; a dead heat needs {LEAST_HEATS} heats")
-            }
-            _ => String::new(),
-        };
         format!(
-            "after {} heats; {:.0} % of error spent{spread}{left_out}{few}",
+            "after {} heats; {:.0} % of error spent{spread}{left_out}",
             listed(&looks),
             100.0 * self.design.alpha
         )
