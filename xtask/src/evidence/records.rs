@@ -95,7 +95,10 @@ fn session(arguments: &[String], deadheat: &Path, into: &Path) -> Result<(), Str
         .ok_or_else(|| failed("it left no session"))?;
     let kept = || -> std::io::Result<bool> {
         fs::create_dir_all(into)?;
-        fs::copy(made.join("session.json"), into.join("session.json"))?;
+        // Where the checkout was is nobody's business.
+        let header = fs::read_to_string(made.join("session.json"))?;
+        let here = root().display().to_string();
+        fs::write(into.join("session.json"), header.replace(&here, "."))?;
         fs::copy(made.join("heats.jsonl"), into.join("heats.jsonl"))?;
         let zipped = Command::new("gzip")
             .args(["-9", "-n"])
