@@ -55,7 +55,7 @@ pub struct Comparison {
     /// Whether B is A after a change that has a name, such as a pull request: reports say what the change makes of A.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_change: bool,
-    /// What is asked of B beside the verdict. Measuring goes on until that has an answer.
+    /// The question about B beside the verdict. Measuring goes on until it has an answer.
     #[serde(default)]
     pub check: Check,
 }
@@ -67,7 +67,7 @@ pub struct Check {
     /// time above 1.03.
     #[serde(default)]
     pub fail_if_slower: Option<f64>,
-    /// B fails if a slowdown beyond that bound is not excluded; without a bound, if any slowdown is not excluded.
+    /// B also fails unless the measurement excludes a slowdown beyond that bound; without a bound, any slowdown.
     #[serde(default)]
     pub require_decision: bool,
 }

@@ -129,7 +129,8 @@ pub struct Plan {
     pub alpha: f64,
     /// Two stacks whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
     pub margin: f64,
-    /// A dead heat, or that a slowdown is excluded, needs so many heats: fewer starts see too few kinds of processes.
+    /// The fewest heats of both sides with which a pair can be a dead heat, or a slowdown can be excluded. With fewer
+    /// starts, a rare kind of process stays unseen too often.
     #[serde(default = "least_heats")]
     pub least_heats: u32,
     /// Whether a load gets no more heats once its ranking is decided.

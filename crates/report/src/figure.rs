@@ -114,7 +114,7 @@ pub fn span([least, most]: [f64; 2]) -> String {
     }
 }
 
-/// What so many starts of each server leave open.
+/// How common a kind of process can be that this number of starts of each server has not shown.
 pub fn unseen_starts(starts: usize) -> String {
     if starts == 1 {
         return "One process of each was seen: others may differ.".to_owned();

@@ -9,7 +9,10 @@ use deadheat_model::{
     heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
     session::TargetRecord,
 };
-use deadheat_stats::versus::{Ended, Fact, How, Side, Versus, alternating::Duel};
+use deadheat_stats::{
+    sequential::Look,
+    versus::{Ended, Fact, How, Side, Versus, alternating::Duel},
+};
 
 use crate::{invocation, plan_text::pinning};
 
@@ -49,7 +52,8 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
     })
 }
 
-fn starts(duel: &Duel<'_>, look: Option<deadheat_stats::sequential::Look>) -> u32 {
+/// Fresh processes of each side behind the figures.
+fn starts(duel: &Duel<'_>, look: Option<Look>) -> u32 {
     match duel.contender(Which::A).kind {
         ContenderKind::Url { .. } => 1,
         _ => look.map_or(duel.most_heats(), |look| look.heats),

@@ -259,13 +259,9 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
 
 /// How far heats are from each other.
 fn scatter(versus: &Versus) -> Option<String> {
-    let mut deciding = versus
-        .compared
-        .iter()
-        .filter_map(|cell| cell.deciding().first());
-    let spreads = deciding
-        .by_ref()
-        .filter_map(|ratio| ratio.spread.map(percent));
+    let deciding = versus.compared.iter();
+    let deciding = deciding.filter_map(|cell| cell.deciding().first());
+    let spreads = deciding.filter_map(|ratio| ratio.spread.map(percent));
     let spreads: Vec<String> = spreads.collect();
     (!spreads.is_empty()).then(|| {
         format!(

@@ -6,9 +6,9 @@ use deadheat_stats::{
     heats::{Quantity, within},
     sequential::Design,
     versus::{
-        Bounds, Check, Gate, Metric, Subject,
+        Bounds, Check, Gate,
         alternating::Judged,
-        paired::{PairedCell, Series, at_look},
+        paired::{PairedCell, at_look},
     },
 };
 
@@ -46,20 +46,7 @@ pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> Gated {
     let (mut fails, mut undecided, mut heats) = (0, 0, 0);
     for seed in seeds {
         let mut session = field.start(seed);
-        let mut cell = PairedCell {
-            subject: Subject {
-                target: None,
-                workload: String::new(),
-                point: String::new(),
-            },
-            series: vec![Series {
-                metric: Metric::Throughput,
-                heats: Vec::new(),
-                bounded: [false; 2],
-            }],
-            deciding: 1,
-            notes: Vec::new(),
-        };
+        let mut cell = PairedCell::of_throughput(Vec::new());
         for heat in 1..=most {
             let found = session.heat(&[0, 1]);
             cell.series[0]

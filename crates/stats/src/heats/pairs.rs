@@ -270,7 +270,8 @@ impl Candidate {
 /// A pair that would need more heats than this needs "very many".
 pub const MOST_HEATS: u32 = 10_000;
 
-/// The largest share that a kind of processes can have and be in none of so many starts in 5 % of cases: 1 − 0.05^(1/n).
+/// A kind of process with at most this share (0 to 1) is missed by all of `starts` starts in 5 % of cases or more:
+/// 1 − 0.05^(1/n).
 pub fn unseen(starts: usize) -> f64 {
     1.0 - 0.05_f64.powf(1.0 / starts as f64)
 }
@@ -282,12 +283,12 @@ pub struct Rule {
     pub threshold: f64,
     /// A dead heat is an interval within this much of 1 (0.03: from 1/1.03 to 1.03), …
     pub margin: f64,
-    /// … from so many heats. Fewer have seen too few processes to exclude a rare kind that differs.
+    /// … after at least this number of heats. With fewer starts, a rare kind of process stays unseen too often.
     pub least_heats: u32,
 }
 
 impl Rule {
-    /// The verdict on a ratio of first to second with its interval, after so many heats of both.
+    /// The verdict on a ratio of first to second with its interval, after this number of heats of both.
     pub fn verdict(&self, ratio: f64, interval: &Interval, heats: usize) -> Verdict {
         let is_within =
             interval.low >= 1.0 / (1.0 + self.margin) && interval.high <= 1.0 + self.margin;

@@ -1,7 +1,7 @@
 //! Percentiles of response times in heats: one figure for each member and heat.
 
 use deadheat_model::{
-    HeatRecord,
+    HeatRecord, LatencyHistogram,
     heat::{PerConnection, SliceRecord},
 };
 
@@ -63,8 +63,8 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// That of a member which answered `per_second` with so many requests always `in_flight`. `heats` are the heats in which it took part, each with
-    /// its place there.
+    /// The waiting times of a member that answered `per_second` while this number of requests was always `in_flight`.
+    /// `heats` are the heats in which it took part, each with its place there.
     pub(crate) fn of(
         in_flight: u32,
         per_second: f64,
@@ -72,9 +72,11 @@ impl Waiting {
         settings: &Settings,
     ) -> Self {
         let mean_seconds = f64::from(in_flight) / per_second;
+        let times = heats.iter();
+        let times = times.map(|(heat, place)| recorded::times(recorded::slices_of(heat, *place)));
+        let times: Vec<LatencyHistogram> = times.collect();
         let percentiles = [50.0, 99.0].map(|percent| {
-            median(heats.iter().filter_map(|(heat, place)| {
-                let times = recorded::times(recorded::slices_of(heat, *place));
+            median(times.iter().filter_map(|times| {
                 let carried = is_carried(percent, times.count(), settings);
                 let time = times.quantile(percent / 100.0).filter(|_| carried)?;
                 Some(time.as_secs_f64())

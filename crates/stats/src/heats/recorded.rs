@@ -113,7 +113,7 @@ pub fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &Slice
 pub struct SliceLengths {
     /// The counted part in seconds, the median of a member: the least and the most of all members.
     pub counted_seconds: [f64; 2],
-    /// The same of the part before it that does not count.
+    /// The part before it that does not count, likewise.
     pub guard_seconds: [f64; 2],
     /// The longest time that a member was without load between two of its slices, in seconds.
     pub longest_gap_seconds: f64,
@@ -122,27 +122,26 @@ pub struct SliceLengths {
 impl SliceLengths {
     /// Of the counted slices of each member; `None` without any.
     pub fn of<'a>(members: impl Iterator<Item = Vec<&'a SliceRecord>>) -> Option<Self> {
-        let ends = |all: [f64; 2], one: f64| [all[0].min(one), all[1].max(one)];
-        members.fold(None, |lengths: Option<Self>, slices| {
+        let member = |slices: Vec<&SliceRecord>| {
             let seconds = |of: fn(&SliceRecord) -> Duration| {
                 median(slices.iter().map(|slice| of(slice).as_secs_f64()))
             };
-            let Some((counted, guard)) = seconds(|one| one.window).zip(seconds(|one| one.guard))
-            else {
-                return lengths;
-            };
-            let gaps = slices.iter().filter_map(|slice| slice.gap);
-            let gap = gaps.max().unwrap_or_default().as_secs_f64();
-            let before = lengths.unwrap_or(Self {
-                counted_seconds: [counted; 2],
-                guard_seconds: [guard; 2],
-                longest_gap_seconds: gap,
-            });
-            Some(Self {
-                counted_seconds: ends(before.counted_seconds, counted),
-                guard_seconds: ends(before.guard_seconds, guard),
-                longest_gap_seconds: before.longest_gap_seconds.max(gap),
-            })
+            let gap = slices.iter().filter_map(|slice| slice.gap).max();
+            let gap = gap.unwrap_or_default().as_secs_f64();
+            Some([seconds(|one| one.window)?, seconds(|one| one.guard)?, gap])
+        };
+        let members: Vec<[f64; 3]> = members.filter_map(member).collect();
+        let ends = |place: usize| {
+            let all = || members.iter().map(|member| member[place]);
+            [
+                all().fold(f64::INFINITY, f64::min),
+                all().fold(0.0, f64::max),
+            ]
+        };
+        (!members.is_empty()).then(|| Self {
+            counted_seconds: ends(0),
+            guard_seconds: ends(1),
+            longest_gap_seconds: ends(2)[1],
         })
     }
 }

@@ -14,7 +14,7 @@ pub struct Settings {
     pub alpha: f64,
     /// Two members whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
     pub margin: f64,
-    /// A dead heat needs so many heats of both ([`LEAST_HEATS`]).
+    /// The fewest heats of both with which a pair can be a dead heat ([`LEAST_HEATS`]).
     pub least_heats: u32,
     /// CPUs of a server or generator that are busy for this share of the time have nothing left (0 to 1).
     pub saturated: f64,

@@ -10,7 +10,7 @@ use super::{
     types::{Absent, AbsentBecause, LoadStandings, Measure, Table},
 };
 use crate::{
-    heats::{Course, Quantity, Ranking, recorded},
+    heats::{Fit, Quantity, Ranking, recorded},
     order_statistic::median,
 };
 
@@ -27,9 +27,10 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
             (percentiles(99.0), p50.collect())
         }
     };
+    let of_throughput = at.fit(&course, Quantity::Throughput);
     let fit = match at.measure() {
-        Measure::Throughput => at.fit(&course, Quantity::Throughput),
-        Measure::ResponseTime => at.timed_fit(99.0),
+        Measure::Throughput => &of_throughput,
+        Measure::ResponseTime => &at.timed_fit(99.0),
     };
     let settled =
         at.look.is_some() && at.is_ranked() && main.iter().all(|one| one.is_settled(&at.settings));
@@ -42,7 +43,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
                 throughput: &throughput,
                 cost: &cost,
                 p50: p50.as_ref(),
-                fit: &fit,
+                fit,
             };
             Table {
                 group: ranking.group,
@@ -77,7 +78,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         heats: at.complete,
         look: at.look,
         lacking: lacking.chain(unanswered).collect(),
-        ceiling_per_second: ceiling(at, &course),
+        ceiling_per_second: ceiling(at, &of_throughput),
         ceiling_course: at.heat_figures(at.load.ceiling()),
         twin: twin::of(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
@@ -107,8 +108,7 @@ fn half_width(ranking: &Ranking) -> Option<f64> {
 
 /// What the null server answers per second in a heat that is typical for the session, as the stacks' figures are. Those of
 /// its own heats alone would be of other minutes.
-fn ceiling(at: &LoadAt<'_>, course: &Course) -> Option<f64> {
-    let fit = at.fit(course, Quantity::Throughput);
+fn ceiling(at: &LoadAt<'_>, fit: &Fit) -> Option<f64> {
     fit.advantage(at.load.ceiling())
         .map(|advantage| Quantity::Throughput.figure(advantage))
 }

@@ -19,9 +19,9 @@ use deadheat_model::{
 };
 
 use super::{
-    Bounds, Metric, Ratio, Subject, Verdict,
+    Bounds, Ratio, Verdict,
     alternating::{final_look, has_time, server_cpus},
-    paired::{self, PairedCell, Series},
+    paired::{self, PairedCell},
 };
 use crate::{
     heats::{
@@ -168,20 +168,7 @@ fn place(heats: &[Vec<Estimate>], look: Look, least_heats: u32) -> Option<Placed
 }
 
 fn ratio(heats: Vec<Vec<Estimate>>, look: Look, bounds: &Bounds) -> Option<Ratio> {
-    let cell = PairedCell {
-        subject: Subject {
-            target: None,
-            workload: String::new(),
-            point: String::new(),
-        },
-        series: vec![Series {
-            metric: Metric::Throughput,
-            heats,
-            bounded: [false; 2],
-        }],
-        deciding: 1,
-        notes: Vec::new(),
-    };
+    let cell = PairedCell::of_throughput(heats);
     let mut compared = paired::at_look(&[cell], look, bounds);
     compared.pop()?.ratios.into_iter().next()
 }

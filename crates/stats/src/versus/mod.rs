@@ -42,7 +42,7 @@ pub struct Bounds {
     /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times of two
     /// sessions, and of response times in the same heats, within `practical_latency` if that is more.
     pub margin: f64,
-    /// A dead heat, or that a slowdown is excluded, needs so many heats of both.
+    /// The fewest heats of both with which a pair can be a dead heat, or a slowdown can be excluded.
     pub least_heats: u32,
 }
 

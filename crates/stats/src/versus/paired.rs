@@ -26,6 +26,24 @@ pub struct PairedCell {
 }
 
 impl PairedCell {
+    /// One cell without a name, of the throughput of two members whose figures are no lower bounds.
+    pub fn of_throughput(heats: Vec<Vec<Estimate>>) -> Self {
+        Self {
+            subject: Subject {
+                target: None,
+                workload: String::new(),
+                point: String::new(),
+            },
+            series: vec![Series {
+                metric: Metric::Throughput,
+                heats,
+                bounded: [false; 2],
+            }],
+            deciding: 1,
+            notes: Vec::new(),
+        }
+    }
+
     /// Whether it is an open loop: only these have response times.
     fn is_open(&self) -> bool {
         let mut series = self.series.iter();

@@ -196,13 +196,11 @@ fn of_heats(args: &MeasureArgs, margin: f64, rate: Option<f64>) -> HeatOptions {
         slice,
         guard,
         margin,
-        // Who asks for earlier looks has been told what they cost.
+        // Earlier looks are asked for by an option whose help says their price.
         least_heats: args
             .looks
             .first()
-            .copied()
-            .unwrap_or(LEAST_HEATS)
-            .min(LEAST_HEATS),
+            .map_or(LEAST_HEATS, |first| LEAST_HEATS.min(*first)),
         controls: false,
         ..usual
     }

@@ -17,7 +17,7 @@ pub struct HeatOptions {
     pub guard: Duration,
     /// Two stacks whose ratio lies between 1/(1 + this) and 1 + this are as good as equal.
     pub margin: f64,
-    /// A dead heat needs so many heats.
+    /// The fewest heats of both stacks with which a pair can be a dead heat.
     pub least_heats: u32,
     /// The share of sessions that may call any pair of a ranking different that is not (0 to 1).
     pub alpha: f64,
