@@ -2,6 +2,7 @@
 //! workflows.
 
 mod documents;
+mod features;
 mod messages;
 mod shell;
 
@@ -22,6 +23,7 @@ pub(crate) fn lint(steps: &Steps) {
     ];
     steps.run("clippy", cargo(&clippy));
     steps.check("format of the stacks", || stacks(steps));
+    steps.check("features of dependencies", features::check);
     words(steps);
     shell::check(steps);
 }

@@ -1,7 +1,9 @@
 //! `cargo xtask evidence`: the experiments behind the claims of docs/methodology.md. Each row runs its experiment, keeps the
-//! records under docs/evidence/, and docs/evidence/README.md is made from these records alone.
+//! records under docs/evidence/, and docs/evidence/README.md is made from these records alone. So are the reports of
+//! docs/results from the records there.
 
 mod records;
+mod results;
 mod rows;
 
 use std::{fs, path::PathBuf, process::ExitCode};
@@ -25,6 +27,9 @@ pub(crate) struct Options {
     /// Measure all rows, which takes hours
     #[arg(long, conflicts_with = "row")]
     all: bool,
+    /// Keep the records of this session in docs/results
+    #[arg(long, value_name = "FOLDER")]
+    session: Option<PathBuf>,
     /// The deadheat that measures: a release build
     #[arg(long, value_name = "FILE", default_value = "target/release/deadheat")]
     deadheat: PathBuf,
@@ -64,8 +69,12 @@ fn measure(options: &Options) -> Result<(), String> {
         };
         records::take(row, &kept, &options.deadheat)?;
     }
+    if let Some(session) = &options.session {
+        results::bring(session)?;
+    }
     let table = page(&rows, &options.deadheat)?;
-    fs::write(page_file(), table).map_err(|error| format!("{}: {error}", page_file().display()))
+    fs::write(page_file(), table).map_err(|error| format!("{}: {error}", page_file().display()))?;
+    results::write(&options.deadheat)
 }
 
 /// The table is what the committed records say.
@@ -73,13 +82,13 @@ pub(crate) fn check(steps: &Steps) {
     steps.check("evidence", || {
         let expected = page(&rows(), &binary())?;
         let found = fs::read_to_string(page_file()).map_err(|error| error.to_string())?;
-        if found == expected {
-            return Ok(());
+        if found != expected {
+            return Err(
+                "docs/evidence/README.md is not what its records say: run cargo xtask evidence"
+                    .to_owned(),
+            );
         }
-        Err(
-            "docs/evidence/README.md is not what its records say: run cargo xtask evidence"
-                .to_owned(),
-        )
+        results::check(&binary())
     });
 }
 

@@ -93,24 +93,29 @@ fn session(arguments: &[String], deadheat: &Path, into: &Path) -> Result<(), Str
     let made = made
         .find(|folder| folder.join("session.json").is_file())
         .ok_or_else(|| failed("it left no session"))?;
-    let kept = || -> std::io::Result<bool> {
-        fs::create_dir_all(into)?;
-        // Where the checkout was is nobody's business.
-        let header = fs::read_to_string(made.join("session.json"))?;
-        let here = root().display().to_string();
-        fs::write(into.join("session.json"), header.replace(&here, "."))?;
-        fs::copy(made.join("heats.jsonl"), into.join("heats.jsonl"))?;
-        let zipped = Command::new("gzip")
-            .args(["-9", "-n"])
-            .arg(into.join("heats.jsonl"))
-            .status()?;
-        Ok(zipped.success())
-    };
-    match kept() {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(failed("its records could not be compressed")),
-        Err(error) => Err(failed(&error.to_string())),
+    keep(&made, into).map_err(|error| failed(&error.to_string()))
+}
+
+/// Copies a session's two files, the journal compressed.
+pub(super) fn keep(session: &Path, into: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(into)?;
+    // Where the checkout was is nobody's business.
+    let header = fs::read_to_string(session.join("session.json"))?;
+    let here = root().display().to_string();
+    fs::write(into.join("session.json"), header.replace(&here, "."))?;
+    let journal = into.join("heats.jsonl");
+    fs::copy(session.join("heats.jsonl"), &journal)?;
+    let zipped = Command::new("gzip")
+        .args(["-9", "-n", "-f"])
+        .arg(&journal)
+        .status()?;
+    if zipped.success() {
+        return Ok(());
     }
+    Err(std::io::Error::other(format!(
+        "gzip {}: {zipped}",
+        journal.display()
+    )))
 }
 
 /// What a row of slices says.

@@ -36,15 +36,43 @@ impl Row {
     }
 }
 
-/// Pauses: seconds of work between them, and milliseconds that they take.
-const PAUSES: [(&str, &str); 6] = [
-    ("0.3", "30"),
-    ("0.5", "50"),
-    ("0.5", "100"),
-    ("1", "50"),
-    ("2", "100"),
-    ("2", "200"),
+/// Pauses: seconds of work between them, milliseconds that they take, and the pairs of turns that have enough of them.
+const PAUSES: [(&str, &str, &str); 5] = [
+    ("0.3", "30", "16"),
+    ("0.5", "50", "20"),
+    ("1", "50", "24"),
+    ("2", "100", "28"),
+    ("2", "200", "40"),
 ];
+
+/// What slices change in the figures of six stacks of six languages: the name of a row, the claim, and its options.
+const OF_STACKS: [(&str, &str, &str); 4] = [
+    (
+        "slices",
+        "A server that was frozen for 400 ms is not at once as fast as before: in slices of 100 ms its throughput is some \
+         percent below that of an uninterrupted load of the same process.",
+        "--contrast slices --pairs 6",
+    ),
+    (
+        "long-slices",
+        "In slices of 500 ms less is lost.",
+        "--contrast slices --slice 500ms --slices 2 --pairs 6",
+    ),
+    (
+        "freezing",
+        "A server that was frozen between its slices and one that was idle have the same figures.",
+        "--contrast freezing --pairs 6",
+    ),
+    (
+        "polling",
+        "A generator that polls is answered faster than one that sleeps, and costs the server less, because a server that \
+         answers a sleeping CPU has to wake it.",
+        "--contrast polling --pairs 6",
+    ),
+];
+
+const SIX_STACKS: &str = "--stack go-nethttp --stack java-vertx --stack node-fastify --stack php-fpm --stack python-flask \
+                          --stack rust-axum --warm-up 10s";
 
 /// The fewest starts that can end with a dead heat, as many as a default comparison of slow starters has in its time. The
 /// heats are short, because starts are what is tried.
@@ -65,18 +93,28 @@ fn probes(a: &str, b: &str, more: &str) -> Vec<String> {
 /// All rows, in the order of the page.
 pub(super) fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (every, pause) in PAUSES {
+    for (every, pause, pairs) in PAUSES {
         rows.push(Row {
             name: format!("pause-{pause}ms-every-{every}s"),
             claim: format!(
-                "A server that stands still for {pause} ms after each {every} s of work loses as much in slices as in an \
-                 uninterrupted load of the same process. Then the ratio of the two is 1."
+                "A server that stands still for {pause} ms after each {every} s of work loses the same share of its time in \
+                 slices as in an uninterrupted load of the same process, within one percentage point. What its answers \
+                 take without pauses, the server counts itself."
             ),
             experiment: Experiment::Slices {
                 arguments: words(&format!(
-                    "--contrast slices --pairs 16 --slices 20 --rest 60ms --warm-up 2s --path / -- \
+                    "--contrast slices --pairs {pairs} --slices 20 --rest 60ms --warm-up 2s --path / -- \
                      python3 xtask/probe.py --work 20 --pause-every {every} --pause-for {pause}"
                 )),
+            },
+        });
+    }
+    for (name, claim, options) in OF_STACKS {
+        rows.push(Row {
+            name: name.to_owned(),
+            claim: claim.to_owned(),
+            experiment: Experiment::Slices {
+                arguments: words(&format!("{options} {SIX_STACKS}")),
             },
         });
     }

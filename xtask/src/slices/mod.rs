@@ -1,6 +1,7 @@
 //! `cargo xtask slices`: what slicing, freezing and polling change in the figures of a server. Both ways of a contrast load
 //! the same processes in turn, so that neither the scatter between processes nor the machine's drift is in the ratio.
 
+mod lost;
 mod server;
 mod subject;
 mod way;
@@ -24,7 +25,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    server::Server,
+    lost::Lost,
+    server::{Server, Work},
     subject::{Subject, subjects},
     way::{Contrast, Rest, Way},
 };
@@ -131,6 +133,14 @@ struct Contrasted {
     slices: [Vec<Stretch>; 2],
     /// So many of them had a turn together.
     together: [usize; 2],
+    /// What the server counted of its own work in each turn of either way; zeros if it counts nothing.
+    work: [Vec<Work>; 2],
+}
+
+/// What was measured in the turns of both ways.
+struct Turns {
+    slices: [Vec<Stretch>; 2],
+    work: [Vec<Work>; 2],
 }
 
 fn measure(options: &Options) -> Result<Recorded, String> {
@@ -178,9 +188,11 @@ fn contrasts(options: &Options, subject: &Subject) -> Result<Vec<Contrasted>, St
             } else {
                 String::new()
             };
+            let Turns { slices, work } = bench.in_turn(&ways, options.pairs)?;
             found.push(Contrasted {
                 what: format!("{contrast}{after}"),
-                slices: bench.in_turn(&ways, options.pairs)?,
+                slices,
+                work,
                 together: ways.map(|way| way.slices as usize),
             });
         }
@@ -204,14 +216,29 @@ impl Recorded {
                 Err(error) => table += &format!("| {name} | not measured: {error} | | | |\n"),
             }
         }
-        table
+        let lost = self.servers.iter().filter_map(Measured::lost);
+        lost.fold(table, |table, lost| table + "\n" + &lost)
+    }
+}
+
+impl Measured {
+    /// The shares of time that were lost, if the server counted its own work.
+    fn lost(&self) -> Option<String> {
+        let contrasts = self.contrasts.as_ref().ok()?;
+        contrasts.iter().find_map(|one| {
+            let lost = Lost::of(&one.turns(0), &one.turns(1))?;
+            Some(lost.sentence(&one.what))
+        })
     }
 }
 
 impl Contrasted {
+    fn turns(&self, way: usize) -> Vec<Seen> {
+        Seen::of_turns(&self.slices[way], self.together[way], &self.work[way])
+    }
+
     fn row(&self) -> String {
-        let turns = |way: usize| Seen::of_turns(&self.slices[way], self.together[way]);
-        let pairs: Vec<(Seen, Seen)> = turns(0).into_iter().zip(turns(1)).collect();
+        let pairs: Vec<(Seen, Seen)> = self.turns(0).into_iter().zip(self.turns(1)).collect();
         let ratio = |of: fn(&Seen) -> f64| {
             let ratios: Vec<f64> = pairs
                 .iter()
@@ -243,18 +270,21 @@ struct Seen {
     answers: f64,
     seconds: f64,
     cpu_seconds: f64,
+    /// What the server counted meanwhile, with what came before and after the slices.
+    work: Work,
 }
 
 impl Seen {
     /// Of slices, with what their edges cut, if so many slices have turns together.
-    fn of_turns(slices: &[Stretch], together: usize) -> Vec<Self> {
+    fn of_turns(slices: &[Stretch], together: usize, work: &[Work]) -> Vec<Self> {
         let slices: Vec<_> = slices.iter().zip(taken(slices)).collect();
-        let turns = slices.chunks(together).map(|turn| {
+        let turns = slices.chunks(together).zip(work).map(|(turn, work)| {
             let sum = |of: &dyn Fn(&(&Stretch, Taken)) -> f64| turn.iter().map(of).sum();
             Self {
                 answers: sum(&|(slice, _)| slice.answers as f64),
                 seconds: sum(&|(_, taken)| taken.seconds),
                 cpu_seconds: sum(&|(_, taken)| taken.cpu_seconds.unwrap_or(0.0)),
+                work: *work,
             }
         });
         turns.collect()
@@ -316,16 +346,19 @@ impl<'a> Bench<'a> {
     }
 
     /// The slices of both ways, which are measured in turn, so often. Which one comes first changes with each pair.
-    fn in_turn(&mut self, ways: &[Way; 2], count: u32) -> Result<[Vec<Stretch>; 2], String> {
+    fn in_turn(&mut self, ways: &[Way; 2], count: u32) -> Result<Turns, String> {
         let mut slices = [Vec::new(), Vec::new()];
+        let mut work = [Vec::new(), Vec::new()];
         for nth in 0..count as usize {
             for place in 0..ways.len() {
                 let way = (nth + place) % ways.len();
+                let before = self.server.work()?;
                 slices[way].extend(self.measure(&ways[way])?);
+                work[way].push(self.server.work()?.since(before));
             }
             show::progress(&format!("pair {:>3} of {count}", nth + 1));
         }
-        Ok(slices)
+        Ok(Turns { slices, work })
     }
 
     fn measure(&mut self, way: &Way) -> Result<Vec<Stretch>, String> {

@@ -2,13 +2,16 @@
 
 use std::{
     collections::HashMap,
-    fs, io,
+    fs,
+    io::{self, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    os::unix::fs::FileExt,
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use super::subject::Subject;
@@ -18,6 +21,8 @@ use crate::sys;
 const START: Duration = Duration::from_secs(60);
 /// How long processes may take until they stand still, or end.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Two doubles, little endian.
+const COUNTERS: usize = 16;
 /// Between two looks.
 const STEP: Duration = Duration::from_millis(1);
 
@@ -26,6 +31,26 @@ pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     _blob: NamedTempFile,
+    counters: NamedTempFile,
+}
+
+/// What a server counted of its own work in the file COUNTERS: only xtask/probe.py does.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Work {
+    /// Seconds that it served, without its pauses.
+    pub(crate) seconds: f64,
+    /// Its answers, those that nobody counted too.
+    pub(crate) answers: f64,
+}
+
+impl Work {
+    /// What came after `earlier`.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            seconds: self.seconds - earlier.seconds,
+            answers: self.answers - earlier.answers,
+        }
+    }
 }
 
 impl Server {
@@ -41,6 +66,8 @@ impl Server {
         };
         // What a stack may open when it starts; nobody asks for it.
         let blob = NamedTempFile::new().map_err(failed)?;
+        let mut counters = NamedTempFile::new().map_err(failed)?;
+        counters.write_all(&[0; COUNTERS]).map_err(failed)?;
         let filled = |word: &String| {
             word.replace("${HOST}", &address.ip().to_string())
                 .replace("${PORT}", &address.port().to_string())
@@ -55,6 +82,7 @@ impl Server {
             .env("CPUS", "1")
             .env("POOL_SIZE", "16")
             .env("BLOB_PATH", blob.path())
+            .env("COUNTERS", counters.path())
             .envs(&subject.env)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
@@ -64,6 +92,7 @@ impl Server {
             child,
             address,
             _blob: blob,
+            counters,
         };
         let until = Instant::now() + START;
         while TcpStream::connect(address).is_err() {
@@ -83,6 +112,22 @@ impl Server {
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What it counted so far; zeros if it counts nothing.
+    pub(crate) fn work(&self) -> Result<Work, String> {
+        let failed = |error: io::Error| format!("reading the server's counters: {error}");
+        let mut bytes = [0; COUNTERS];
+        self.counters
+            .as_file()
+            .read_exact_at(&mut bytes, 0)
+            .map_err(failed)?;
+        let (seconds, answers) = bytes.split_at(COUNTERS / 2);
+        let number = |bytes: &[u8]| bytes.try_into().map_or(0.0, f64::from_le_bytes);
+        Ok(Work {
+            seconds: number(seconds),
+            answers: number(answers),
+        })
     }
 
     /// The processes that there are now.

@@ -101,14 +101,14 @@ fn second_failure(record: &HeatRecord) -> (&str, Option<u32>) {
 const WARM: u32 = 5;
 
 #[test]
-fn members_are_started_one_after_another_and_loaded_in_turn() {
+fn members_are_started_one_after_another_in_the_first_order_and_loaded_in_turn() {
     let shared = Shared::default();
     let fakes = (0..2).map(|place| Fake::new(place, &shared)).collect();
     let mut heat = heat(fakes);
-    heat.orders = vec![vec![0, 1], vec![1, 0]];
+    heat.orders = vec![vec![1, 0], vec![0, 1]];
     heat.plan.rounds = Rounds::Count { rounds: 3 };
     let record = run_heat(heat, &shared);
-    assert_eq!(order(&record), [[0, 1], [1, 0], [0, 1]]);
+    assert_eq!(order(&record), [[1, 0], [0, 1], [1, 0]]);
     assert_eq!(record.end, HeatEnd::Finished);
     let up = |place| {
         let before = ["start", "memory", "verify", "open"];
@@ -121,10 +121,10 @@ fn members_are_started_one_after_another_and_loaded_in_turn() {
     };
     let turn = |place| ["thaw", "slice", "freeze", "memory"].map(|what| format!("{what} {place}"));
     let again = |place| ["thaw", "verify", "freeze"].map(|what| format!("{what} {place}"));
-    let expected: Vec<String> = [up(0), up(1)]
+    let expected: Vec<String> = [up(1), up(0)]
         .into_iter()
         .flatten()
-        .chain([0, 1, 0, 1, 1, 0, 0, 1].into_iter().flat_map(turn))
+        .chain([1, 0, 1, 0, 0, 1, 1, 0].into_iter().flat_map(turn))
         .chain([0, 1].into_iter().flat_map(again))
         .collect();
     assert_eq!(shared.stage().asked, expected);
