@@ -5,9 +5,11 @@ mod documents;
 mod features;
 mod messages;
 mod shell;
+mod size;
 
 use std::{fs, io, path::Path, process::Command};
 
+pub(crate) use self::size::set_ceilings;
 use crate::steps::{Lack, Steps, cargo, root};
 
 pub(crate) fn lint(steps: &Steps) {
@@ -32,6 +34,7 @@ pub(crate) fn lint(steps: &Steps) {
 pub(crate) fn words(steps: &Steps) {
     steps.check("links and words of the documents", documents::check);
     steps.check("words of messages", messages::check);
+    steps.check("lines of code", size::check);
 }
 
 /// The stacks and examples in the languages that whoever changes this has, or needs for most stacks anyway: Rust and Go.

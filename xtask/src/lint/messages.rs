@@ -152,7 +152,7 @@ fn fault(habit: &Habit, messages: &[Message]) -> Option<String> {
 }
 
 /// The source files of the program's crates, without tests.
-fn sources(root: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn sources(root: &Path) -> io::Result<Vec<PathBuf>> {
     const FOR_TESTS: [&str; 2] = ["testkit", "simulation"];
     let mut folders = Vec::new();
     for entry in fs::read_dir(root.join("crates"))?.flatten() {
