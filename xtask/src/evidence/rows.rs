@@ -45,18 +45,13 @@ const PAUSES: [(&str, &str, &str); 5] = [
     ("2", "200", "40"),
 ];
 
-/// What slices change in the figures of six stacks of six languages: the name of a row, the claim, and its options.
-const OF_STACKS: [(&str, &str, &str); 4] = [
+/// What slices change in the figures of stacks of four languages: the name of a row, the claim, and its options.
+const OF_STACKS: [(&str, &str, &str); 3] = [
     (
         "slices",
         "A server that was frozen for 400 ms is not at once as fast as before: in slices of 100 ms its throughput is some \
          percent below that of an uninterrupted load of the same process.",
         "--contrast slices --pairs 6",
-    ),
-    (
-        "long-slices",
-        "In slices of 500 ms less is lost.",
-        "--contrast slices --slice 500ms --slices 2 --pairs 6",
     ),
     (
         "freezing",
@@ -71,8 +66,8 @@ const OF_STACKS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-const SIX_STACKS: &str = "--stack go-nethttp --stack java-vertx --stack node-fastify --stack php-fpm --stack python-flask \
-                          --stack rust-axum --warm-up 10s";
+const FOUR_STACKS: &str =
+    "--stack go-nethttp --stack java-vertx --stack node-fastify --stack python-flask --warm-up 10s";
 
 /// The fewest starts that can end with a dead heat, as many as a default comparison of slow starters has in its time. The
 /// heats are short, because starts are what is tried.
@@ -114,7 +109,7 @@ pub(super) fn rows() -> Vec<Row> {
             name: name.to_owned(),
             claim: claim.to_owned(),
             experiment: Experiment::Slices {
-                arguments: words(&format!("{options} {SIX_STACKS}")),
+                arguments: words(&format!("{options} {FOUR_STACKS}")),
             },
         });
     }

@@ -163,6 +163,9 @@ mod tests {
             folder(Path::new("crates/load/src/worker/open/mod.rs")),
             "crates/load/src/worker"
         );
-        assert_eq!(folder(Path::new("crates/load/src/lib.rs")), "crates/load/src");
+        assert_eq!(
+            folder(Path::new("crates/load/src/lib.rs")),
+            "crates/load/src"
+        );
     }
 }

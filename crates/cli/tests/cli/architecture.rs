@@ -430,7 +430,11 @@ impl<'ast> Visit<'ast> for Uses {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let parts: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
+        let parts: Vec<String> = path
+            .segments
+            .iter()
+            .map(|one| one.ident.to_string())
+            .collect();
         self.found.extend(self.absolute(&parts));
         visit::visit_path(self, path);
     }
@@ -444,8 +448,14 @@ fn circles_are_found_through_others_and_through_re_exports() {
             "lib.rs",
             "mod a; mod b; mod c; mod d; mod f; use a::A; pub use self::c::C;",
         ),
-        ("a.rs", "use std::{fs, io}; use crate::d::{self, e::{E as X, F}};"),
-        ("b.rs", "// use super::a::A;\nconst TEXT: &str = \"use crate::a::A;\";"),
+        (
+            "a.rs",
+            "use std::{fs, io}; use crate::d::{self, e::{E as X, F}};",
+        ),
+        (
+            "b.rs",
+            "// use super::a::A;\nconst TEXT: &str = \"use crate::a::A;\";",
+        ),
         (
             "c.rs",
             "use super::b::*; #[cfg(test)] mod tests { use crate::a::A; }",
