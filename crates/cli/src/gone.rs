@@ -12,8 +12,6 @@ pub(crate) struct GoneArgs {
     #[arg(long = "noise-bound", hide = true, value_name = "SHARE", value_parser = |_: &str| gone("disturbed slices \
         are trimmed and nothing is repeated; omit it"))]
     _noise_bound: Option<String>,
-    #[arg(long = "server", hide = true, value_name = "HOST", value_parser = |host: &str| gone(&format!("start the session on that host: ssh {host} deadheat run …")))]
-    _server: Option<String>,
 }
 
 /// The same of `run` alone.
