@@ -213,11 +213,11 @@ pub(crate) struct RunArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) data: FilesArgs<Format>,
-    /// Serve the report so far on 127.0.0.1 while the session runs
+    /// Write the report so far after each heat, as a page that reloads itself
     ///
-    /// For a browser on this machine. It is drawn anew after each heat. By default on a free port.
-    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
-    pub(crate) live: Option<Option<u16>>,
+    /// It is `report.html` in the session's folder, which the final report replaces.
+    #[arg(long)]
+    pub(crate) live: bool,
     #[command(flatten)]
     pub(crate) _config: ConfigArgs,
     #[command(flatten)]

@@ -71,7 +71,7 @@ pub struct SessionHeader {
     /// The machine's boot (`/proc/sys/kernel/random/boot_id`); `None` where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
-    /// Whether the report so far was served while it ran, from its beginning.
+    /// Whether the report so far was written after each heat, from the beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
     /// The names of the environment variables that servers inherited from Deadheat, beside those of the contract and of
@@ -297,7 +297,7 @@ pub enum JournalEntry {
         /// The machine's boot, as in the header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         boot: Option<String>,
-        /// Whether the report so far is served from now on.
+        /// Whether the report so far is written after each heat from now on.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         live: bool,
     },
@@ -375,7 +375,7 @@ pub struct Resumption {
     pub rebooted: bool,
     /// How many heats had been recorded by then.
     pub heats_before: usize,
-    /// Whether the report so far was served from then on.
+    /// Whether the report so far was written after each heat from then on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
 }
