@@ -13,7 +13,6 @@ use crate::{
     elsewhere::ElsewhereArgs,
     gone::{GoneArgs, GoneOfRunArgs},
     import::ImportArgs,
-    kubernetes::args::KubernetesArgs,
     load::args::LoadArgs,
     output::ColourArg,
     place::PlaceArgs,
@@ -63,10 +62,6 @@ pub(crate) enum Command {
     /// List, check and create stacks.
     #[command(subcommand)]
     Stacks(StacksCommand),
-    /// Print a script for sbatch that runs a session on the nodes of a Slurm job.
-    SlurmScript(SlurmScriptArgs),
-    /// Print pods of Kubernetes for a session, with the commands that run it in them.
-    KubernetesManifest(KubernetesArgs),
     /// Print a script that completes commands, options and names in your shell.
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each command.
@@ -398,26 +393,6 @@ pub(crate) struct CheckArgs {
     /// How long a server may take to its first correct answer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub(crate) start_timeout: Duration,
-}
-
-/// What `deadheat slurm-script` is asked to do.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Example: deadheat slurm-script --nodes 3 -- --stack 'rust-*' --workload users | sbatch"
-)]
-pub(crate) struct SlurmScriptArgs {
-    /// Nodes of the job: one for the servers, the others for load and database
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pub(crate) nodes: u32,
-    /// The time limit of the job, as sbatch takes it
-    #[arg(long, value_name = "TIME", default_value = "01:00:00")]
-    pub(crate) time: String,
-    /// The partition [default: the cluster's default]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) partition: Option<String>,
-    /// The options of `deadheat run`
-    #[arg(last = true, value_name = "OPTIONS")]
-    pub(crate) options: Vec<String>,
 }
 
 const COMPLETIONS_HELP: &str = "\
