@@ -1,6 +1,6 @@
 //! The command line, as it is typed.
 
-use std::{net::IpAddr, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -318,19 +318,11 @@ pub(crate) struct DoctorArgs {
     /// How long to watch other processes [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) watch: Option<Duration>,
-    /// Also examine this host, and the network between it and this machine; repeatable
+    /// Also examine this host, its clock, and how long messages take to it; repeatable
     #[arg(long, value_name = "HOST", help_heading = "Several hosts")]
     pub(crate) on: Vec<String>,
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
-    /// This machine's address that the hosts reach [default: the one that leads to each]
-    #[arg(
-        long,
-        value_name = "IP",
-        hide_short_help = true,
-        help_heading = "Several hosts"
-    )]
-    pub(crate) address: Option<IpAddr>,
 }
 
 #[derive(Debug, Args)]
