@@ -11,7 +11,6 @@ use crate::{
     config::args::ConfigArgs,
     data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
     elsewhere::ElsewhereArgs,
-    gone::{GoneArgs, GoneOfRunArgs},
     import::ImportArgs,
     load::args::LoadArgs,
     output::ColourArg,
@@ -215,10 +214,6 @@ pub(crate) struct RunArgs {
     pub(crate) live: bool,
     #[command(flatten)]
     pub(crate) _config: ConfigArgs,
-    #[command(flatten)]
-    pub(crate) _gone: GoneArgs,
-    #[command(flatten)]
-    pub(crate) _gone_of_run: GoneOfRunArgs,
     /// Continue an interrupted or killed session with its original options
     ///
     /// Only --format, --output, --live, --postgres and --root can be changed. It is refused if the machine, a stack or a

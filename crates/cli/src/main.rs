@@ -14,7 +14,6 @@ mod documented;
 mod elsewhere;
 mod embedded;
 mod exit;
-mod gone;
 mod heats;
 mod hidden;
 mod hints;

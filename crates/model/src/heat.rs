@@ -370,8 +370,7 @@ pub struct SliceNoise {
     pub interrupt_seconds: f64,
     /// What Deadheat and its services used, without the member.
     pub own_seconds: f64,
-    /// How many CPUs these are; 0: not recorded.
-    #[serde(default)]
+    /// How many CPUs these are.
     pub cpus: u32,
 }
 

@@ -54,7 +54,6 @@ pub struct SessionHeader {
     #[schemars(skip)]
     pub comparison: Option<Box<Comparison>>,
     /// What was asked for beside what the plan says, so that the session can go on.
-    #[serde(default)]
     pub asked: Asked,
     /// What it will do.
     pub plan: Plan,
@@ -190,7 +189,6 @@ pub struct PlannedLoad {
     /// The load point.
     pub point: LoadPoint,
     /// What every answer takes at least, by the workload's own nature, in seconds: the slow upstream's delay.
-    #[serde(default)]
     pub delay_seconds: Option<f64>,
     /// The stacks that are measured here. Their places in this list are their numbers.
     pub targets: Vec<TargetId>,

@@ -16,11 +16,9 @@ use crate::{
 pub struct Tally {
     /// Requests in flight when the span began. They belong to the span before.
     pub carried_in: u64,
-    /// Of those: verified answers that came in the span. (Records of Deadheat 0.1 have them in `succeeded`.)
-    #[serde(default)]
+    /// Of those: verified answers that came in the span.
     pub carried_succeeded: u64,
-    /// Of those: requests that failed in the span. (Records of Deadheat 0.1 have them in `failed`.)
-    #[serde(default)]
+    /// Of those: requests that failed in the span.
     pub carried_failed: u64,
     /// Requests issued in the span.
     pub issued: u64,
@@ -475,7 +473,6 @@ pub struct Observation {
     pub service_time: LatencyHistogram,
     /// The same from the start of connecting (end − start of connecting = connect + TLS handshake + service time). Only of
     /// loads with a connection per request.
-    #[serde(default)]
     pub service_time_with_connect: Option<LatencyHistogram>,
     /// The time to the first byte (first byte of the answer − actual start) of the same requests. `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -514,20 +511,15 @@ pub struct Observation {
     /// Most connections that were open at once (a sum of the workers' own maxima).
     pub connections_peak: u64,
     /// How long connections took to be made (TCP alone), over the whole load.
-    #[serde(default)]
     pub connect_time: LatencyHistogram,
     /// How long TLS handshakes took, over the whole load.
-    #[serde(default)]
     pub handshake_time: LatencyHistogram,
     /// What was agreed on with TLS; `None`: plain.
-    #[serde(default)]
     pub tls: Option<TlsSeen>,
     /// Answers that each connection carried, over the whole load.
-    #[serde(default)]
     pub answers_per_connection: CountHistogram,
     /// Requests that were sent again on another connection, because the server had announced with an answer before
     /// theirs that it would close (pipelining alone; RFC 9112 §9.3.2). They are one request in all counts.
-    #[serde(default)]
     pub resent: u64,
     /// What became of cookies, over the whole load; `None`: none are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -540,27 +532,21 @@ pub struct Observation {
     )]
     pub followed: BTreeMap<u16, u64>,
     /// Whole answers to the measurement's requests by status, right or wrong.
-    #[serde(default, deserialize_with = "statuses")]
+    #[serde(deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind, phase and cause.
-    #[serde(default)]
     pub failures: Vec<FailureGroup>,
     /// What only an open loop has.
-    #[serde(default)]
     pub open: Option<OpenLoop>,
     /// Answers that waited for the generator.
-    #[serde(default)]
     pub receive_queues: ReceiveQueues,
     /// Bytes of requests written in the measurement, before TLS.
-    #[serde(default)]
     pub sent_bytes: u64,
     /// Bytes of answers received in the measurement, after TLS: heads, framing and bodies.
-    #[serde(default)]
     pub received_bytes: u64,
     /// Body bytes received in the measurement, after the transfer coding is undone.
     pub body_bytes: u64,
     /// Body bytes of the verified answers to the measurement's requests that came in it.
-    #[serde(default)]
     pub valid_body_bytes: u64,
     /// Answers in the measurement whose content was compared.
     pub content_checked: u64,

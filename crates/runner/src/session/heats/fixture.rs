@@ -62,7 +62,7 @@ pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
     };
     let header: SessionHeader = serde_json::from_value(serde_json::json!({
         "schema": SCHEMA, "id": "x", "deadheat": "1", "commit": null, "started": "", "arguments": [],
-        "machine": Machine::default(), "plan": plan, "targets": [], "postgres": null,
+        "machine": Machine::default(), "plan": plan, "targets": [], "postgres": null, "asked": {},
     }))
     .unwrap();
     SessionRecord {
