@@ -487,19 +487,18 @@ pub struct Observation {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteSeen>,
     /// How long requests were in flight in the measurement that began before it or were still in flight at its end,
-    /// together. `None`: not recorded.
-    #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
-    #[schemars(schema_with = "crate::seconds::option::schema")]
-    pub cut: Option<Duration>,
-    /// How long the requests that were in flight at the measurement's start were in flight in it, together. `None`: not
-    /// recorded.
-    #[serde(rename = "carried_seconds", default, with = "crate::seconds::option")]
-    #[schemars(schema_with = "crate::seconds::option::schema")]
-    pub carried: Option<Duration>,
-    /// How long the requests that began in it were in flight after it, together. `None`: not recorded.
-    #[serde(rename = "draining_seconds", default, with = "crate::seconds::option")]
-    #[schemars(schema_with = "crate::seconds::option::schema")]
-    pub draining: Option<Duration>,
+    /// together.
+    #[serde(rename = "cut_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub cut: Duration,
+    /// How long the requests that were in flight at the measurement's start were in flight in it, together.
+    #[serde(rename = "carried_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub carried: Duration,
+    /// How long the requests that began in it were in flight after it, together.
+    #[serde(rename = "draining_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub draining: Duration,
     /// The width of a bin.
     #[serde(rename = "bin_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
@@ -585,13 +584,13 @@ impl Observation {
     /// measurement's length (Little's law). `None` without a verified answer.
     pub fn mean_in_flight(&self) -> Option<f64> {
         let mean = self.service_time.mean()?.as_secs_f64();
+        let in_flight = mean * self.measured.succeeded as f64 + self.cut.as_secs_f64();
         let window = self.window.as_secs_f64();
-        match self.cut {
-            Some(cut) if window > 0.0 => {
-                Some((mean * self.measured.succeeded as f64 + cut.as_secs_f64()) / window)
-            }
-            _ => Some(self.throughput() * mean),
-        }
+        Some(if window > 0.0 {
+            in_flight / window
+        } else {
+            0.0
+        })
     }
 
     /// Requests of an open loop that had waited since before the measurement when it began: whatever was issued in it, or
@@ -648,16 +647,9 @@ impl Observation {
             let both = self.routes.iter_mut().zip(&other.routes);
             both.for_each(|(own, more)| own.merge(more));
         }
-        for (own, more) in [
-            (&mut self.cut, other.cut),
-            (&mut self.carried, other.carried),
-            (&mut self.draining, other.draining),
-        ] {
-            *own = match (*own, more) {
-                (Some(own), Some(more)) => Some(own + more),
-                (own, more) => own.or(more),
-            };
-        }
+        self.cut += other.cut;
+        self.carried += other.carried;
+        self.draining += other.draining;
         self.merge_bins(other);
         self.connections_opened += other.connections_opened;
         self.connections_peak += other.connections_peak;
