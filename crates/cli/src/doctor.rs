@@ -1,4 +1,4 @@
-//! `deadheat doctor`: what about this machine, other hosts and the network to them would spoil a measurement. And the
+//! `deadheat doctor`: what about this machine, other hosts and the way to them would spoil a measurement. And the
 //! lines that `deadheat run` says of it.
 
 mod hosts;
@@ -103,7 +103,7 @@ fn as_text(here: &Examination, hosts: Option<&[Seen]>, colour: bool) -> String {
         all += &text::heading(&format!("Host {host}{name}"), colour);
         all += &of_machine(&examined.examination);
         all += "\n";
-        let between = format!("Network between this machine and {host}");
+        let between = format!("Between this machine and {host}");
         all += &text::heading(&between, colour);
         all += &text::as_short_text(network, colour);
     }
@@ -169,15 +169,10 @@ fn of_host(seen: &Seen) -> Value {
     json["network"] = json!(seen.network);
     if let Some(Examined { name, clocks, .. }) = examined {
         json["name"] = json!(name);
-        json["launcher_round_trip_seconds"] = json!(clocks.trips.median.as_secs_f64());
+        json["round_trip_seconds"] = json!(clocks.trips.median.as_secs_f64());
         json["start_error_seconds"] = json!((clocks.trips.quickest / 2).as_secs_f64());
         json["clock_drift_ppm"] = json!(clocks.drift_ppm);
         json["clock_drift_error_ppm"] = json!(clocks.drift_error_ppm);
-    }
-    if let Some(link) = &seen.link {
-        json["round_trip_seconds"] = json!(link.trips.median.as_secs_f64());
-        json["bits_per_second_to"] = json!(link.to_host.bits_per_second());
-        json["bits_per_second_from"] = json!(link.from_host.bits_per_second());
     }
     json
 }

@@ -96,9 +96,9 @@ pub(crate) fn read(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
     };
     let record: CapacityRecord =
         record::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
-    if record.schema > SCHEMA {
+    if record.schema != SCHEMA {
         return Err(unreadable(&format!(
-            "its format has version {}, and this deadheat knows {SCHEMA}",
+            "its schema is {}, and this Deadheat reads {SCHEMA}",
             record.schema
         )));
     }
