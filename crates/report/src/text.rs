@@ -6,10 +6,10 @@ use textwrap::core::display_width;
 use crate::view::Fact;
 
 mod charset;
-mod grid;
+mod cut;
 
 pub use charset::Charset;
-pub(crate) use grid::cut_middle;
+pub(crate) use cut::{cut_end, cut_middle};
 
 /// A narrower terminal gets this: the table's figures need 52 columns beside the names.
 const LEAST_WIDTH: usize = 72;
@@ -126,7 +126,7 @@ impl Page {
     /// An empty line and a title.
     pub(crate) fn section(&mut self, title: &str) {
         self.text.push('\n');
-        self.line(BOLD, title);
+        self.wrapped(BOLD, "", title);
     }
 
     /// A section of sentences, if there are any.
