@@ -5,7 +5,10 @@ use minijinja::{Value, context, value::Serde};
 use super::Document;
 use crate::{
     ReportError,
-    html::{environment, shell::Shell},
+    html::{
+        environment,
+        shell::{DATA, PLOTS, SCRIPTS, Shell},
+    },
 };
 
 const TEMPLATE: &str = include_str!("document.html.j2");
@@ -14,21 +17,42 @@ const STYLE: &str = concat!(
     include_str!("document.css")
 );
 
+/// What a page has besides the document.
+pub(crate) struct Frame<'a> {
+    /// How names of files that are saved from the page begin.
+    pub(crate) name: &'a str,
+    /// Where the figures come from, for a picture that is saved.
+    pub(crate) origin: &'a str,
+    /// The data, and plotly's script if there are plots.
+    pub(crate) shell: Shell<'a>,
+}
+
 impl Document {
-    /// The document as a page.
+    /// The document as a page without data.
     ///
     /// # Errors
     /// When the template does not fit the document.
     pub fn html(&self) -> Result<String, ReportError> {
-        let shell = Shell::without_library(Vec::new());
-        let page = environment(&[("document.html", TEMPLATE)], false)?
+        self.html_in(&Frame {
+            name: "deadheat",
+            origin: "",
+            shell: Shell::without_library(Vec::new()),
+        })
+    }
+
+    /// The document in a page.
+    pub(crate) fn html_in(&self, frame: &Frame<'_>) -> Result<String, ReportError> {
+        let page = environment(&[("document.html", TEMPLATE), DATA, SCRIPTS], false)?
             .get_template("document.html")?
             .render(context! {
                 document => Value::from(Serde(self)),
+                name => frame.name,
+                origin => frame.origin,
                 style => Value::from_safe_string(STYLE.to_owned()),
-                shell => shell.context(),
+                script => Value::from_safe_string(PLOTS.to_owned()),
+                shell => frame.shell.context(),
             })?;
-        Ok(shell.weighed(page))
+        Ok(frame.shell.weighed(page))
     }
 }
 

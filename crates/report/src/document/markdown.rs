@@ -8,7 +8,7 @@ impl Document {
     pub fn markdown(&self) -> String {
         let mut page = Page::default();
         page.paragraph(&format!("**{}**", escape(&self.headline)));
-        for section in &self.sections {
+        for section in self.sections.iter().filter(|section| section.has_text()) {
             if !section.title.is_empty() {
                 page.heading(3, &section.title);
             }
@@ -27,6 +27,7 @@ fn write(page: &mut Page, block: &Block) {
         Block::Warnings(items) => page.bullets("⚠️ ", items),
         Block::Facts(facts) => page.bullets("", facts),
         Block::Table(table) => write_table(page, table),
+        Block::Plots(_) => {}
     }
 }
 

@@ -10,6 +10,7 @@ mod text;
 
 use serde::Serialize;
 
+pub(crate) use self::html::Frame;
 use crate::view::{Fact, clean};
 
 /// A report.
@@ -54,6 +55,8 @@ enum Block {
     Warnings(Vec<String>),
     Facts(Vec<Fact>),
     Table(Table),
+    /// Plots, which only HTML shows.
+    Plots(Vec<Plot>),
 }
 
 /// Rows of cells, with notes between them.
@@ -86,6 +89,29 @@ enum Row {
         mark: &'static str,
         text: String,
     },
+}
+
+/// A plot that plotly draws.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Plot {
+    pub(crate) title: String,
+    /// What the plot is about, for a picture that is saved.
+    pub(crate) subject: String,
+    /// What a reader who sees no plot is told.
+    pub(crate) label: String,
+    pub(crate) height_px: usize,
+    pub(crate) legend: Vec<LegendEntry>,
+    /// plotly's description, escaped for a script element.
+    pub(crate) json: String,
+}
+
+/// A part of a plot's legend.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LegendEntry {
+    pub(crate) name: &'static str,
+    /// A class of the style sheet: "dashed", "area", or "none" for a name that has its own mark.
+    pub(crate) stroke: &'static str,
+    pub(crate) colour: &'static str,
 }
 
 impl Document {
@@ -179,6 +205,14 @@ impl Section {
         self
     }
 
+    /// Adds plots.
+    pub(crate) fn plots(mut self, plots: Vec<Plot>) -> Self {
+        if !plots.is_empty() {
+            self.blocks.push(Block::Plots(plots));
+        }
+        self
+    }
+
     fn with(
         mut self,
         texts: impl IntoIterator<Item = impl AsRef<str>>,
@@ -190,6 +224,12 @@ impl Section {
             self.blocks.push(block(texts));
         }
         self
+    }
+
+    /// Whether a format without plots shows anything of it.
+    fn has_text(&self) -> bool {
+        let mut blocks = self.blocks.iter();
+        blocks.any(|block| !matches!(block, Block::Plots(_)))
     }
 }
 
@@ -277,7 +317,8 @@ mod tests {
                     .warnings(none)
                     .aside(None::<&str>),
             )
-            .section(Section::new("Rows").table(Table::new([Column::left("a")])));
+            .section(Section::new("Rows").table(Table::new([Column::left("a")])))
+            .section(Section::new("Plots").plots(Vec::new()));
         assert_eq!(document, Document::new(Tone::Plain, "Nothing."));
     }
 }

@@ -22,7 +22,7 @@ impl Document {
             Tone::Bad => BAD.bold(),
         };
         page.wrapped(style, "", &self.headline);
-        for section in &self.sections {
+        for section in self.sections.iter().filter(|section| section.has_text()) {
             if !section.title.is_empty() {
                 page.section(&section.title);
             }
@@ -42,6 +42,7 @@ fn write(page: &mut Page, block: &Block) {
         Block::Warnings(items) => page.list(WARN, "! ", items),
         Block::Facts(facts) => page.facts(facts),
         Block::Table(table) => page.grid("", table),
+        Block::Plots(_) => {}
     }
 }
 
