@@ -72,6 +72,7 @@ mod tests {
             "<h2>A `title`</h2>",
             "<tr><th scope=\"row\" class=\"text\">&lt;b&gt;|\\u{1b}[31m</th><td>1,000</td></tr>",
             "<tr><td class=\"wrap\" colspan=\"2\">! *bold* @someone</td></tr>",
+            "<tr><td class=\"wrap\" colspan=\"2\"><code>make &lt;b&gt;</code></td></tr>",
             "<li>one\\ntwo</li>",
             "<dt>&quot;name&quot;</dt><dd>&lt;value&gt;</dd>",
         ] {

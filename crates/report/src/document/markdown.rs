@@ -38,14 +38,16 @@ fn write_table(page: &mut Page, table: &Table) {
         Align::Left => "---",
         Align::Right => "---:",
     });
+    // Markdown has no cell over several columns.
+    let alone = |text: &str| {
+        let mut cells = vec![String::new(); heads.len()];
+        cells[0] = escape(text);
+        cells
+    };
     let rows = table.rows.iter().map(|row| match row {
         Row::Cells(cells) => cells.iter().map(|cell| escape(cell)).collect(),
-        // Markdown has no cell over several columns.
-        Row::Note { mark, text } => {
-            let mut cells = vec![String::new(); heads.len()];
-            cells[0] = escape(&format!("{mark}{text}"));
-            cells
-        }
+        Row::Note { mark, text } => alone(&format!("{mark}{text}")),
+        Row::Command(text) => alone(text),
     });
     let (rules, rows): (Vec<&str>, Vec<Vec<String>>) = (rules.collect(), rows.collect());
     page.table_of(&heads, &rules, &rows);
@@ -72,6 +74,7 @@ mod tests {
             "| --- | ---: |",
             "| &lt;b&gt;\\|\\\\u{1b}\\[31m | 1,000 |",
             "| ! \\*bold\\* `@someone` |  |",
+            "| make &lt;b&gt; |  |",
             "",
             "- one\\\\ntwo",
             "",

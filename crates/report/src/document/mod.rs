@@ -89,6 +89,8 @@ enum Row {
         mark: &'static str,
         text: String,
     },
+    /// A note that is never wrapped, because it is there to be copied.
+    Command(String),
 }
 
 /// A plot that plotly draws.
@@ -273,11 +275,16 @@ impl Table {
         self.rows.push(Row::Note { mark, text });
     }
 
+    /// Adds a line that is never wrapped, because it is there to be copied.
+    pub fn command(&mut self, text: impl AsRef<str>) {
+        self.rows.push(Row::Command(clean(text.as_ref())));
+    }
+
     /// The rows without the notes.
     fn cells(&self) -> impl Iterator<Item = &Vec<String>> {
         self.rows.iter().filter_map(|row| match row {
             Row::Cells(cells) => Some(cells),
-            Row::Note { .. } => None,
+            Row::Note { .. } | Row::Command(_) => None,
         })
     }
 }
@@ -291,6 +298,7 @@ mod tests {
         let mut table = Table::new([Column::left("name"), Column::right("figure")]);
         table.row(["<b>|\u{1b}[31m", "1,000"]);
         table.note("! ", "*bold* @someone");
+        table.command("make <b>");
         Document::new(Tone::Doubtful, "A <i>headline</i>\u{202e}")
             .section(
                 Section::lead()

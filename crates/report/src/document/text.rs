@@ -86,6 +86,7 @@ impl Page {
                     let mark = format!("{indent}  {mark}");
                     self.wrapped(Style::new(), &mark, text);
                 }
+                Row::Command(text) => self.line(Style::new(), &format!("{indent}    {text}")),
             }
         }
     }
@@ -171,6 +172,7 @@ mod tests {
             "name            figure",
             "<b>|\\u{1b}[31m   1,000",
             "  ! *bold* @someone",
+            "    make <b>",
             "- one\\ntwo",
             "  \"name\"  <value>",
             "",
