@@ -69,11 +69,12 @@ mod tests {
             "<p>A paragraph &amp; more.</p>",
             "<p class=\"soft\">An [aside](javascript:x).</p>",
             "<li>&lt;&#x2f;main&gt;</li>",
-            "<h2>A `title`</h2>",
+            "<h2 class=\"plain\">A `title`</h2>",
             "<tr><th scope=\"row\" class=\"text\">&lt;b&gt;|\\u{1b}[31m</th><td>1,000</td></tr>",
             "<tr><td class=\"wrap\" colspan=\"2\">! *bold* @someone</td></tr>",
             "<tr><td class=\"wrap\" colspan=\"2\"><code>make &lt;b&gt;</code></td></tr>",
             "<li>one\\ntwo</li>",
+            "<pre>make &lt;&#x2f;pre&gt;</pre>",
             "<dt>&quot;name&quot;</dt><dd>&lt;value&gt;</dd>",
         ] {
             assert!(page.contains(part), "{part}: {page}");

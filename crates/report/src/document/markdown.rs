@@ -27,6 +27,7 @@ fn write(page: &mut Page, block: &Block) {
         Block::Warnings(items) => page.bullets("⚠️ ", items),
         Block::Facts(facts) => page.bullets("", facts),
         Block::Table(table) => write_table(page, table),
+        Block::Log(lines) => page.verbatim(lines),
         Block::Plots(_) => {}
     }
 }
@@ -79,6 +80,8 @@ mod tests {
             "- one\\\\ntwo",
             "",
             "- \"name\": &lt;value&gt;",
+            "",
+            "    make </pre>",
             "",
         ];
         assert_eq!(hostile().markdown(), expected.join("\n"));

@@ -21,7 +21,7 @@ pub struct Document {
     sections: Vec<Section>,
 }
 
-/// How the headline is to be taken.
+/// How a headline or a title is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {
@@ -38,6 +38,7 @@ pub enum Tone {
 /// Blocks under a title.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
+    tone: Tone,
     /// Empty for the blocks that belong to the headline.
     title: String,
     blocks: Vec<Block>,
@@ -55,6 +56,8 @@ enum Block {
     Warnings(Vec<String>),
     Facts(Vec<Fact>),
     Table(Table),
+    /// Lines that are never wrapped, because they are there to be copied.
+    Log(Vec<String>),
     /// Plots, which only HTML shows.
     Plots(Vec<Plot>),
 }
@@ -148,7 +151,13 @@ impl Document {
 impl Section {
     /// An empty section.
     pub fn new(title: impl AsRef<str>) -> Self {
+        Self::toned(Tone::Plain, title)
+    }
+
+    /// An empty section with a tone.
+    pub fn toned(tone: Tone, title: impl AsRef<str>) -> Self {
         Self {
+            tone,
             title: clean(title.as_ref()),
             blocks: Vec::new(),
         }
@@ -182,6 +191,11 @@ impl Section {
     /// Adds what changes a decision.
     pub fn warnings(self, items: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         self.with(items, Block::Warnings)
+    }
+
+    /// Adds lines that are never wrapped, because they are there to be copied.
+    pub fn log(self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        self.with(lines, Block::Log)
     }
 
     /// Adds facts.
@@ -310,7 +324,8 @@ mod tests {
                 Section::new("A `title`")
                     .table(table)
                     .bullets(["one\ntwo"])
-                    .facts([("\"name\"", "<value>")]),
+                    .facts([("\"name\"", "<value>")])
+                    .log(["make </pre>"]),
             )
     }
 

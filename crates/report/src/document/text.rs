@@ -15,22 +15,26 @@ impl Document {
     /// The document for a screen. It begins with the headline.
     pub fn text(&self, screen: Screen) -> String {
         let mut page = Page::new(screen);
-        let style = match self.tone {
-            Tone::Plain => BOLD,
-            Tone::Good => GOOD,
-            Tone::Doubtful => WARN.bold(),
-            Tone::Bad => BAD.bold(),
-        };
-        page.wrapped(style, "", &self.headline);
+        page.wrapped(style(self.tone), "", &self.headline);
         for section in self.sections.iter().filter(|section| section.has_text()) {
             if !section.title.is_empty() {
-                page.section(&section.title);
+                page.line(Style::new(), "");
+                page.wrapped(style(section.tone), "", &section.title);
             }
             for block in &section.blocks {
                 write(&mut page, block);
             }
         }
         page.text
+    }
+}
+
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => BOLD,
+        Tone::Good => GOOD,
+        Tone::Doubtful => WARN.bold(),
+        Tone::Bad => BAD.bold(),
     }
 }
 
@@ -42,6 +46,11 @@ fn write(page: &mut Page, block: &Block) {
         Block::Warnings(items) => page.list(WARN, "! ", items),
         Block::Facts(facts) => page.facts(facts),
         Block::Table(table) => page.grid("", table),
+        Block::Log(lines) => {
+            for line in lines {
+                page.line(Style::new(), &format!("    {line}"));
+            }
+        }
         Block::Plots(_) => {}
     }
 }
@@ -175,6 +184,7 @@ mod tests {
             "    make <b>",
             "- one\\ntwo",
             "  \"name\"  <value>",
+            "    make </pre>",
             "",
         ];
         assert_eq!(hostile().text(screen(80)), expected.join("\n"));
