@@ -92,18 +92,7 @@ impl Page {
 
     /// The lines of a text that begins with `mark` and goes on as deep as that is wide. Numbers stay with their units.
     pub(crate) fn wrap(&self, mark: &str, text: &str) -> Vec<String> {
-        let rest = " ".repeat(display_width(mark));
-        let options = textwrap::Options::new(self.width)
-            // The other algorithm lets a line pass the width by a little rather than leave one short.
-            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-            // A path is not broken at its slashes.
-            .word_separator(textwrap::WordSeparator::AsciiSpace)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .initial_indent(mark)
-            .subsequent_indent(&rest);
-        let text = glued(&self.charset.write(text));
-        let lines = textwrap::wrap(&text, options).into_iter();
-        lines.map(|line| line.replace(GLUE, " ")).collect()
+        wrap(&self.charset.write(text), self.width, mark, true)
     }
 
     /// The same, cut to this many lines with an ellipsis.
@@ -150,6 +139,24 @@ impl Page {
     }
 }
 
+/// Lines of at most `width` columns, of which the first begins with `mark`, and the others as deep as that is wide. Numbers
+/// stay with their units, and blanks that do not break stay. A word that is longer than a line is broken, or else has a
+/// line of its own.
+pub fn wrap(text: &str, width: usize, mark: &str, breaks_words: bool) -> Vec<String> {
+    let rest = " ".repeat(display_width(mark));
+    let options = textwrap::Options::new(width)
+        // The other algorithm lets a line pass the width by a little rather than leave one short.
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        // A path is not broken at its slashes.
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(breaks_words)
+        .initial_indent(mark)
+        .subsequent_indent(&rest);
+    let lines = textwrap::wrap(&glued(text), options).into_iter();
+    lines.map(|line| line.replace(GLUE, " ")).collect()
+}
+
 /// The text with its numbers glued to their units.
 fn glued(text: &str) -> String {
     const UNITS: [&str; 9] = ["µs", "us", "ms", "s", "%", "B", "KiB", "MiB", "GiB"];
@@ -184,7 +191,16 @@ pub(crate) fn pad_right(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::glued;
+    use super::{glued, wrap};
+
+    #[test]
+    fn lines_are_as_long_as_they_can_be_and_words_are_whole_unless_they_are_broken() {
+        let text = "a bb c  d --option=of-many-words e";
+        let whole = ["# a bb", "  c  d", "  --option=of-many-words", "  e"];
+        assert_eq!(wrap(text, 7, "# ", false), whole);
+        let broken = wrap(text, 7, "# ", true);
+        assert_eq!(broken[..3], ["# a bb", "  c  d", "  --opt"]);
+    }
 
     #[test]
     fn units_stay_with_their_numbers_and_nothing_else_does() {

@@ -4,9 +4,10 @@ use deadheat_model::{
     machine::{Finding, Level},
     words::counted,
 };
-use deadheat_report::document::{Section, Tone};
-
-use crate::wrap;
+use deadheat_report::{
+    document::{Section, Tone},
+    text::wrap,
+};
 
 /// The columns of what is said before a session.
 const WIDTH: usize = 80;
@@ -81,7 +82,7 @@ pub(super) fn in_short(findings: &[Finding]) -> Option<String> {
         };
         let named = all[..named].join("; ");
         let told = format!("doctor: {count} ({named}{more}): deadheat doctor");
-        let lines = wrap::lines(&told, WIDTH - 2, "", "");
+        let lines = wrap(&told, WIDTH - 2, "", false);
         // However long it is, one is named.
         (lines.len() <= 2 || left + 1 == all.len()).then(|| lines.join("\n  "))
     })
