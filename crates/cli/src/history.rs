@@ -52,7 +52,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
         )));
     }
     let text = match sink.format {
-        TextOrJson::Text => deadheat_report::history::text(&history, sink.width()),
+        TextOrJson::Text => deadheat_report::history::document(&history).text(sink.screen()),
         TextOrJson::Json => deadheat_report::history::json(&history)
             .map_err(|error| Failure::nothing(format!("writing JSON: {error}")))?,
     };

@@ -44,7 +44,6 @@ mod stacks;
 mod toolchains;
 mod values;
 mod verbosity;
-mod wrap;
 
 use std::{env, ffi::OsString, process::ExitCode};
 

@@ -200,7 +200,7 @@ fn lines_of_several_hosts_have_80_columns() {
         let words = line.trim_start();
         // Commands are there to be copied.
         let copied = words.starts_with(|first: char| first.is_lowercase());
-        assert!(copied && line.starts_with("            "), "{line}");
+        assert!(copied && line.starts_with("    "), "{line}");
     }
 }
 
