@@ -1,6 +1,6 @@
 //! The command line, as it is typed.
 
-use std::{net::IpAddr, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -11,9 +11,7 @@ use crate::{
     config::args::ConfigArgs,
     data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
     elsewhere::ElsewhereArgs,
-    gone::{GoneArgs, GoneOfRunArgs},
     import::ImportArgs,
-    kubernetes::args::KubernetesArgs,
     load::args::LoadArgs,
     output::ColourArg,
     place::PlaceArgs,
@@ -63,10 +61,6 @@ pub(crate) enum Command {
     /// List, check and create stacks.
     #[command(subcommand)]
     Stacks(StacksCommand),
-    /// Print a script for sbatch that runs a session on the nodes of a Slurm job.
-    SlurmScript(SlurmScriptArgs),
-    /// Print pods of Kubernetes for a session, with the commands that run it in them.
-    KubernetesManifest(KubernetesArgs),
     /// Print a script that completes commands, options and names in your shell.
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each command.
@@ -213,17 +207,13 @@ pub(crate) struct RunArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) data: FilesArgs<Format>,
-    /// Serve the report so far on 127.0.0.1 while the session runs
+    /// Write the report so far after each heat, as a page that reloads itself
     ///
-    /// For a browser on this machine. It is drawn anew after each heat. By default on a free port.
-    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
-    pub(crate) live: Option<Option<u16>>,
+    /// It is `report.html` in the session's folder, which the final report replaces.
+    #[arg(long)]
+    pub(crate) live: bool,
     #[command(flatten)]
     pub(crate) _config: ConfigArgs,
-    #[command(flatten)]
-    pub(crate) _gone: GoneArgs,
-    #[command(flatten)]
-    pub(crate) _gone_of_run: GoneOfRunArgs,
     /// Continue an interrupted or killed session with its original options
     ///
     /// Only --format, --output, --live, --postgres and --root can be changed. It is refused if the machine, a stack or a
@@ -323,19 +313,11 @@ pub(crate) struct DoctorArgs {
     /// How long to watch other processes [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) watch: Option<Duration>,
-    /// Also examine this host, and the network between it and this machine; repeatable
+    /// Also examine this host, its clock, and how long messages take to it; repeatable
     #[arg(long, value_name = "HOST", help_heading = "Several hosts")]
     pub(crate) on: Vec<String>,
     #[command(flatten)]
     pub(crate) reach: ReachArgs,
-    /// This machine's address that the hosts reach [default: the one that leads to each]
-    #[arg(
-        long,
-        value_name = "IP",
-        hide_short_help = true,
-        help_heading = "Several hosts"
-    )]
-    pub(crate) address: Option<IpAddr>,
 }
 
 #[derive(Debug, Args)]
@@ -398,26 +380,6 @@ pub(crate) struct CheckArgs {
     /// How long a server may take to its first correct answer
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub(crate) start_timeout: Duration,
-}
-
-/// What `deadheat slurm-script` is asked to do.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Example: deadheat slurm-script --nodes 3 -- --stack 'rust-*' --workload users | sbatch"
-)]
-pub(crate) struct SlurmScriptArgs {
-    /// Nodes of the job: one for the servers, the others for load and database
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pub(crate) nodes: u32,
-    /// The time limit of the job, as sbatch takes it
-    #[arg(long, value_name = "TIME", default_value = "01:00:00")]
-    pub(crate) time: String,
-    /// The partition [default: the cluster's default]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) partition: Option<String>,
-    /// The options of `deadheat run`
-    #[arg(last = true, value_name = "OPTIONS")]
-    pub(crate) options: Vec<String>,
 }
 
 const COMPLETIONS_HELP: &str = "\

@@ -168,14 +168,6 @@ impl<F> Sink<F> {
         }
     }
 
-    /// The columns of the data.
-    pub(crate) fn width(&self) -> usize {
-        match self.file {
-            Some(_) => COLUMNS,
-            None => output::width(),
-        }
-    }
-
     /// Writes a text.
     ///
     /// # Errors

@@ -1,16 +1,17 @@
-//! `deadheat doctor`: what about this machine, other hosts and the network to them would spoil a measurement. And the
+//! `deadheat doctor`: what about this machine, other hosts and the way to them would spoil a measurement. And the
 //! lines that `deadheat run` says of it.
 
 mod hosts;
 mod text;
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use deadheat_model::{
     hosts::Hosts,
     machine::{Finding, Level},
     words::counted,
 };
+use deadheat_report::document::{Document, Section, Tone};
 use deadheat_runner::{
     agent::Examined,
     doctor::{CONNECTIONS, Examination, WATCH, WATCH_BEFORE_A_RUN, World, judge},
@@ -51,7 +52,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
         }
     };
     let text = match sink.format {
-        TextOrJson::Text => as_text(&here, hosts.as_deref(), sink.screen().colour),
+        TextOrJson::Text => document(&here, hosts.as_deref()).text(sink.screen()),
         TextOrJson::Json => format!("{:#}\n", as_json(&here, hosts.as_deref())),
     };
     sink.write(&text)?;
@@ -74,15 +75,24 @@ fn warnings_of(host: &Seen) -> usize {
     all.filter(|one| one.level == Level::Warning).count()
 }
 
-fn as_text(here: &Examination, hosts: Option<&[Seen]>, colour: bool) -> String {
-    let of_machine = |one: &Examination| {
-        let watched = Duration::from_secs_f64(one.watched_seconds);
-        text::as_text(&one.findings, watched, colour)
+fn document(here: &Examination, hosts: Option<&[Seen]>) -> Document {
+    let warnings = all_warnings(here, hosts);
+    let tone = match warnings {
+        0 => Tone::Good,
+        _ => Tone::Doubtful,
+    };
+    let summary = |one: &Examination| {
+        let summary = text::summary(&one.findings);
+        format!("{summary}; watched for {:.1} s", one.watched_seconds)
     };
     let Some(hosts) = hosts else {
-        return of_machine(here);
+        return Document::new(tone, summary(here)).sections(text::sections(&here.findings));
     };
-    let mut all = text::heading("This machine", colour) + &of_machine(here);
+    let of_machine = |title: String, one: &Examination| {
+        let head = Section::new(title).paragraph(summary(one));
+        [head].into_iter().chain(text::sections(&one.findings)).collect()
+    };
+    let mut sections: Vec<Section> = of_machine("This machine".to_owned(), here);
     for Seen {
         host,
         examined,
@@ -90,24 +100,29 @@ fn as_text(here: &Examination, hosts: Option<&[Seen]>, colour: bool) -> String {
         ..
     } in hosts
     {
-        all += "\n";
-        let Some(examined) = examined else {
-            all += &text::heading(&format!("Host {host}"), colour);
-            all += &text::as_short_text(network, colour);
-            continue;
+        let network_title = match examined {
+            None => format!("Host {host}"),
+            Some(_) => format!("Between this machine and {host}"),
         };
-        let name = match examined.name.as_str() {
-            name if name == host => String::new(),
-            name => format!(" ({name})"),
-        };
-        all += &text::heading(&format!("Host {host}{name}"), colour);
-        all += &of_machine(&examined.examination);
-        all += "\n";
-        let between = format!("Network between this machine and {host}");
-        all += &text::heading(&between, colour);
-        all += &text::as_short_text(network, colour);
+        if let Some(Examined {
+            name, examination, ..
+        }) = examined
+        {
+            let name = match name {
+                name if name == host => String::new(),
+                name => format!(" ({name})"),
+            };
+            sections.extend(of_machine(format!("Host {host}{name}"), examination));
+        }
+        sections.push(Section::new(network_title).paragraph(text::summary(network)));
+        sections.extend(text::sections(network));
     }
-    all
+    let headline = format!(
+        "{} on this machine and {}",
+        counted(warnings, "warning"),
+        counted(hosts.len(), "host")
+    );
+    Document::new(tone, headline).sections(sections)
 }
 
 /// What is not fine, for the session's record. Warnings are told of in a line or two.
@@ -169,15 +184,10 @@ fn of_host(seen: &Seen) -> Value {
     json["network"] = json!(seen.network);
     if let Some(Examined { name, clocks, .. }) = examined {
         json["name"] = json!(name);
-        json["launcher_round_trip_seconds"] = json!(clocks.trips.median.as_secs_f64());
+        json["round_trip_seconds"] = json!(clocks.trips.median.as_secs_f64());
         json["start_error_seconds"] = json!((clocks.trips.quickest / 2).as_secs_f64());
         json["clock_drift_ppm"] = json!(clocks.drift_ppm);
         json["clock_drift_error_ppm"] = json!(clocks.drift_error_ppm);
-    }
-    if let Some(link) = &seen.link {
-        json["round_trip_seconds"] = json!(link.trips.median.as_secs_f64());
-        json["bits_per_second_to"] = json!(link.to_host.bits_per_second());
-        json["bits_per_second_from"] = json!(link.from_host.bits_per_second());
     }
     json
 }

@@ -2,11 +2,7 @@
 
 use std::path::Path;
 
-use deadheat_model::{
-    TargetId,
-    heats::{PlannedLoad, SCHEMA},
-    words::counted,
-};
+use deadheat_model::{TargetId, heats::PlannedLoad, words::counted};
 use deadheat_runner::session::heats::read_session;
 use deadheat_stats::history::History;
 use globset::{Glob, GlobMatcher};
@@ -24,14 +20,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let wanted = Wanted::of(args)?;
     let mut history = History::default();
     let mut comparisons = 0;
-    for Found { folder, schema, .. } in found(&args.results)? {
-        if schema.is_some_and(|schema| schema < u64::from(SCHEMA)) {
-            let name = folder.display();
-            output::warn(&format!(
-                "{name}: an older Deadheat measured it in another way; skipped"
-            ));
-            continue;
-        }
+    for Found { folder, .. } in found(&args.results)? {
         // One broken session does not hide the others.
         match read_session(&folder) {
             // It has two sides of its own, and no figures of a course.
@@ -63,7 +52,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
         )));
     }
     let text = match sink.format {
-        TextOrJson::Text => deadheat_report::history::text(&history, sink.width()),
+        TextOrJson::Text => deadheat_report::history::document(&history).text(sink.screen()),
         TextOrJson::Json => deadheat_report::history::json(&history)
             .map_err(|error| Failure::nothing(format!("writing JSON: {error}")))?,
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use deadheat_import::{ImportError, import};
 use deadheat_model::imported::Imported;
 use deadheat_report::{
-    imported::{Sides, json, text, versus, versus_json},
+    imported::{Sides, document, json, versus, versus_json},
     text::Screen,
 };
 use deadheat_runner::files::{self, LONGEST_TEXT};
@@ -39,7 +39,7 @@ fn bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
 
 /// What was read, for people.
 pub(crate) fn as_text(imported: &Imported, screen: Screen) -> String {
-    text(imported, screen)
+    document(imported).text(screen)
 }
 
 /// What was read, for programs.
@@ -87,7 +87,7 @@ impl Pair {
             .collect();
         let mut seen = std::collections::HashSet::new();
         warnings.retain(|warning| seen.insert(warning.clone()));
-        Ok(versus(self.sides(), &found, &warnings, screen))
+        Ok(versus(self.sides(), &found, &warnings).text(screen))
     }
 
     fn sides(&self) -> Sides<'_> {

@@ -14,7 +14,6 @@ mod documented;
 mod elsewhere;
 mod embedded;
 mod exit;
-mod gone;
 mod heats;
 mod hidden;
 mod hints;
@@ -24,7 +23,6 @@ mod import;
 mod imported;
 mod interrupt;
 mod invocation;
-mod kubernetes;
 mod live;
 mod load;
 mod man;
@@ -42,12 +40,10 @@ mod select;
 mod session_folders;
 mod setup;
 mod slurm;
-mod slurm_script;
 mod stacks;
 mod toolchains;
 mod values;
 mod verbosity;
-mod wrap;
 
 use std::{env, ffi::OsString, process::ExitCode};
 
@@ -133,8 +129,6 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
         Command::Stacks(StacksCommand::Eject(args)) => stacks::eject(&args),
         Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
-        Command::SlurmScript(args) => slurm_script::script(&args),
-        Command::KubernetesManifest(args) => kubernetes::manifest(&args),
         Command::Completions(args) => completion::script(&args),
         Command::Man(args) => man::man(&args),
         Command::Agent => hidden::agent(),

@@ -102,7 +102,7 @@ impl Profile {
             },
             postgres: select::postgres(&args.postgres.postgres)?,
             start_timeout: args.start_timeout,
-            live: args.live.is_some(),
+            live: args.live,
             arguments: invocation::arguments(),
             ..SessionOptions::new(
                 select::targets(catalogue, &self.selection),

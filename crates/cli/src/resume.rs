@@ -165,7 +165,7 @@ fn options(
         start_timeout: (*start_timeout_seconds)
             .and_then(time)
             .unwrap_or(START_TIMEOUT),
-        live: args.live.is_some(),
+        live: args.live,
         arguments: invocation::arguments(),
         ..SessionOptions::new(
             targets(&catalogue, plan),
@@ -260,7 +260,6 @@ mod tests {
             &["--postgres", "auto"],
             &["--root", "."],
             &["--live"],
-            &["--live=4000"],
         ] {
             refuse_others(&typed(harmless), &HARMLESS).unwrap();
         }

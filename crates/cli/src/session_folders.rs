@@ -16,8 +16,6 @@ pub(crate) const RESULTS: &str = "results";
 pub(crate) struct Found {
     started: String,
     pub(crate) folder: PathBuf,
-    /// The version of its files; `None`: the header is broken, which is reported when it is read.
-    pub(crate) schema: Option<u64>,
 }
 
 /// The folders of sessions in `results`, in their order.
@@ -35,19 +33,16 @@ pub(crate) fn sessions(results: &Path) -> io::Result<Vec<Found>> {
 
 /// The session in `folder`; `None`: there is none.
 fn found(folder: PathBuf) -> Option<Found> {
-    /// What is needed of a header, without keeping the rest of it.
+    /// What is needed of a header, without keeping the rest of it. A broken one is reported when it is read.
     #[derive(Default, Deserialize)]
     struct Beginning {
         #[serde(default)]
         started: String,
-        #[serde(default)]
-        schema: Option<u64>,
     }
     let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
     let header: Beginning = serde_json::from_str(&text).unwrap_or_default();
     Some(Found {
         started: header.started,
         folder,
-        schema: header.schema,
     })
 }

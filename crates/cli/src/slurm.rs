@@ -21,8 +21,8 @@ fn own() -> String {
 /// The names of all nodes of the job that this process runs in.
 fn names() -> Result<Vec<String>, String> {
     let list = env::var("SLURM_JOB_NODELIST").map_err(|_| {
-        "--slurm: this is not a job of Slurm (SLURM_JOB_NODELIST is not set); run it by sbatch (deadheat slurm-script \
-         prints a script)"
+        "--slurm: this is not a job of Slurm (SLURM_JOB_NODELIST is not set); run it by sbatch \
+         (docs/hosts.md has a script)"
             .to_owned()
     })?;
     let hostnames = asked(&["scontrol", "show", "hostnames", &list])?;

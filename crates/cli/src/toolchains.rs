@@ -1,10 +1,14 @@
 //! Looks for the toolchains of stacks before anything is built: shows that it looks, and says what is missing.
 
 use deadheat_model::{TargetId, words::counted};
+use deadheat_report::text::wrap;
 use deadheat_runner::prepare::{Asking, Unavailable};
 use serde_json::{Value, json};
 
-use crate::{output, progress::Progress, wrap};
+use crate::{output, progress::Progress};
+
+/// Before all lines about a cause but the first.
+const INDENT: &str = "    ";
 
 /// Stacks that cannot be measured here.
 #[derive(Clone, Debug, Default)]
@@ -51,12 +55,14 @@ impl Missing {
             }
         }
         let columns = output::terminal_size().map_or(usize::MAX, |(columns, _)| columns.into());
+        let columns = columns.saturating_sub(INDENT.len());
         let lines = causes.into_iter().map(|(why, names)| {
             let Unavailable { reason, remedy } = why;
             let what = format!("{}: UNAVAILABLE: {reason}", names.join(", "));
-            let what = wrap::text(&what, columns, "", "    ");
+            let mut lines = wrap(&what, columns, "", false);
             // A command is there to be copied: it stays in one line.
-            format!("{what}    to change that: {remedy}")
+            lines.push(format!("to change that: {remedy}"));
+            lines.join(&format!("\n{INDENT}"))
         });
         lines.collect()
     }

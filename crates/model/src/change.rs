@@ -192,7 +192,7 @@ impl Changes {
             let (old, new) = (old.get(name).cloned(), new.get(name).cloned());
             self.note_of(Some(target), Aspect::Version, name, old, new);
         }
-        // A record from before sources were hashed says nothing about them.
+        // Sources that could not be read say nothing.
         if before.sources.is_some() && after.sources.is_some() {
             let hash = |record: &TargetRecord| record.sources.as_deref().map(short);
             let (old, new) = (hash(before), hash(after));
@@ -200,8 +200,7 @@ impl Changes {
         }
     }
 
-    /// What workloads ask, and take for an answer. One that only one session has is told of as such, and older records
-    /// say nothing.
+    /// What workloads ask, and take for an answer. A workload that only one session has is reported with its loads.
     fn definitions(&mut self, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) {
         for (id, old) in before {
             if let Some(new) = after.get(id) {
@@ -284,7 +283,7 @@ mod tests {
 
     fn header(change: impl FnOnce(&mut Value)) -> SessionHeader {
         let mut header = json!({
-            "schema": 3, "id": "s", "deadheat": "1", "commit": "abc", "started": "", "arguments": [],
+            "schema": 3, "id": "s", "deadheat": "1", "commit": "abc", "started": "", "arguments": [], "asked": {},
             "machine": {
                 "cpu_model": "A", "cpus": [0, 1], "memory_bytes": 1, "os": "O", "kernel": "K",
                 "mitigations": [], "governor": null
@@ -456,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn older_records_without_hashes_say_nothing_of_sources() {
+    fn sources_that_could_not_be_read_are_no_change() {
         let found = changed(|header| header["targets"][0]["sources"] = json!(null));
         assert_eq!(found, []);
     }

@@ -266,14 +266,14 @@ pub struct SliceRecord {
     pub per_connection: Option<PerConnection>,
     /// How long requests were in flight in the counted part that began before it or were still in flight at its end,
     /// together.
-    #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
-    pub cut: Option<Duration>,
+    #[serde(rename = "cut_seconds", with = "crate::seconds")]
+    pub cut: Duration,
     /// How long the requests that were in flight at the counted part's start were in flight in it, together.
-    #[serde(rename = "carried_seconds", default, with = "crate::seconds::option")]
-    pub carried: Option<Duration>,
+    #[serde(rename = "carried_seconds", with = "crate::seconds")]
+    pub carried: Duration,
     /// How long the requests that began in it were in flight after it, together.
-    #[serde(rename = "draining_seconds", default, with = "crate::seconds::option")]
-    pub draining: Option<Duration>,
+    #[serde(rename = "draining_seconds", with = "crate::seconds")]
+    pub draining: Duration,
     /// What only an open loop has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenLoop>,
@@ -370,8 +370,7 @@ pub struct SliceNoise {
     pub interrupt_seconds: f64,
     /// What Deadheat and its services used, without the member.
     pub own_seconds: f64,
-    /// How many CPUs these are; 0: not recorded.
-    #[serde(default)]
+    /// How many CPUs these are.
     pub cpus: u32,
 }
 
@@ -498,9 +497,9 @@ mod tests {
                 median: 120,
                 most: 131,
             }),
-            cut: Some(Duration::from_micros(4_321)),
-            carried: Some(Duration::from_micros(2_100)),
-            draining: Some(Duration::from_micros(2_345)),
+            cut: Duration::from_micros(4_321),
+            carried: Duration::from_micros(2_100),
+            draining: Duration::from_micros(2_345),
             open: None,
             body_bytes: 78_000,
             cpu: Some(CpuUsed {

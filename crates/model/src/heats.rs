@@ -54,7 +54,6 @@ pub struct SessionHeader {
     #[schemars(skip)]
     pub comparison: Option<Box<Comparison>>,
     /// What was asked for beside what the plan says, so that the session can go on.
-    #[serde(default)]
     pub asked: Asked,
     /// What it will do.
     pub plan: Plan,
@@ -71,7 +70,7 @@ pub struct SessionHeader {
     /// The machine's boot (`/proc/sys/kernel/random/boot_id`); `None` where it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
-    /// Whether the report so far was served while it ran, from its beginning.
+    /// Whether the report so far was written after each heat, from the beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
     /// The names of the environment variables that servers inherited from Deadheat, beside those of the contract and of
@@ -190,7 +189,6 @@ pub struct PlannedLoad {
     /// The load point.
     pub point: LoadPoint,
     /// What every answer takes at least, by the workload's own nature, in seconds: the slow upstream's delay.
-    #[serde(default)]
     pub delay_seconds: Option<f64>,
     /// The stacks that are measured here. Their places in this list are their numbers.
     pub targets: Vec<TargetId>,
@@ -297,7 +295,7 @@ pub enum JournalEntry {
         /// The machine's boot, as in the header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         boot: Option<String>,
-        /// Whether the report so far is served from now on.
+        /// Whether the report so far is written after each heat from now on.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         live: bool,
     },
@@ -375,7 +373,7 @@ pub struct Resumption {
     pub rebooted: bool,
     /// How many heats had been recorded by then.
     pub heats_before: usize,
-    /// Whether the report so far was served from then on.
+    /// Whether the report so far was written after each heat from then on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
 }

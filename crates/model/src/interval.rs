@@ -54,7 +54,6 @@ pub struct Interval {
     /// Bytes of answers received.
     pub received_bytes: u64,
     /// Body bytes of the verified answers.
-    #[serde(default)]
     pub valid_body_bytes: u64,
     /// Events of answers that are streams; `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,6 @@ pub struct Machine {
     /// The frequency governor, where there is one.
     pub governor: Option<String>,
     /// The system's TCP congestion control, where it is known.
-    #[serde(default)]
     pub congestion_control: Option<String>,
 }
 

@@ -16,11 +16,9 @@ use crate::{
 pub struct Tally {
     /// Requests in flight when the span began. They belong to the span before.
     pub carried_in: u64,
-    /// Of those: verified answers that came in the span. (Records of Deadheat 0.1 have them in `succeeded`.)
-    #[serde(default)]
+    /// Of those: verified answers that came in the span.
     pub carried_succeeded: u64,
-    /// Of those: requests that failed in the span. (Records of Deadheat 0.1 have them in `failed`.)
-    #[serde(default)]
+    /// Of those: requests that failed in the span.
     pub carried_failed: u64,
     /// Requests issued in the span.
     pub issued: u64,
@@ -475,7 +473,6 @@ pub struct Observation {
     pub service_time: LatencyHistogram,
     /// The same from the start of connecting (end − start of connecting = connect + TLS handshake + service time). Only of
     /// loads with a connection per request.
-    #[serde(default)]
     pub service_time_with_connect: Option<LatencyHistogram>,
     /// The time to the first byte (first byte of the answer − actual start) of the same requests. `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -490,19 +487,18 @@ pub struct Observation {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteSeen>,
     /// How long requests were in flight in the measurement that began before it or were still in flight at its end,
-    /// together. `None`: not recorded.
-    #[serde(rename = "cut_seconds", default, with = "crate::seconds::option")]
-    #[schemars(schema_with = "crate::seconds::option::schema")]
-    pub cut: Option<Duration>,
-    /// How long the requests that were in flight at the measurement's start were in flight in it, together. `None`: not
-    /// recorded.
-    #[serde(rename = "carried_seconds", default, with = "crate::seconds::option")]
-    #[schemars(schema_with = "crate::seconds::option::schema")]
-    pub carried: Option<Duration>,
-    /// How long the requests that began in it were in flight after it, together. `None`: not recorded.
-    #[serde(rename = "draining_seconds", default, with = "crate::seconds::option")]
-    #[schemars(schema_with = "crate::seconds::option::schema")]
-    pub draining: Option<Duration>,
+    /// together.
+    #[serde(rename = "cut_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub cut: Duration,
+    /// How long the requests that were in flight at the measurement's start were in flight in it, together.
+    #[serde(rename = "carried_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub carried: Duration,
+    /// How long the requests that began in it were in flight after it, together.
+    #[serde(rename = "draining_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub draining: Duration,
     /// The width of a bin.
     #[serde(rename = "bin_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
@@ -514,20 +510,15 @@ pub struct Observation {
     /// Most connections that were open at once (a sum of the workers' own maxima).
     pub connections_peak: u64,
     /// How long connections took to be made (TCP alone), over the whole load.
-    #[serde(default)]
     pub connect_time: LatencyHistogram,
     /// How long TLS handshakes took, over the whole load.
-    #[serde(default)]
     pub handshake_time: LatencyHistogram,
     /// What was agreed on with TLS; `None`: plain.
-    #[serde(default)]
     pub tls: Option<TlsSeen>,
     /// Answers that each connection carried, over the whole load.
-    #[serde(default)]
     pub answers_per_connection: CountHistogram,
     /// Requests that were sent again on another connection, because the server had announced with an answer before
     /// theirs that it would close (pipelining alone; RFC 9112 §9.3.2). They are one request in all counts.
-    #[serde(default)]
     pub resent: u64,
     /// What became of cookies, over the whole load; `None`: none are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -540,27 +531,21 @@ pub struct Observation {
     )]
     pub followed: BTreeMap<u16, u64>,
     /// Whole answers to the measurement's requests by status, right or wrong.
-    #[serde(default, deserialize_with = "statuses")]
+    #[serde(deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind, phase and cause.
-    #[serde(default)]
     pub failures: Vec<FailureGroup>,
     /// What only an open loop has.
-    #[serde(default)]
     pub open: Option<OpenLoop>,
     /// Answers that waited for the generator.
-    #[serde(default)]
     pub receive_queues: ReceiveQueues,
     /// Bytes of requests written in the measurement, before TLS.
-    #[serde(default)]
     pub sent_bytes: u64,
     /// Bytes of answers received in the measurement, after TLS: heads, framing and bodies.
-    #[serde(default)]
     pub received_bytes: u64,
     /// Body bytes received in the measurement, after the transfer coding is undone.
     pub body_bytes: u64,
     /// Body bytes of the verified answers to the measurement's requests that came in it.
-    #[serde(default)]
     pub valid_body_bytes: u64,
     /// Answers in the measurement whose content was compared.
     pub content_checked: u64,
@@ -599,13 +584,13 @@ impl Observation {
     /// measurement's length (Little's law). `None` without a verified answer.
     pub fn mean_in_flight(&self) -> Option<f64> {
         let mean = self.service_time.mean()?.as_secs_f64();
+        let in_flight = mean * self.measured.succeeded as f64 + self.cut.as_secs_f64();
         let window = self.window.as_secs_f64();
-        match self.cut {
-            Some(cut) if window > 0.0 => {
-                Some((mean * self.measured.succeeded as f64 + cut.as_secs_f64()) / window)
-            }
-            _ => Some(self.throughput() * mean),
-        }
+        Some(if window > 0.0 {
+            in_flight / window
+        } else {
+            0.0
+        })
     }
 
     /// Requests of an open loop that had waited since before the measurement when it began: whatever was issued in it, or
@@ -662,16 +647,9 @@ impl Observation {
             let both = self.routes.iter_mut().zip(&other.routes);
             both.for_each(|(own, more)| own.merge(more));
         }
-        for (own, more) in [
-            (&mut self.cut, other.cut),
-            (&mut self.carried, other.carried),
-            (&mut self.draining, other.draining),
-        ] {
-            *own = match (*own, more) {
-                (Some(own), Some(more)) => Some(own + more),
-                (own, more) => own.or(more),
-            };
-        }
+        self.cut += other.cut;
+        self.carried += other.carried;
+        self.draining += other.draining;
         self.merge_bins(other);
         self.connections_opened += other.connections_opened;
         self.connections_peak += other.connections_peak;

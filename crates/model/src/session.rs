@@ -37,7 +37,7 @@ pub struct TargetRecord {
     pub limits: Vec<String>,
     /// Versions found, by asking the toolchain and the lock file.
     pub versions: Vec<FoundVersion>,
-    /// A hash of the sources that it was built from; `None` in older records.
+    /// A hash of the sources that it was built from; `None` if they could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
     /// Where it is, if it is not one of the project's own.

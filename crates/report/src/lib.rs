@@ -9,6 +9,7 @@ pub mod bisect;
 pub mod capacity;
 pub mod compare;
 mod csv;
+pub mod document;
 pub mod error;
 pub mod figure;
 pub mod history;

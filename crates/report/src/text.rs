@@ -6,10 +6,10 @@ use textwrap::core::display_width;
 use crate::view::Fact;
 
 mod charset;
-mod grid;
+mod cut;
 
 pub use charset::Charset;
-pub(crate) use grid::cut_middle;
+pub(crate) use cut::{cut_end, cut_middle};
 
 /// A narrower terminal gets this: the table's figures need 52 columns beside the names.
 const LEAST_WIDTH: usize = 72;
@@ -92,18 +92,7 @@ impl Page {
 
     /// The lines of a text that begins with `mark` and goes on as deep as that is wide. Numbers stay with their units.
     pub(crate) fn wrap(&self, mark: &str, text: &str) -> Vec<String> {
-        let rest = " ".repeat(display_width(mark));
-        let options = textwrap::Options::new(self.width)
-            // The other algorithm lets a line pass the width by a little rather than leave one short.
-            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-            // A path is not broken at its slashes.
-            .word_separator(textwrap::WordSeparator::AsciiSpace)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
-            .initial_indent(mark)
-            .subsequent_indent(&rest);
-        let text = glued(&self.charset.write(text));
-        let lines = textwrap::wrap(&text, options).into_iter();
-        lines.map(|line| line.replace(GLUE, " ")).collect()
+        wrap(&self.charset.write(text), self.width, mark, true)
     }
 
     /// The same, cut to this many lines with an ellipsis.
@@ -126,7 +115,7 @@ impl Page {
     /// An empty line and a title.
     pub(crate) fn section(&mut self, title: &str) {
         self.text.push('\n');
-        self.line(BOLD, title);
+        self.wrapped(BOLD, "", title);
     }
 
     /// A section of sentences, if there are any.
@@ -148,6 +137,24 @@ impl Page {
             self.wrapped(Style::new(), &mark, &fact.value);
         }
     }
+}
+
+/// Lines of at most `width` columns, of which the first begins with `mark`, and the others as deep as that is wide. Numbers
+/// stay with their units, and blanks that do not break stay. A word that is longer than a line is broken, or else has a
+/// line of its own.
+pub fn wrap(text: &str, width: usize, mark: &str, breaks_words: bool) -> Vec<String> {
+    let rest = " ".repeat(display_width(mark));
+    let options = textwrap::Options::new(width)
+        // The other algorithm lets a line pass the width by a little rather than leave one short.
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        // A path is not broken at its slashes.
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(breaks_words)
+        .initial_indent(mark)
+        .subsequent_indent(&rest);
+    let lines = textwrap::wrap(&glued(text), options).into_iter();
+    lines.map(|line| line.replace(GLUE, " ")).collect()
 }
 
 /// The text with its numbers glued to their units.
@@ -184,7 +191,16 @@ pub(crate) fn pad_right(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::glued;
+    use super::{glued, wrap};
+
+    #[test]
+    fn lines_are_as_long_as_they_can_be_and_words_are_whole_unless_they_are_broken() {
+        let text = "a bb c  d --option=of-many-words e";
+        let whole = ["# a bb", "  c  d", "  --option=of-many-words", "  e"];
+        assert_eq!(wrap(text, 7, "# ", false), whole);
+        let broken = wrap(text, 7, "# ", true);
+        assert_eq!(broken[..3], ["# a bb", "  c  d", "  --opt"]);
+    }
 
     #[test]
     fn units_stay_with_their_numbers_and_nothing_else_does() {

@@ -224,9 +224,9 @@ impl Recorded {
             tally,
             service_time: service_time.compact(),
             per_connection: None,
-            cut: None,
-            carried: Some(DRAIN * CONNECTIONS),
-            draining: Some(DRAIN * CONNECTIONS),
+            cut: Duration::ZERO,
+            carried: DRAIN * CONNECTIONS,
+            draining: DRAIN * CONNECTIONS,
             open: None,
             body_bytes: 13 * answers,
             cpu: Some(CpuUsed {

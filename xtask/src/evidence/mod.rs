@@ -5,6 +5,7 @@
 mod records;
 mod results;
 mod rows;
+mod starts;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -125,6 +126,19 @@ fn wrapped(text: &str) -> String {
 /// The page, from the records that there are.
 fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
     let mut page = HEAD.to_owned();
+    if let Some(session) = results::newest() {
+        page += &format!(
+            "\n## start-order\n\n{}\n\n{}\nFrom the records of [{name}](../results/{name}.md), a session in which the order \
+             was drawn for each heat.\n",
+            wrapped(
+                "Of servers that start one after another, later ones are a little faster, for as long as they live. Why is not \
+                 known. So each heat draws another order of starts: what is left is noise, and no advantage of the same \
+                 stack each time."
+            ),
+            starts::table(&session)?,
+            name = session.file_name().unwrap_or_default().display(),
+        );
+    }
     for row in rows {
         let Some(kept) = Kept::of(row)? else { continue };
         let found = match &row.experiment {

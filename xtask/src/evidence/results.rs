@@ -79,6 +79,11 @@ fn folder() -> PathBuf {
     root().join("docs/results")
 }
 
+/// The newest session of docs/results.
+pub(super) fn newest() -> Option<PathBuf> {
+    sessions().pop()
+}
+
 /// The folders with records, the oldest first.
 fn sessions() -> Vec<PathBuf> {
     let entries = fs::read_dir(folder()).into_iter().flatten().flatten();

@@ -71,7 +71,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"[^.!?]: [^.!?]*[^.!?]: ",
         instead: "two sentences, instead of one with two colons",
-        ceiling: 41,
+        ceiling: 35,
     },
 ];
 

@@ -1,4 +1,4 @@
-//! Shell scripts and workflows.
+//! Shell scripts, workflows and templates.
 
 use std::{
     fs, io,
@@ -6,12 +6,14 @@ use std::{
     process::Command,
 };
 
+use yaml_rust2::YamlLoader;
+
 use crate::steps::{Lack, Steps, root, target};
 
 /// The linter of workflows. Go builds it: no Debian package has it.
 const ACTIONLINT: &str = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12";
 
-/// Checks every shell script and workflow.
+/// Checks every shell script, workflow and template.
 pub(super) fn check(steps: &Steps) {
     match scripts(&root()) {
         Ok(scripts) => {
@@ -28,6 +30,7 @@ pub(super) fn check(steps: &Steps) {
             steps.check("shellcheck", || Err(format!("listing scripts: {error}")));
         }
     }
+    steps.check("YAML of the templates", || templates(&root()));
     let tools = target().join("tools");
     let why_not = install(&tools).err().unwrap_or_default();
     let mut command = Command::new(tools.join("actionlint"));
@@ -61,10 +64,10 @@ fn run(steps: &Steps, name: &str, command: Command, why_not: &str) {
     }
 }
 
-/// The shell scripts: of CI, of the action, and of releases.
+/// The shell scripts: of CI, of the action, of releases, and templates.
 fn scripts(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut scripts = vec![root.join(".ci/run")];
-    for folder in [".github", "action"] {
+    for folder in [".github", "action", "templates"] {
         for entry in fs::read_dir(root.join(folder))? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "sh") {
@@ -73,6 +76,30 @@ fn scripts(root: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(scripts)
+}
+
+/// Templates that are no YAML.
+fn templates(root: &Path) -> Result<(), String> {
+    let folder = root.join("templates");
+    let entries =
+        fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut faults = Vec::new();
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if !matches!(extension, Some("yml" | "yaml")) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).map_err(|error| error.to_string());
+        let parsed = text
+            .and_then(|text| YamlLoader::load_from_str(&text).map_err(|error| error.to_string()));
+        let fault = |error| format!("{}: {error}", path.display());
+        faults.extend(parsed.err().map(fault));
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("\n"))
+    }
 }
 
 /// The workflows: the project's own, and the examples.

@@ -402,8 +402,8 @@ impl<'a> Bench<'a> {
             }
             // The guard of an uninterrupted load is as long as a pause, so that its edges cut as much as they add.
             let is_cut = !matches!(way.before, Rest::None);
-            let each = |all: Option<Duration>, requests: u64| match all {
-                Some(all) if is_cut && requests > 0 => all.as_secs_f64() / requests as f64,
+            let each = |all: Duration, requests: u64| match requests {
+                1.. if is_cut => all.as_secs_f64() / requests as f64,
                 _ => 0.0,
             };
             let measured = &observation.measured;

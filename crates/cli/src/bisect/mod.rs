@@ -15,7 +15,7 @@ use std::{
 
 use deadheat_model::bisect::{Answer, Asks, BisectRecord};
 use deadheat_report::{
-    bisect::{BisectView, answer, html, json, markdown, text},
+    bisect::{answer, document, json},
     text::Screen,
 };
 use deadheat_stats::bisect::{Outcome, next, outcome};
@@ -117,18 +117,14 @@ fn rendered(
     format: CompareFormat,
     screen: Screen,
 ) -> Result<String, Failure> {
-    let mut view = BisectView::new(record, folder);
-    view.sentences
-        .extend(stopped.map(|stopped| format!("The last comparison: {stopped}")));
-    Ok(match format {
-        CompareFormat::Text => text(&view, screen.width, screen.colour),
-        CompareFormat::Markdown => markdown(&view),
-        CompareFormat::Html => {
-            html(&view).map_err(|error| Failure::nothing(format!("writing the page: {error}")))?
-        }
-        CompareFormat::Json => json(record, folder)
-            .map_err(|error| Failure::nothing(format!("writing the search: {error}")))?,
-    })
+    let document = document(record, folder, stopped);
+    let rendered = match format {
+        CompareFormat::Text => Ok(document.text(screen)),
+        CompareFormat::Markdown => Ok(document.markdown()),
+        CompareFormat::Html => document.html(),
+        CompareFormat::Json => json(record, folder),
+    };
+    rendered.map_err(|error| Failure::nothing(format!("writing the search: {error}")))
 }
 
 fn exit(outcome: &Outcome) -> Exit {

@@ -15,7 +15,6 @@ use crate::{
     config::args::ConfigArgs,
     data::{DataFormat, FilesArgs},
     elsewhere::ElsewhereArgs,
-    gone::GoneArgs,
     load::args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
     place::PlaceArgs,
     session_folders::RESULTS,
@@ -229,8 +228,6 @@ pub(crate) struct MeasureArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) elsewhere: ElsewhereArgs,
-    #[command(flatten)]
-    pub(crate) _gone: GoneArgs,
 }
 
 impl MeasureArgs {
@@ -299,7 +296,6 @@ impl MeasureArgs {
             start_timeout: None,
             dry_run: false,
             elsewhere: ElsewhereArgs::default(),
-            _gone: GoneArgs::default(),
         }
     }
 }

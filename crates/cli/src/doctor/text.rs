@@ -1,19 +1,16 @@
 //! Findings for a person: warnings first, each with why and remedy below it, and in the end what is fine, in one block.
 
-use std::time::Duration;
-
-use console::Style;
 use deadheat_model::{
     machine::{Finding, Level},
     words::counted,
 };
+use deadheat_report::{
+    document::{Section, Tone},
+    text::wrap,
+};
 
-use crate::wrap;
-
-/// Columns, whatever the terminal has. Only a command may be longer, because it is there to be copied.
+/// The columns of what is said before a session.
 const WIDTH: usize = 80;
-/// Where what was found begins.
-const INDENT: usize = 10;
 
 /// Those that are warnings.
 pub(super) fn warnings(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
@@ -21,28 +18,8 @@ pub(super) fn warnings(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
     findings.iter().filter(is_one)
 }
 
-/// All findings on a machine, which are in the order of their levels.
-pub(super) fn as_text(findings: &[Finding], watched: Duration, colour: bool) -> String {
-    let watched = watched.as_secs_f64();
-    let head = format!("{}; watched for {watched:.1} s\n", summary(findings));
-    head + &entries(findings, colour)
-}
-
-/// Findings that nobody had to be watched for, in the order of their levels.
-pub(super) fn as_short_text(findings: &[Finding], colour: bool) -> String {
-    format!("{}\n{}", summary(findings), entries(findings, colour))
-}
-
-/// What the text below it is about.
-pub(super) fn heading(words: &str, colour: bool) -> String {
-    let style = Style::new().bold().force_styling(colour);
-    wrap::lines(words, WIDTH, "", "")
-        .iter()
-        .map(|line| format!("{}\n", style.apply_to(line)))
-        .collect()
-}
-
-fn summary(findings: &[Finding]) -> String {
+/// How many findings there are of each level.
+pub(super) fn summary(findings: &[Finding]) -> String {
     let count = |level| findings.iter().filter(|one| one.level == level).count();
     let counts = [
         counted(count(Level::Warning), "warning"),
@@ -53,55 +30,33 @@ fn summary(findings: &[Finding]) -> String {
     counts.join(", ")
 }
 
-fn entries(findings: &[Finding], colour: bool) -> String {
-    let mut text = String::new();
+/// A section for each finding, in the order of their levels, and in the end one for all that is fine.
+pub(super) fn sections(findings: &[Finding]) -> impl Iterator<Item = Section> {
     let (fine, others): (Vec<_>, Vec<_>) = findings
         .iter()
         .partition(|finding| finding.level == Level::Fine);
-    for finding in others {
-        text += "\n";
-        text += &entry(finding, colour);
-    }
-    if !fine.is_empty() {
-        let words = fine.iter().map(|finding| called(finding));
-        let words = words.collect::<Vec<_>>().join("; ");
-        text += "\n";
-        text += &headed(Level::Fine, &words, colour);
-    }
-    text
+    let fine: Vec<String> = fine.into_iter().map(called).collect();
+    let fine = Section::toned(Tone::Good, "fine").paragraph(fine.join("; "));
+    others.into_iter().map(section).chain([fine])
 }
 
-fn entry(finding: &Finding, colour: bool) -> String {
-    let mut text = headed(finding.level, &called(finding), colour);
-    text += &wrapped("", &finding.why);
-    for line in finding.remedy.lines() {
-        // A sentence begins with a capital, and a command does not.
-        text += &if line.starts_with(char::is_uppercase) {
-            wrapped("", line)
-        } else {
-            format!("{:INDENT$}  {line}\n", "")
-        };
-    }
-    text
-}
-
-fn headed(level: Level, words: &str, colour: bool) -> String {
-    let (name, style) = match level {
-        Level::Warning => ("WARNING", Style::new().red().bold()),
-        Level::Note => ("note", Style::new().yellow()),
-        Level::Unknown => ("unknown", Style::new().dim()),
-        Level::Fine => ("fine", Style::new().green()),
+fn section(finding: &Finding) -> Section {
+    let (level, tone) = match finding.level {
+        Level::Warning => ("WARNING", Tone::Bad),
+        Level::Note => ("note", Tone::Doubtful),
+        Level::Unknown => ("unknown", Tone::Plain),
+        Level::Fine => ("fine", Tone::Good),
     };
-    let text = wrapped(name, words);
-    if colour {
-        text.replacen(
-            name,
-            &style.force_styling(true).apply_to(name).to_string(),
-            1,
-        )
-    } else {
-        text
-    }
+    let title = format!("{level:<8}  {}", called(finding));
+    let section = Section::toned(tone, title).paragraph(&finding.why);
+    let remedies = finding.remedy.lines();
+    remedies.fold(section, |section, line| {
+        // A sentence begins with a capital, and a command does not.
+        match line.starts_with(char::is_uppercase) {
+            true => section.paragraph(line),
+            false => section.log([line]),
+        }
+    })
 }
 
 /// What was looked at and what was found: "congestion control bbr".
@@ -127,25 +82,21 @@ pub(super) fn in_short(findings: &[Finding]) -> Option<String> {
         };
         let named = all[..named].join("; ");
         let told = format!("doctor: {count} ({named}{more}): deadheat doctor");
-        let lines = wrap::lines(&told, WIDTH - 2, "", "");
+        let lines = wrap(&told, WIDTH - 2, "", false);
         // However long it is, one is named.
         (lines.len() <= 2 || left + 1 == all.len()).then(|| lines.join("\n  "))
     })
 }
 
-fn wrapped(head: &str, words: &str) -> String {
-    let (head, indent) = (format!("{head:<INDENT$}"), " ".repeat(INDENT));
-    wrap::text(words, WIDTH, &head, &indent)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path};
+    use std::{fs, path::Path, time::Duration};
 
     use deadheat_model::{
         noise::{CpuSource, Disturbance},
         plan::Pinning,
     };
+    use deadheat_report::{document::Document, text::Screen};
     use deadheat_runner::{
         doctor::{Busy, OwnFacts, Root, Watched, World, judge},
         session::describe_machine_below,
@@ -238,22 +189,27 @@ mod tests {
         }
     }
 
+    fn shown(findings: &[Finding], colour: bool) -> String {
+        let document = Document::new(Tone::Plain, summary(findings)).sections(sections(findings));
+        document.text(Screen::new(WIDTH, colour))
+    }
+
     #[test]
     fn a_laptop_in_use() {
-        insta::assert_snapshot!(as_text(&planted(), Duration::from_secs(2), false));
+        insta::assert_snapshot!(shown(&planted(), false));
     }
 
     #[test]
     fn only_commands_are_longer_than_80_columns() {
         let findings = planted();
-        let text = as_text(&findings, Duration::from_secs(2), false);
+        let text = shown(&findings, false);
         let remedies: Vec<&str> = findings.iter().flat_map(|one| one.remedy.lines()).collect();
         for line in text.lines().filter(|line| line.chars().count() > WIDTH) {
             assert!(remedies.contains(&line.trim()), "{line}");
         }
         let plain = console::strip_ansi_codes(&text);
         assert_eq!(plain, text, "no colour unless asked for");
-        let coloured = as_text(&findings, Duration::from_secs(2), true);
+        let coloured = shown(&findings, true);
         assert_ne!(coloured, text);
         assert_eq!(console::strip_ansi_codes(&coloured), text);
     }

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use deadheat_model::TargetId;
+use deadheat_model::{Event, TargetId};
 use deadheat_runner::{
     manifest::Catalogue,
     session::{self, SessionOptions, heats, heats::Resumable},
@@ -45,11 +45,6 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let mut options = profile.clone().options(args, catalogue)?;
     let mut steer = Steer::of(&options);
-    // Before anything that takes its time, so that a port that is taken is reported at once.
-    let mut live = match args.live {
-        Some(port) if !args.dry_run => Some(Live::start(port, &options.results, interrupted)?),
-        _ => None,
-    };
     elsewhere::check(&args.elsewhere, &heats::draft(&options, &steer)).map_err(Failure::usage)?;
     if args.setup && !args.dry_run {
         let selection = &profile.selection;
@@ -95,26 +90,40 @@ pub(crate) fn run(
         output::warn(&line);
     }
     output::note(&plan);
-    if let Some(live) = &live {
-        output::note(&live.address());
-    }
     options.findings = doctor::before_a_run(&options);
-    let mut progress = Progress::new(None).knowing(missing.targets());
-    let outcome = heats::run(
-        &options,
-        &mut steer,
-        &mut |event| {
-            progress.on(event);
-            if let Some(live) = &mut live {
-                live.on(event);
-            }
-        },
-        interrupted,
-    );
-    drop(live);
-    progress.finish();
-    let outcome = outcome.map_err(Failure::nothing)?;
+    let mut listeners = Listeners {
+        progress: Progress::new(None).knowing(missing.targets()),
+        live: args.live.then(|| Live::new(&options.results)),
+    };
+    let mut on_event = |event: &Event| listeners.on(event);
+    let outcome = heats::run(&options, &mut steer, &mut on_event, interrupted);
+    let outcome = listeners.end(outcome).map_err(Failure::nothing)?;
     show::outcome(&outcome.folder, args, files)
+}
+
+/// What listens to the events of a session.
+struct Listeners {
+    progress: Progress,
+    live: Option<Live>,
+}
+
+impl Listeners {
+    fn on(&mut self, event: &Event) {
+        self.progress.on(event);
+        let line = self.live.as_mut().and_then(|live| live.on(event));
+        if let Some(line) = line {
+            self.progress.line(&line);
+        }
+    }
+
+    /// Ends what is shown during the session, whose outcome this is.
+    fn end<T, E>(mut self, outcome: Result<T, E>) -> Result<T, E> {
+        self.progress.finish();
+        if let (Err(_), Some(live)) = (&outcome, &self.live) {
+            live.give_up();
+        }
+        outcome
+    }
 }
 
 /// Looks which of the stacks cannot be measured here.
@@ -176,28 +185,14 @@ pub(crate) fn resume(
         many => format!("{many} heats are recorded"),
     };
     output::note(&format!("Resuming {}: {recorded}", shown(&folder)));
-    let live = |port| Live::going_on(port, &folder, interrupted);
-    let mut live = args.live.map(live).transpose()?;
-    if let Some(live) = &live {
-        output::note(&live.address());
-    }
-    let mut progress = Progress::new(Some(session.record()));
+    let mut listeners = Listeners {
+        progress: Progress::new(Some(session.record())),
+        live: args.live.then(|| Live::resuming(&folder)),
+    };
     let mut steer = Steer::of(options);
-    let outcome = heats::resume(
-        session,
-        options,
-        &mut steer,
-        &mut |event| {
-            progress.on(event);
-            if let Some(live) = &mut live {
-                live.on(event);
-            }
-        },
-        interrupted,
-    );
-    drop(live);
-    progress.finish();
-    outcome.map_err(Failure::resuming)?;
+    let mut on_event = |event: &Event| listeners.on(event);
+    let outcome = heats::resume(session, options, &mut steer, &mut on_event, interrupted);
+    listeners.end(outcome).map_err(Failure::resuming)?;
     show::outcome(&folder, args, files)
 }
 

@@ -76,6 +76,11 @@ impl Progress {
         }
     }
 
+    /// Prints a line that stays.
+    pub(super) fn line(&self, text: &str) {
+        self.shown.line(text);
+    }
+
     /// Takes the bar away.
     pub(super) fn finish(&mut self) {
         self.shown.finish();

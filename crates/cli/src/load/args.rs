@@ -8,7 +8,6 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use crate::{
     config::args::ConfigArgs,
     data::{DataFormat, FilesArgs},
-    gone::GoneOfLoadArgs,
     reach::ReachArgs,
 };
 use clap::{Args, ValueEnum};
@@ -352,8 +351,6 @@ pub(crate) struct OutputArgs {
     /// The display during the load, on standard error
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = ProgressArg::Auto, hide_short_help = true)]
     pub(crate) progress: ProgressArg,
-    #[command(flatten)]
-    pub(crate) _gone: GoneOfLoadArgs,
     /// Exit with 1 if this comes true, repeatable: 'p99>50ms', 'errors>0.1%'
     ///
     /// docs/load.md lists the figures that have such bounds, such as 'throughput<1000/s'.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::wrap;
+use deadheat_report::text::wrap;
 
 /// The columns of a terminal that everybody has.
 const WIDTH: usize = 80;
@@ -35,23 +35,16 @@ pub(crate) fn length(duration: Duration) -> String {
 
 /// What an entry of the plan is about, and what it is, in lines of at most 80 columns.
 pub(crate) fn entry(label: &str, text: &str) -> Vec<String> {
-    wrapped(&format!("  {label:<width$}", width = MARK - 2), text)
+    let mark = format!("  {label:<width$}", width = MARK - 2);
+    wrap(text, WIDTH, &mark, false)
 }
 
 /// A line of a plan in lines of at most 80 columns: what is longer goes on below its text.
 pub(crate) fn in_columns(line: &str) -> Vec<String> {
     match line.split_at_checked(MARK) {
-        Some((mark, text)) if line.starts_with("  ") => wrapped(mark, text),
+        Some((mark, text)) if line.starts_with("  ") => wrap(text, WIDTH, mark, false),
         _ => vec![line.to_owned()],
     }
-}
-
-/// `text` behind `mark`, and below it as deep as the mark is wide.
-pub(super) fn wrapped(mark: &str, text: &str) -> Vec<String> {
-    let depth = " ".repeat(mark.chars().count());
-    // Not to be broken in the middle of an option or of a quantity.
-    let lines = wrap::lines(text, WIDTH, mark, &depth).into_iter();
-    lines.map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
 /// `text` as one word.

@@ -40,7 +40,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         }
     }
     let text = match sink.format {
-        TextOrJson::Text => table::as_text(&rows, sink.width()),
+        TextOrJson::Text => table::document(&rows).text(sink.screen()),
         TextOrJson::Json => format!("{:#}\n", rows.iter().map(Row::as_json).collect::<Value>()),
     };
     sink.write(&text)?;

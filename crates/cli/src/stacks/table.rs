@@ -1,109 +1,38 @@
-//! The list of stacks as a table: a line for each variant, and below them what is the same for all of a stack. Where
-//! the terminal is narrow, more of it goes below.
+//! The list of stacks: a row for each variant, and below them what is the same for all of a stack.
 
-use deadheat_model::{
-    session::FoundVersion,
-    stack::{self, DatabaseIo, DatabaseLayer},
-};
+use deadheat_model::stack::{self, DatabaseIo, DatabaseLayer};
+use deadheat_report::document::{Column, Document, Section, Table, Tone};
 use deadheat_runner::prepare::Unavailable;
 
-use self::Column::{Database, Driver, Framework, Language, Pool, Stack, Variant};
 use super::row::{Row, State};
-use crate::wrap;
 
-/// What a line has of a variant, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
-    Stack,
-    Variant,
-    Language,
-    Framework,
-    Database,
-    Driver,
-    Pool,
-    State,
-}
-
-const ALL: [Column; 8] = [
-    Stack,
-    Variant,
-    Language,
-    Framework,
-    Database,
-    Driver,
-    Pool,
-    Column::State,
-];
-/// What goes below where the terminal is narrow: the first two, then all.
-const BELOW: [Column; 3] = [Language, Framework, Driver];
-/// What is the same for all variants of a stack, and stands in the first line alone.
-const SAME: [Column; 3] = [Stack, Language, Framework];
-const GAP: usize = 2;
-const INDENT: &str = "    ";
-
-/// The table in `width` columns. Only a remedy may be longer, because it is a command, to be copied.
-pub(super) fn as_text(rows: &[Row], width: usize) -> String {
-    let columns = columns(rows, width);
-    let lengths: Vec<usize> = columns.iter().map(|one| one.length(rows)).collect();
-    let heads = columns.iter().map(|one| one.head());
-    let mut text = line(heads, &columns, &lengths);
+/// The list, the number of stacks that can be measured first.
+pub(super) fn document(rows: &[Row]) -> Document {
+    let mut table = Table::new([
+        Column::left("stack"),
+        Column::left("variant"),
+        Column::left("state"),
+        Column::left("database"),
+        Column::right("pool"),
+    ]);
     for rows in rows.chunk_by(|one, next| one.target.stack == next.target.stack) {
         for (index, row) in rows.iter().enumerate() {
-            let cells = columns.iter().map(|one| {
-                if index > 0 && SAME.contains(one) {
-                    String::new()
-                } else {
-                    one.cell(row)
-                }
-            });
-            text += &line(cells, &columns, &lengths);
+            let database = row.database();
+            table.row([
+                if index == 0 { row.target.stack.as_str() } else { "" },
+                row.target.variant.as_deref().unwrap_or_default(),
+                match row.state {
+                    State::Built => "built",
+                    State::Ready => "ready",
+                    State::Unavailable(_) => "unavailable",
+                },
+                &database.map_or(String::new(), kind),
+                &database.map_or(String::new(), |database| database.pool.to_string()),
+            ]);
         }
-        text += &below(rows, &columns, width);
+        notes(&mut table, rows);
     }
-    text + &total(rows)
-}
-
-/// As many columns as there is room for.
-fn columns(rows: &[Row], width: usize) -> Vec<Column> {
-    let mut columns = ALL.to_vec();
-    for out in [&BELOW[..0], &BELOW[..2], &BELOW] {
-        columns.retain(|one| !out.contains(one));
-        let text: usize = columns.iter().map(|one| one.length(rows)).sum();
-        if text + GAP * (columns.len() - 1) <= width {
-            break;
-        }
-    }
-    columns
-}
-
-impl Column {
-    fn head(self) -> String {
-        format!("{self:?}").to_uppercase()
-    }
-
-    fn cell(self, row: &Row) -> String {
-        let database = row.database();
-        match self {
-            Stack => row.target.stack.clone(),
-            Variant => row.target.variant.clone().unwrap_or_default(),
-            Language => row.manifest.language.clone(),
-            Framework => row.manifest.framework.clone(),
-            Database => database.map_or(String::new(), kind),
-            Driver => database.map_or(String::new(), |database| database.driver.clone()),
-            Pool => database.map_or(String::new(), |database| database.pool.to_string()),
-            Column::State => match row.state {
-                State::Built => "built".to_owned(),
-                State::Ready => "ready".to_owned(),
-                State::Unavailable(_) => "unavailable".to_owned(),
-            },
-        }
-    }
-
-    fn length(self, rows: &[Row]) -> usize {
-        let cells = rows.iter().map(|row| self.cell(row));
-        let texts = cells.chain([self.head()]);
-        texts.map(|text| text.chars().count()).max().unwrap_or(0)
-    }
+    Document::new(Tone::Plain, total(rows)).section(Section::new("Stacks").table(table))
 }
 
 /// "async", "blocking orm".
@@ -120,75 +49,48 @@ fn kind(database: &stack::Database) -> String {
     format!("{io}{layer}")
 }
 
-fn line(cells: impl Iterator<Item = String>, columns: &[Column], lengths: &[usize]) -> String {
-    let cells = cells.zip(columns.iter().zip(lengths));
-    let padded: Vec<String> = cells
-        .map(|(cell, (column, length))| match column {
-            // The only numbers.
-            Pool => format!("{cell:>length$}"),
-            _ => format!("{cell:<length$}"),
-        })
-        .collect();
-    padded.join(&" ".repeat(GAP)).trim_end().to_owned() + "\n"
-}
-
-/// What stands below a stack's variants.
-fn below(rows: &[Row], columns: &[Column], width: usize) -> String {
-    let mut text = String::new();
+/// What is below a stack's variants: what it is made of, and what it lacks here.
+fn notes(table: &mut Table, rows: &[Row]) {
     let manifest = &rows[0].manifest;
     let what = format!("{} {}", manifest.language, manifest.framework);
-    let everywhere = |found: &FoundVersion| rows.iter().all(|row| row.versions.contains(found));
-    let (common, _) = split(&rows[0], everywhere);
-    let head = match (columns.contains(&Language), common.is_empty()) {
-        (true, _) => common,
-        (false, true) => what,
-        (false, false) => format!("{what}: {common}"),
-    };
-    if !head.is_empty() {
-        text += &wrapped(&head, width);
-    }
-    if !columns.contains(&Driver) {
-        let driver = |row: &Row| row.database().map(|database| database.driver.clone());
-        for (names, driver) in grouped(rows, driver) {
-            let Some(driver) = driver else { continue };
-            let names = names.map_or(String::new(), |names| format!("{names}: "));
-            text += &wrapped(&format!("{names}driver {driver}"), width);
-        }
-    }
-    for (names, own) in grouped(rows, |row| split(row, everywhere).1) {
-        if !own.is_empty() {
-            let names = names.map_or(String::new(), |names| format!("{names}: "));
-            text += &wrapped(&format!("{names}{own}"), width);
-        }
+    let parts: Vec<Vec<String>> = rows.iter().map(self::parts).collect();
+    let is_common = |part: &String| parts.iter().all(|parts| parts.contains(part));
+    let common = parts[0].iter().filter(|part| is_common(part));
+    let common: Vec<&str> = common.map(String::as_str).collect();
+    table.note("- ", match common.as_slice() {
+        [] => what,
+        common => format!("{what}: {}", common.join(", ")),
+    });
+    let own = grouped(rows, |row| {
+        let mut own = self::parts(row);
+        own.retain(|part| !is_common(part));
+        own.join(", ")
+    });
+    for (names, own) in own.into_iter().filter(|(_, own)| !own.is_empty()) {
+        table.note("- ", names + &own);
     }
     let reasons = grouped(rows, |row| match &row.state {
         State::Unavailable(unavailable) => Some(unavailable.clone()),
         _ => None,
     });
     for (names, missing) in reasons {
-        let Some(Unavailable { reason, remedy }) = missing else {
-            continue;
-        };
-        let names = names.map_or(String::new(), |names| format!("{names}: "));
-        text += &wrapped(&format!("{names}unavailable: {reason}"), width);
-        text += &format!("{INDENT}to change that: {remedy}\n");
+        if let Some(Unavailable { reason, remedy }) = missing {
+            table.note("- ", format!("{names}unavailable: {reason}"));
+            table.command(format!("to change that: {remedy}"));
+        }
     }
-    text
 }
 
-/// A row's versions: those of which `common` holds, then the others.
-fn split(row: &Row, common: impl Fn(&FoundVersion) -> bool) -> (String, String) {
-    let (common, own): (Vec<_>, Vec<_>) = row.versions.iter().partition(|found| common(found));
-    let listed = |versions: Vec<&FoundVersion>| {
-        let words = versions.iter();
-        let words = words.map(|found| format!("{} {}", found.name, found.version));
-        words.collect::<Vec<_>>().join(", ")
-    };
-    (listed(common), listed(own))
+/// What a variant is made of: its database driver, and programs with their versions.
+fn parts(row: &Row) -> Vec<String> {
+    let driver = row.database().map(|database| format!("driver {}", database.driver));
+    let versions = row.versions.iter();
+    let versions = versions.map(|found| format!("{} {}", found.name, found.version));
+    driver.into_iter().chain(versions).collect()
 }
 
-/// The values that rows have, each with the variants that have it; no names where that is all of them.
-fn grouped<T: PartialEq>(rows: &[Row], value: impl Fn(&Row) -> T) -> Vec<(Option<String>, T)> {
+/// The values that rows have, each with the variants that have it ("async, jdbc: "); no names if that is all of them.
+fn grouped<T: PartialEq>(rows: &[Row], value: impl Fn(&Row) -> T) -> Vec<(String, T)> {
     let mut groups: Vec<(Vec<&str>, T)> = Vec::new();
     for row in rows {
         let name = row.target.variant.as_deref().unwrap_or_default();
@@ -198,17 +100,12 @@ fn grouped<T: PartialEq>(rows: &[Row], value: impl Fn(&Row) -> T) -> Vec<(Option
             None => groups.push((vec![name], value)),
         }
     }
-    let alone = groups.len() == 1;
-    let named = groups.into_iter().map(|(names, value)| {
-        let names = (!alone).then(|| names.join(", "));
-        (names, value)
+    let is_one = groups.len() == 1;
+    let named = groups.into_iter().map(|(names, value)| match is_one {
+        true => (String::new(), value),
+        false => (format!("{}: ", names.join(", ")), value),
     });
     named.collect()
-}
-
-/// Words in lines of `width` columns, indented, the further lines more so.
-fn wrapped(words: &str, width: usize) -> String {
-    wrap::text(words, width, INDENT, &INDENT.repeat(2))
 }
 
 fn total(rows: &[Row]) -> String {
@@ -216,14 +113,15 @@ fn total(rows: &[Row]) -> String {
     let missing = rows.iter().filter(unavailable).count();
     let built = rows.iter().filter(|row| row.state == State::Built).count();
     format!(
-        "{built} built, {} ready to be built, {missing} unavailable\n",
+        "{built} built, {} ready to be built, {missing} unavailable",
         rows.len() - built - missing
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::stack::StackManifest;
+    use deadheat_model::{session::FoundVersion, stack::StackManifest};
+    use deadheat_report::text::Screen;
 
     use super::*;
 
@@ -317,25 +215,16 @@ run = { command = ["server"] }
     }
 
     #[test]
-    fn the_table_at_80_columns() {
-        let text = as_text(&some(), 80);
+    fn the_list_at_80_columns() {
+        let text = document(&some()).text(Screen::new(80, false));
         let longest = text.lines().filter(|line| !line.contains("to change that"));
         assert!(longest.map(|line| line.chars().count()).max() <= Some(80));
         insta::assert_snapshot!(text);
     }
 
     #[test]
-    fn the_table_at_70_columns() {
-        insta::assert_snapshot!(as_text(&some(), 70));
-    }
-
-    #[test]
-    fn the_table_at_140_columns() {
-        insta::assert_snapshot!(as_text(&some(), 140));
-    }
-
-    #[test]
-    fn no_stack_is_a_table_too() {
-        insta::assert_snapshot!(as_text(&[], 80));
+    fn no_stack_is_a_list_too() {
+        let text = document(&[]).text(Screen::new(80, false));
+        assert_eq!(text, "0 built, 0 ready to be built, 0 unavailable\n");
     }
 }

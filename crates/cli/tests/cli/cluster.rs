@@ -348,41 +348,6 @@ fn a_session_takes_the_nodes_of_its_job() {
     wait_until_quiet(&network, 4, "a job");
 }
 
-#[test]
-#[ignore = "needs root and an sshd: cargo xtask cluster"]
-fn a_lossy_link_and_a_shorter_mtu_are_warnings_of_their_hosts() {
-    let network = Network::new(3);
-    network.lose_from_servers(2, 50);
-    network.set_mtu(3, 1_400);
-    let root = Root::with(&[]);
-    let mut command = command(
-        root.path(),
-        "doctor --json --watch 2s --on h1 --on h2 --on h3 --launcher",
-    );
-    command.arg(network.ssh());
-    command.arg("--address").arg(network.here().to_string());
-    let ended = Running::start_command(root.path(), command, "doctor on hosts").wait();
-    let ended = ended.exits(1);
-    let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
-    for (nth, (lossy, short)) in [(false, false), (true, false), (false, true)]
-        .into_iter()
-        .enumerate()
-    {
-        let host = &found["hosts"][nth];
-        assert_eq!(host["name"], format!("h{}", nth + 1), "{host:#}");
-        let is_warning = |check: &str| {
-            let findings = host["network"].as_array().expect("findings");
-            let one = findings.iter().find(|one| one["check"] == check);
-            one.unwrap_or_else(|| panic!("{check}: {findings:#?}"))["level"] == "warning"
-        };
-        assert_eq!(is_warning("packet-loss"), lossy, "{host:#}");
-        assert_eq!(is_warning("mtu"), short, "{host:#}");
-        // All run on one clock.
-        assert!(!is_warning("clock-drift"), "{host:#}");
-    }
-    wait_until_quiet(&network, 3, "a doctor");
-}
-
 /// Passes bytes on to `server`, each way after `delay`. Ends with the process.
 fn relay(network: &Network, server: SocketAddr, delay: Duration) -> SocketAddr {
     let listener = TcpListener::bind((network.here(), 0)).expect("a relay");

@@ -87,14 +87,3 @@ fn commands_that_measure_print_and_write() {
     root.deadheat(&format!("report {first} -o r.html")).exits(0);
     assert!(file("r.html").starts_with(b"<!"));
 }
-
-#[test]
-fn options_that_had_other_names_say_which_they_have_now() {
-    let root = Root::with(&[]);
-    root.deadheat("load --live off http://127.0.0.1:1/")
-        .exits(2)
-        .tells(&["this option is gone", "--progress"]);
-    root.deadheat("run --profile seeds")
-        .exits(2)
-        .tells(&["this option is gone", "--published"]);
-}

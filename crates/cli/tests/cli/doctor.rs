@@ -105,17 +105,8 @@ fn a_session_records_what_was_not_fine_and_tells_of_the_warnings() {
     }
 }
 
-/// Findings on the network to a host, if it was measured.
-const NETWORK: [&str; 8] = [
-    "bandwidth",
-    "clock-drift",
-    "launcher-round-trip",
-    "mtu",
-    "offloads",
-    "packet-loss",
-    "round-trip",
-    "start",
-];
+/// Findings on the way to a host and on its clock.
+const NETWORK: [&str; 3] = ["clock-drift", "round-trip", "start"];
 
 /// Looks at hosts a and b, which are processes of this machine, each reached by a script.
 fn two_hosts(reach_b: &str, more: &str) -> Ended {
@@ -149,8 +140,8 @@ fn warnings(findings: &Value) -> usize {
 }
 
 #[test]
-fn hosts_and_the_network_to_them_are_examined() {
-    let ended = two_hosts("exec \"$@\"", "--address 127.0.0.1 --json");
+fn hosts_and_the_way_to_them_are_examined() {
+    let ended = two_hosts("exec \"$@\"", "--json");
     let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let documented = std::fs::read_to_string(project().join("docs/doctor.md"));
     let documented = documented.expect("reading docs/doctor.md");
@@ -167,13 +158,7 @@ fn hosts_and_the_network_to_them_are_examined() {
         assert_eq!(checks(&host["findings"]), checks(&found["findings"]));
         assert_eq!(host["machine"]["cpus"], found["machine"]["cpus"]);
         assert!(host["watched_seconds"].as_f64() >= Some(0.05), "{host:#}");
-        for measured in [
-            "round_trip_seconds",
-            "launcher_round_trip_seconds",
-            "start_error_seconds",
-            "bits_per_second_to",
-            "bits_per_second_from",
-        ] {
+        for measured in ["round_trip_seconds", "start_error_seconds"] {
             assert!(host[measured].as_f64() > Some(0.0), "{measured}: {host:#}");
         }
         let fields = host.as_object().expect("an object").keys();
@@ -184,21 +169,9 @@ fn hosts_and_the_network_to_them_are_examined() {
         let own = warnings(&host["findings"]) + warnings(&host["network"]);
         assert_eq!(host["warnings"], own);
         all += own;
-        let mtu = finding_in(&host["network"], "mtu");
-        assert_eq!(mtu["level"], "fine", "one interface: {mtu}");
-        assert!(
-            mtu["found"].as_str().expect("text").contains("(lo"),
-            "{mtu}"
-        );
     }
     assert_eq!(found["warnings"], all);
     ended.exits(i32::from(all > 0));
-}
-
-fn finding_in<'a>(findings: &'a Value, check: &str) -> &'a Value {
-    let findings = findings.as_array().expect("findings");
-    let found = findings.iter().find(|one| one["check"] == check);
-    found.unwrap_or_else(|| panic!("no finding of {check}: {findings:?}"))
 }
 
 #[test]
@@ -208,21 +181,17 @@ fn a_host_that_cannot_be_reached_is_named_and_the_others_are_shown() {
         ("\"$@\" | head -c 2000", "the connection was"),
     ];
     for (reach, why) in cases {
-        let ended = two_hosts(reach, "--address 127.0.0.1");
+        let ended = two_hosts(reach, "");
         ended
             .exits(1)
             .says(&["Host b\n", "WARNING   host: no answer: ", why])
-            .says(&[
-                "This machine\n",
-                "Host a (",
-                "Network between this machine and a\n",
-            ]);
+            .says(&["This machine\n", "Host a (", "Between this machine and a\n"]);
     }
 }
 
 #[test]
 fn lines_of_several_hosts_have_80_columns() {
-    let ended = two_hosts("echo no route to it >&2; exit 255", "--address 127.0.0.1");
+    let ended = two_hosts("echo no route to it >&2; exit 255", "");
     for line in ended
         .stdout
         .lines()
@@ -231,7 +200,7 @@ fn lines_of_several_hosts_have_80_columns() {
         let words = line.trim_start();
         // Commands are there to be copied.
         let copied = words.starts_with(|first: char| first.is_lowercase());
-        assert!(copied && line.starts_with("            "), "{line}");
+        assert!(copied && line.starts_with("    "), "{line}");
     }
 }
 
@@ -240,27 +209,9 @@ fn without_any_host_nothing_could_be_examined() {
     let root = Root::with(&[]);
     root.write_program("reach-a", "echo no route to it >&2; exit 255");
     root.deadheat(&format!(
-        "doctor --watch 50ms --on a --launcher {}/reach-{{host}} --address 127.0.0.1",
+        "doctor --watch 50ms --on a --launcher {}/reach-{{host}}",
         root.path().display()
     ))
     .exits(3)
     .says(&["This machine", "no route to it"]);
-}
-
-#[test]
-fn a_host_whose_name_does_not_lead_to_it_is_examined_without_its_network() {
-    let root = Root::with(&[]);
-    root.write_program("reach-a.invalid", "exec \"$@\"");
-    let ended = root.deadheat(&format!(
-        "doctor --watch 50ms --on a.invalid --launcher {}/reach-{{host}} --agent {AGENT} --json",
-        root.path().display()
-    ));
-    let ended = ended.exits(1);
-    let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
-    let host = &found["hosts"][0];
-    assert!(checks(&host["findings"]).len() > 30, "{host:#}");
-    let network = finding_in(&host["network"], "network");
-    assert_eq!(network["level"], "warning");
-    let remedy = network["remedy"].as_str().expect("a remedy");
-    assert!(remedy.contains("--address IP"), "{network}");
 }

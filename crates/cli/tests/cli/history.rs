@@ -26,13 +26,13 @@ fn sessions_are_listed_in_the_order_of_their_time_and_broken_ones_are_told_of() 
     fs::rename(results.join("first"), results.join("zzz-baseline")).expect("renaming a session");
     root.write("results/00-broken/session.json", "{");
     root.write(
-        "results/older/session.json",
-        r#"{"schema": 1, "started": ""}"#,
+        "results/other/session.json",
+        r#"{"schema": 99, "started": ""}"#,
     );
     fs::create_dir(results.join("notes")).expect("making a folder that is no session");
 
     let ended = root.deadheat("history --json").exits(0);
-    let ended = ended.tells(&["00-broken", "results/older: an older Deadheat measured it"]);
+    let ended = ended.tells(&["00-broken", "results/other/session.json has format 99"]);
     assert!(!ended.stderr.contains("notes"), "{ended}");
     let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let sessions = json["sessions"].as_array().expect("sessions");

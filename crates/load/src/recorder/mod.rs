@@ -570,9 +570,9 @@ impl Recorder {
             events: self.events.map(|events| events.seen),
             exchanges: self.exchanges,
             routes: self.routes,
-            cut: Some(Duration::from_nanos(self.cut)),
-            carried: Some(Duration::from_nanos(self.carried)),
-            draining: Some(Duration::from_nanos(self.draining)),
+            cut: Duration::from_nanos(self.cut),
+            carried: Duration::from_nanos(self.carried),
+            draining: Duration::from_nanos(self.draining),
             bin,
             bins,
             connections_opened: self.connections.opened,
@@ -691,9 +691,9 @@ mod tests {
         assert_eq!(measured.answers(), 2, "one was cut at each end");
         assert_eq!(seen.service_time.count(), 1);
         assert!(seen.service_time.max() < Some(Duration::from_millis(5)));
-        assert_eq!(seen.cut, Some(Duration::from_millis(2 + 100 + 10)));
-        assert_eq!(seen.carried, Some(Duration::from_millis(2 + 25 + 100)));
-        assert_eq!(seen.draining, Some(Duration::from_millis(30)));
+        assert_eq!(seen.cut, Duration::from_millis(2 + 100 + 10));
+        assert_eq!(seen.carried, Duration::from_millis(2 + 25 + 100));
+        assert_eq!(seen.draining, Duration::from_millis(30));
         assert_eq!(seen.valid_body_bytes, 7, "of the one that began in it");
         assert_eq!(seen.window, Duration::from_millis(100));
         assert_eq!(seen.bins.len(), 10);

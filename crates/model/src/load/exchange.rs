@@ -17,7 +17,6 @@ pub struct Exchange {
     #[serde(default, skip_serializing_if = "is_first")]
     pub target: usize,
     /// How often it is sent in comparison with the others: twice as often as one of half the weight.
-    #[serde(default = "one")]
     pub weight: u32,
 }
 
@@ -37,10 +36,6 @@ fn is_first(index: &usize) -> bool {
     *index == 0
 }
 
-const fn one() -> u32 {
-    1
-}
-
 /// A request. `Host` is added when the headers have none, and the body's framing headers always.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestSpec {
@@ -49,14 +44,11 @@ pub struct RequestSpec {
     /// Path and query ("/bytes?rounds=1").
     pub path: String,
     /// Headers, in order.
-    #[serde(default)]
     pub headers: Vec<(String, String)>,
     /// The body.
-    #[serde(default)]
     pub body: Body,
     /// Whether path, header values and body are templates: `{{counter}}`, `{{random 1 100}}`, `{{line NAME}}` (the
     /// lines of a list in turn) and `{{random-line NAME}}` are replaced anew for each request.
-    #[serde(default)]
     pub template: bool,
 }
 

@@ -45,7 +45,6 @@ pub struct LoadSpec {
     /// weights say.
     pub exchanges: Vec<Exchange>,
     /// The lists of lines that templates choose from, by name.
-    #[serde(default)]
     pub lists: BTreeMap<String, Vec<String>>,
     /// A recorded load: what was taken away from the requests and lists. It cannot be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +72,6 @@ pub struct LoadSpec {
     /// always are.
     pub content_sample: u32,
     /// The seed of random arrivals and templates.
-    #[serde(default)]
     pub seed: u64,
     /// How many redirects in a row are followed for one request, on the same origin; 0: they are final answers.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -90,7 +88,6 @@ pub struct LoadSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
     /// How a closed loop's workers wait for answers.
-    #[serde(default)]
     pub wait: Wait,
     /// The width of the bins of the time series.
     #[serde(with = "crate::seconds")]

@@ -21,13 +21,11 @@ pub struct Target {
     /// The value of `Host`, unless a request has its own.
     pub authority: String,
     /// TLS on the connections; `None`: plain.
-    #[serde(default)]
     pub tls: Option<Tls>,
     /// A proxy on the way. `endpoint` is its address then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
     /// Addresses that connections are made from, in turn; empty: the system chooses.
-    #[serde(default)]
     pub sources: Vec<IpAddr>,
 }
 
@@ -98,7 +96,6 @@ pub struct Tls {
     /// Whose certificates are believed.
     pub trust: Trust,
     /// The client's own certificate.
-    #[serde(default)]
     pub identity: Option<Identity>,
     /// Whether later connections resume the session of earlier ones.
     pub resumption: bool,

@@ -1,17 +1,96 @@
-//! What `deadheat load --find-rate` leaves, from its record and analysis: the answer, one caveat, and every look.
+//! What `deadheat load --find-rate` leaves, from its record and analysis: the answer, one caveat, and every trial.
 //!
-//! [`CapacityView`] holds every figure as a rounded string with its unit; [`text`] and [`html`] only lay it out. What
-//! programs read ([`json`], [`csv`]) is unrounded. docs/load-json.md describes it.
+//! [`document`] and [`html`] are for people. What programs read ([`json`], [`csv`]) is unrounded; docs/load-json.md
+//! describes it.
 
 mod csv;
-mod html;
-mod json;
+mod document;
 mod plot;
-mod text;
-mod view;
+mod sentences;
 
-pub use csv::{COLUMNS, csv};
-pub use html::{html, html_with};
-pub use json::json;
-pub use text::text;
-pub use view::{CapacityView, LookRow, Tone};
+use deadheat_model::capacity::CapacityRecord;
+use deadheat_stats::capacity::CapacityAnalysis;
+use serde::Serialize;
+
+pub use self::{
+    csv::{COLUMNS, csv},
+    document::document,
+};
+use crate::{
+    ReportError,
+    document::Frame,
+    html::{data::DataFile, plotly_js, shell::Shell},
+};
+
+/// The record, and what it says.
+#[derive(Serialize)]
+struct Report<'a> {
+    headline: String,
+    caveat: Option<String>,
+    answer: &'a CapacityAnalysis,
+    #[serde(flatten)]
+    record: &'a CapacityRecord,
+}
+
+/// The search as JSON over several lines that end with a newline. It can be read again as a [`CapacityRecord`].
+///
+/// # Errors
+/// When a figure has no place in JSON.
+pub fn json(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<String, ReportError> {
+    let report = Report {
+        headline: sentences::headline(record, analysis),
+        caveat: sentences::caveat(record, analysis),
+        answer: analysis,
+        record,
+    };
+    Ok(serde_json::to_string_pretty(&report)? + "\n")
+}
+
+/// The search as one HTML file that needs no network, with its data.
+///
+/// # Errors
+/// When the template does not fit the document, or a figure has no place in JSON.
+pub fn html(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<String, ReportError> {
+    let (json, csv) = (json(record, analysis)?, csv(record));
+    let command = |name| format!("deadheat load --find-rate … -o {name} …");
+    let data = vec![
+        DataFile::new(
+            "capacity.json",
+            "everything that is known (docs/load-json.md)",
+            command("capacity.json"),
+            &json,
+        ),
+        DataFile::new(
+            "capacity.csv",
+            "a row for each trial (docs/load-json.md)",
+            command("capacity.csv"),
+            &csv,
+        ),
+    ];
+    page(record, analysis, Shell::new(&plotly_js(), data))
+}
+
+/// The page without data, and with another script in the place of plotly's (tests leave its megabytes out).
+///
+/// # Errors
+/// Those of [`html`].
+pub fn html_with(
+    record: &CapacityRecord,
+    analysis: &CapacityAnalysis,
+    plotly_js: &str,
+) -> Result<String, ReportError> {
+    page(record, analysis, Shell::new(plotly_js, Vec::new()))
+}
+
+fn page(
+    record: &CapacityRecord,
+    analysis: &CapacityAnalysis,
+    shell: Shell<'_>,
+) -> Result<String, ReportError> {
+    let (url, started) = (&record.url, &record.started);
+    document(record, analysis).html_in(&Frame {
+        name: "deadheat-capacity",
+        origin: &format!("deadheat load --find-rate {url}, started {started}"),
+        shell,
+    })
+}

@@ -10,15 +10,15 @@ use plotly::{
         TicksDirection,
     },
 };
-use serde::Serialize;
 
-use super::view::shown;
+use super::document::shown;
 use crate::{
-    ReportError,
+    document::{self, LegendEntry},
     figure::figure,
     html::plotting::{
         BLUE, CLEAR, GREY, GRID, ORANGE, RED, configuration, font, in_script, latency_axis,
     },
+    view::clean,
 };
 
 const HEIGHT_PX: usize = 320;
@@ -27,30 +27,11 @@ const MOST_TICKS: usize = 9;
 /// The interval's ground.
 const SHADE: &str = "rgba(47,134,200,0.18)";
 
-/// A plot for the template.
-#[derive(Serialize)]
-pub(super) struct PlotView {
-    title: String,
-    label: String,
-    height: usize,
-    legend: Vec<Series>,
-    /// Escaped for a script element.
-    json: String,
-}
-
-/// A part of the legend.
-#[derive(Serialize)]
-struct Series {
-    name: &'static str,
-    stroke: &'static str,
-    colour: &'static str,
-}
-
 /// How looks of each outcome are drawn.
-const MARKS: [(LookOutcome, Series, MarkerSymbol); 3] = [
+const MARKS: [(LookOutcome, LegendEntry, MarkerSymbol); 3] = [
     (
         LookOutcome::Held,
-        Series {
+        LegendEntry {
             name: "● holds",
             stroke: "none",
             colour: BLUE,
@@ -59,7 +40,7 @@ const MARKS: [(LookOutcome, Series, MarkerSymbol); 3] = [
     ),
     (
         LookOutcome::Failed,
-        Series {
+        LegendEntry {
             name: "✕ does not hold",
             stroke: "none",
             colour: RED,
@@ -68,7 +49,7 @@ const MARKS: [(LookOutcome, Series, MarkerSymbol); 3] = [
     ),
     (
         LookOutcome::Discarded,
-        Series {
+        LegendEntry {
             name: "◇ discarded",
             stroke: "none",
             colour: GREY,
@@ -77,11 +58,8 @@ const MARKS: [(LookOutcome, Series, MarkerSymbol); 3] = [
     ),
 ];
 
-/// A plot for each condition; none without a figure.
-pub(super) fn of(
-    record: &CapacityRecord,
-    analysis: &CapacityAnalysis,
-) -> Result<Vec<PlotView>, ReportError> {
+/// A plot for each condition that has figures.
+pub(super) fn plots(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Vec<document::Plot> {
     let is_known = |index: usize| {
         let mut looks = record.looks.iter();
         looks.any(|look| look.values.get(index).is_some_and(Option::is_some))
@@ -98,7 +76,7 @@ fn plot(
     analysis: &CapacityAnalysis,
     index: usize,
     condition: &Condition,
-) -> Result<PlotView, ReportError> {
+) -> document::Plot {
     let mut plot = Plot::new();
     plot.set_configuration(configuration());
     let mut legend = Vec::new();
@@ -137,7 +115,7 @@ fn plot(
             .hover_info(HoverInfo::Skip)
             .line(Line::new().color(ORANGE).width(2.0).dash(DashType::Dash)),
     );
-    legend.push(Series {
+    legend.push(LegendEntry {
         name: "the bound",
         stroke: "dashed",
         colour: ORANGE,
@@ -176,21 +154,22 @@ fn plot(
             .fill_color(SHADE)
             .line(ShapeLine::new().width(0.0));
         layout = layout.shapes(vec![shade]);
-        legend.push(Series {
+        legend.push(LegendEntry {
             name: "95 % interval of the highest rate",
             stroke: "area",
             colour: BLUE,
         });
     }
     plot.set_layout(layout);
-    let title = format!("{} at each rate", condition.figure);
-    Ok(PlotView {
+    let title = clean(&format!("{} at each rate", condition.figure));
+    document::Plot {
         label: format!("{title}: a plot of points. The table below has the figures."),
         title,
-        height: HEIGHT_PX,
+        subject: clean(&record.url),
+        height_px: HEIGHT_PX,
         legend,
-        json: in_script(&serde_json::to_string(&plot)?),
-    })
+        json: in_script(&plot.to_json()),
+    }
 }
 
 fn styled(axis: Axis) -> Axis {

@@ -22,8 +22,7 @@ use crate::{
 };
 
 const TEMPLATE: &str = include_str!("compare.html.j2");
-/// The style of this page and of that of a search.
-pub(crate) const STYLE: &str = concat!(
+const STYLE: &str = concat!(
     include_str!("../html/style.css"),
     include_str!("compare.css")
 );

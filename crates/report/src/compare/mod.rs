@@ -14,7 +14,6 @@ mod view;
 mod words;
 
 pub use gate::GateView;
-pub(crate) use html::STYLE;
 pub use html::html;
 pub use json::{SCHEMA, json};
 pub use markdown::markdown;

@@ -1,19 +1,19 @@
 //! Several sessions for a person or a program: what changed between them, and a stack's figures over them.
 
-mod text;
+mod document;
 
 use deadheat_stats::history::History;
 use serde::Serialize;
 
 use crate::ReportError;
 
-pub use text::text;
+pub use self::document::document;
 
 /// The version of the JSON format. A field that goes, or changes its meaning, raises it; a new one does not.
 pub const SCHEMA: u32 = 3;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct Report<'a> {
     schema: u32,
     format: &'static str,
     #[serde(flatten)]
@@ -25,12 +25,10 @@ struct Document<'a> {
 /// # Errors
 /// When a figure cannot be written.
 pub fn json(history: &History) -> Result<String, ReportError> {
-    let document = Document {
+    let report = Report {
         schema: SCHEMA,
         format: "deadheat-history",
         history,
     };
-    let mut text = serde_json::to_string_pretty(&document)?;
-    text.push('\n');
-    Ok(text)
+    Ok(serde_json::to_string_pretty(&report)? + "\n")
 }

@@ -1,10 +1,13 @@
-// Follows the session: the server tells when the report was drawn anew, and this page then loads it, as it was left.
+// Reloads the page when the next one is expected, and restores what the reader has made of it.
 {
   const bar = document.getElementById("live");
   const status = document.getElementById("live-status");
   const pause = document.getElementById("live-pause");
   const kept = "deadheat-live";
-  let source = null;
+  const written = Number(bar.dataset.written), next = Number(bar.dataset.next);
+  // How soon the page looks again if the next one was late, and how late it may be at most.
+  const AGAIN = 5000, LATEST = 600000 + 10 * next;
+  let timer = null;
 
   // What a reader has made of the page. Elements without an id are found again by their place below one with an id.
   const place = (element, selector) => {
@@ -19,10 +22,7 @@
   // What is not laid out, such as the plots' data, is nowhere.
   const isShown = (element) => element.getClientRects().length > 0;
 
-  // A notice has nothing to keep, and comes between two reports.
-  const isReport = bar.dataset.version !== "0";
   const keep = () => {
-    if (!isReport) return;
     const above = all("main [id]").filter((one) => isShown(one) && one.getBoundingClientRect().top <= bar.offsetHeight + 1);
     const anchor = above.at(-1);
     sessionStorage.setItem(kept, JSON.stringify({
@@ -61,50 +61,39 @@
   };
 
   const held = () => sessionStorage.getItem(`${kept}-held`) === "yes";
-  const leave = () => { source?.close(); source = null; };
   const follow = () => {
-    if (source || document.hidden || held() || bar.dataset.is === "lost") return;
-    // Said with the version that is on the screen by now, this tells the server that it need not wait any longer.
-    source = new EventSource(`/events?seen=${bar.dataset.version}`);
-    source.addEventListener("refresh", () => { keep(); leave(); location.reload(); });
-    source.addEventListener("status", (event) => {
-      const { status: text, heats } = JSON.parse(event.data);
-      status.textContent = text;
-      const progress = bar.querySelector("progress");
-      if (progress) progress.value = heats;
-    });
-    source.onerror = () => {
-      leave();
-      if (bar.dataset.is === "ended") return;
+    clearTimeout(timer);
+    if (document.hidden || held()) return;
+    const age = Date.now() - written;
+    if (age > LATEST) {
       bar.dataset.is = "lost";
-      status.textContent = "Deadheat does not answer any more: the session has ended, and its terminal says how. This page keeps its last state.";
-    };
+      status.textContent = `Nothing new since ${new Date(written).toLocaleTimeString()}: the session may have been killed. Reload the page to look again.`;
+      return;
+    }
+    timer = setTimeout(() => { keep(); location.reload(); }, Math.max(next - age, AGAIN));
   };
 
-  if (pause) {
-    const words = status.textContent;
-    const show = () => {
-      pause.textContent = held() ? "Go on" : "Hold this page still";
-      status.textContent = held() ? `${words}, when this page was held still; the session goes on` : words;
-    };
-    pause.addEventListener("click", () => {
-      sessionStorage.setItem(`${kept}-held`, held() ? "no" : "yes");
-      show();
-      held() ? leave() : follow();
-    });
+  const words = status.textContent;
+  const show = () => {
+    pause.textContent = held() ? "Go on" : "Hold this page still";
+    status.textContent = held() ? `${words}, when this page was held still; the session goes on` : words;
+  };
+  pause.addEventListener("click", () => {
+    sessionStorage.setItem(`${kept}-held`, held() ? "no" : "yes");
     show();
-    pause.hidden = false;
-  }
-  // A page that nobody sees is not drawn anew, and the session does not wait for it.
-  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : follow()));
+    follow();
+  });
+  show();
+  pause.hidden = false;
 
-  history.scrollRestoration = "manual";
+  // A page that nobody sees does not take CPU time from the measurement.
+  document.addEventListener("visibilitychange", follow);
+
   const state = JSON.parse(sessionStorage.getItem(kept));
-  if (state && isReport) {
+  if (state) {
     sessionStorage.removeItem(kept);
     restore(state);
     addEventListener("load", () => scroll(state), { once: true });
   }
-  const drawn = () => ("requestIdleCallback" in window ? requestIdleCallback(follow, { timeout: 2000 }) : setTimeout(follow, 300));
-  addEventListener("load", drawn, { once: true });
+  follow();
 }

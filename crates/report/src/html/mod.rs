@@ -1,4 +1,4 @@
-//! What all pages have in common: the data that they hold, the shell, plots, and the bar of a page that follows a session.
+//! What all pages have in common: the data that they hold, the shell, plots, and the bar of a live page.
 
 pub(crate) mod data;
 pub mod live;

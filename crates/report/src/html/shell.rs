@@ -4,7 +4,7 @@ use minijinja::{Value, context, value::Serde};
 
 use super::{
     data::{DataFile, packed},
-    live, weight,
+    weight,
 };
 use crate::figure::bytes;
 
@@ -21,93 +21,59 @@ pub(crate) const PLOTS: &str = concat!(
     include_str!("picture.js")
 );
 
-/// What a page that is a file may load: nothing but what stands in it.
+/// What a page may load: nothing but what stands in it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
 
 /// What stands around a report.
 pub(crate) struct Shell<'a> {
-    plotly: Plotly,
+    /// Plotly's JavaScript as gzip in base64, if the page needs it.
+    plotly: Option<String>,
     data: Vec<DataFile<'a>>,
 }
 
-/// Where a page has plotly's JavaScript.
-enum Plotly {
-    /// In itself, as gzip in base64.
-    Here(String),
-    /// Nowhere: the page needs no library. It is a file, or its server tells it of events.
-    Nowhere { is_file: bool },
-}
-
 impl<'a> Shell<'a> {
-    /// The shell of a page that is a file.
+    /// The shell of a page whose plots plotly draws.
     pub(crate) fn new(plotly_js: &str, data: Vec<DataFile<'a>>) -> Self {
-        let plotly = Plotly::Here(packed(plotly_js));
-        Self { plotly, data }
-    }
-
-    /// The shell of a page that is a file and draws its plots without a library.
-    pub(crate) fn without_library(data: Vec<DataFile<'a>>) -> Self {
         Self {
-            plotly: Plotly::Nowhere { is_file: true },
+            plotly: Some(packed(plotly_js)),
             data,
         }
     }
 
-    /// The same of a page that is served, without data.
-    pub(crate) fn served_without_library() -> Self {
-        Self {
-            plotly: Plotly::Nowhere { is_file: false },
-            data: Vec::new(),
-        }
+    /// The shell of a page that draws its plots without a library.
+    pub(crate) fn without_library(data: Vec<DataFile<'a>>) -> Self {
+        Self { plotly: None, data }
     }
 
     /// What the templates call `shell`.
     pub(crate) fn context(&self) -> Value {
-        let plotly = match &self.plotly {
-            Plotly::Here(script) => Some(script.clone()),
-            Plotly::Nowhere { .. } => None,
-        };
-        let policy = if self.is_file() { POLICY } else { live::POLICY };
+        let plotly = self.plotly.clone();
         context! {
-            policy => Value::from_safe_string(policy.to_owned()),
+            policy => Value::from_safe_string(POLICY.to_owned()),
             plotly => plotly.map(Value::from_safe_string),
             data => Value::from(Serde(&self.data)),
-            weight => self.is_file().then(|| Value::from_safe_string(weight::PLACE.to_owned())),
+            weight => Value::from_safe_string(weight::PLACE.to_owned()),
         }
     }
 
-    fn is_file(&self) -> bool {
-        !matches!(self.plotly, Plotly::Nowhere { is_file: false })
-    }
-
-    /// The page with what it says about its own weight, if it is a file.
+    /// The page with what it says about its own weight.
     pub(crate) fn weighed(&self, page: String) -> String {
         let size = |length: usize| bytes(length as f64);
         let data: usize = self.data.iter().map(DataFile::weight).sum();
         let data = (data > 0).then(|| format!("{} are the data", size(data)));
-        match &self.plotly {
-            Plotly::Here(script) => {
-                let plotly = size(script.len());
-                let data = data.map(|data| format!(" and {data}")).unwrap_or_default();
-                weight::weighed(&page, |length| {
-                    format!(
-                        "This page weighs {}, of which {plotly} draw the plots{data}. It needs nothing else.",
-                        size(length)
-                    )
-                })
-            }
-            Plotly::Nowhere { is_file: true } => {
-                let data = data
-                    .map(|data| format!(", of which {data}"))
-                    .unwrap_or_default();
-                weight::weighed(&page, |length| {
-                    format!(
-                        "This page weighs {}{data}. It needs nothing else.",
-                        size(length)
-                    )
-                })
-            }
-            Plotly::Nowhere { is_file: false } => page,
-        }
+        let plots = self.plotly.as_ref();
+        let plots = plots.map(|script| format!("{} draw the plots", size(script.len())));
+        let parts: Vec<String> = plots.into_iter().chain(data).collect();
+        let parts = if parts.is_empty() {
+            String::new()
+        } else {
+            format!(", of which {}", parts.join(" and "))
+        };
+        weight::weighed(&page, |length| {
+            format!(
+                "This page weighs {}{parts}. It needs nothing else.",
+                size(length)
+            )
+        })
     }
 }

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use deadheat_model::imported::{ENOUGH_RUNS, Run};
 
-use crate::{
-    figure::{counted, figure},
-    view::clean,
-};
+use crate::figure::{counted, figure};
 
 /// Whether the runs can rank the servers, and what there is.
 pub(super) fn headline(runs: &[Run], tables: &[&[Run]]) -> String {
@@ -99,13 +96,9 @@ fn fastest(table: &[Run]) -> Result<String, &'static str> {
     let means = servers.iter().map(|(name, rates)| (name, mean(rates)));
     let best = means.max_by(|one, other| one.1.total_cmp(&other.1));
     let (name, rate) = best.ok_or("a table has no server")?;
-    let section = first.section.as_deref().map(clean);
+    let section = first.section.as_deref();
     let section = section.map_or_else(String::new, |section| format!(" ({section})"));
-    Ok(format!(
-        "{} requests/s, of {}{section}",
-        figure(rate),
-        clean(name)
-    ))
+    Ok(format!("{} requests/s, of {name}{section}", figure(rate)))
 }
 
 /// The lowest and the highest rate.

@@ -1,13 +1,13 @@
 //! Reports of other load generators, as they were read.
 
+mod document;
 mod headline;
-mod text;
 mod versus;
 
 use deadheat_model::imported::Imported;
 
 pub use self::{
-    text::text,
+    document::document,
     versus::{Sides, versus, versus_json},
 };
 use crate::ReportError;
@@ -17,7 +17,5 @@ use crate::ReportError;
 /// # Errors
 /// When a figure cannot be written.
 pub fn json(imported: &Imported) -> Result<String, ReportError> {
-    let mut text = serde_json::to_string_pretty(imported)?;
-    text.push('\n');
-    Ok(text)
+    Ok(serde_json::to_string_pretty(imported)? + "\n")
 }

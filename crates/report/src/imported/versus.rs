@@ -1,14 +1,12 @@
 //! Runs of two servers against each other, the verdict first.
 
-use anstyle::Style;
 use deadheat_stats::versus::{Verdict, tool_runs::RunsVersus};
 use serde::Serialize;
 
 use crate::{
     ReportError,
+    document::{Column, Document, Section, Table, Tone},
     figure::{NONE, counted, figure, seconds},
-    text::{BOLD, Page, Screen, WARN},
-    view::clean,
 };
 
 /// The files of both sides.
@@ -20,45 +18,46 @@ pub struct Sides<'a> {
     pub b: &'a str,
 }
 
-/// The comparison for a terminal. `warnings` hold for both sides.
-pub fn versus(
-    sides: Sides<'_>,
-    versus: &RunsVersus,
-    warnings: &[String],
-    screen: Screen,
-) -> String {
-    let mut page = Page::new(screen);
+/// The comparison as it is shown, the verdict first. `warnings` hold for both sides.
+pub fn versus(sides: Sides<'_>, versus: &RunsVersus, warnings: &[String]) -> Document {
     let throughput = &versus.throughput;
-    page.wrapped(BOLD, "", &headline(versus));
-    let side = |name: &str, runs: usize| format!("{} ({})", clean(name), counted(runs, "run"));
-    page.wrapped(Style::new(), "A  ", &side(sides.a, throughput.heats_a));
-    page.wrapped(Style::new(), "B  ", &side(sides.b, throughput.heats_b));
-    for warning in versus.warnings.iter().chain(warnings) {
-        page.wrapped(WARN, "! ", &clean(warning));
-    }
-    page.line(Style::new(), "");
+    let side = |name: &str, runs: usize| format!("{name} ({})", counted(runs, "run"));
     let interval = throughput.interval.map_or_else(
         || NONE.to_owned(),
         |interval| format!("{}–{}", figure(interval.low), figure(interval.high)),
     );
-    let mut rows = vec![vec![
-        "requests/s".to_owned(),
-        figure(throughput.a),
-        figure(throughput.b),
-        figure(throughput.ratio),
-        interval,
-    ]];
-    rows.extend(versus.times.iter().map(|time| {
-        vec![
-            time.name.to_owned(),
-            seconds(time.a_ms / 1e3),
-            seconds(time.b_ms / 1e3),
-            figure(time.b_ms / time.a_ms),
-            NONE.to_owned(),
-        ]
-    }));
-    page.table("", &["", "A", "B", "B / A", "interval"], &rows);
-    page.text
+    let mut table = Table::new([
+        Column::left(""),
+        Column::right("A"),
+        Column::right("B"),
+        Column::right("B / A"),
+        Column::right("interval"),
+    ]);
+    table.row([
+        "requests/s",
+        &figure(throughput.a),
+        &figure(throughput.b),
+        &figure(throughput.ratio),
+        &interval,
+    ]);
+    for time in &versus.times {
+        table.row([
+            time.name,
+            &seconds(time.a_ms / 1e3),
+            &seconds(time.b_ms / 1e3),
+            &figure(time.b_ms / time.a_ms),
+            NONE,
+        ]);
+    }
+    let lead = Section::lead()
+        .facts([
+            ("A", side(sides.a, throughput.heats_a)),
+            ("B", side(sides.b, throughput.heats_b)),
+        ])
+        .warnings(versus.warnings.iter().chain(warnings));
+    Document::new(Tone::Plain, headline(versus))
+        .section(lead)
+        .section(Section::new("B against A").table(table))
 }
 
 fn headline(versus: &RunsVersus) -> String {
@@ -90,17 +89,16 @@ fn headline(versus: &RunsVersus) -> String {
 /// When a figure cannot be written.
 pub fn versus_json(sides: Sides<'_>, versus: &RunsVersus) -> Result<String, ReportError> {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct Report<'a> {
         format: &'static str,
         sides: Sides<'a>,
         #[serde(flatten)]
         versus: &'a RunsVersus,
     }
-    let mut text = serde_json::to_string_pretty(&Document {
+    let report = Report {
         format: "deadheat-compare-imported",
         sides,
         versus,
-    })?;
-    text.push('\n');
-    Ok(text)
+    };
+    Ok(serde_json::to_string_pretty(&report)? + "\n")
 }

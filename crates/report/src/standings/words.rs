@@ -6,7 +6,7 @@ use deadheat_stats::{
     standings::{AbsentBecause, Measure},
 };
 
-use super::view::{LoadView, Placed, State};
+use super::view::{LoadView, Placed, StandingsView, State};
 use crate::figure::{NONE, Quantity, bytes, counted, figure, list, seconds};
 
 mod published;
@@ -27,7 +27,31 @@ pub(crate) const NULL_SERVER: &str = "null server";
 pub const YARDSTICKS: &str = "Yardsticks, not ranked";
 
 /// What the columns of a table mean.
-pub const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank m–n: order not proven.";
+const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank m–n: order not proven.";
+/// The same where a rank is proven although its row is behind by less than its ±: what is proven makes the rest easier to
+/// prove, and intervals do not profit from that.
+const LEGEND_OF_STEPS: &str =
+    "±: beside the best, all rows at once; ranks: proven one by one (m–n: not yet).";
+
+/// What the columns of a session's tables mean.
+pub fn legend(view: &StandingsView) -> &'static str {
+    if is_proven_in_steps(view) {
+        LEGEND_OF_STEPS
+    } else {
+        LEGEND
+    }
+}
+
+/// Whether a row is proven to be behind the best by less than its ±.
+pub(crate) fn is_proven_in_steps(view: &StandingsView) -> bool {
+    let mut rows = view.loads.iter().flat_map(LoadView::rows);
+    rows.any(|row| {
+        let behind = row.share_of_best.map(|share| -share.ln());
+        let is_proven = row.main.and_then(|main| main.rank).is_some_and(|rank| rank.best > 1);
+        let within = |(behind, width): (f64, f64)| behind > 0.0 && behind < width;
+        is_proven && behind.zip(row.half_width).is_some_and(within)
+    })
+}
 
 /// What a load's stacks are ranked by, as a column's head.
 pub const fn measure_head(measure: Measure) -> &'static str {

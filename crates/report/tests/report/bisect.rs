@@ -1,7 +1,10 @@
 //! Searches with every outcome, and with messages that want to break out.
 
 use deadheat_model::bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question, SCHEMA};
-use deadheat_report::bisect::{BisectView, json, markdown, text};
+use deadheat_report::{
+    bisect::{document, json},
+    text::Screen,
+};
 
 use crate::standings::cases::HOSTILE;
 
@@ -149,8 +152,8 @@ fn cases() -> Vec<(&'static str, Vec<Question>)> {
 #[test]
 fn every_outcome_begins_with_the_answer_and_says_what_to_do() {
     let texts = cases().into_iter().map(|(name, questions)| {
-        let view = BisectView::new(&record(questions), FOLDER);
-        format!("== {name}\n{}", text(&view, 80, false))
+        let document = document(&record(questions), FOLDER, None);
+        format!("== {name}\n{}", document.text(Screen::new(80, false)))
     });
     let texts = texts.collect::<Vec<_>>().join("\n");
     for line in texts.lines() {
@@ -168,7 +171,7 @@ fn markdown_has_the_same_and_json_everything() {
     let record = record(questions);
     insta::assert_snapshot!(
         "bisect-markdown",
-        markdown(&BisectView::new(&record, FOLDER))
+        document(&record, FOLDER, None).markdown()
     );
     let json: serde_json::Value = serde_json::from_str(&json(&record, FOLDER).unwrap()).unwrap();
     assert_eq!(json["format"], "deadheat-bisect");

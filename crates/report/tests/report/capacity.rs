@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use deadheat_model::capacity::{
     Burst, CapacityRecord, Condition, Declared, FORMAT, LookOutcome, LookRecord, SCHEMA, Unit,
 };
-use deadheat_report::capacity::{CapacityView, csv, html_with, json, text};
+use deadheat_report::{
+    capacity::{csv, document, html_with, json},
+    text::Screen,
+};
 use deadheat_stats::capacity::analyse;
 use serde_json::Value;
 
@@ -112,8 +115,7 @@ fn all() -> BTreeMap<&'static str, CapacityRecord> {
 }
 
 fn shown(record: &CapacityRecord) -> String {
-    let view = CapacityView::new(record, &analyse(record));
-    text(&view, 80, false)
+    document(record, &analyse(record)).text(Screen::new(80, false))
 }
 
 #[test]

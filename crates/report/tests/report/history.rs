@@ -4,7 +4,10 @@ use deadheat_model::{
     heats::{EndReason, SessionRecord},
     session::{FoundVersion, TargetState},
 };
-use deadheat_report::history::{json, text};
+use deadheat_report::{
+    history::{document, json},
+    text::Screen,
+};
 use deadheat_simulation::Recorded;
 use deadheat_stats::{history::History, steering};
 
@@ -67,7 +70,7 @@ fn history() -> History {
 
 #[test]
 fn text_at_80_columns() {
-    let text = text(&history(), 80);
+    let text = document(&history()).text(Screen::new(80, false));
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }

@@ -5,7 +5,6 @@ mod capacity;
 mod compare;
 mod documentation;
 mod formats;
-mod live;
 mod load;
 #[path = "../../../stats/tests/stats/load_fixture.rs"]
 mod load_fixture;

@@ -1,7 +1,6 @@
 //! The coordinator's side of an examination: hosts are asked one by one, so that one that is lost takes no other with it.
 
 use std::{
-    net::IpAddr,
     sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
@@ -11,10 +10,9 @@ use super::{
     clock::{Exchange, Offset},
     launcher::{Binary, Launcher},
     message::{Answer, Order},
-    probe,
     remote::AgentError,
 };
-use crate::doctor::{Clocks, Examination, Link, Trips};
+use crate::doctor::{Clocks, Examination, Trips};
 
 /// Questions for the time before others are watched, and as many after that.
 const QUESTIONS: u32 = 100;
@@ -71,14 +69,6 @@ impl Examinee {
             clocks: clocks
                 .ok_or_else(|| AgentError::new(&agent.host, "it does not know the time"))?,
         })
-    }
-
-    /// Measures the network between it and this machine's `address`.
-    ///
-    /// # Errors
-    /// Why that cannot be done, or that the host is lost.
-    pub fn probe(&mut self, address: IpAddr) -> Result<Link, String> {
-        probe::measure(&mut self.0, address)
     }
 
     fn ask_for_time(&mut self) -> Result<Vec<Exchange>, AgentError> {

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read},
-    net::{IpAddr, SocketAddr},
+    net::IpAddr,
     time::Duration,
 };
 
@@ -12,12 +12,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{
     frame::{self, FrameError},
     ranges,
-    traffic::{Seen, Token},
 };
-use crate::doctor::{Examination, Interface};
+use crate::doctor::Examination;
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 7;
+pub(super) const PROTOCOL: u32 = 8;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -72,11 +71,6 @@ pub(super) enum Order {
         watch: Duration,
         connections: u32,
     },
-    /// Connect to the coordinator there, show the token, and take part in the measurement of the network.
-    Probe {
-        coordinator: SocketAddr,
-        token: Token,
-    },
 }
 
 /// What an agent says. The first message is `Hello`, the last one `Bye`.
@@ -122,7 +116,6 @@ pub(super) enum Answer {
     Alive,
     Bye,
     Examined(Box<Examination>),
-    Probed(Box<Probed>),
 }
 
 /// An instant of a load.
@@ -145,14 +138,6 @@ pub(super) struct SlicePart {
     /// How long after the agreed instant it began.
     #[serde(with = "deadheat_model::seconds")]
     pub(super) late: Duration,
-}
-
-/// What an agent saw of the network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Probed {
-    pub(super) seen: Seen,
-    /// The interface that it used.
-    pub(super) interface: Option<Interface>,
 }
 
 /// Who an agent is, and where.
@@ -231,7 +216,6 @@ impl Message for Order {
         kind("alive", SMALL, 64),
         kind("bye", SMALL, 64),
         kind("examine", SMALL, 64),
-        kind("probe", SMALL, 64),
     ];
 
     fn number(&self) -> u8 {
@@ -248,7 +232,6 @@ impl Message for Order {
             Self::Alive => 9,
             Self::Bye => 10,
             Self::Examine { .. } => 11,
-            Self::Probe { .. } => 12,
         }
     }
 }
@@ -273,7 +256,6 @@ impl Message for Answer {
         kind("alive", SMALL, 64),
         kind("bye", SMALL, 64),
         kind("examined", 1 << 20, 16 << 10),
-        kind("probed", 16 << 10, 256),
     ];
 
     fn number(&self) -> u8 {
@@ -291,7 +273,6 @@ impl Message for Answer {
             Self::Alive => 10,
             Self::Bye => 11,
             Self::Examined(_) => 12,
-            Self::Probed(_) => 13,
         }
     }
 }
@@ -419,10 +400,6 @@ mod tests {
                 watch: length,
                 connections: 1,
             },
-            Order::Probe {
-                coordinator: SocketAddr::new(local, 1),
-                token: [255; 32],
-            },
         ]);
         let part = SlicePart {
             observation: Observation::default(),
@@ -456,10 +433,6 @@ mod tests {
             Answer::Alive,
             Answer::Bye,
             Answer::Examined(Box::default()),
-            Answer::Probed(Box::new(Probed {
-                seen: Seen::default(),
-                interface: None,
-            })),
         ]);
     }
 

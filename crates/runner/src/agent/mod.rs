@@ -13,7 +13,6 @@ mod clock;
 mod database;
 mod deliver;
 mod examine;
-mod examined;
 #[cfg(test)]
 mod faults;
 mod frame;
@@ -22,14 +21,11 @@ mod message;
 mod patience;
 mod pipe;
 mod plausible;
-mod probe;
 mod ranges;
 mod remote;
 mod serve;
 mod sliced;
 mod slices;
-mod tcp_info;
-mod traffic;
 
 pub use agents::{Agents, Together};
 pub use database::Serving;

@@ -1,6 +1,7 @@
 //! The agent's side: what `deadheat agent` does on a host.
 
 use std::{
+    env,
     io::{self, BufReader, Write as _},
     process,
     sync::{
@@ -17,13 +18,14 @@ use deadheat_model::LoadSpec;
 
 use super::{
     database::HostedDatabase,
-    examined,
     frame::{FrameError, GREETING},
     message::{self, Answer, Host, Instant, Order, PROTOCOL},
     monotonic_ns,
     sliced::SlicedLoads,
 };
-use crate::{process::Supervision, services::Access, session::describe_machine};
+use crate::{
+    doctor::Examination, process::Supervision, services::Access, session::describe_machine,
+};
 
 /// How often the agent says that it is there.
 pub(super) const PULSE: Duration = Duration::from_secs(1);
@@ -220,10 +222,9 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                 shared.say(&Answer::refused(why));
             }
             Order::Examine { watch, connections } => {
-                shared.say(&examined::examined(watch, connections));
-            }
-            Order::Probe { coordinator, token } => {
-                shared.say(&examined::probed(coordinator, &token));
+                // Nothing but temporary files is written here.
+                let found = Examination::here(watch, &env::temp_dir(), connections);
+                shared.say(&Answer::Examined(Box::new(found.of_several())));
             }
             // A start that came too late for a load that was refused.
             _ => {}

@@ -7,7 +7,6 @@ mod cpus;
 mod examination;
 mod finding;
 mod here;
-mod interface;
 mod kernel;
 mod limits;
 mod link;
@@ -30,8 +29,7 @@ use deadheat_model::{
 
 pub use self::{
     examination::Examination,
-    interface::{Interface, Offloads},
-    link::{Clocks, Flow, Link, Resent, Trips, judge_clocks, judge_link, unmeasured, unreached},
+    link::{Clocks, Trips, judge_link, unreached},
     own::OwnFacts,
     root::Root,
     watch::{Busy, Watched},

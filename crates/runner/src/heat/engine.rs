@@ -197,10 +197,9 @@ impl Course<'_, '_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Starts, checks, warms up and freezes the members, one after another, in an order that differs from heat to heat: of
-    /// two equal servers, the second to be started was faster by 0.5 % (docs/evidence, `same`). Where all of them are
-    /// needed, as in a comparison of two, all are started before any is warmed up: the failure of one is known at once, and
-    /// ends it.
+    /// Starts, checks, warms up and freezes the members, one after another, in an order that differs from heat to heat:
+    /// later ones are a little faster (docs/evidence, `start-order`). Where all of them are needed, as in a comparison of two,
+    /// all are started before any is warmed up: the failure of one is known at once, and ends it.
     fn bring_all_up(&mut self, order: &[usize]) {
         let are_all_needed = self.places.len() > 1 && self.least >= self.places.len();
         if !are_all_needed {

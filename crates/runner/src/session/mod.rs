@@ -34,6 +34,7 @@ use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, stack_failure::Phase};
 
+pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
 pub use self::{
     cpus::share_out,
     error::SessionError,
@@ -51,10 +52,6 @@ pub use self::{
     survey::{Inspections, survey},
 };
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
-pub(crate) use self::{
-    server::listen,
-    topology::{cores_below, nodes_below, parse_list},
-};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};
 
 /// All targets, as long as it is not known which of them are available.

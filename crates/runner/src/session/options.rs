@@ -94,7 +94,7 @@ pub struct SessionOptions {
     pub start_timeout: Duration,
     /// What [`crate::doctor`] found before the session, for the record.
     pub findings: Vec<Finding>,
-    /// Whether somebody serves the report of the heats so far while it runs, for the record.
+    /// Whether the report so far is written after each heat, for the record.
     pub live: bool,
     /// Deadheat's own arguments, for the record.
     pub arguments: Vec<String>,

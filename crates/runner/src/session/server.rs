@@ -349,7 +349,7 @@ fn free_port(host: IpAddr) -> std::io::Result<u16> {
 
 /// Listens on a port below the ranges from which systems give clients theirs (Linux: 32768 and up), so that no
 /// connection of the load takes it before the server does.
-pub(crate) fn listen(host: IpAddr) -> std::io::Result<TcpListener> {
+fn listen(host: IpAddr) -> std::io::Result<TcpListener> {
     let mut last = std::io::ErrorKind::AddrInUse.into();
     for _ in 0..100 {
         let port = rand::random_range(PORTS);

@@ -46,8 +46,8 @@ impl Stretch {
     /// As it was recorded. In an open loop what falls due meanwhile is sent later, so that its edges cut no pause.
     pub(super) fn of(slice: &SliceRecord) -> Self {
         let is_closed = slice.open.is_none();
-        let each = |all: Option<Duration>, requests: u64| match all {
-            Some(all) if requests > 0 && is_closed => all.as_secs_f64() / requests as f64,
+        let each = |all: Duration, requests: u64| match requests {
+            1.. if is_closed => all.as_secs_f64() / requests as f64,
             _ => 0.0,
         };
         let window = slice.window.as_secs_f64();

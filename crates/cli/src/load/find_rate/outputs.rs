@@ -6,13 +6,13 @@ use deadheat_model::{
     capacity::{CapacityRecord, FORMAT, SCHEMA},
     record,
 };
-use deadheat_report::capacity::{self as report, CapacityView};
+use deadheat_report::{capacity as report, text::Screen};
 use deadheat_runner::files;
 use deadheat_stats::capacity::analyse;
 
 use crate::{
     args::Format,
-    data::{self, COLUMNS, Files, FilesArgs, Sink},
+    data::{self, Files, FilesArgs, Sink},
     exit::Failure,
     load::args::LoadFormat,
     output,
@@ -46,32 +46,31 @@ impl Outputs {
 
     /// Writes everything.
     pub(super) fn write(self, record: &CapacityRecord) -> Result<(), Failure> {
+        let screen = output::screen();
         let printed = match self.printed {
-            LoadFormat::Text => output::data(&text(record, output::width(), output::colour())),
-            LoadFormat::Html => data::print(rendered(record, LoadFormat::Html)?.as_bytes()),
-            format => output::data(&rendered(record, format)?),
+            LoadFormat::Html => data::print(rendered(record, self.printed, screen)?.as_bytes()),
+            format => output::data(&rendered(record, format, screen)?),
         };
         let written = self
             .files
-            .write(|format| rendered(record, *format).map(String::into_bytes));
+            .write(|format| rendered(record, *format, data::page()).map(String::into_bytes));
         printed.and(written)
     }
 }
 
-fn text(record: &CapacityRecord, width: usize, colour: bool) -> String {
-    let view = CapacityView::new(record, &analyse(record));
-    report::text(&view, width, colour)
-}
-
-/// The report in a format, as a file has it.
-fn rendered(record: &CapacityRecord, format: LoadFormat) -> Result<String, Failure> {
+/// The report in a format.
+fn rendered(
+    record: &CapacityRecord,
+    format: LoadFormat,
+    screen: Screen,
+) -> Result<String, Failure> {
     let analysis = analyse(record);
     let rendered = match format {
         LoadFormat::Json => report::json(record, &analysis),
         LoadFormat::Csv => Ok(report::csv(record)),
         LoadFormat::Html => report::html(record, &analysis),
         // No other format comes here.
-        _ => Ok(text(record, COLUMNS, false)),
+        _ => Ok(report::document(record, &analysis).text(screen)),
     };
     rendered
         .map_err(|error| Failure::nothing(format!("writing the report of {}: {error}", record.url)))
@@ -96,9 +95,9 @@ pub(crate) fn read(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
     };
     let record: CapacityRecord =
         record::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
-    if record.schema > SCHEMA {
+    if record.schema != SCHEMA {
         return Err(unreadable(&format!(
-            "its format has version {}, and this deadheat knows {SCHEMA}",
+            "its schema is {}, and this Deadheat reads {SCHEMA}",
             record.schema
         )));
     }
@@ -110,16 +109,20 @@ pub(crate) fn read(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
 /// # Errors
 /// When it has no report in this format.
 pub(crate) fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), Failure> {
-    match sink.format {
-        Format::Text => {
-            let text = text(record, sink.width(), sink.screen().colour);
-            sink.write(&text)
+    let format = match sink.format {
+        Format::Text => LoadFormat::Text,
+        Format::Json => LoadFormat::Json,
+        Format::Csv => LoadFormat::Csv,
+        Format::Html => LoadFormat::Html,
+        Format::Markdown | Format::Card => {
+            return Err(Failure::usage(
+                "a search of --find-rate is shown as text, json, csv or html: choose one with --format",
+            ));
         }
-        Format::Json => sink.write(&rendered(record, LoadFormat::Json)?),
-        Format::Csv => sink.write(&rendered(record, LoadFormat::Csv)?),
-        Format::Html => sink.write_bytes(rendered(record, LoadFormat::Html)?.as_bytes()),
-        Format::Markdown | Format::Card => Err(Failure::usage(
-            "a search of --find-rate is shown as text, json, csv or html: choose one with --format",
-        )),
+    };
+    let rendered = rendered(record, format, sink.screen())?;
+    match format {
+        LoadFormat::Html => sink.write_bytes(rendered.as_bytes()),
+        _ => sink.write(&rendered),
     }
 }

@@ -13,13 +13,13 @@ use deadheat_model::{
     },
     words::{self, counted, separated},
 };
+use deadheat_report::text::wrap;
 use deadheat_runner::secret;
 
 use super::{
     collector::CollectorUrl, rate, spec::MOST_WITH_FIGURES, stream, template, think,
     thresholds::Threshold,
 };
-use crate::wrap;
 
 /// The columns that lines are broken at.
 const COLUMNS: usize = 80;
@@ -132,7 +132,7 @@ pub(crate) fn laid_out(
 /// A label and its text, in lines of its own.
 fn labelled(label: &str, text: &str) -> Vec<String> {
     let head = format!("  {label:<width$}", width = INDENT - 2);
-    wrap::lines(text, COLUMNS, &head, &" ".repeat(INDENT))
+    wrap(text, COLUMNS, &head, false)
 }
 
 /// Where connections lead, and how.

@@ -251,39 +251,18 @@ impl Network {
 
     /// Drops one packet in so many of those that a host receives from a port.
     pub fn lose(&self, nth: usize, one_in: u32, from_port: u16) {
-        self.lose_those(nth, one_in, &format!("tcp sport {from_port}"));
-    }
-
-    /// Drops one packet in so many of those that a host receives from ports like the servers'.
-    pub fn lose_from_servers(&self, nth: usize, one_in: u32) {
-        self.lose_those(nth, one_in, "tcp sport 20000-31999");
-    }
-
-    fn lose_those(&self, nth: usize, one_in: u32, which: &str) {
         let rules = [
             "add table inet lossy".to_owned(),
             "add chain inet lossy in { type filter hook input priority 0; }".to_owned(),
-            format!("add rule inet lossy in {which} numgen random mod {one_in} == 0 drop"),
+            format!(
+                "add rule inet lossy in tcp sport {from_port} numgen random mod {one_in} == 0 drop"
+            ),
         ];
         for rule in rules {
             let mut words = vec!["nft"];
             words.extend(rule.split(' '));
             run(&mut self.within(nth, &words));
         }
-    }
-
-    /// Changes the longest packet of a host's interface.
-    pub fn set_mtu(&self, nth: usize, bytes: u32) {
-        let namespace = self.namespace(nth);
-        ip(&[
-            "-n",
-            &namespace,
-            "link",
-            "set",
-            "eth0",
-            "mtu",
-            &bytes.to_string(),
-        ]);
     }
 
     /// The address of a host.

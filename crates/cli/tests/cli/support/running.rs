@@ -110,26 +110,6 @@ impl Running {
         fs::read_to_string(&self.stderr).unwrap_or_default()
     }
 
-    /// The CPUs that its thread of this name may use.
-    #[track_caller]
-    pub fn cpus_of_thread(&self, name: &str) -> Vec<usize> {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.pid())).expect("listing threads");
-        let mut tasks = tasks.flatten().map(|task| task.path());
-        let named = |task: &PathBuf| {
-            let found = fs::read_to_string(task.join("comm")).unwrap_or_default();
-            found.trim_end() == name
-        };
-        let task = tasks
-            .find(named)
-            .unwrap_or_else(|| panic!("no thread `{name}`"));
-        let id = task.file_name().and_then(|id| id.to_str()?.parse().ok());
-        let thread = rustix::process::Pid::from_raw(id.expect("a thread's id"));
-        let set = rustix::thread::sched_getaffinity(thread).expect("asking for its CPUs");
-        (0..rustix::thread::CpuSet::MAX_CPU)
-            .filter(|cpu| set.is_set(*cpu))
-            .collect()
-    }
-
     /// Whether it has ended.
     pub fn has_ended(&mut self) -> bool {
         self.child

@@ -164,7 +164,10 @@ pub(super) fn legend(view: &StandingsView) -> Vec<String> {
     let entry = |sign: Sign| format!("{} {}", sign.sign().unwrap_or("≥"), sign.means());
     let hatched = rows().any(|row| row.main.is_some() && row.share_of_best.is_none());
     let hatched = hatched.then(|| format!("hatched bar: {NO_VERDICT}"));
-    signs.into_iter().map(entry).chain(hatched).collect()
+    let steps = words::is_proven_in_steps(view);
+    let steps = steps.then(|| "±: all rows at once; ranks are proven one by one".to_owned());
+    let signs = signs.into_iter().map(entry);
+    signs.chain(hatched).chain(steps).collect()
 }
 
 /// Why a bar has no length.

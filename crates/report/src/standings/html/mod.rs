@@ -82,9 +82,9 @@ pub fn html(view: &StandingsView, contents: Option<&Contents<'_>>) -> Result<Str
     )
 }
 
-/// The page of a session that is being measured: the report so far, below a bar, with a script that follows the session.
+/// The page of a session that is being measured: the report so far, below a bar, with a script that reloads it.
 pub fn live_page(view: &StandingsView, bar: &Bar) -> Result<String, ReportError> {
-    page(view, &Shell::served_without_library(), Some(bar))
+    page(view, &Shell::without_library(Vec::new()), Some(bar))
 }
 
 /// What the templates call `page`.

@@ -20,7 +20,7 @@ pub fn markdown(view: &StandingsView) -> String {
         page.paragraph(&format!("**Not measured**: {}.", escape(line)));
     }
     if view.has_figures() {
-        page.paragraph(&escape(words::LEGEND));
+        page.paragraph(&escape(words::legend(view)));
     }
     for load in &view.loads {
         of_load(&mut page, load);

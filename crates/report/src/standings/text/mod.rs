@@ -200,7 +200,7 @@ fn left_out(page: &mut Page, view: &StandingsView, plan: &room::Plan) {
         more => page.line(DIM, &format!("… {more} more rows, in the page")),
     }
     if plan.has_tables() && needs_legend(view) {
-        page.line(DIM, words::LEGEND);
+        page.line(DIM, words::legend(view));
     }
 }
 

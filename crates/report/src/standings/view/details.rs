@@ -100,7 +100,7 @@ fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
     }
     fact("Arguments", header.arguments.join(" "));
     if header.live {
-        fact("Live page", "served during the session".to_owned());
+        fact("Live page", "written after each heat".to_owned());
     }
     if let Some(postgres) = &header.postgres {
         fact("Database", postgres.clone());

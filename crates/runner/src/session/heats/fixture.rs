@@ -62,7 +62,7 @@ pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
     };
     let header: SessionHeader = serde_json::from_value(serde_json::json!({
         "schema": SCHEMA, "id": "x", "deadheat": "1", "commit": null, "started": "", "arguments": [],
-        "machine": Machine::default(), "plan": plan, "targets": [], "postgres": null,
+        "machine": Machine::default(), "plan": plan, "targets": [], "postgres": null, "asked": {},
     }))
     .unwrap();
     SessionRecord {
@@ -129,9 +129,9 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
         tally: Default::default(),
         service_time: Default::default(),
         per_connection: None,
-        cut: None,
-        carried: None,
-        draining: None,
+        cut: Duration::ZERO,
+        carried: Duration::ZERO,
+        draining: Duration::ZERO,
         open: None,
         body_bytes: 0,
         cpu: None,

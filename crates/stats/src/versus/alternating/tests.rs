@@ -96,9 +96,9 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
             median: 200,
             most: 210,
         }),
-        cut: None,
-        carried: None,
-        draining: None,
+        cut: Duration::ZERO,
+        carried: Duration::ZERO,
+        draining: Duration::ZERO,
         open: None,
         body_bytes: 2 * answers,
         cpu: Some(CpuUsed {

@@ -1,169 +1,26 @@
-//! A search as it is shown: sentences and cells.
+//! What a search found, in sentences.
 
 use deadheat_model::{
-    bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
-    words::{counted, time_option},
+    bisect::{Asks, BisectRecord, Commit, Figures},
+    words::time_option,
 };
-use deadheat_stats::bisect::{Found, Outcome, outcome, whole};
-use serde::Serialize;
+use deadheat_stats::bisect::{Found, Outcome, whole};
 
-use crate::{
-    figure::{NONE, list, seconds},
-    view::clean,
-};
-
-/// The head of the table.
-pub(super) const HEAD: [&str; 6] = ["commit", "vs good", "heats", "time", "answer", "message"];
+use crate::figure::list;
 
 /// A commit that explains less than this of the slowdown is not the only cause.
 const MOST_OF_IT: f64 = 0.75;
 
-/// A search as it is shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BisectView {
-    /// The answer.
-    pub headline: String,
-    /// Whether the commit was found.
-    pub is_found: bool,
-    /// What the answer means, and what to do next.
-    pub sentences: Vec<String>,
-    /// What the table is about.
-    pub title: String,
-    /// A row for each question.
-    pub rows: Vec<Row>,
-    /// What to know of the figures.
-    pub notes: Vec<String>,
-}
-
-/// A question, in cells.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
-    /// The commit's short hash.
-    pub commit: String,
-    /// Its throughput beside the fast end's, or beside the commit before it ("−12 %").
-    pub beside: String,
-    /// Heats.
-    pub heats: String,
-    /// Their time.
-    pub time: String,
-    /// The answer.
-    pub answer: String,
-    /// The commit's message.
-    pub message: String,
-}
-
-impl Row {
-    /// The cells, in the order of the head.
-    pub(super) fn cells(&self) -> [&str; 6] {
-        [
-            &self.commit,
-            &self.beside,
-            &self.heats,
-            &self.time,
-            &self.answer,
-            &self.message,
-        ]
-        .map(String::as_str)
-    }
-}
-
-impl BisectView {
-    /// A search whose records are in `folder`, as the user would type it.
-    pub fn new(record: &BisectRecord, folder: &str) -> Self {
-        let outcome = outcome(record);
-        let (headline, sentences) = said(record, &outcome, folder);
-        let spent: f64 = record.questions.iter().map(|one| one.took_seconds).sum();
-        let commits = counted(record.commits.len(), "commit");
-        let measured = clean(&record.measured);
-        let mut notes: Vec<String> = Vec::new();
-        for note in record.questions.iter().flat_map(|one| &one.notes) {
-            if !notes.contains(note) {
-                notes.push(clean(note));
-            }
-        }
-        notes.push(format!("Records: {}", clean(folder)));
-        Self {
-            headline,
-            is_found: matches!(&outcome, Outcome::Found(found) if found.confirmed),
-            sentences,
-            title: format!("{measured}: {commits}, measured for {}", seconds(spent)),
-            rows: record
-                .questions
-                .iter()
-                .map(|one| row(record, one))
-                .collect(),
-            notes,
-        }
-    }
-}
-
-fn row(record: &BisectRecord, question: &Question) -> Row {
-    let commit = subject(record, question);
-    let beside = match question.asks {
-        Asks::Ends => question.figures.map(|one| one.ratio),
-        Asks::Commit { .. } => question.figures.and_then(beside_good),
-        // The only one that is not beside the fast end, and says so.
-        Asks::Found { .. } => None,
-    };
-    let measured = |cell: String| match question.heats {
-        0 => NONE.to_owned(),
-        _ => cell,
-    };
-    Row {
-        commit: commit.short.clone(),
-        beside: beside.map_or(NONE.to_owned(), change),
-        heats: measured(question.heats.to_string()),
-        time: measured(seconds(question.took_seconds)),
-        answer: answer(question),
-        message: clean(&commit.subject),
-    }
-}
-
-/// The commit that a question is about.
-fn subject<'a>(record: &'a BisectRecord, question: &Question) -> &'a Commit {
-    let index = match question.asks {
-        Asks::Ends => record.commits.len().saturating_sub(1),
-        Asks::Commit { index } => index,
-        Asks::Found { last, .. } => last,
-    };
-    record.commits.get(index).unwrap_or(&record.good)
-}
-
-/// A commit's throughput over the fast end's.
-fn beside_good(figures: Figures) -> Option<f64> {
-    Some(figures.ratio * figures.whole?.sqrt())
-}
-
-/// The answer to a question, in a few words.
-pub fn answer(question: &Question) -> String {
-    let said = match (question.asks, &question.answer) {
-        (_, Answer::Skipped { reason }) => {
-            let first = reason.lines().next().unwrap_or_default();
-            return format!("skipped: {}", clean(first));
-        }
-        (Asks::Ends, Answer::Slower) => "bad is slower",
-        (Asks::Ends, Answer::NotSlower) => "bad is not slower",
-        (Asks::Commit { .. }, Answer::Slower) => "has the slowdown",
-        (Asks::Commit { .. }, Answer::NotSlower) => "does not have it",
-        (Asks::Commit { .. }, Answer::Half) => "has about half of it",
-        (Asks::Found { .. }, Answer::Slower) => {
-            let change = question
-                .figures
-                .map(|one| change(one.ratio))
-                .unwrap_or_default();
-            return format!("{change} to the commit before");
-        }
-        (Asks::Found { .. }, Answer::NotSlower) => "not slower than the commit before",
-        (_, Answer::Half | Answer::Undecided) => "undecided",
-    };
-    said.to_owned()
-}
-
-fn said(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String, Vec<String>) {
+/// The answer, then what it means and what to do next.
+pub(super) fn sentences(
+    record: &BisectRecord,
+    outcome: &Outcome,
+    folder: &str,
+) -> (String, Vec<String>) {
     let bad = record.bad().unwrap_or(&record.good);
     let ends = format!("from good ({}) to bad ({})", record.good.short, bad.short);
     match outcome {
-        Outcome::Found(found) => said_of(record, found, &ends),
+        Outcome::Found(found) => about_found(record, found, &ends),
         Outcome::NotSlower => (
             format!(
                 "Bad ({}) is not slower than good ({}).",
@@ -211,7 +68,7 @@ fn said(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String, Vec<
     }
 }
 
-fn said_of(record: &BisectRecord, found: &Found, ends: &str) -> (String, Vec<String>) {
+fn about_found(record: &BisectRecord, found: &Found, ends: &str) -> (String, Vec<String>) {
     let commit = &record.commits[found.last];
     let before = record.before(found.first);
     let who = match found.last - found.first {
@@ -303,7 +160,7 @@ fn more_time(record: &BisectRecord, folder: &str) -> String {
 
 /// `abc1234 "message"`.
 fn named(commit: &Commit) -> String {
-    format!("{} “{}”", commit.short, clean(&commit.subject))
+    format!("{} “{}”", commit.short, commit.subject)
 }
 
 /// "one of 3 commits, from abc to def".
@@ -338,7 +195,7 @@ fn losses(figures: Figures) -> String {
 }
 
 /// A ratio as a change: "−12 %".
-fn change(ratio: f64) -> String {
+pub(super) fn change(ratio: f64) -> String {
     let percent = 100.0 * (ratio - 1.0);
     let size = digits(percent.abs());
     let sign = match percent {

@@ -1,0 +1,132 @@
+//! A search's answer, and what changes a decision that is made with it.
+
+use deadheat_model::capacity::{CapacityRecord, LookOutcome};
+use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
+
+use crate::{
+    figure::{count, counted, figure, list, short},
+    view::clean,
+};
+
+/// "4,700/s".
+pub(super) fn rate(per_second: f64) -> String {
+    format!("{}/s", figure(per_second))
+}
+
+/// "14 trials, 1 min 32 s".
+fn effort(record: &CapacityRecord) -> String {
+    format!(
+        "{}, {}",
+        counted(record.looks.len(), "trial"),
+        minutes(record.elapsed.as_secs_f64())
+    )
+}
+
+fn minutes(elapsed: f64) -> String {
+    let whole = elapsed.round() as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        _ => format!("{} min {} s", count(whole / 60), whole % 60),
+    }
+}
+
+/// The answer.
+pub(super) fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
+    let conditions = record.conditions.iter();
+    let conditions: Vec<String> = conditions.map(|one| clean(&one.condition)).collect();
+    let conditions = list(&conditions);
+    let effort = effort(record);
+    let (holds, not) = match record.conditions.len() {
+        1 => ("holds", "does not hold"),
+        _ => ("hold", "do not hold"),
+    };
+    let sure = format!("{} %", (analysis.confidence * 100.0).round());
+    match &analysis.outcome {
+        Outcome::Found(found) => format!(
+            "Highest rate with {conditions} in nearly all trials: {}. In half of them: {} ({} to {}, {sure} sure), {effort}.",
+            rate(found.reliable_per_second),
+            rate(found.per_second),
+            figure(found.low),
+            figure(found.high),
+        ),
+        Outcome::Below { least_per_second } => format!(
+            "No rate found: {conditions} {not} even at {}, {effort}.",
+            rate(*least_per_second)
+        ),
+        Outcome::GeneratorLimited {
+            held_per_second,
+            limit_per_second,
+        } => {
+            let held = held_per_second.map_or(String::new(), |held| {
+                format!("{conditions} {holds} up to {}, and ", rate(held))
+            });
+            format!(
+                "No rate found: {held}the generator was the limit from {} on, {effort}.",
+                rate(*limit_per_second)
+            )
+        }
+        Outcome::Undecided {
+            held_per_second,
+            failed_per_second,
+        } => {
+            let known = match (held_per_second, failed_per_second) {
+                (Some(held), _) => format!("{conditions} {holds} at {}", rate(*held)),
+                (None, Some(failed)) => format!("{conditions} {not} at {}", rate(*failed)),
+                (None, None) => "no trial counts".to_owned(),
+            };
+            format!("No rate found: {known}, and the trials show no more, {effort}.")
+        }
+    }
+}
+
+/// "± 5 %".
+pub(super) fn precision(record: &CapacityRecord) -> String {
+    let percent = figure(record.declared.precision * 100.0);
+    format!("± {} %", short(&percent))
+}
+
+/// The one thing that changes a decision.
+pub(super) fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String> {
+    if record.interrupted {
+        return Some(
+            "The search was interrupted, so the result covers only the trials before that."
+                .to_owned(),
+        );
+    }
+    let found = match &analysis.outcome {
+        Outcome::Found(found) => found,
+        Outcome::Below { .. } => {
+            return Some(
+                "The search does not go lower: a trial would have too few requests, or less than a thousandth of the \
+                 closed loop's rate. Try a looser condition, or longer trials (--duration)."
+                    .to_owned(),
+            );
+        }
+        Outcome::GeneratorLimited { .. } => {
+            let why = record.looks.iter().rev();
+            let why = why.filter(|look| look.outcome == LookOutcome::Discarded);
+            let why = why.filter_map(|look| look.why.as_deref()).next();
+            return Some(format!(
+                "{} Give Deadheat more CPUs (--cpus), or load from other machines (--on).",
+                clean(why.unwrap_or_default())
+            ));
+        }
+        Outcome::Undecided { .. } => {
+            return Some("Allow more trials (--looks).".to_owned());
+        }
+    };
+    let far_below = (1.0 - 2.0 * record.declared.precision) * found.per_second;
+    if found.contradictory && found.reliable_per_second < far_below {
+        return Some(
+            "The two rates are far apart: between them, some trials meet the conditions and others do not."
+                .to_owned(),
+        );
+    }
+    (!found.precise).then(|| {
+        format!(
+            "The interval is wider than {}, because the trials were used up: allow more (--looks), or longer ones \
+             (--duration).",
+            precision(record)
+        )
+    })
+}

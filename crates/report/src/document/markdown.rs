@@ -1,0 +1,89 @@
+//! A document for an issue or a pull request.
+
+use super::{Align, Block, Document, Row, Table};
+use crate::markdown::{Page, escape};
+
+impl Document {
+    /// The document as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut page = Page::default();
+        page.paragraph(&format!("**{}**", escape(&self.headline)));
+        for section in self.sections.iter().filter(|section| section.has_text()) {
+            if !section.title.is_empty() {
+                page.heading(3, &section.title);
+            }
+            for block in &section.blocks {
+                write(&mut page, block);
+            }
+        }
+        page.0
+    }
+}
+
+fn write(page: &mut Page, block: &Block) {
+    match block {
+        Block::Paragraph(text) | Block::Aside(text) => page.paragraph(&escape(text)),
+        Block::Bullets(items) => page.bullets("", items),
+        Block::Warnings(items) => page.bullets("⚠️ ", items),
+        Block::Facts(facts) => page.bullets("", facts),
+        Block::Table(table) => write_table(page, table),
+        Block::Log(lines) => page.verbatim(lines),
+        Block::Plots(_) => {}
+    }
+}
+
+fn write_table(page: &mut Page, table: &Table) {
+    let heads: Vec<String> = table.columns.iter().map(|one| escape(&one.title)).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let rules = table.columns.iter().map(|column| match column.align {
+        Align::Left => "---",
+        Align::Right => "---:",
+    });
+    // Markdown has no cell over several columns.
+    let alone = |text: &str| {
+        let mut cells = vec![String::new(); heads.len()];
+        cells[0] = escape(text);
+        cells
+    };
+    let rows = table.rows.iter().map(|row| match row {
+        Row::Cells(cells) => cells.iter().map(|cell| escape(cell)).collect(),
+        Row::Note { mark, text } => alone(&format!("{mark}{text}")),
+        Row::Command(text) => alone(text),
+    });
+    let (rules, rows): (Vec<&str>, Vec<Vec<String>>) = (rules.collect(), rows.collect());
+    page.table_of(&heads, &rules, &rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::tests::hostile;
+
+    #[test]
+    fn nothing_from_outside_is_markup() {
+        let expected = [
+            "**A &lt;i&gt;headline&lt;/i&gt;\\\\u{202e}**",
+            "",
+            "A paragraph &amp; more.",
+            "",
+            "An \\[aside\\](javascript:x).",
+            "",
+            "- ⚠️ &lt;/main&gt;",
+            "",
+            "### A \\`title\\`",
+            "",
+            "| name | figure |",
+            "| --- | ---: |",
+            "| &lt;b&gt;\\|\\\\u{1b}\\[31m | 1,000 |",
+            "| ! \\*bold\\* `@someone` |  |",
+            "| make &lt;b&gt; |  |",
+            "",
+            "- one\\\\ntwo",
+            "",
+            "- \"name\": &lt;value&gt;",
+            "",
+            "    make </pre>",
+            "",
+        ];
+        assert_eq!(hostile().markdown(), expected.join("\n"));
+    }
+}

@@ -1,0 +1,347 @@
+//! What a report says, once for all formats: a headline, then sections of blocks.
+//!
+//! A report is a function that returns a [`Document`]; [`Document::text`], [`Document::markdown`] and [`Document::html`]
+//! lay it out. Texts are made harmless when they enter a document, and each format escapes its own markup. What is empty
+//! is left out: a section without blocks, a list without items, a table without rows.
+
+mod html;
+mod markdown;
+mod text;
+
+use serde::Serialize;
+
+pub(crate) use self::html::Frame;
+use crate::view::{Fact, clean};
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Document {
+    tone: Tone,
+    headline: String,
+    sections: Vec<Section>,
+}
+
+/// How a headline or a title is to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tone {
+    /// Neither good nor bad.
+    Plain,
+    /// Good, or as precise as was asked for.
+    Good,
+    /// With a caveat that changes a decision.
+    Doubtful,
+    /// Bad, or no result.
+    Bad,
+}
+
+/// Blocks under a title.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Section {
+    tone: Tone,
+    /// Empty for the blocks that belong to the headline.
+    title: String,
+    blocks: Vec<Block>,
+}
+
+/// A part of a section.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Block {
+    Paragraph(String),
+    /// A paragraph in the background.
+    Aside(String),
+    Bullets(Vec<String>),
+    /// What changes a decision.
+    Warnings(Vec<String>),
+    Facts(Vec<Fact>),
+    Table(Table),
+    /// Lines that are never wrapped, because they are there to be copied.
+    Log(Vec<String>),
+    /// Plots, which only HTML shows.
+    Plots(Vec<Plot>),
+}
+
+/// Rows of cells, with notes between them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Column {
+    title: String,
+    align: Align,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Align {
+    Left,
+    Right,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Row {
+    Cells(Vec<String>),
+    /// A line as wide as the table, about the row above or below it.
+    Note {
+        mark: &'static str,
+        text: String,
+    },
+    /// A note that is never wrapped, because it is there to be copied.
+    Command(String),
+}
+
+/// A plot that plotly draws.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Plot {
+    pub(crate) title: String,
+    /// What the plot is about, for a picture that is saved.
+    pub(crate) subject: String,
+    /// What a reader who sees no plot is told.
+    pub(crate) label: String,
+    pub(crate) height_px: usize,
+    pub(crate) legend: Vec<LegendEntry>,
+    /// plotly's description, escaped for a script element.
+    pub(crate) json: String,
+}
+
+/// A part of a plot's legend.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LegendEntry {
+    pub(crate) name: &'static str,
+    /// A class of the style sheet: "dashed", "area", or "none" for a name that has its own mark.
+    pub(crate) stroke: &'static str,
+    pub(crate) colour: &'static str,
+}
+
+impl Document {
+    /// A document that has only its headline.
+    pub fn new(tone: Tone, headline: impl AsRef<str>) -> Self {
+        Self {
+            tone,
+            headline: clean(headline.as_ref()),
+            sections: Vec::new(),
+        }
+    }
+
+    /// Adds a section, if there is anything in it.
+    pub fn section(mut self, section: Section) -> Self {
+        if !section.blocks.is_empty() {
+            self.sections.push(section);
+        }
+        self
+    }
+
+    /// Adds sections.
+    pub fn sections(self, sections: impl IntoIterator<Item = Section>) -> Self {
+        sections.into_iter().fold(self, Self::section)
+    }
+
+    /// The answer.
+    pub fn headline(&self) -> &str {
+        &self.headline
+    }
+}
+
+impl Section {
+    /// An empty section.
+    pub fn new(title: impl AsRef<str>) -> Self {
+        Self::toned(Tone::Plain, title)
+    }
+
+    /// An empty section with a tone.
+    pub fn toned(tone: Tone, title: impl AsRef<str>) -> Self {
+        Self {
+            tone,
+            title: clean(title.as_ref()),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// What belongs to the headline: the first section, without a title.
+    pub fn lead() -> Self {
+        Self::new("")
+    }
+
+    /// Adds a paragraph.
+    pub fn paragraph(self, text: impl AsRef<str>) -> Self {
+        self.with(Some(text), |mut texts| Block::Paragraph(texts.remove(0)))
+    }
+
+    /// Adds a paragraph in the background, if there is one.
+    pub fn aside(self, text: Option<impl AsRef<str>>) -> Self {
+        self.with(text, |mut texts| Block::Aside(texts.remove(0)))
+    }
+
+    /// Adds a paragraph for each text.
+    pub fn paragraphs(self, texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        texts.into_iter().fold(self, Self::paragraph)
+    }
+
+    /// Adds a list.
+    pub fn bullets(self, items: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        self.with(items, Block::Bullets)
+    }
+
+    /// Adds what changes a decision.
+    pub fn warnings(self, items: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        self.with(items, Block::Warnings)
+    }
+
+    /// Adds lines that are never wrapped, because they are there to be copied.
+    pub fn log(self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        self.with(lines, Block::Log)
+    }
+
+    /// Adds facts.
+    pub fn facts(
+        mut self,
+        facts: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+    ) -> Self {
+        let facts = facts.into_iter();
+        let facts: Vec<Fact> = facts
+            .map(|(name, value)| Fact::new(name.as_ref(), value))
+            .collect();
+        if !facts.is_empty() {
+            self.blocks.push(Block::Facts(facts));
+        }
+        self
+    }
+
+    /// Adds a table.
+    pub fn table(mut self, table: Table) -> Self {
+        if !table.rows.is_empty() {
+            self.blocks.push(Block::Table(table));
+        }
+        self
+    }
+
+    /// Adds plots.
+    pub(crate) fn plots(mut self, plots: Vec<Plot>) -> Self {
+        if !plots.is_empty() {
+            self.blocks.push(Block::Plots(plots));
+        }
+        self
+    }
+
+    fn with(
+        mut self,
+        texts: impl IntoIterator<Item = impl AsRef<str>>,
+        block: impl FnOnce(Vec<String>) -> Block,
+    ) -> Self {
+        let texts = texts.into_iter().map(|text| clean(text.as_ref()));
+        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        if !texts.is_empty() {
+            self.blocks.push(block(texts));
+        }
+        self
+    }
+
+    /// Whether a format without plots shows anything of it.
+    fn has_text(&self) -> bool {
+        let mut blocks = self.blocks.iter();
+        blocks.any(|block| !matches!(block, Block::Plots(_)))
+    }
+}
+
+impl Column {
+    /// A column of words.
+    pub fn left(title: impl AsRef<str>) -> Self {
+        Self::new(title, Align::Left)
+    }
+
+    /// A column of figures.
+    pub fn right(title: impl AsRef<str>) -> Self {
+        Self::new(title, Align::Right)
+    }
+
+    fn new(title: impl AsRef<str>, align: Align) -> Self {
+        let title = clean(title.as_ref());
+        Self { title, align }
+    }
+}
+
+impl Table {
+    /// A table without rows. The first column names the row.
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self {
+            columns: columns.into_iter().collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row with a cell for each column.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
+        let cells = cells.into_iter();
+        let cells: Vec<String> = cells.map(|cell| clean(cell.as_ref())).collect();
+        debug_assert_eq!(cells.len(), self.columns.len(), "{cells:?}");
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Adds a line about the row above or below it.
+    pub fn note(&mut self, mark: &'static str, text: impl AsRef<str>) {
+        let text = clean(text.as_ref());
+        self.rows.push(Row::Note { mark, text });
+    }
+
+    /// Adds a line that is never wrapped, because it is there to be copied.
+    pub fn command(&mut self, text: impl AsRef<str>) {
+        self.rows.push(Row::Command(clean(text.as_ref())));
+    }
+
+    /// The rows without the notes.
+    fn cells(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells) => Some(cells),
+            Row::Note { .. } | Row::Command(_) => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A document with each block, and text from outside that wants to be more.
+    pub(super) fn hostile() -> Document {
+        let mut table = Table::new([Column::left("name"), Column::right("figure")]);
+        table.row(["<b>|\u{1b}[31m", "1,000"]);
+        table.note("! ", "*bold* @someone");
+        table.command("make <b>");
+        Document::new(Tone::Doubtful, "A <i>headline</i>\u{202e}")
+            .section(
+                Section::lead()
+                    .paragraph("A paragraph & more.")
+                    .aside(Some("An [aside](javascript:x)."))
+                    .warnings(["</main>"]),
+            )
+            .section(
+                Section::new("A `title`")
+                    .table(table)
+                    .bullets(["one\ntwo"])
+                    .facts([("\"name\"", "<value>")])
+                    .log(["make </pre>"]),
+            )
+    }
+
+    #[test]
+    fn what_is_empty_is_left_out() {
+        let none: [&str; 0] = [];
+        let document = Document::new(Tone::Plain, "Nothing.")
+            .section(
+                Section::lead()
+                    .paragraphs(none)
+                    .bullets(none)
+                    .warnings(none)
+                    .aside(None::<&str>),
+            )
+            .section(Section::new("Rows").table(Table::new([Column::left("a")])))
+            .section(Section::new("Plots").plots(Vec::new()));
+        assert_eq!(document, Document::new(Tone::Plain, "Nothing."));
+    }
+}
