@@ -90,7 +90,10 @@ fn document(here: &Examination, hosts: Option<&[Seen]>) -> Document {
     };
     let of_machine = |title: String, one: &Examination| {
         let head = Section::new(title).paragraph(summary(one));
-        [head].into_iter().chain(text::sections(&one.findings)).collect()
+        [head]
+            .into_iter()
+            .chain(text::sections(&one.findings))
+            .collect()
     };
     let mut sections: Vec<Section> = of_machine("This machine".to_owned(), here);
     for Seen {

@@ -153,7 +153,8 @@ pub fn wrap(text: &str, width: usize, mark: &str, breaks_words: bool) -> Vec<Str
         .break_words(breaks_words)
         .initial_indent(mark)
         .subsequent_indent(&rest);
-    let lines = textwrap::wrap(&glued(text), options).into_iter();
+    let text = glued(text);
+    let lines = textwrap::wrap(&text, options).into_iter();
     lines.map(|line| line.replace(GLUE, " ")).collect()
 }
 

@@ -66,11 +66,18 @@ fn of_heat(entry: &Value) -> Vec<Member> {
         let place = order.iter().position(|one| **one == member)?;
         let own = || slices.iter().filter(|slice| slice["member"] == member);
         let sum = |pointer: &str| -> f64 {
-            own().filter_map(|slice| slice.pointer(pointer)?.as_f64()).sum()
+            own()
+                .filter_map(|slice| slice.pointer(pointer)?.as_f64())
+                .sum()
         };
         let answers = sum("/tally/succeeded");
-        let figures = [answers / sum("/window_seconds"), sum("/cpu/seconds") / answers];
-        let is_whole = figures.iter().all(|figure| figure.is_finite() && *figure > 0.0);
+        let figures = [
+            answers / sum("/window_seconds"),
+            sum("/cpu/seconds") / answers,
+        ];
+        let is_whole = figures
+            .iter()
+            .all(|figure| figure.is_finite() && *figure > 0.0);
         (is_whole && record["role"]["is"] != "ceiling" && order.len() > 1).then(|| Member {
             stack: format!("{load} {}", record["target"]),
             heat: format!("{load} {}", heat["heat"]),
@@ -90,11 +97,21 @@ fn slope(members: &[Member], which: usize) -> Option<(f64, f64)> {
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let squares = product(&places, &places);
     let slope = product(&places, &figures) / squares;
-    let errors: Vec<f64> = figures.iter().zip(&places).map(|(y, x)| y - slope * x).collect();
+    let errors: Vec<f64> = figures
+        .iter()
+        .zip(&places)
+        .map(|(y, x)| y - slope * x)
+        .collect();
     // At each load one of the means follows from the others: counting them all is careful. The slope is one more.
-    let freedom = members.len().checked_sub(stacks + heats + 1).filter(|left| *left > 0)?;
+    let freedom = members
+        .len()
+        .checked_sub(stacks + heats + 1)
+        .filter(|left| *left > 0)?;
     let error = (product(&errors, &errors) / freedom as f64 / squares).sqrt();
-    Some((slope, t_quantile(f64::midpoint(1.0, LEVEL), freedom) * error))
+    Some((
+        slope,
+        t_quantile(f64::midpoint(1.0, LEVEL), freedom) * error,
+    ))
 }
 
 /// Values without the means of stacks and of heats, and the numbers of these.
@@ -133,10 +150,15 @@ mod tests {
             ],
         };
         let members: Vec<Member> = (0..6)
-            .flat_map(|heat| (0..3).map(move |stack| member(heat, stack, (stack * (1 + heat % 2) + heat) % 3)))
+            .flat_map(|heat| {
+                (0..3).map(move |stack| member(heat, stack, (stack * (1 + heat % 2) + heat) % 3))
+            })
             .collect();
         let (found, half_width) = slope(&members, 0).unwrap();
-        assert!((found - 0.05).abs() < 1e-6 && half_width < 1e-6, "{found} {half_width}");
+        assert!(
+            (found - 0.05).abs() < 1e-6 && half_width < 1e-6,
+            "{found} {half_width}"
+        );
         let (_, half_width) = slope(&members, 1).unwrap();
         assert!(half_width > 0.1, "{half_width}");
     }

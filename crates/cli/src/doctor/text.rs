@@ -52,9 +52,10 @@ fn section(finding: &Finding) -> Section {
     let remedies = finding.remedy.lines();
     remedies.fold(section, |section, line| {
         // A sentence begins with a capital, and a command does not.
-        match line.starts_with(char::is_uppercase) {
-            true => section.paragraph(line),
-            false => section.log([line]),
+        if line.starts_with(char::is_uppercase) {
+            section.paragraph(line)
+        } else {
+            section.log([line])
         }
     })
 }

@@ -19,7 +19,11 @@ pub(super) fn document(rows: &[Row]) -> Document {
         for (index, row) in rows.iter().enumerate() {
             let database = row.database();
             table.row([
-                if index == 0 { row.target.stack.as_str() } else { "" },
+                if index == 0 {
+                    row.target.stack.as_str()
+                } else {
+                    ""
+                },
                 row.target.variant.as_deref().unwrap_or_default(),
                 match row.state {
                     State::Built => "built",
@@ -57,10 +61,13 @@ fn notes(table: &mut Table, rows: &[Row]) {
     let is_common = |part: &String| parts.iter().all(|parts| parts.contains(part));
     let common = parts[0].iter().filter(|part| is_common(part));
     let common: Vec<&str> = common.map(String::as_str).collect();
-    table.note("- ", match common.as_slice() {
-        [] => what,
-        common => format!("{what}: {}", common.join(", ")),
-    });
+    table.note(
+        "- ",
+        match common.as_slice() {
+            [] => what,
+            common => format!("{what}: {}", common.join(", ")),
+        },
+    );
     let own = grouped(rows, |row| {
         let mut own = self::parts(row);
         own.retain(|part| !is_common(part));
@@ -83,7 +90,9 @@ fn notes(table: &mut Table, rows: &[Row]) {
 
 /// What a variant is made of: its database driver, and programs with their versions.
 fn parts(row: &Row) -> Vec<String> {
-    let driver = row.database().map(|database| format!("driver {}", database.driver));
+    let driver = row
+        .database()
+        .map(|database| format!("driver {}", database.driver));
     let versions = row.versions.iter();
     let versions = versions.map(|found| format!("{} {}", found.name, found.version));
     driver.into_iter().chain(versions).collect()
@@ -101,11 +110,15 @@ fn grouped<T: PartialEq>(rows: &[Row], value: impl Fn(&Row) -> T) -> Vec<(String
         }
     }
     let is_one = groups.len() == 1;
-    let named = groups.into_iter().map(|(names, value)| match is_one {
-        true => (String::new(), value),
-        false => (format!("{}: ", names.join(", ")), value),
-    });
-    named.collect()
+    let name = |names: Vec<&str>| {
+        if is_one {
+            String::new()
+        } else {
+            format!("{}: ", names.join(", "))
+        }
+    };
+    let groups = groups.into_iter();
+    groups.map(|(names, value)| (name(names), value)).collect()
 }
 
 fn total(rows: &[Row]) -> String {

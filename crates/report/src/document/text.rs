@@ -136,9 +136,10 @@ impl Page {
         cells: &[String],
     ) -> Vec<String> {
         let has_room = display_width(&cells[0]) <= widths[0];
-        let mut lines = match has_room {
-            true => Vec::new(),
-            false => self.wrap(indent, &cells[0]),
+        let mut lines = if has_room {
+            Vec::new()
+        } else {
+            self.wrap(indent, &cells[0])
         };
         let columns = table.columns.iter().zip(widths).zip(cells).enumerate();
         let columns = columns.map(|(index, ((column, width), cell))| {

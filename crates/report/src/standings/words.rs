@@ -47,7 +47,10 @@ pub(crate) fn is_proven_in_steps(view: &StandingsView) -> bool {
     let mut rows = view.loads.iter().flat_map(LoadView::rows);
     rows.any(|row| {
         let behind = row.share_of_best.map(|share| -share.ln());
-        let is_proven = row.main.and_then(|main| main.rank).is_some_and(|rank| rank.best > 1);
+        let is_proven = row
+            .main
+            .and_then(|main| main.rank)
+            .is_some_and(|rank| rank.best > 1);
         let within = |(behind, width): (f64, f64)| behind > 0.0 && behind < width;
         is_proven && behind.zip(row.half_width).is_some_and(within)
     })

@@ -191,7 +191,7 @@ fn pauses_beyond_the_end_of_slices_count() {
         let own = slices.filter(|slice| Some(slice.member as usize) == place);
         for slice in own.step_by(10) {
             let each = std::time::Duration::from_millis(100);
-            *slice.draining.as_mut().unwrap() += each * slice.tally.in_flight as u32;
+            slice.draining += each * slice.tally.in_flight as u32;
         }
     }
     let ratio = before / figure(&record);
