@@ -100,11 +100,14 @@ fn session(arguments: &[String], deadheat: &Path, into: &Path) -> Result<(), Str
 pub(super) fn keep(session: &Path, into: &Path) -> std::io::Result<()> {
     fs::create_dir_all(into)?;
     // Where the checkout was is nobody's business.
-    let header = fs::read_to_string(session.join("session.json"))?;
     let here = root().display().to_string();
-    fs::write(into.join("session.json"), header.replace(&here, "."))?;
+    let without = |name: &str| {
+        let text = fs::read_to_string(session.join(name))?;
+        fs::write(into.join(name), text.replace(&here, "."))
+    };
+    without("session.json")?;
+    without("heats.jsonl")?;
     let journal = into.join("heats.jsonl");
-    fs::copy(session.join("heats.jsonl"), &journal)?;
     let zipped = Command::new("gzip")
         .args(["-9", "-n", "-f"])
         .arg(&journal)

@@ -128,7 +128,7 @@ fn table(deadheat: &Path, session: &Path) -> Result<String, String> {
 }
 
 const BEGIN: &str =
-    "<!-- The newest session of docs/results, by `cargo xtask evidence`. -->\n```text\n";
+    "<!-- The newest session of docs/results. Made from its records. -->\n```text\n";
 const END: &str = "\n```\n";
 
 /// README with the table in its place.

@@ -406,8 +406,6 @@ fn what_is_no_command_or_no_fit_is_refused_before_anything_starts() {
         ("cmd:stacks/fake-one/none.py", OF_COMMANDS, "does not exist"),
         (GOOD, "--path plaintext", "begins with a slash"),
         (GOOD, "--budget 1s", "has room for 0, and"),
-        (GOOD, "--blocks 5", "use --heats"),
-        (GOOD, "--measure 1s", "use --slice"),
         (
             GOOD,
             "--workload plaintext",

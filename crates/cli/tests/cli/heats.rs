@@ -65,7 +65,7 @@ fn two_stacks_take_turns_and_every_report_has_them() {
     }
     root.deadheat("history --stack fake-one")
         .exits(0)
-        .says(&["2 heats", "fake-one at plaintext: 4 connections"]);
+        .says(&["1 session, ", "fake-one at plaintext: 4 connections"]);
     let folder = root.session_folder();
     for file in ["report.html", "report.md", "report.json", "report.csv"] {
         let written = fs::read_to_string(folder.join(file)).unwrap_or_default();

@@ -140,7 +140,7 @@ fn every_pod_has_a_node_and_whole_cpus_and_only_the_servers_pod_may_reach_the_ot
 
 #[test]
 fn the_script_for_slurm_runs_a_session_with_its_arguments() {
-    let root = Root::with(&[]);
+    let root = Root::with(&[Fake::good("fake-one")]);
     let slurm = project().join("templates/slurm.sh");
     let run = |options: &str| {
         let line = format!("{} {options}", slurm.display());
@@ -148,7 +148,7 @@ fn the_script_for_slurm_runs_a_session_with_its_arguments() {
         command.env("DEADHEAT", env!("CARGO_BIN_EXE_deadheat"));
         Running::start_command(root.path(), command, &line).wait()
     };
-    run("--stack 'rust-*' --workload users")
+    run("--stack 'fake-*' --workload plaintext")
         .exits(2)
         .tells(&["this is not a job of Slurm"]);
     run("--no-such-option").exits(2).tells(&["no-such-option"]);

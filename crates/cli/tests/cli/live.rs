@@ -91,12 +91,12 @@ fn the_page_has_the_heats_so_far_and_becomes_the_final_report() {
     let (page, heats) = live_page(&root, 2);
     assert!(page.contains(RELOADS) && page.contains("still being measured"));
     let folder = root.session_folder();
+    running.signal(Signal::INT);
+    let ended = running.wait().exits(0).says(&["interrupted"]);
     let alike = [page, page_after(&root, &folder, heats)];
     let alike = alike.map(|page| without_state(&main_of(&page)));
     // The id of the copy is that of the session; only its folder has another name.
     assert_eq!(alike[0], alike[1], "after {heats} heats");
-    running.signal(Signal::INT);
-    let ended = running.wait().exits(0).says(&["interrupted"]);
     ended.tells(&["live: results/", "report.html (open it in a browser;"]);
     let session = root.session();
     assert_eq!(session.record.end, Some(EndReason::Interrupted));

@@ -139,8 +139,6 @@ fn a_dry_run_shows_what_would_be_repeated() {
 fn what_does_not_go_together_is_refused() {
     let root = root();
     let cases = [
-        ("run --profile seeds --dry-run", "--published repeats"),
-        ("run --published --measure 1s --dry-run", "--measure"),
         ("run --published --all --dry-run", "--all"),
         ("run --published block --dry-run", "there are `blog`"),
     ];

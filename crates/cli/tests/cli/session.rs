@@ -85,16 +85,13 @@ fn with_json_standard_output_is_the_report_for_programs_and_nothing_else() {
 }
 
 #[test]
-fn wrong_values_say_what_is_right_and_options_that_are_gone_what_took_their_place() {
+fn wrong_values_say_what_is_right() {
     let root = two_stacks();
     for (options, said) in [
         ("--latency sometimes", "on, off"),
         ("--budget 10", "write it like 90s or 10m"),
         ("--heats 1", "2..=1000"),
         ("--publish --quick", "cannot be used with"),
-        ("--blocks 3", "use --heats N"),
-        ("--measure 3s", "use --slice, --guard and --heat-time"),
-        ("--noise-bound 5%", "omit it"),
     ] {
         let ended = root.deadheat(&format!("run {options}"));
         ended.exits(2).has_no_data().tells(&[said]);

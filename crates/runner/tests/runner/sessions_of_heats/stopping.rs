@@ -19,18 +19,22 @@ use super::{Bench, interrupted, script};
 fn the_wish_to_stop_ends_a_session_whose_last_heat_does_not_count() {
     let second = TargetId::new("b", None);
     // While the first one is frozen, between two rounds when both are, and before the last check.
-    let moments: [fn(&HeatStep, &TargetId) -> bool; 3] = [
-        |step, second| matches!(step, HeatStep::BringingUp { target } if target == second),
-        |step, _| matches!(step, HeatStep::Round { done: 1, .. }),
-        |step, _| *step == HeatStep::Ending,
+    let is_second =
+        |step: &HeatStep| matches!(step, HeatStep::BringingUp { target } if *target == second);
+    let is_round = |step: &HeatStep| matches!(step, HeatStep::Round { done: 1, .. });
+    let is_ending = |step: &HeatStep| *step == HeatStep::Ending;
+    let moments: [(&dyn Fn(&HeatStep) -> bool, Duration); 3] = [
+        (&is_second, Duration::from_millis(500)),
+        // More than one round, however slow the machine is.
+        (&is_round, Duration::from_secs(600)),
+        (&is_ending, Duration::from_millis(500)),
     ];
-    for moment in moments {
+    for (moment, time) in moments {
         let bench = Bench::new();
         let mut options = bench.options(&[("a", "none"), ("b", "none")]);
-        // More than one round, however slow the machine is.
-        options.heats.time = Some(Duration::from_millis(500));
+        options.heats.time = Some(time);
         let is_now = |event: &Event| match event {
-            Event::HeatStep { step } => moment(step, &second),
+            Event::HeatStep { step } => moment(step),
             _ => false,
         };
         let outcome = interrupted(&options, 3, is_now);
