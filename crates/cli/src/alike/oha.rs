@@ -208,7 +208,9 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         return Err(format!("-r and -x: {NAMED_WHOLE}; leave one of them out"));
     }
     if !options.form.is_empty() && options.content_type.is_some() {
-        return Err("-F and -T: a form has a content type of its own: leave -T out".to_owned());
+        return Err(
+            "-F and -T: a form has a content type of its own, which -T would change".to_owned(),
+        );
     }
     let mut load = vec![options.url];
     with(&mut load, "--connections", options.connections.to_string());

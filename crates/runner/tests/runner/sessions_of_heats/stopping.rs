@@ -23,13 +23,10 @@ fn the_wish_to_stop_ends_a_session_whose_last_heat_does_not_count() {
         |step: &HeatStep| matches!(step, HeatStep::BringingUp { target } if *target == second);
     let is_round = |step: &HeatStep| matches!(step, HeatStep::Round { done: 1, .. });
     let is_ending = |step: &HeatStep| *step == HeatStep::Ending;
-    let moments: [(&dyn Fn(&HeatStep) -> bool, Duration); 3] = [
-        (&is_second, Duration::from_millis(500)),
-        // More than one round, however slow the machine is.
-        (&is_round, Duration::from_secs(600)),
-        (&is_ending, Duration::from_millis(500)),
-    ];
-    for (moment, time) in moments {
+    let moments: [&dyn Fn(&HeatStep) -> bool; 3] = [&is_second, &is_round, &is_ending];
+    // More than one round, however slow the machine is.
+    let times = [500, 600_000, 500].map(Duration::from_millis);
+    for (moment, time) in moments.into_iter().zip(times) {
         let bench = Bench::new();
         let mut options = bench.options(&[("a", "none"), ("b", "none")]);
         options.heats.time = Some(time);
