@@ -93,8 +93,8 @@ pub(super) fn rows() -> Vec<Row> {
             name: format!("pause-{pause}ms-every-{every}s"),
             claim: format!(
                 "A server that stands still for {pause} ms after each {every} s of work loses the same share of its time in \
-                 slices as in an uninterrupted load of the same process, within one percentage point. What its answers \
-                 take without pauses, the server counts itself."
+                 slices as in an uninterrupted load of the same process. What its answers take without pauses, the server \
+                 counts itself; what is left beside the pauses is its time between two batches of requests."
             ),
             experiment: Experiment::Slices {
                 arguments: words(&format!(

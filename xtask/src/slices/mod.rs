@@ -32,6 +32,8 @@ use self::{
 };
 use crate::peers::show;
 
+/// The guard of an uninterrupted load is up to so many times as long as it has to be.
+const LONGER_GUARD: f64 = 4.0;
 /// The level of all intervals.
 const LEVEL: f64 = 0.95;
 
@@ -371,7 +373,11 @@ impl<'a> Bench<'a> {
         for _ in 0..way.slices {
             way.rest(&tree)?;
             let slice = Slice {
-                guard: way.guard,
+                guard: match way.before {
+                    // Turns of one length fall in step with pauses that come at regular times.
+                    Rest::None => way.guard.mul_f64(self.random.random_range(1.0..LONGER_GUARD)),
+                    _ => way.guard,
+                },
                 length: match way.before {
                     Rest::None => way.length,
                     // As in a heat.
