@@ -375,7 +375,9 @@ impl<'a> Bench<'a> {
             let slice = Slice {
                 guard: match way.before {
                     // Turns of one length fall in step with pauses that come at regular times.
-                    Rest::None => way.guard.mul_f64(self.random.random_range(1.0..LONGER_GUARD)),
+                    Rest::None => way
+                        .guard
+                        .mul_f64(self.random.random_range(1.0..LONGER_GUARD)),
                     _ => way.guard,
                 },
                 length: match way.before {
