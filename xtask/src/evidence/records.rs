@@ -121,6 +121,24 @@ pub(super) fn keep(session: &Path, into: &Path) -> std::io::Result<()> {
     )))
 }
 
+/// A session's report in a format. The folder is named as in the checkout, because reports name it.
+pub(super) fn report(deadheat: &Path, session: &Path, format: &str) -> Result<Vec<u8>, String> {
+    let session = session.strip_prefix(root()).unwrap_or(session);
+    let failed = |what: &str| format!("the {format} of {}: {what}", session.display());
+    let output = Command::new(root().join(deadheat))
+        .arg("report")
+        .arg(session)
+        .args(["--format", format])
+        .current_dir(root())
+        .output()
+        .map_err(|error| failed(&format!("asking {}: {error}", deadheat.display())))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(failed(&String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
 /// What a row of slices says.
 pub(super) fn sliced(row: &Row) -> Result<String, String> {
     let record: slices::Recorded = read(&folder(row).join(SLICES))?;
@@ -177,18 +195,9 @@ struct Judged {
 impl Judged {
     fn of(folder: &Path, deadheat: &Path) -> Result<Self, String> {
         let failed = |what: String| format!("{}: {what}", folder.display());
-        let output = Command::new(root().join(deadheat))
-            .arg("report")
-            .arg(folder)
-            .args(["--format", "json"])
-            .output()
-            .map_err(|error| failed(format!("asking {}: {error}", deadheat.display())))?;
-        let said: Value = serde_json::from_slice(&output.stdout).map_err(|error| {
-            failed(format!(
-                "{error}: {}",
-                String::from_utf8_lossy(&output.stderr)
-            ))
-        })?;
+        let said = report(deadheat, folder, "json")?;
+        let said: Value =
+            serde_json::from_slice(&said).map_err(|error| failed(error.to_string()))?;
         let ratio = said
             .pointer("/compared/0/ratios/0")
             .ok_or_else(|| failed("nothing was compared".to_owned()))?;

@@ -3,10 +3,9 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use super::records::keep;
+use super::records::{keep, report};
 use crate::steps::root;
 
 /// The reports of a session that are kept beside its records: what the name ends with, and the format.
@@ -15,7 +14,7 @@ const REPORTS: [(&str, &str); 2] = [("md", "markdown"), ("html", "html")];
 /// The picture in README.
 const CARD: &str = "docs/card.png";
 
-/// Takes a session's records into docs/results, in a folder that is called as they are in `session.json`: by their day.
+/// Takes a session's records into docs/results, in a folder that is named by the day in the session's name.
 pub(super) fn bring(session: &Path) -> Result<(), String> {
     let name = session.file_name().unwrap_or_default().to_string_lossy();
     let day = name
@@ -28,51 +27,52 @@ pub(super) fn bring(session: &Path) -> Result<(), String> {
 
 /// Makes the reports of all sessions anew, and README's picture and table from the newest one's records.
 pub(super) fn write(deadheat: &Path) -> Result<(), String> {
-    let sessions = sessions();
-    for session in &sessions {
-        for (ending, format) in REPORTS {
-            let report = report(deadheat, session, format)?;
-            store(&session.with_extension(ending), &report)?;
-        }
+    for (file, content) in made(deadheat)? {
+        fs::write(&file, content).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    let Some(newest) = sessions.last() else {
+    let Some(newest) = newest() else {
         return Ok(());
     };
-    store(&root().join(CARD), &report(deadheat, newest, "card")?)?;
-    let readme = root().join("README.md");
-    let with_table = with_table(&text(&readme)?, &table(deadheat, newest)?)?;
-    store(&readme, with_table.as_bytes())
+    // Not checked: how a picture is compressed may change with a library.
+    let card = root().join(CARD);
+    fs::write(&card, report(deadheat, &newest, "card")?)
+        .map_err(|error| format!("{}: {error}", card.display()))
 }
 
 /// The reports are what the records say, and so is README's table.
 pub(super) fn check(deadheat: &Path) -> Result<(), String> {
-    let sessions = sessions();
-    for session in &sessions {
-        for (ending, format) in REPORTS {
-            let file = session.with_extension(ending);
-            let kept = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-            if kept != report(deadheat, session, format)? {
-                return Err(stale(&file));
-            }
+    for (file, content) in made(deadheat)? {
+        let kept = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        if kept != content {
+            return Err(format!(
+                "{} is not what the records of docs/results say: run cargo xtask evidence",
+                file.display()
+            ));
         }
     }
-    let Some(newest) = sessions.last() else {
-        return Ok(());
-    };
-    let readme = root().join("README.md");
-    let kept = text(&readme)?;
-    if kept == with_table(&kept, &table(deadheat, newest)?)? {
-        Ok(())
-    } else {
-        Err(stale(&readme))
-    }
+    Ok(())
 }
 
-fn stale(file: &Path) -> String {
-    format!(
-        "{} is not what the records of docs/results say: run cargo xtask evidence",
-        file.display()
-    )
+/// Each file that is made from records, and what it has to contain.
+fn made(deadheat: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
+    let mut made = Vec::new();
+    for session in sessions() {
+        for (ending, format) in REPORTS {
+            made.push((
+                session.with_extension(ending),
+                report(deadheat, &session, format)?,
+            ));
+        }
+    }
+    if let Some(newest) = newest() {
+        let readme = root().join("README.md");
+        let text = fs::read_to_string(&readme)
+            .map_err(|error| format!("{}: {error}", readme.display()))?;
+        let table = report(deadheat, &newest, "text")?;
+        let table = String::from_utf8_lossy(&table);
+        made.push((readme, with_table(&text, table.trim_end())?.into_bytes()));
+    }
+    Ok(made)
 }
 
 fn folder() -> PathBuf {
@@ -93,38 +93,6 @@ fn sessions() -> Vec<PathBuf> {
         .collect();
     sessions.sort();
     sessions
-}
-
-fn text(file: &Path) -> Result<String, String> {
-    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
-}
-
-fn store(file: &Path, content: &[u8]) -> Result<(), String> {
-    fs::write(file, content).map_err(|error| format!("{}: {error}", file.display()))
-}
-
-/// A session's report in a format. The folder is named as in the checkout, because reports name it.
-fn report(deadheat: &Path, session: &Path, format: &str) -> Result<Vec<u8>, String> {
-    let session = session.strip_prefix(root()).unwrap_or(session);
-    let failed = |what: &str| format!("the {format} of {}: {what}", session.display());
-    let output = Command::new(root().join(deadheat))
-        .arg("report")
-        .arg(session)
-        .args(["--format", format])
-        .current_dir(root())
-        .output()
-        .map_err(|error| failed(&error.to_string()))?;
-    if output.status.success() {
-        Ok(output.stdout)
-    } else {
-        Err(failed(&String::from_utf8_lossy(&output.stderr)))
-    }
-}
-
-/// A session's report for the terminal.
-fn table(deadheat: &Path, session: &Path) -> Result<String, String> {
-    let report = report(deadheat, session, "text")?;
-    Ok(String::from_utf8_lossy(&report).trim_end().to_owned())
 }
 
 const BEGIN: &str =

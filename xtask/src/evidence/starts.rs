@@ -2,8 +2,14 @@
 
 use std::{collections::BTreeMap, path::Path, process::Command};
 
-use deadheat_stats::interval::t_quantile;
-use serde_json::Value;
+use deadheat_model::{
+    heat::{MemberRecord, Role},
+    heats::{JournalEntry, MeasuredHeat},
+};
+use deadheat_stats::{
+    heats::{Quantity, recorded},
+    interval::t_quantile,
+};
 
 /// The level of the intervals.
 const LEVEL: f64 = 0.95;
@@ -14,10 +20,11 @@ const PASSES: usize = 100;
 struct Member {
     /// Its stack at a load.
     stack: String,
-    heat: String,
+    /// The heat's number in the session.
+    heat: u32,
     /// When it started: 0 for the first of its heat, 1 for the last.
     place: f64,
-    /// Logarithms of answers ÷ time and of CPU time ÷ answers.
+    /// Logarithms of throughput and of CPU time per request.
     figures: [f64; 2],
 }
 
@@ -35,9 +42,9 @@ pub(super) fn table(session: &Path) -> Result<String, String> {
         .map_err(|error| failed(&error))?;
     let mut members = Vec::new();
     for line in String::from_utf8_lossy(&unzipped.stdout).lines() {
-        let entry: Value = serde_json::from_str(line).map_err(|error| failed(&error))?;
-        if entry["record"] == "heat" {
-            members.extend(of_heat(&entry));
+        let entry = serde_json::from_str(line).map_err(|error| failed(&error))?;
+        if let JournalEntry::Heat(measured) = entry {
+            members.extend(of_heat(&measured));
         }
     }
     let shown = |which: usize| {
@@ -54,39 +61,33 @@ pub(super) fn table(session: &Path) -> Result<String, String> {
     ))
 }
 
-/// Its members, but for the null server. They start in the order of the first round.
-fn of_heat(entry: &Value) -> Vec<Member> {
-    let (load, heat) = (&entry["load"], &entry["heat"]);
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let rounds = list(&heat["rounds"]);
-    let order: Vec<Value> = rounds.first().map(list).unwrap_or_default();
-    let order: Vec<&Value> = order.iter().map(|slice| &slice["member"]).collect();
-    let slices: Vec<Value> = rounds.iter().flat_map(list).collect();
-    let of_member = |(member, record): (usize, &Value)| {
-        let place = order.iter().position(|one| **one == member)?;
-        let own = || slices.iter().filter(|slice| slice["member"] == member);
-        let sum = |pointer: &str| -> f64 {
-            own()
-                .filter_map(|slice| slice.pointer(pointer)?.as_f64())
-                .sum()
-        };
-        let answers = sum("/tally/succeeded");
-        let figures = [
-            answers / sum("/window_seconds"),
-            sum("/cpu/seconds") / answers,
-        ];
-        let is_whole = figures
-            .iter()
-            .all(|figure| figure.is_finite() && *figure > 0.0);
-        (is_whole && record["role"]["is"] != "ceiling" && order.len() > 1).then(|| Member {
-            stack: format!("{load} {}", record["target"]),
-            heat: format!("{load} {}", heat["heat"]),
+/// The members of a heat, but for the null server. They start in the order of the first round.
+fn of_heat(measured: &MeasuredHeat) -> Vec<Member> {
+    let MeasuredHeat { load, heat } = measured;
+    let order: Vec<u32> = heat
+        .rounds
+        .first()
+        .into_iter()
+        .flatten()
+        .map(|slice| slice.member)
+        .collect();
+    let [throughputs, costs] =
+        [Quantity::Throughput, Quantity::Cost].map(|quantity| recorded::figures(heat, quantity));
+    let of_member = |(member, record): (usize, &MemberRecord)| {
+        let place = order.iter().position(|one| *one as usize == member)?;
+        let figures = [throughputs[member]?, costs[member]?];
+        (record.role != Role::Ceiling && order.len() > 1).then(|| Member {
+            stack: format!("{load} {}", record.target),
+            heat: heat.heat,
             place: place as f64 / (order.len() - 1) as f64,
             figures: figures.map(f64::ln),
         })
     };
-    let records = list(&heat["members"]);
-    records.iter().enumerate().filter_map(of_member).collect()
+    heat.members
+        .iter()
+        .enumerate()
+        .filter_map(of_member)
+        .collect()
 }
 
 /// The slope of a figure over the place and half the width of its interval, beside a mean for each stack and for each heat:
@@ -117,21 +118,26 @@ fn slope(members: &[Member], which: usize) -> Option<(f64, f64)> {
 /// Values without the means of stacks and of heats, and the numbers of these.
 fn without_means(members: &[Member], value: impl Fn(&Member) -> f64) -> (Vec<f64>, usize, usize) {
     let mut values: Vec<f64> = members.iter().map(value).collect();
-    let groups = |name: fn(&Member) -> &str| {
-        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (nth, member) in members.iter().enumerate() {
-            groups.entry(name(member)).or_default().push(nth);
-        }
-        groups
-    };
-    let (stacks, heats) = (groups(|one| &one.stack), groups(|one| &one.heat));
+    let (stacks, heats) = (
+        groups(members, |one| &one.stack),
+        groups(members, |one| &one.heat),
+    );
     for _ in 0..PASSES {
-        for group in stacks.values().chain(heats.values()) {
+        for group in stacks.iter().chain(&heats) {
             let mean = group.iter().map(|nth| values[*nth]).sum::<f64>() / group.len() as f64;
             group.iter().for_each(|nth| values[*nth] -= mean);
         }
     }
     (values, stacks.len(), heats.len())
+}
+
+/// The places of the members that have the same key.
+fn groups<'a, K: Ord>(members: &'a [Member], key: impl Fn(&'a Member) -> K) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<K, Vec<usize>> = BTreeMap::new();
+    for (nth, member) in members.iter().enumerate() {
+        groups.entry(key(member)).or_default().push(nth);
+    }
+    groups.into_values().collect()
 }
 
 #[cfg(test)]
@@ -142,7 +148,7 @@ mod tests {
     fn a_slope_is_found_beside_stacks_and_heats_of_any_speed() {
         let member = |heat: usize, stack: usize, place: usize| Member {
             stack: stack.to_string(),
-            heat: heat.to_string(),
+            heat: heat as u32,
             place: place as f64 / 2.0,
             figures: [
                 stack as f64 + 0.1 * heat as f64 + 0.05 * place as f64 / 2.0,

@@ -36,7 +36,7 @@ impl Lost {
     }
 
     /// Both shares and their difference, as a table in Markdown.
-    pub(super) fn sentence(&self, what: &str) -> String {
+    pub(super) fn table(&self, what: &str) -> String {
         let [first, second, half_width] =
             [self.first, self.second, self.half_width].map(|share| 100.0 * share);
         let difference = first - second;

@@ -32,7 +32,7 @@ use self::{
 };
 use crate::peers::show;
 
-/// The guard of an uninterrupted load is up to so many times as long as it has to be.
+/// An uninterrupted load has a guard of 1 to this many times the shortest.
 const LONGER_GUARD: f64 = 4.0;
 /// The level of all intervals.
 const LEVEL: f64 = 0.95;
@@ -139,12 +139,6 @@ struct Contrasted {
     work: [Vec<Work>; 2],
 }
 
-/// What was measured in the turns of both ways.
-struct Turns {
-    slices: [Vec<Stretch>; 2],
-    work: [Vec<Work>; 2],
-}
-
 fn measure(options: &Options) -> Result<Recorded, String> {
     let subjects = subjects(options)?;
     let measured = |subject: &Subject| {
@@ -190,13 +184,7 @@ fn contrasts(options: &Options, subject: &Subject) -> Result<Vec<Contrasted>, St
             } else {
                 String::new()
             };
-            let Turns { slices, work } = bench.in_turn(&ways, options.pairs)?;
-            found.push(Contrasted {
-                what: format!("{contrast}{after}"),
-                slices,
-                work,
-                together: ways.map(|way| way.slices as usize),
-            });
+            found.push(bench.in_turn(format!("{contrast}{after}"), &ways, options.pairs)?);
         }
     }
     Ok(found)
@@ -218,19 +206,16 @@ impl Recorded {
                 Err(error) => table += &format!("| {name} | not measured: {error} | | | |\n"),
             }
         }
-        let lost = self.servers.iter().filter_map(Measured::lost);
-        lost.fold(table, |table, lost| table + "\n" + &lost)
-    }
-}
-
-impl Measured {
-    /// The shares of time that were lost, if the server counted its own work.
-    fn lost(&self) -> Option<String> {
-        let contrasts = self.contrasts.as_ref().ok()?;
-        contrasts.iter().find_map(|one| {
-            let lost = Lost::of(&one.turns(0), &one.turns(1))?;
-            Some(lost.sentence(&one.what))
-        })
+        let contrasts = self
+            .servers
+            .iter()
+            .filter_map(|one| one.contrasts.as_ref().ok());
+        for one in contrasts.flatten() {
+            if let Some(lost) = Lost::of(&one.turns(0), &one.turns(1)) {
+                table += &format!("\n{}", lost.table(&one.what));
+            }
+        }
+        table
     }
 }
 
@@ -347,8 +332,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The slices of both ways, which are measured in turn, so often. Which one comes first changes with each pair.
-    fn in_turn(&mut self, ways: &[Way; 2], count: u32) -> Result<Turns, String> {
+    /// Both ways, which are measured in turn, so often. Which one comes first changes with each pair.
+    fn in_turn(&mut self, what: String, ways: &[Way; 2], count: u32) -> Result<Contrasted, String> {
         let mut slices = [Vec::new(), Vec::new()];
         let mut work = [Vec::new(), Vec::new()];
         for nth in 0..count as usize {
@@ -360,7 +345,12 @@ impl<'a> Bench<'a> {
             }
             show::progress(&format!("pair {:>3} of {count}", nth + 1));
         }
-        Ok(Turns { slices, work })
+        Ok(Contrasted {
+            what,
+            slices,
+            together: ways.map(|way| way.slices as usize),
+            work,
+        })
     }
 
     fn measure(&mut self, way: &Way) -> Result<Vec<Stretch>, String> {

@@ -158,9 +158,9 @@ pub fn often_late<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> bool {
     f64::from(late) > FEW_GAPS * f64::from(all)
 }
 
-/// What each member of a heat answered per second in it: the figures that verdicts are made of. `None` for one that failed
-/// or answered nothing.
-pub fn throughputs(record: &HeatRecord) -> Vec<Option<f64>> {
+/// What each member of a heat has of a quantity of slices, over the whole heat: the figures that verdicts are made of.
+/// `None` for one that failed or answered nothing.
+pub fn figures(record: &HeatRecord, quantity: Quantity) -> Vec<Option<f64>> {
     struct ByPlace;
     impl Numbering for ByPlace {
         fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
@@ -173,8 +173,8 @@ pub fn throughputs(record: &HeatRecord) -> Vec<Option<f64>> {
     }
     let heat = heat(record, &ByPlace, &Settings::default());
     let mut figures = vec![None; record.members.len()];
-    for estimate in within::of_heat(&heat, Quantity::Throughput) {
-        figures[estimate.member] = Some(Quantity::Throughput.figure(estimate.value));
+    for estimate in within::of_heat(&heat, quantity) {
+        figures[estimate.member] = Some(quantity.figure(estimate.value));
     }
     figures
 }

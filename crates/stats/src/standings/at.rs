@@ -155,7 +155,7 @@ impl<'a> LoadAt<'a> {
     /// What a number answered in each of these heats.
     pub(crate) fn heat_figures(&self, number: usize) -> Vec<HeatFigure> {
         let figure = |(heat, place): (&HeatRecord, usize)| {
-            let per_second = recorded::throughputs(heat)[place]?;
+            let per_second = recorded::figures(heat, Quantity::Throughput)[place]?;
             Some(HeatFigure {
                 heat: heat.heat,
                 per_second,

@@ -526,7 +526,7 @@ impl Counted<'_> {
     /// That a closed loop's connections waited unevenly.
     fn uneven(&self, side: Side) -> Option<String> {
         let per_second = median(self.heats.iter().filter_map(|heat| {
-            let figures = recorded::throughputs(heat);
+            let figures = recorded::figures(heat, Quantity::Throughput);
             figures.get(side.member()).copied().flatten()
         }));
         let per_second = per_second.filter(|_| !self.is_open())?;

@@ -5,7 +5,7 @@ use deadheat_model::{
     heats::{MeasuredHeat, PlannedLoad},
     words::counted,
 };
-use deadheat_stats::heats::recorded::throughputs;
+use deadheat_stats::heats::{Quantity, recorded::figures};
 
 use crate::{
     output,
@@ -88,7 +88,7 @@ impl Progress {
         if output::draws_progress() {
             return;
         }
-        let rates = self.names.iter().zip(throughputs(heat));
+        let rates = self.names.iter().zip(figures(heat, Quantity::Throughput));
         let rates = rates.map(|(name, rate)| Some((format!("{name} {:.0}/s", rate?), rate?)));
         let Some((told, rates)) = rates.collect::<Option<(Vec<_>, Vec<_>)>>() else {
             return;
