@@ -157,6 +157,13 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
+/// The text with a capital letter at its start.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

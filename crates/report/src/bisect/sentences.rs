@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 use deadheat_stats::bisect::{Found, Outcome, whole};
 
-use crate::figure::list;
+use crate::figure::{capital, list};
 
 /// A commit that explains less than this of the slowdown is not the only cause.
 const MOST_OF_IT: f64 = 0.75;
@@ -175,12 +175,6 @@ fn range_of(record: &BisectRecord, (first, last): (usize, usize)) -> String {
             short(last)
         ),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// How much a ratio below 1 is slower: "12 %".

@@ -1,7 +1,7 @@
 //! A search as it is shown: the answer, plots, every trial by its rate, and what was declared.
 
 use deadheat_model::{
-    capacity::{CapacityRecord, Condition, LookOutcome, LookRecord, Unit},
+    capacity::{CapacityRecord, LookOutcome, LookRecord},
     load::Endpoint,
     words::separated,
 };
@@ -9,11 +9,11 @@ use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
 
 use super::{
     plot,
-    sentences::{caveat, headline, precision, rate},
+    sentences::{caveat, headline, precision, rate, shown},
 };
 use crate::{
     document::{Column, Document, Section, Table, Tone},
-    figure::{NONE, count, counted, list, percent, seconds},
+    figure::{count, counted, list, seconds},
 };
 
 /// The search.
@@ -72,16 +72,6 @@ fn trials(record: &CapacityRecord) -> Table {
 fn is_a_figure(record: &CapacityRecord, why: &str) -> bool {
     let mut figures = record.conditions.iter();
     figures.any(|one| why.starts_with(&format!("{} was", one.figure)))
-}
-
-/// A condition's figure with its unit.
-pub(super) fn shown(condition: &Condition, value: Option<f64>) -> String {
-    match (condition.unit, value) {
-        (_, None) => NONE.to_owned(),
-        (Unit::Seconds, Some(value)) => seconds(value),
-        (Unit::Share, Some(value)) => percent(value),
-        (Unit::Count, Some(value)) => count(value as u64),
-    }
 }
 
 fn facts(

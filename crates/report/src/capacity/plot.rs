@@ -11,7 +11,7 @@ use plotly::{
     },
 };
 
-use super::document::shown;
+use super::sentences::shown;
 use crate::{
     document::{self, LegendEntry},
     figure::figure,

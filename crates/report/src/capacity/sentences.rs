@@ -1,16 +1,26 @@
 //! A search's answer, and what changes a decision that is made with it.
 
-use deadheat_model::capacity::{CapacityRecord, LookOutcome};
+use deadheat_model::capacity::{CapacityRecord, Condition, LookOutcome, Unit};
 use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
 
 use crate::{
-    figure::{count, counted, figure, list, short},
+    figure::{NONE, count, counted, figure, list, percent, seconds, short},
     view::clean,
 };
 
 /// "4,700/s".
 pub(super) fn rate(per_second: f64) -> String {
     format!("{}/s", figure(per_second))
+}
+
+/// A condition's figure with its unit.
+pub(super) fn shown(condition: &Condition, value: Option<f64>) -> String {
+    match (condition.unit, value) {
+        (_, None) => NONE.to_owned(),
+        (Unit::Seconds, Some(value)) => seconds(value),
+        (Unit::Share, Some(value)) => percent(value),
+        (Unit::Count, Some(value)) => count(value as u64),
+    }
 }
 
 /// "14 trials, 1 min 32 s".

@@ -3,9 +3,9 @@
 use deadheat_model::{LoadRecord, Wait, load_record::GeneratorHost, observation::WorkerHealth};
 use deadheat_stats::load::{Latency, LatencyKind, LoadAnalysis, LoadFigures};
 
-use super::{capital, fact, latency, share, size, time as seconds};
+use super::{fact, latency, share, size, time as seconds};
 use crate::{
-    figure::{bytes, count, counted, figure, percent},
+    figure::{bytes, capital, count, counted, figure, percent},
     view::{Fact, clean},
 };
 

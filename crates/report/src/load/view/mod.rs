@@ -13,7 +13,7 @@ use deadheat_stats::load::{Judged, LoadAnalysis, LoadVerdict, Severity, Sign, St
 use serde::Serialize;
 
 use crate::{
-    figure::{count, counted, figure, seconds},
+    figure::{capital, count, counted, figure, seconds},
     view::{Fact, clean},
 };
 
@@ -328,13 +328,6 @@ pub(crate) fn time(value: f64) -> String {
     } else {
         seconds(value)
     }
-}
-
-/// The text with a capital letter at its start.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).collect()
 }
 
 pub(super) fn fact(name: &str, value: impl Into<String>) -> Fact {
