@@ -102,7 +102,7 @@ pub(crate) struct Plot {
     pub(crate) title: String,
     /// What the plot is about, for a picture that is saved.
     pub(crate) subject: String,
-    /// What a reader who sees no plot is told.
+    /// A description for readers who cannot see the plot.
     pub(crate) label: String,
     pub(crate) height_px: usize,
     pub(crate) legend: Vec<LegendEntry>,

@@ -21,7 +21,7 @@ pub(crate) const PLOTS: &str = concat!(
     include_str!("picture.js")
 );
 
-/// What a page may load: nothing but what stands in it.
+/// The content security policy of a page: it loads nothing from outside.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
 
 /// What stands around a report.

@@ -28,8 +28,8 @@ pub const YARDSTICKS: &str = "Yardsticks, not ranked";
 
 /// What the columns of a table mean.
 const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank m–n: order not proven.";
-/// The same where a rank is proven although its row is behind by less than its ±: what is proven makes the rest easier to
-/// prove, and intervals do not profit from that.
+/// The legend of tables in which a row is proven slower than the best by less than its ±. Ranks are proven step by step:
+/// each pair that is proven leaves more of the error level to the others. Intervals are made before the first step.
 const LEGEND_OF_STEPS: &str =
     "±: beside the best, all rows at once; ranks: proven one by one (m–n: not yet).";
 

@@ -14,7 +14,7 @@ pub(super) struct Participant {
     pub(super) role: Role,
 }
 
-/// Who takes part in a heat, in the order of their places. The control is the last in the session's
+/// The members of a heat and its control, by place. The control is the last in the session's
 /// first heat, the last but one in the next, and so on: a place must not be what tells a twin from its original.
 ///
 /// # Errors
