@@ -17,7 +17,7 @@ mod warn;
 
 use std::collections::{HashMap, HashSet};
 
-use deadheat_model::imported::{Imported, LeftOut, Place, Run, SCHEMA, Tool};
+use deadheat_model::imported::{Figures, Imported, LeftOut, Place, Run, SCHEMA, Tool};
 
 use self::{
     command::Command,
@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
             command: command.as_ref().map(|command| command.text.clone()),
             target: report.target.clone(),
             load: report.load.clone(),
-            figures: report.figures.clone(),
+            figures: without_zero_times(&report.figures),
             warnings: Vec::new(),
         };
         if let Some(command) = command {
@@ -401,5 +401,17 @@ fn damage_at(line: usize, what: String) -> Damage {
         line,
         what,
         is_foreign: false,
+    }
+}
+
+/// A tool prints 0 for a time that is too short for its digits: that is no time.
+fn without_zero_times(figures: &Figures) -> Figures {
+    let known = |time: Option<f64>| time.filter(|time| *time > 0.0);
+    Figures {
+        mean_ms: known(figures.mean_ms),
+        p50_ms: known(figures.p50_ms),
+        p99_ms: known(figures.p99_ms),
+        max_ms: known(figures.max_ms),
+        ..figures.clone()
     }
 }

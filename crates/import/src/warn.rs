@@ -77,6 +77,12 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
             "no time of an answer was recorded, so mean, percentiles and maximum are unknown{why}"
         ));
     }
+    if run.figures != report.figures {
+        warnings.push(format!(
+            "{} prints 0 for a time that is too short for its digits: such times are left out",
+            run.tool.name()
+        ));
+    }
     if report.has_zero_times
         && !report.lacks_times
         && figures.failed.is_some_and(|failed| failed > 0)

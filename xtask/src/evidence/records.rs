@@ -62,7 +62,7 @@ pub(super) fn take(row: &Row, kept: &Kept, deadheat: &Path) -> Result<(), String
     fs::create_dir_all(&own).map_err(failed)?;
     match &row.experiment {
         Experiment::Slices { arguments } => {
-            write(&own.join(SLICES), &slices::recorded(arguments)?)?;
+            write(&own.join(SLICES), &slices::recorded(arguments, deadheat)?)?;
         }
         Experiment::Sessions { arguments, times } => {
             for nth in 1..=*times {

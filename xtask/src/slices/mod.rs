@@ -6,7 +6,12 @@ mod server;
 mod subject;
 mod way;
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Args;
 use deadheat_load::{Session, Slice, SliceEvent};
@@ -101,15 +106,17 @@ pub(crate) fn slices(options: &Options) -> ExitCode {
     }
 }
 
-/// The same with the arguments of a command line.
-pub(crate) fn recorded(arguments: &[String]) -> Result<Recorded, String> {
+/// The same with the arguments of a command line, and the deadheat that knows the stacks.
+pub(crate) fn recorded(arguments: &[String], deadheat: &Path) -> Result<Recorded, String> {
     #[derive(clap::Parser)]
     struct Line {
         #[command(flatten)]
         options: Options,
     }
     let line = std::iter::once("slices").chain(arguments.iter().map(String::as_str));
-    let line = <Line as clap::Parser>::try_parse_from(line).map_err(|error| error.to_string())?;
+    let mut line =
+        <Line as clap::Parser>::try_parse_from(line).map_err(|error| error.to_string())?;
+    line.options.deadheat = deadheat.to_owned();
     measure(&line.options)
 }
 

@@ -105,6 +105,19 @@ fn what_holds_for_the_published_comparisons_is_found() {
 }
 
 #[test]
+fn a_time_that_a_tool_rounds_to_zero_is_none() {
+    let (run, exact) = (run("ab-posted.txt"), run("ab-hello.txt"));
+    let figures = &run.figures;
+    assert_eq!(
+        (figures.p50_ms, figures.p99_ms, figures.max_ms),
+        (None, Some(1.0), Some(5.0))
+    );
+    let says = |warning: &String| warning.starts_with("ab prints 0 for a time");
+    assert!(run.warnings.iter().any(says), "{:?}", run.warnings);
+    assert!(!exact.warnings.iter().any(says), "{:?}", exact.warnings);
+}
+
+#[test]
 fn three_runs_of_each_are_enough() {
     let imported = read(&report("ab-three.txt")).expect("three reports");
     assert!(
