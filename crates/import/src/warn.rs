@@ -79,7 +79,7 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
     }
     if run.figures != report.figures {
         warnings.push(format!(
-            "{} prints 0 for a time that is too short for its digits: such times are left out",
+            "{} prints 0 for a time that is too short for its digits: such times are excluded",
             run.tool.name()
         ));
     }
