@@ -313,8 +313,7 @@ fn is_coloured(
 /// What the data is shown on.
 pub(crate) fn screen() -> Screen {
     Screen {
-        // What is piped into a file or a message is read at this width.
-        width: width_or(80),
+        width: width(),
         colour: colour(),
         charset: charset(|name| env::var(name).ok(), is_terminal() && is_dumb()),
     }
@@ -367,14 +366,10 @@ pub(crate) fn bar_target() -> ProgressDrawTarget {
     }
 }
 
-/// The columns of the terminal that the data goes to; 100 where it is none.
-pub(crate) fn width() -> usize {
-    width_or(100)
-}
-
-fn width_or(columns: usize) -> usize {
+/// The columns of the terminal that the data goes to. What is piped into a file or a message is read at 80.
+fn width() -> usize {
     if !is_terminal() {
-        return columns;
+        return 80;
     }
     console::Term::stdout()
         .size_checked()

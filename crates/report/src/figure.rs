@@ -105,6 +105,37 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// "4,700/s".
+pub fn per_second(value: f64) -> String {
+    format!("{}/s", figure(value))
+}
+
+/// A share, of which a little is never nothing ("under 0.1 %").
+pub fn share(part: f64) -> String {
+    match part {
+        _ if part > 0.0 && part < 0.0005 => "under 0.1 %".to_owned(),
+        _ if part < 1.0 && part > 0.9995 => "over 99.9 %".to_owned(),
+        _ => percent(part),
+    }
+}
+
+/// A size that is counted, and exact below a KiB.
+pub fn size(value: u64) -> String {
+    match value {
+        0..1024 => format!("{value} B"),
+        _ => bytes(value as f64),
+    }
+}
+
+/// A latency. Histograms tell nothing apart below a microsecond.
+pub fn latency(value: f64) -> String {
+    if value < 1e-6 {
+        "under 1 µs".to_owned()
+    } else {
+        seconds(value)
+    }
+}
+
 /// A time, or from the least to the most of several, in seconds ("98 ms to 1.91 s").
 pub fn span([least, most]: [f64; 2]) -> String {
     let ends = [least, most].map(seconds);

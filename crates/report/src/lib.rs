@@ -17,6 +17,7 @@ pub mod html;
 pub mod imported;
 pub mod load;
 mod markdown;
+mod plot;
 pub mod schema;
 pub mod standings;
 pub mod text;

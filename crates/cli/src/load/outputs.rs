@@ -9,8 +9,9 @@ use std::{
 use deadheat_model::{Interval, LoadRecord};
 use deadheat_report::{
     ReportError,
-    html::Contents,
-    load::{self as report, LoadView, Reading, Source},
+    document::Document,
+    load::{self as report, Reading, Source},
+    text::Screen,
 };
 use deadheat_runner::files::Destination;
 use deadheat_stats::load::LoadAnalysis;
@@ -156,29 +157,25 @@ impl Output {
 struct Results<'a> {
     record: &'a LoadRecord,
     analysis: LoadAnalysis,
-    view: LoadView,
 }
 
 impl<'a> Results<'a> {
     fn of(record: &'a LoadRecord) -> Self {
-        let analysis = deadheat_stats::load::analyse(record);
-        let view = LoadView::new(record, &analysis);
         Self {
             record,
-            analysis,
-            view,
+            analysis: deadheat_stats::load::analyse(record),
         }
     }
 
     /// The text of a file. One that a person reads has neither a terminal's width nor its colours.
     fn text(&self, format: LoadFormat) -> Result<String, ReportError> {
         match format {
-            LoadFormat::Text => Ok(report::text(&self.view, COLUMNS, false)),
+            LoadFormat::Text => Ok(self.whole().text(Screen::new(COLUMNS, false))),
             LoadFormat::Json => report::json(self.record, &self.analysis),
             LoadFormat::Csv => Ok(report::csv(&self.record.intervals)),
             LoadFormat::Hlog => report::hdr_log(self.record),
             LoadFormat::Hgrm => Ok(report::hgrm(self.record)),
-            LoadFormat::Html => self.page(),
+            LoadFormat::Html => report::html(self.record, &self.analysis),
             LoadFormat::OpenMetrics => Ok(self.over_time(report::open_metrics)),
             LoadFormat::Otlp => Ok(self.over_time(report::otlp)),
         }
@@ -189,23 +186,18 @@ impl<'a> Results<'a> {
         lay_out(&Source::of(self.record), &report::readings(self.record))
     }
 
-    /// The page, with the data in it.
-    fn page(&self) -> Result<String, ReportError> {
-        let contents = Contents {
-            json: &self.text(LoadFormat::Json)?,
-            csv: &self.text(LoadFormat::Csv)?,
-        };
-        report::html(&self.view, &contents)
+    fn whole(&self) -> Document {
+        report::document(self.record, &self.analysis)
     }
 
     /// What goes to standard output.
     fn data(&self, shown: Shown) -> Result<String, ReportError> {
-        let lay_out = match shown {
+        let document = match shown {
             Shown::Format(format) => return self.text(format),
-            Shown::Brief => report::brief,
-            Shown::Details => report::text,
+            Shown::Brief => report::brief(self.record, &self.analysis),
+            Shown::Details => self.whole(),
         };
-        Ok(lay_out(&self.view, output::width(), output::colour()))
+        Ok(document.text(output::screen()))
     }
 }
 

@@ -8,7 +8,7 @@ use deadheat_stats::load::{LoadAnalysis, Severity, Sign};
 use super::found::Found;
 use crate::{
     figure::{count, figure},
-    load::LoadView,
+    load::signs,
 };
 
 /// A tool whose report was printed.
@@ -62,14 +62,13 @@ pub fn remarks(tool: Tool, record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<
             count(failed)
         ));
     }
-    let view = LoadView::new(record, analysis);
     // The limits of the generator, and what spoils the times: neither is in any of the four formats.
-    let signs = analysis.verdict.signs.iter().zip(view.doubts.iter());
+    let signs = analysis.verdict.signs.iter().zip(signs(record, analysis));
     let grave = signs.filter(|(judged, _)| {
         judged.severity != Severity::Note
             && !matches!(judged.sign, Sign::Failures { .. } | Sign::Interrupted)
     });
-    remarks.extend(grave.map(|(_, said)| said.sentence.clone()));
+    remarks.extend(grave.map(|(_, said)| said.sentence));
     remarks
 }
 

@@ -9,11 +9,11 @@ use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
 
 use super::{
     plot,
-    sentences::{caveat, headline, precision, rate, shown},
+    sentences::{caveat, headline, precision, shown},
 };
 use crate::{
     document::{Column, Document, Section, Table, Tone},
-    figure::{count, counted, list, seconds},
+    figure::{count, counted, list, per_second, seconds},
 };
 
 /// The search.
@@ -56,7 +56,7 @@ fn trials(record: &CapacityRecord) -> Table {
         let values = record.conditions.iter().zip(&look.values);
         cells.extend(values.map(|(condition, value)| shown(condition, *value)));
         cells.extend([
-            rate(look.observation.throughput()),
+            per_second(look.observation.throughput()),
             count(failed),
             (nth + 1).to_string(),
         ]);
@@ -105,10 +105,10 @@ fn facts(
             "closed loop",
             format!(
                 "{} on {}; trials from {} to {}",
-                rate(burst.per_second),
+                per_second(burst.per_second),
                 counted(u64::from(connections), "connection"),
-                rate(burst.least_per_second),
-                rate(burst.most_per_second)
+                per_second(burst.least_per_second),
+                per_second(burst.most_per_second)
             ),
         )),
         peak.map(|peak| ("connections", format!("at most {} in a trial", count(peak)))),

@@ -19,7 +19,7 @@ pub use self::{
 use crate::{
     ReportError,
     document::Frame,
-    html::{data::DataFile, plotly_js, shell::Shell},
+    html::{data::DataFile, shell::Shell},
 };
 
 /// The record, and what it says.
@@ -67,30 +67,10 @@ pub fn html(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<Stri
             &csv,
         ),
     ];
-    page(record, analysis, Shell::new(&plotly_js(), data))
-}
-
-/// The page without data, and with another script in the place of plotly's (tests leave its megabytes out).
-///
-/// # Errors
-/// Those of [`html`].
-pub fn html_with(
-    record: &CapacityRecord,
-    analysis: &CapacityAnalysis,
-    plotly_js: &str,
-) -> Result<String, ReportError> {
-    page(record, analysis, Shell::new(plotly_js, Vec::new()))
-}
-
-fn page(
-    record: &CapacityRecord,
-    analysis: &CapacityAnalysis,
-    shell: Shell<'_>,
-) -> Result<String, ReportError> {
     let (url, started) = (&record.url, &record.started);
     document(record, analysis).html_in(&Frame {
         name: "deadheat-capacity",
         origin: &format!("deadheat load --find-rate {url}, started {started}"),
-        shell,
+        shell: Shell::new(data),
     })
 }

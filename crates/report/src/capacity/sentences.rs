@@ -4,14 +4,9 @@ use deadheat_model::capacity::{CapacityRecord, Condition, LookOutcome, Unit};
 use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
 
 use crate::{
-    figure::{NONE, count, counted, figure, list, percent, seconds, short},
+    figure::{NONE, count, counted, figure, list, per_second, percent, seconds, short},
     view::clean,
 };
-
-/// "4,700/s".
-pub(super) fn rate(per_second: f64) -> String {
-    format!("{}/s", figure(per_second))
-}
 
 /// A condition's figure with its unit.
 pub(super) fn shown(condition: &Condition, value: Option<f64>) -> String {
@@ -54,25 +49,25 @@ pub(super) fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> 
     match &analysis.outcome {
         Outcome::Found(found) => format!(
             "Highest rate with {conditions} in nearly all trials: {}. In half of them: {} ({} to {}, {sure} sure), {effort}.",
-            rate(found.reliable_per_second),
-            rate(found.per_second),
+            per_second(found.reliable_per_second),
+            per_second(found.per_second),
             figure(found.low),
             figure(found.high),
         ),
         Outcome::Below { least_per_second } => format!(
             "No rate found: {conditions} {not} even at {}, {effort}.",
-            rate(*least_per_second)
+            per_second(*least_per_second)
         ),
         Outcome::GeneratorLimited {
             held_per_second,
             limit_per_second,
         } => {
             let held = held_per_second.map_or(String::new(), |held| {
-                format!("{conditions} {holds} up to {}, and ", rate(held))
+                format!("{conditions} {holds} up to {}, and ", per_second(held))
             });
             format!(
                 "No rate found: {held}the generator was the limit from {} on, {effort}.",
-                rate(*limit_per_second)
+                per_second(*limit_per_second)
             )
         }
         Outcome::Undecided {
@@ -80,8 +75,8 @@ pub(super) fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> 
             failed_per_second,
         } => {
             let known = match (held_per_second, failed_per_second) {
-                (Some(held), _) => format!("{conditions} {holds} at {}", rate(*held)),
-                (None, Some(failed)) => format!("{conditions} {not} at {}", rate(*failed)),
+                (Some(held), _) => format!("{conditions} {holds} at {}", per_second(*held)),
+                (None, Some(failed)) => format!("{conditions} {not} at {}", per_second(*failed)),
                 (None, None) => "no trial counts".to_owned(),
             };
             format!("No rate found: {known}, and the trials show no more, {effort}.")

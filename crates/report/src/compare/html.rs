@@ -71,7 +71,7 @@ pub fn html(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError>
         command,
         &json,
     );
-    let shell = Shell::without_library(vec![file]);
+    let shell = Shell::new(vec![file]);
     let page = environment(&[("compare.html", TEMPLATE), DATA], false)?
         .get_template("compare.html")?
         .render(context! {

@@ -7,8 +7,9 @@ use crate::{
     ReportError,
     html::{
         environment,
-        shell::{DATA, PLOTS, SCRIPTS, Shell},
+        shell::{DATA, Shell},
     },
+    plot,
 };
 
 const TEMPLATE: &str = include_str!("document.html.j2");
@@ -16,6 +17,8 @@ const STYLE: &str = concat!(
     include_str!("../html/style.css"),
     include_str!("document.css")
 );
+/// What saves the data, and plots.
+const SAVING: &str = include_str!("../html/saving.js");
 
 /// What a page has besides the document.
 pub(crate) struct Frame<'a> {
@@ -23,7 +26,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) name: &'a str,
     /// Where the figures come from, for a picture that is saved.
     pub(crate) origin: &'a str,
-    /// The data, and plotly's script if there are plots.
+    /// The data.
     pub(crate) shell: Shell<'a>,
 }
 
@@ -36,20 +39,27 @@ impl Document {
         self.html_in(&Frame {
             name: "deadheat",
             origin: "",
-            shell: Shell::without_library(Vec::new()),
+            shell: Shell::new(Vec::new()),
         })
     }
 
     /// The document in a page.
     pub(crate) fn html_in(&self, frame: &Frame<'_>) -> Result<String, ReportError> {
-        let page = environment(&[("document.html", TEMPLATE), DATA, SCRIPTS], false)?
+        let has_plots = self.has_plots();
+        let style = if has_plots { plot::STYLE } else { "" };
+        let script = match (has_plots, frame.shell.has_data()) {
+            (true, _) => format!("{SAVING}{}", plot::SCRIPT),
+            (false, true) => SAVING.to_owned(),
+            (false, false) => String::new(),
+        };
+        let page = environment(&[("document.html", TEMPLATE), DATA], false)?
             .get_template("document.html")?
             .render(context! {
                 document => Value::from(Serde(self)),
                 name => frame.name,
                 origin => frame.origin,
-                style => Value::from_safe_string(STYLE.to_owned()),
-                script => Value::from_safe_string(PLOTS.to_owned()),
+                style => Value::from_safe_string(format!("{STYLE}{style}")),
+                script => Value::from_safe_string(script),
                 shell => frame.shell.context(),
             })?;
         Ok(frame.shell.weighed(page))

@@ -11,7 +11,10 @@ mod text;
 use serde::Serialize;
 
 pub(crate) use self::html::Frame;
-use crate::view::{Fact, clean};
+use crate::{
+    plot::Plot,
+    view::{Fact, clean},
+};
 
 /// A report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -96,29 +99,6 @@ enum Row {
     Command(String),
 }
 
-/// A plot that plotly draws.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Plot {
-    pub(crate) title: String,
-    /// What the plot is about, for a picture that is saved.
-    pub(crate) subject: String,
-    /// A description for readers who cannot see the plot.
-    pub(crate) label: String,
-    pub(crate) height_px: usize,
-    pub(crate) legend: Vec<LegendEntry>,
-    /// plotly's description, escaped for a script element.
-    pub(crate) json: String,
-}
-
-/// A part of a plot's legend.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct LegendEntry {
-    pub(crate) name: &'static str,
-    /// A class of the style sheet: "dashed", "area", or "none" for a name that has its own mark.
-    pub(crate) stroke: &'static str,
-    pub(crate) colour: &'static str,
-}
-
 impl Document {
     /// A document that has only its headline.
     pub fn new(tone: Tone, headline: impl AsRef<str>) -> Self {
@@ -140,6 +120,12 @@ impl Document {
     /// Adds sections.
     pub fn sections(self, sections: impl IntoIterator<Item = Section>) -> Self {
         sections.into_iter().fold(self, Self::section)
+    }
+
+    /// Whether there is a plot in it.
+    fn has_plots(&self) -> bool {
+        let mut blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        blocks.any(|block| matches!(block, Block::Plots(_)))
     }
 
     /// The answer.
@@ -222,7 +208,11 @@ impl Section {
     }
 
     /// Adds plots.
-    pub(crate) fn plots(mut self, plots: Vec<Plot>) -> Self {
+    pub(crate) fn plots(mut self, mut plots: Vec<Plot>) -> Self {
+        for plot in &mut plots {
+            plot.title = clean(&plot.title);
+            plot.subject = clean(&plot.subject);
+        }
         if !plots.is_empty() {
             self.blocks.push(Block::Plots(plots));
         }

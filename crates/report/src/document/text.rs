@@ -16,9 +16,13 @@ impl Document {
     pub fn text(&self, screen: Screen) -> String {
         let mut page = Page::new(screen);
         page.wrapped(style(self.tone), "", &self.headline);
-        for section in self.sections.iter().filter(|section| section.has_text()) {
-            if !section.title.is_empty() {
+        let sections = self.sections.iter().filter(|section| section.has_text());
+        for (place, section) in sections.enumerate() {
+            let is_titled = !section.title.is_empty();
+            if is_titled || place > 0 {
                 page.line(Style::new(), "");
+            }
+            if is_titled {
                 page.wrapped(style(section.tone), "", &section.title);
             }
             for block in &section.blocks {

@@ -64,7 +64,7 @@ impl<'a> DataFile<'a> {
 }
 
 /// The text as gzip in base64, which has nothing in it that HTML would read.
-pub(super) fn packed(text: &str) -> String {
+fn packed(text: &str) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(text.as_bytes());
     let bytes = written.and_then(|()| encoder.finish());

@@ -1,15 +1,12 @@
-//! What all pages have in common: the data that they hold, the shell, plots, and the bar of a live page.
+//! What all pages have in common: the data that they hold, the shell, and the bar of a live page.
 
 pub(crate) mod data;
 pub mod live;
-mod plotly;
-pub(crate) mod plotting;
 pub(crate) mod shell;
 mod weight;
 
 use minijinja::{Environment, syntax::SyntaxConfig};
 
-pub use self::plotly::plotly_js;
 use crate::ReportError;
 
 /// What a page holds beside what it shows.
@@ -37,4 +34,24 @@ pub(crate) fn environment(
         environment.add_template(name, template)?;
     }
     Ok(environment)
+}
+
+/// JSON that cannot end the script element it stands in.
+pub(crate) fn in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_cannot_end_its_script() {
+        assert_eq!(
+            in_script(r#"{"a":"</script>&"}"#),
+            r#"{"a":"\u003c/script\u003e\u0026"}"#
+        );
+    }
 }

@@ -6,7 +6,7 @@ use deadheat_model::{
 use deadheat_stats::load::{Judged, LoadAnalysis, LoadFigures, LoadSettings, Standing};
 use serde::Serialize;
 
-use super::view::LoadView;
+use super::{headline::headline, signs::signs};
 use crate::ReportError;
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
@@ -48,9 +48,7 @@ struct SaidSign<'a> {
 
 /// The whole load as JSON over several lines that end with a newline.
 pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, ReportError> {
-    let view = LoadView::new(record, analysis);
-    let sentences = view.doubts.into_iter().chain(view.notes);
-    let signs = analysis.verdict.signs.iter().zip(sentences);
+    let signs = analysis.verdict.signs.iter().zip(signs(record, analysis));
     let signs = signs.map(|(judged, said)| SaidSign {
         judged,
         sentence: said.sentence,
@@ -64,7 +62,7 @@ pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
         interrupted: record.interrupted,
         verdict: Verdict {
             standing: analysis.verdict.standing,
-            headline: view.headline,
+            headline: headline(record, analysis),
             signs: signs.collect(),
         },
         figures: &analysis.figures,

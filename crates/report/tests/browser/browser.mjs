@@ -39,8 +39,7 @@ export const fileOf = (name) => {
   return found.file;
 };
 
-// A window in which one page after the other is opened. What Chromium has compiled of plotly for one page serves the next:
-// a third of the work of a new window for each. `options` are more of Playwright's for a context. `open` opens a file
+// A window in which one page after the other is opened. `options` are more of Playwright's for a context. `open` opens a file
 // `width` pixels wide, in the colour scheme "light" or "dark", waits for its `load` event and tells the `complaints`:
 // they grow with all that the page or the browser finds fault with until the next page.
 export const newWindow = async (browser, options = {}) => {

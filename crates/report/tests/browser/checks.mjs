@@ -23,46 +23,38 @@ export const sideways = (page) =>
     return [`the document is ${scrollWidth} pixels wide in a window of ${clientWidth}${where}`];
   });
 
-// Waits, within a bound, until the plots have followed a window that became narrower: they do so a moment later.
-export const settled = (page, timeout = 10_000) =>
-  page
-    .waitForFunction(() => document.scrollingElement.scrollWidth <= document.scrollingElement.clientWidth, null, { timeout })
-    .catch(() => {});
-
-// Comes to every plot as a reader does, for they are drawn then. Ends, after a bound, at one that is not.
-export const comeToPlots = (page, timeout = 60_000) =>
-  page.evaluate(async (timeout) => {
-    const end = performance.now() + timeout;
-    const { scrollX, scrollY } = window;
-    for (const box of document.querySelectorAll(".plot")) {
-      box.scrollIntoView();
-      while (!box.querySelector("svg.main-svg .trace") && performance.now() < end) {
-        await new Promise((done) => setTimeout(done, 20));
-      }
-    }
-    window.scrollTo(scrollX, scrollY);
-  }, timeout);
-
-// Every plot that a reader comes to shows every trace that its data holds, within its box.
-export const plots = async (page, timeout) => {
-  await comeToPlots(page, timeout);
-  return page.evaluate(() => {
+// Every plot is as wide as its figure has room, shows each series that it has values of, and its text can be read: large
+// enough, apart, and within the window.
+export const plots = (page) =>
+  page.evaluate(() => {
     const faults = [];
     for (const box of document.querySelectorAll(".plot")) {
-      const { data } = JSON.parse(document.getElementById(`${box.id}-data`).textContent);
-      const drawn = box.querySelectorAll("svg.main-svg .trace").length;
-      if (data.length === 0 || drawn !== data.length) {
-        faults.push(`#${box.id}: ${drawn} traces are drawn of ${data.length}`);
-        continue;
+      const figure = box.closest("figure");
+      const svg = box.querySelector("svg");
+      const name = svg.getAttribute("aria-label");
+      const { names } = JSON.parse(figure.querySelector("script").textContent);
+      const drawn = svg.querySelectorAll("path.line:not(.dots), g:has(.mark)").length;
+      if (names.length === 0 || drawn !== names.length) {
+        faults.push(`${name}: ${drawn} series are drawn of ${names.length}`);
       }
-      const { width, height } = box.querySelector("svg.main-svg").getBoundingClientRect();
-      if (width < 100 || height < 50 || width > box.clientWidth + 1) {
-        faults.push(`#${box.id}: the drawing is ${width} × ${height} in a box ${box.clientWidth} wide`);
+      const { width, height, right } = svg.getBoundingClientRect();
+      if (width < 100 || height < 50 || right > figure.getBoundingClientRect().right + 1) {
+        faults.push(`${name}: the drawing is ${width} × ${height} in a figure ${figure.clientWidth} wide`);
       }
+      const texts = [...svg.querySelectorAll("text")].filter((text) => text.getClientRects().length > 0);
+      const places = texts.map((text) => text.getBoundingClientRect());
+      texts.forEach((text, index) => {
+        const { left, right, top, bottom } = places[index];
+        if (parseFloat(getComputedStyle(text).fontSize) < 11 || left < 0 || right > document.documentElement.clientWidth) {
+          faults.push(`${name}: "${text.textContent}" cannot be read`);
+        }
+        const isOver = (other) => other.left < right && left < other.right && other.top < bottom && top < other.bottom;
+        const other = places.findIndex((other, nth) => nth < index && isOver(other));
+        if (other >= 0) faults.push(`${name}: "${text.textContent}" is over "${texts[other].textContent}"`);
+      });
     }
     return faults;
   });
-};
 
 // Takes rows out of long tables that differ from three others in nothing but text: axe asks each cell the same.
 export const thin = (page) =>
@@ -94,11 +86,6 @@ export const forms = (page, html) =>
     const all = [...new DOMParser().parseFromString(html, "text/html").body.querySelectorAll("*")];
     return [...new Set(all.map((element) => `${form(element.parentElement)} > ${form(element)}`))];
   }, html.replace(/<script\b[^]*?<\/script>/g, ""));
-
-// Takes the drawings out of the plots, which are one picture with a label to axe: it does not look at their text, and
-// takes twice as long.
-export const empty = (page) =>
-  page.evaluate(() => document.querySelectorAll(".plot").forEach((box) => box.replaceChildren()));
 
 // axe finds nothing that it calls serious or critical. `rules`: those alone; `within`: the part of the page.
 export const axe = async (page, rules = null, within = "html") => {

@@ -1,5 +1,4 @@
-// The pages in a real browser, each for what it is there for: to open a page costs more than all that is asked of it
-// (plotly's four megabytes), and most differ from others in text and figures alone.
+// The pages in a real browser, each for what it is there for: most differ from others in text and figures alone.
 //
 // What depends on the forms of markup, and not on what they hold (axe, the keyboard, a wide window, the dark scheme, the
 // document that is printed), is asked of the pages that have a form which none before them has; `checks.forms` tells.
@@ -28,12 +27,9 @@ const narrow = async ({ page }) => {
 };
 
 // By keys alone, and all that axe finds.
-const thorough = async ({ page }, name) => {
+const thorough = async ({ page }) => {
   const faults = await checks.keyboard(page);
   await checks.thin(page);
-  if (!FIRST.includes(name)) {
-    await checks.empty(page);
-  }
   return faults.concat(await checks.axe(page));
 };
 
@@ -48,7 +44,6 @@ const wide = async ({ page }) => {
   faults.push(...named("light again", await checks.plots(page)));
   await page.emulateMedia({ colorScheme: "dark" });
   await checks.thin(page);
-  await checks.empty(page);
   return faults.concat(await checks.axe(page, ["color-contrast"]));
 };
 
@@ -92,7 +87,7 @@ describe("a page", { timeout: 4 * BOUND_MS }, () => {
       const first = await open(file, 360, "light");
       const faults = await narrow(first);
       if (isNew) {
-        faults.push(...(await thorough(first, name)));
+        faults.push(...(await thorough(first)));
       }
       faults.push(...first.complaints);
       if (isNew) {

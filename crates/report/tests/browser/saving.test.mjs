@@ -1,4 +1,4 @@
-// What a reader can take out of a page: figures as pictures, and the data.
+// What a reader can take out of a page: values of a plot, plots as pictures, and the data.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -69,14 +69,26 @@ describe("a page gives away", { concurrency: 2, timeout: BOUND_MS }, () => {
   };
 
   test("the figures of a load", () =>
-    within("load-open-freeze", "light", 1280, async (page) => {
+    within("load-open-freeze", "dark", 360, async (page) => {
       const titles = await page.locator("figure").evaluateAll((figures) =>
         figures.map((figure) => figure.querySelector("figcaption").firstChild.textContent.trim()));
-      const url = (await page.locator("h1").textContent()).trim();
+      const url = await page.locator("figure").first().getAttribute("data-of");
       for (const [index, title] of titles.entries()) {
-        const { bytes } = await saved(page, page.locator("figure").nth(index).getByText("SVG", { exact: true }));
-        const { texts } = await textsOf(page, bytes);
+        const button = (kind) => page.locator("figure").nth(index).getByText(kind, { exact: true });
+        const { bytes } = await saved(page, button("SVG"));
+        const { root, texts, scripts } = await textsOf(page, bytes);
+        assert.deepEqual([root, scripts], ["svg", 0]);
         assert.ok([title, url].every((text) => texts.join(" ").includes(text)), texts.join(" "));
+        const svg = await looked(page, bytes, "image/svg+xml");
+        const { bytes: pixels, name } = await saved(page, button("PNG"));
+        assert.ok(pixels.subarray(0, 8).equals(PNG) && name.endsWith(".png"), name);
+        const png = await looked(page, pixels, "image/png");
+        assert.deepEqual([png.width, png.height], [2 * svg.width, 2 * svg.height]);
+        // Its ground is the page's, and a drawing is on it.
+        for (const { first, share } of [svg, png]) {
+          assert.deepEqual(first, GROUNDS.dark);
+          assert.ok(share > 0.01 && share < 0.3, `${title}: ${share}`);
+        }
       }
       assert.ok(titles.length > 1);
     }));
@@ -120,26 +132,39 @@ describe("a page gives away", { concurrency: 2, timeout: BOUND_MS }, () => {
   });
 });
 
-describe("a page draws", { concurrency: 2, timeout: BOUND_MS }, () => {
+describe("a plot", { concurrency: 2, timeout: BOUND_MS }, () => {
   let browser;
   before(async () => (browser = await launch()));
   after(() => browser?.close());
 
-  const drawn = (page) =>
-    page.evaluate(() => {
-      const boxes = [...document.querySelectorAll(".plot")];
-      return [boxes.filter((box) => box.querySelector(".trace")).length, boxes.length];
-    });
-
-  test("everything for paper", async () => {
-    const { page, complaints, close } = await open(browser, fileOf("load-open-freeze"), 1280, "light", 200);
-    // A window so low that the last plots are not near.
-    const [before, all] = await drawn(page);
-    assert.ok(before < all);
-    // Nobody prints within a tenth of a second.
-    await page.evaluate(() => plotlyCame);
-    await page.pdf({ format: "A4" });
-    assert.deepEqual(await drawn(page), [all, all]);
+  test("shows its values at the pointer, and by keys", async () => {
+    const { page, complaints, close } = await open(browser, fileOf("load-open-freeze"), 360, "light");
+    const figure = page.locator("figure").nth(1);
+    const svg = figure.locator(".plot > svg");
+    const shown = figure.locator("output");
+    assert.equal(await shown.isVisible(), false);
+    const { at, names } = JSON.parse(await figure.locator("script").textContent());
+    const expected = (index) => {
+      const [, place, values] = at[index];
+      const lines = values.map((value, series) => value && `${names[series]}: ${value}`);
+      return [place, ...lines].filter(Boolean).join("\n");
+    };
+    for (const index of [0, 3, at.length - 1]) {
+      const { width } = await svg.boundingBox();
+      await svg.hover({ position: { x: Math.min((at[index][0] / 1000) * width, width - 1), y: 100 } });
+      assert.equal(await shown.innerText(), expected(index));
+      const { left, right } = await shown.evaluate((element) => element.getBoundingClientRect());
+      assert.ok(left >= 0 && right <= 360, `from ${left} to ${right}`);
+    }
+    await page.mouse.move(0, 0);
+    assert.equal(await shown.isVisible(), false);
+    await svg.focus();
+    for (const [key, index] of [["End", at.length - 1], ["ArrowLeft", at.length - 2], ["Home", 0], ["ArrowRight", 1]]) {
+      await page.keyboard.press(key);
+      assert.equal(await shown.innerText(), expected(index), key);
+    }
+    await page.keyboard.press("Escape");
+    assert.equal(await shown.isVisible(), false);
     assert.deepEqual(complaints, []);
     await close();
   });

@@ -3,7 +3,6 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { launch, newWindow, pages } from "./browser.mjs";
-import { comeToPlots } from "./checks.mjs";
 
 // Chromium draws no longer pictures than this.
 const LONGEST = 16_000;
@@ -16,7 +15,6 @@ for (const { name, file } of pages().filter(({ name }) => only.length === 0 || o
   for (const width of [1280, 360]) {
     const { page } = await open(file, width, "light", 800);
     if (width === 1280) await page.screenshot({ path: path.join(folder, `${name}-first.png`) });
-    await comeToPlots(page);
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });

@@ -6,7 +6,7 @@ use deadheat_model::capacity::{
     Burst, CapacityRecord, Condition, Declared, FORMAT, LookOutcome, LookRecord, SCHEMA, Unit,
 };
 use deadheat_report::{
-    capacity::{csv, document, html_with, json},
+    capacity::{csv, document, html, json},
     text::Screen,
 };
 use deadheat_stats::capacity::analyse;
@@ -80,7 +80,7 @@ fn search(looks: &[(f64, LookOutcome)]) -> CapacityRecord {
 use LookOutcome::{Discarded, Failed, Held};
 
 /// One with each outcome.
-fn all() -> BTreeMap<&'static str, CapacityRecord> {
+pub fn all() -> BTreeMap<&'static str, CapacityRecord> {
     let mut steep = Vec::new();
     for _ in 0..5 {
         steep.extend([(4_700.0, Held), (4_900.0, Failed)]);
@@ -270,7 +270,7 @@ fn the_table_has_a_row_for_each_look() {
 #[test]
 fn the_page_has_a_plot_for_each_condition_with_a_value_and_no_markup_of_others() {
     let record = &all()["found"];
-    let page = html_with(record, &analyse(record), "").unwrap();
+    let page = html(record, &analyse(record)).unwrap();
     assert!(page.contains("p99 at each rate"), "{page}");
     assert!(page.contains("95 % interval of the highest rate"));
     assert!(!page.contains("8080/<b>"));

@@ -1,14 +1,14 @@
-//! Pages with the real plotly, in `target/tmp/look`: for people (`cargo test -p deadheat-report -- --ignored look`, then
+//! Pages, in `target/tmp/look`: for people (`cargo test -p deadheat-report -- --ignored look`, then
 //! open them), and for the tests in a browser (`crates/report/tests/browser`).
 
 use std::{fs, io::ErrorKind, path::Path};
 
 use deadheat_report::{StandingsView, html::Contents, load, standings as report};
 
-use crate::{load_fixture, standings};
+use crate::{capacity, load_fixture, standings};
 
 #[test]
-#[ignore = "writes pages of several megabytes"]
+#[ignore = "writes pages for people and for the tests in a browser"]
 fn look() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("look");
     // The page of a case that is no more would be looked at for ever.
@@ -30,13 +30,17 @@ fn look() {
     fs::write(folder.join("heats-budgets.html"), page).unwrap();
     for (name, record) in load_fixture::all() {
         let analysis = deadheat_stats::load::analyse(&record);
-        let view = load::LoadView::new(&record, &analysis);
         let data = [
             load::json(&record, &analysis).unwrap(),
             load::csv(&record.intervals),
         ];
-        let page = load::html(&view, &contents(&data)).unwrap();
+        let page = load::html(&record, &analysis).unwrap();
         write(&folder, &format!("load-{name}"), &page, &data);
+    }
+    for (name, record) in capacity::all() {
+        let analysis = deadheat_stats::capacity::analyse(&record);
+        let page = deadheat_report::capacity::html(&record, &analysis).unwrap();
+        fs::write(folder.join(format!("rate-{name}.html")), page).unwrap();
     }
 }
 

@@ -36,6 +36,7 @@ pub fn json(document: &str) -> String {
 pub fn html(page: &str) -> String {
     let page = emptied(page, "<style>", "</style>");
     let page = emptied(&page, "<script", "</script>");
+    let page = emptied(&page, "<div class=\"plot\"", "</div>");
     let mut kept = String::new();
     let mut rows = 0;
     for line in page.lines() {

@@ -7,6 +7,7 @@ use deadheat_model::{
     capacity::{Burst, CapacityRecord, FORMAT, LookOutcome, LookRecord, SCHEMA},
     words::counted,
 };
+use deadheat_report::figure::per_second;
 use deadheat_runner::secret::hide_in_load;
 use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 
@@ -107,9 +108,9 @@ impl<'a> Search<'a> {
         let burst = &self.record.burst;
         self.say(&format!(
             "closed loop: {}; looking from {} to {}",
-            shown(burst.per_second),
-            shown(burst.least_per_second),
-            shown(burst.most_per_second)
+            per_second(burst.per_second),
+            per_second(burst.least_per_second),
+            per_second(burst.most_per_second)
         ));
         while !self.record.interrupted
             && self.record.looks.len() < self.wanted.declared.looks as usize
@@ -171,8 +172,8 @@ impl<'a> Search<'a> {
             self.record.looks.len(),
             self.wanted.declared.looks,
             rate::shown(look.per_second),
-            shown(low),
-            shown(high),
+            per_second(low),
+            per_second(high),
             values.collect::<Vec<_>>().join(", "),
         ));
     }
@@ -182,9 +183,4 @@ impl<'a> Search<'a> {
             output::note(line);
         }
     }
-}
-
-/// A rate with three digits that count.
-fn shown(per_second: f64) -> String {
-    format!("{}/s", deadheat_report::figure::figure(per_second))
 }

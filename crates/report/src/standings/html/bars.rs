@@ -2,18 +2,18 @@
 
 use std::fmt::Display;
 
-use super::{
-    axis::{LogAxis, share_of_most},
-    forest::Line,
-    svg::{HEAD, Percent, Svg},
+use super::forest::Line;
+use crate::{
+    figure::NONE,
+    plot::{
+        axis::{Scale, share_of_most},
+        svg::{HEAD, Percent, Svg},
+    },
 };
-use crate::figure::NONE;
 
 /// The share of the drawing that is the plot; the rest is text.
 const PLOT: f64 = 0.56;
-/// Values written at an axis: the drawing is narrow.
-const TICKS: usize = 2;
-/// The share of the axis that they are apart at least.
+/// The least distance of values that are written at an axis, as a share of it: the drawing is narrow.
 const APART: f64 = 0.6;
 
 /// An amount of a stack.
@@ -38,7 +38,7 @@ pub(super) struct Dots {
 
 /// Bars from 0.
 pub(super) fn amounts(lines: &[Line], amounts: &[Amount], label: &str) -> String {
-    let mut svg = Svg::new(lines.len(), label);
+    let mut svg = Svg::of_rows(lines.len(), label);
     svg.rule("rule", 0.0, lines.len());
     let values = || amounts.iter().filter_map(|amount| amount.value);
     for (row, (line, amount)) in lines.iter().zip(amounts).enumerate() {
@@ -63,11 +63,11 @@ pub(super) fn dots(
     write: impl Fn(f64) -> String,
     label: &str,
 ) -> String {
-    let mut svg = Svg::new(lines.len(), label);
+    let mut svg = Svg::of_rows(lines.len(), label);
     let values = dots.iter().flat_map(|one| [one.first, one.second]);
-    let axis = LogAxis::over(values.flatten());
+    let axis = Scale::logarithmic(values.flatten());
     let place = |value: f64| Percent(axis.map_or(0.0, |axis| axis.at(value)) * PLOT);
-    let ticks = axis.map(|axis| axis.ticks(TICKS, APART, None));
+    let ticks = axis.map(|axis| axis.ticks(APART, None));
     for tick in ticks.unwrap_or_default() {
         svg.begin("g", &[("class", &"tick")]);
         svg.rule("rule", place(tick).0, lines.len());

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     ReportError,
     figure::{Quantity, figure, seconds},
-    html::plotting::in_script,
+    html::in_script,
     standings::{
         view::{LoadView, PairView, RowView, TableView},
         words,

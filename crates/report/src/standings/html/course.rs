@@ -3,12 +3,10 @@
 
 use deadheat_stats::{order_statistic::median, standings::HeatFigure};
 
-use super::{
-    forest::Line,
-    svg::{Percent, ROW, Svg},
-};
+use super::forest::Line;
 use crate::{
     figure::figure,
+    plot::svg::{Percent, ROW, Svg},
     standings::{
         view::{LoadView, RowView, TableView},
         words,
@@ -56,7 +54,7 @@ pub(super) fn course(
     let label = format!(
         "{label}: throughput of each stack in each heat, compared with its own median; the JSON report has the figures"
     );
-    let mut svg = Svg::new(lines.len(), &label);
+    let mut svg = Svg::of_rows(lines.len(), &label);
     // Inside, a heat is one unit wide: the drawing fits any window, with one path for all of a row's heats.
     let height = Svg::height(lines.len());
     let box_of_heats = format!("0 0 {} {height}", heats.len());

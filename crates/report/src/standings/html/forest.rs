@@ -6,11 +6,13 @@ use std::fmt::Display;
 use deadheat_stats::heats::Verdict;
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
-use super::{
-    axis::LogAxis,
-    svg::{HEAD, Percent, ROW, Svg},
+use crate::{
+    figure::{NONE, figure},
+    plot::{
+        axis::Scale,
+        svg::{HEAD, Percent, ROW, Svg},
+    },
 };
-use crate::figure::{NONE, figure};
 
 /// The share of the drawing that is the plot; the rest is text.
 const PLOT: f64 = 0.54;
@@ -19,7 +21,9 @@ const RATIOS: f64 = 0.73;
 /// Ratios up to this, and down to its inverse, are near.
 const NEAR: f64 = 4.0;
 /// Ticks that a drawing has room for. Those that an axis does not need are empty.
-const TICKS: usize = 5;
+const TICKS: usize = 6;
+/// The least distance of ticks, as a share of the axis.
+const APART: f64 = 0.2;
 
 /// How a stack stands to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,13 +105,13 @@ impl Layout {
             [one.ratio, low.max(least / 2.0), high.min(most * 2.0)]
         });
         let equal = [1.0, 1.0 / (1.0 + margin), 1.0 + margin];
-        let axis = LogAxis::over(equal.into_iter().chain(ends));
+        let axis = Scale::logarithmic(equal.into_iter().chain(ends));
         let place = |value: f64| {
             let share = axis.map_or(0.0, |axis| axis.at(value));
             Percent(share * PLOT).figure()
         };
         let ticks = axis
-            .map(|axis| axis.ticks(TICKS, 0.2, Some(1.0)))
+            .map(|axis| axis.ticks(APART, Some(1.0)))
             .unwrap_or_default();
         let ticks = ticks.into_iter();
         let mark = |cell: &Cell| match cell {
@@ -144,7 +148,7 @@ impl Layout {
     /// The drawing.
     pub(super) fn draw(&self, lines: &[Line], label: &str) -> String {
         let rows = lines.len();
-        let mut svg = Svg::new(rows, label);
+        let mut svg = Svg::of_rows(rows, label);
         self.draw_axis(&mut svg, rows);
         for (row, (line, mark)) in lines.iter().zip(&self.rows).enumerate() {
             draw_row(&mut svg, row, line, mark);

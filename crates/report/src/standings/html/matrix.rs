@@ -5,9 +5,10 @@ use std::{cmp::Reverse, collections::BTreeSet};
 use deadheat_stats::{heats::Group, standings::Measure};
 use serde::Serialize;
 
-use super::{colours::Colours, load::anchor, svg::Percent};
+use super::{colours::Colours, load::anchor};
 use crate::{
     figure::{NONE, counted},
+    plot::svg::Percent,
     standings::{
         view::{LoadView, RowView, StandingsView, TableView},
         words,

@@ -1,7 +1,6 @@
 //! The report of a session of heats as one HTML file that needs nothing else: the answer on the first screen, then each
 //! load, then the details. Plots are SVG that is drawn here; a small script lets the reader choose an order and a baseline.
 
-mod axis;
 mod bars;
 mod board;
 mod colours;
@@ -13,7 +12,6 @@ mod load;
 mod matrix;
 mod notes;
 mod published;
-mod svg;
 
 use deadheat_model::heats::EndReason;
 use minijinja::{Value, context, value::Serde};
@@ -75,16 +73,12 @@ pub fn html(view: &StandingsView, contents: Option<&Contents<'_>>) -> Result<Str
             ),
         ]
     });
-    page(
-        view,
-        &Shell::without_library(data.unwrap_or_default()),
-        None,
-    )
+    page(view, &Shell::new(data.unwrap_or_default()), None)
 }
 
 /// The page of a session that is being measured: the report so far, below a bar, with a script that reloads it.
 pub fn live_page(view: &StandingsView, bar: &Bar) -> Result<String, ReportError> {
-    page(view, &Shell::without_library(Vec::new()), Some(bar))
+    page(view, &Shell::new(Vec::new()), Some(bar))
 }
 
 /// What the templates call `page`.

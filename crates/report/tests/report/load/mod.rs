@@ -8,9 +8,29 @@ mod shown;
 mod snapshots;
 
 use deadheat_model::LoadRecord;
-use deadheat_report::load::LoadView;
+use deadheat_report::{
+    document::Document,
+    load::{brief, document, html},
+    text::Screen,
+};
 use deadheat_stats::load::analyse;
 
-fn view(record: &LoadRecord) -> LoadView {
-    LoadView::new(record, &analyse(record))
+fn whole(record: &LoadRecord) -> Document {
+    document(record, &analyse(record))
+}
+
+fn headline(record: &LoadRecord) -> String {
+    whole(record).headline().to_owned()
+}
+
+fn text(record: &LoadRecord, width: usize) -> String {
+    whole(record).text(Screen::new(width, false))
+}
+
+fn first_screen(record: &LoadRecord) -> String {
+    brief(record, &analyse(record)).text(Screen::new(80, false))
+}
+
+fn page(record: &LoadRecord) -> String {
+    html(record, &analyse(record)).unwrap()
 }

@@ -1,217 +1,170 @@
-//! What the view of a load holds is in the text and on the page, whatever the load.
+//! What people read of a load.
 
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use deadheat_model::observation::Waits;
-use deadheat_report::{
-    load::{LoadView, html_with, text},
-    view::Fact,
-};
+use deadheat_model::{LoadRecord, observation::Waits};
+use deadheat_report::text::Screen;
 
-use super::view;
+use super::{headline, page, text, whole};
 use crate::{
-    formats::{assert_closed, unstyled, without_tags, words},
+    formats::{assert_closed, unstyled},
     load_fixture as cases,
 };
-
-/// Both outputs for people, each as its words.
-fn shown(view: &LoadView) -> [(&'static str, String); 2] {
-    [
-        ("text", words(&text(view, 4_000, false))),
-        ("html", words(&without_tags(&html_with(view, "").unwrap()))),
-    ]
-}
-
-/// Every phrase that both show.
-fn phrases(view: &LoadView) -> Vec<String> {
-    let mut all = vec![view.url.clone(), view.headline.clone(), view.plan.clone()];
-    let doubts = view.doubts.iter().filter(|sign| !sign.in_headline);
-    all.extend(doubts.chain(&view.notes).map(|sign| sign.sentence.clone()));
-    let facts = [
-        &view.answers,
-        &view.connections,
-        &view.events,
-        &view.hosts,
-        &view.generator,
-        &view.provenance,
-    ];
-    let fact = |fact: &Fact| format!("{} {}", fact.name, fact.value);
-    all.extend(facts.into_iter().flatten().map(fact));
-    all.extend(view.statuses.iter().map(|row| row.shown().join(" ")));
-    all.extend(
-        view.latency
-            .columns
-            .iter()
-            .chain(&view.latency.notes)
-            .cloned(),
-    );
-    let times = view.latency.rows.iter();
-    all.extend(times.map(|row| format!("{} {}", row.name, row.shown().join(" "))));
-    all.extend(view.requests.iter().map(|row| row.shown().join(" ")));
-    all.extend(
-        view.failures
-            .iter()
-            .map(|row| format!("{} {} {}", row.kind, row.phase, row.cause)),
-    );
-    let examples = view.examples.iter();
-    all.extend(examples.map(|fact| format!("{}: {}", fact.name, fact.value)));
-    all
-}
-
-#[test]
-fn everything_of_the_view_is_in_both_outputs() {
-    let hosts = [
-        ("three hosts", cases::three_hosts()),
-        ("several requests", cases::several_requests()),
-        ("streams", cases::streams(cases::closed_fine())),
-    ];
-    for (name, record) in cases::all().into_iter().chain(hosts) {
-        let view = view(&record);
-        for (format, page) in shown(&view) {
-            for phrase in phrases(&view) {
-                assert!(
-                    page.contains(&words(&phrase)),
-                    "{format} of {name}: {phrase}"
-                );
-            }
-        }
-    }
-}
 
 #[test]
 fn every_element_of_a_page_is_closed() {
     for (name, record) in cases::all() {
-        assert_closed(name, &html_with(&view(&record), "").unwrap());
+        assert_closed(name, &page(&record));
     }
 }
 
 #[test]
 fn a_page_has_plots_if_and_only_if_something_was_seen_over_time() {
-    let plots = |record| {
-        let page = html_with(&view(&record), "").unwrap();
-        page.matches("class=\"plot\"").count()
-    };
+    let plots = |record| page(&record).matches("class=\"plot\"").count();
     assert_eq!(plots(cases::nothing_answered()), 0);
     assert!(plots(cases::closed_fine()) > 1);
 }
 
 #[test]
 fn colours_change_no_word_and_mark_what_is_bad() {
-    let view = view(&cases::generator_limited());
-    let page = text(&view, 100, true);
+    let record = cases::generator_limited();
+    let page = whole(&record).text(Screen::new(100, true));
     let [bold, red] =
         [Style::new().bold(), AnsiColor::Red.on_default()].map(|style| style.to_string());
     assert!(
         page.starts_with(&format!("{bold}{red}The generator was the limit")),
         "{page}"
     );
-    assert_eq!(unstyled(&page), text(&view, 100, false));
+    assert_eq!(unstyled(&page), text(&record, 100));
 }
 
 // What each load is there for.
 
-fn value<'a>(facts: &'a [Fact], name: &str) -> &'a str {
-    let fact = facts.iter().find(|fact| fact.name == name);
-    &fact
-        .unwrap_or_else(|| panic!("no {name} in {facts:?}"))
-        .value
+/// The lines of a section, without their indentation.
+fn section(text: &str, title: &str) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| *line != title).skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    lines.map(|line| line.trim_start().to_owned()).collect()
+}
+
+/// A fact, wherever it is.
+fn value(record: &LoadRecord, name: &str) -> String {
+    let text = text(record, 4_000);
+    let mut lines = text.lines().map(str::trim_start);
+    let value = lines.find_map(|line| line.strip_prefix(&format!("{name}  ")));
+    let value = value.unwrap_or_else(|| panic!("no {name} in {text}"));
+    value.trim_start().to_owned()
 }
 
 #[test]
 fn a_load_in_which_nothing_is_wrong_has_no_doubts() {
-    let fine = view(&cases::closed_fine());
+    let fine = cases::closed_fine();
+    let text = text(&fine, 4_000);
     assert!(
-        fine.doubts.is_empty() && fine.failures.is_empty(),
-        "{:?}",
-        fine.doubts
+        !text.contains("\n! ") && !text.contains("Failures"),
+        "{text}"
     );
     assert_eq!(
-        value(&fine.answers, "Throughput"),
+        value(&fine, "Throughput"),
         "2,500 valid answers/s (25,000 in 10.0 s)"
     );
-    assert_eq!(fine.statuses.len(), 1);
+    assert_eq!(section(&text, "Status codes").len(), 2);
 }
 
 #[test]
 fn an_interrupted_load_says_that_it_was_and_what_was_in_flight() {
-    let view = view(&cases::interrupted());
-    let headline = &view.headline;
+    let record = cases::interrupted();
+    let headline = headline(&record);
     assert!(
         headline.starts_with("Interrupted after 3.00 s of 60.0 s: "),
         "{headline}"
     );
-    assert!(value(&view.answers, "Outcome").contains("10 in flight"));
+    assert!(value(&record, "Outcome").contains("10 in flight"));
 }
 
 #[test]
 fn failures_are_told_apart_by_kind_phase_and_cause() {
-    let failures = view(&cases::only_failures()).failures;
-    let rows = failures
+    let record = cases::only_failures();
+    let text = text(&record, 4_000);
+    let rows = section(&text, "Failures");
+    let rows = rows
         .iter()
-        .map(|row| (row.measured, &*row.kind, &*row.phase, &*row.cause));
+        .map(|row| row.split_whitespace().collect::<Vec<_>>());
+    let rows: Vec<String> = rows.map(|row| row.join(" ")).collect();
     assert_eq!(
-        rows.collect::<Vec<_>>(),
+        rows[..7],
         [
-            (2_660, "wrong-status", "head", "status 500"),
-            (40, "wrong-status", "head", "status 302"),
-            (31, "reset", "first-byte", "ECONNRESET (os error 104)"),
-        ]
+            "cause kind phase measured whole load",
+            "status 500 wrong-status head 2,660 2,660",
+            "the answer's status is not the expected one",
+            "status 302 wrong-status head 40 40",
+            "the answer's status is not the expected one",
+            "ECONNRESET (os error 104) reset first-byte 31 31",
+            "the connection was reset",
+        ],
+        "{text}"
     );
-    let view = view(&cases::only_failures());
-    assert!(value(&view.answers, "Redirects").starts_with("40"));
-    assert!(view.statuses.iter().all(|row| !row.is_expected));
-    assert_eq!(view.examples.len(), 2);
+    // Below them, two examples.
+    assert_eq!(rows.len(), 10, "{text}");
+    assert!(value(&record, "Redirects").starts_with("40"));
+    assert!(!text.contains("  expected"), "{text}");
 }
 
 #[test]
 fn a_refused_port_is_named_and_nothing_is_told_of_answers() {
-    let view = view(&cases::nothing_answered());
+    let record = cases::nothing_answered();
+    let headline = headline(&record);
     assert!(
-        view.headline.contains("the connection was refused"),
-        "{}",
-        view.headline
+        headline.contains("the connection was refused"),
+        "{headline}"
     );
-    assert!(view.statuses.is_empty() && view.latency.rows.is_empty());
-    assert_eq!(view.failures[0].kind, "connect-refused");
-    assert!(
-        view.doubts
-            .iter()
-            .any(|sign| sign.sentence.contains("No connection was ever open"))
-    );
+    let text = text(&record, 4_000);
+    for absent in ["Status codes", "Latency"] {
+        assert!(section(&text, absent).is_empty(), "{text}");
+    }
+    assert!(section(&text, "Failures")[1].contains("connect-refused"));
+    assert!(text.contains("! No connection was ever open"), "{text}");
+}
+
+#[test]
+fn each_of_several_requests_is_shown() {
+    let text = text(&cases::several_requests(), 80);
+    let rows = section(&text, "Requests");
+    assert_eq!(rows.len(), 3, "{text}");
+    assert!(rows[1].starts_with("GET /plaintext") && rows[2].starts_with("GET /slower"));
 }
 
 #[test]
 fn tls_and_pipelining_are_told() {
-    let view = view(&cases::tls_pipelining());
+    let record = cases::tls_pipelining();
+    let text = text(&record, 4_000);
     for words in ["16 requests in flight on each", "TLS", "[2001:db8::7]:8443"] {
-        assert!(view.plan.contains(words), "{}", view.plan);
+        assert!(text.lines().nth(2).unwrap().contains(words), "{text}");
     }
-    let tls = value(&view.connections, "TLS");
     assert_eq!(
-        tls,
+        value(&record, "TLS"),
         "TLS 1.3, TLS_AES_256_GCM_SHA384; 1 full handshake, 7 resumed"
     );
-    assert!(value(&view.answers, "Sent again").starts_with("3 requests"));
-    assert!(value(&view.connections, "TLS handshake").starts_with("median"));
+    assert!(value(&record, "Sent again").starts_with("3 requests"));
+    assert!(value(&record, "TLS handshake").starts_with("median"));
 }
 
 #[test]
 fn a_throughput_that_falls_is_a_doubt_and_a_few_failures_are_in_the_headline() {
-    let view = view(&cases::non_ascii());
+    let record = cases::non_ascii();
+    let headline = headline(&record);
     assert!(
-        view.headline
-            .starts_with("0.2 % of 9,520 requests failed (mostly: "),
-        "{}",
-        view.headline
+        headline.starts_with("0.2 % of 9,520 requests failed (mostly: "),
+        "{headline}"
     );
-    assert!(
-        view.doubts
-            .iter()
-            .any(|sign| sign.sentence.contains("Throughput fell by 41.0 %"))
-    );
-    let expected: Vec<_> = view.statuses.iter().map(|row| row.is_expected).collect();
-    assert_eq!(expected, [true, false]);
+    let text = text(&record, 4_000);
+    assert!(headline.contains("throughput fell by 41.0 %"), "{headline}");
+    let statuses = section(&text, "Status codes");
+    let is_expected = statuses[1..]
+        .iter()
+        .map(|row| !row.ends_with("not expected"));
+    assert_eq!(is_expected.collect::<Vec<_>>(), [true, false]);
 }
 
 #[test]
@@ -221,7 +174,7 @@ fn the_first_line_says_what_the_generator_waited_for_and_counts_what_it_rates() 
     seen.window = Duration::from_secs(5);
     (seen.measured.succeeded, seen.measured.carried_succeeded) = (45, 10);
     seen.measured.in_flight = 10;
-    let headline = view(&record).headline;
+    let headline = headline(&record);
     assert!(
         headline.starts_with("55 valid answers in 5.00 s (11.0/s)"),
         "{headline}"
@@ -232,12 +185,7 @@ fn the_first_line_says_what_the_generator_waited_for_and_counts_what_it_rates() 
         count: 3,
         total: Duration::from_secs(3),
     };
-    let view = view(&record);
-    let mut said = view.doubts.iter().map(|doubt| doubt.sentence.as_str());
+    let text = text(&record, 4_000);
     let expected = "The server sent no 100 (Continue): each request waited 1.00 s for it before its body, 3.00 s in total.";
-    assert!(
-        said.any(|said| said.starts_with(expected)),
-        "{:?}",
-        view.doubts
-    );
+    assert!(text.contains(&format!("! {expected}")), "{text}");
 }

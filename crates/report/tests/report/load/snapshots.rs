@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use deadheat_model::load::Think;
-use deadheat_report::load::{brief, csv, hgrm, html_with, json, text};
+use deadheat_report::load::{csv, hgrm, json};
 use deadheat_stats::load::analyse;
 
-use super::view;
+use super::{first_screen, page, text};
 use crate::{
     load_fixture::{closed_fine, open_freeze, streams},
     shortened,
@@ -14,12 +14,12 @@ use crate::{
 
 #[test]
 fn text_at_80_columns() {
-    insta::assert_snapshot!("load-text", text(&view(&open_freeze()), 80, false));
+    insta::assert_snapshot!("load-text", text(&open_freeze(), 80));
 }
 
 #[test]
 fn a_first_screen() {
-    insta::assert_snapshot!("load-brief", brief(&view(&open_freeze()), 80, false));
+    insta::assert_snapshot!("load-brief", first_screen(&open_freeze()));
 }
 
 #[test]
@@ -52,20 +52,19 @@ fn a_percentile_distribution() {
 
 #[test]
 fn an_html_page() {
-    let page = html_with(&view(&open_freeze()), "").unwrap();
-    insta::assert_snapshot!("load-html", shortened::html(&page));
+    insta::assert_snapshot!("load-html", shortened::html(&page(&open_freeze())));
 }
 
 #[test]
 fn streams_on_a_first_screen() {
     let record = streams(closed_fine());
-    insta::assert_snapshot!("load-streams", brief(&view(&record), 80, false));
+    insta::assert_snapshot!("load-streams", first_screen(&record));
 }
 
 #[test]
 fn streams_of_an_open_loop_at_80_columns() {
     let record = streams(open_freeze());
-    insta::assert_snapshot!("load-streams-open", text(&view(&record), 80, false));
+    insta::assert_snapshot!("load-streams-open", text(&record, 80));
 }
 
 #[test]
@@ -75,5 +74,5 @@ fn users_who_think() {
         from: Duration::from_millis(500),
         to: Duration::from_secs(2),
     });
-    insta::assert_snapshot!("load-think", text(&view(&record), 80, false));
+    insta::assert_snapshot!("load-think", text(&record, 80));
 }

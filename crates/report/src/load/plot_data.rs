@@ -7,53 +7,53 @@ const TICKS: u32 = 6;
 
 /// A load over time and over percentiles.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub(super) struct PlotData {
     /// The load over time, the warm-up too.
-    pub points: Vec<Point>,
+    pub(super) points: Vec<Point>,
     /// The distributions of the measurement.
-    pub percentiles: Vec<Percentiles>,
+    pub(super) percentiles: Vec<Percentiles>,
     /// When the measurement began, in seconds since the load's start; `None` where that is not in `points`.
-    pub measured_from: Option<f64>,
+    pub(super) measured_from: Option<f64>,
     /// Whether the times in `points` are response times (open loop) or service times.
-    pub response: bool,
+    pub(super) response: bool,
 }
 
 /// An interval, or a bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Point {
+pub(super) struct Point {
     /// Its start, in seconds since the load's start.
-    pub from: f64,
+    pub(super) from: f64,
     /// Its middle, in seconds since the load's start.
-    pub at: f64,
+    pub(super) at: f64,
     /// Its end, in seconds since the load's start.
-    pub until: f64,
+    pub(super) until: f64,
     /// Valid answers per second.
-    pub valid: f64,
+    pub(super) valid: f64,
     /// Failed requests per second.
-    pub failed: f64,
+    pub(super) failed: f64,
     /// Open loop: requests per second whose time came in it.
-    pub offered: Option<f64>,
+    pub(super) offered: Option<f64>,
     /// Requests in flight at its end; not of bins.
-    pub in_flight: Option<f64>,
+    pub(super) in_flight: Option<f64>,
     /// Open loop: requests that waited for a connection at its end.
-    pub waiting: Option<f64>,
+    pub(super) waiting: Option<f64>,
     /// Connections open at its end; not of bins.
-    pub connections: Option<f64>,
+    pub(super) connections: Option<f64>,
     /// p50, p90, p99 and the longest time, in seconds, where there are samples enough; not of bins.
-    pub times: [Option<f64>; 4],
+    pub(super) times: [Option<f64>; 4],
 }
 
 /// A distribution by percentile.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Percentiles {
+pub(super) struct Percentiles {
     /// Of what.
-    pub name: String,
+    pub(super) name: &'static str,
     /// 1 ÷ (1 − quantile) with the latency there in seconds.
-    pub points: Vec<(f64, f64)>,
+    pub(super) points: Vec<(f64, f64)>,
 }
 
-/// The series of a load.
-pub(super) fn of(record: &LoadRecord) -> Series {
+/// What the plots of a load are drawn from.
+pub(super) fn plot_data(record: &LoadRecord) -> PlotData {
     let observation = &record.observation;
     let intervals: Vec<&Interval> = record
         .intervals
@@ -64,13 +64,13 @@ pub(super) fn of(record: &LoadRecord) -> Series {
     let response = open.map(|open| ("response time", &open.response_time));
     let all = [Some(("service time", &observation.service_time)), response];
     let percentiles = all.into_iter().flatten().map(|(name, found)| Percentiles {
-        name: name.to_owned(),
+        name,
         points: curve(found),
     });
     let measured = intervals
         .iter()
         .find(|interval| interval.phase == LoadPhase::Measurement);
-    Series {
+    PlotData {
         points: if intervals.is_empty() {
             of_bins(record)
         } else {

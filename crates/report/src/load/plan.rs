@@ -2,14 +2,10 @@
 
 use deadheat_model::{
     LoadRecord, LoadSpec, Schedule, StopRule,
-    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage, Think},
+    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage, Stream, StreamEvent, Think},
 };
 
-use super::events;
-use crate::{
-    figure::{count, counted, figure, seconds},
-    view::clean,
-};
+use crate::figure::{count, counted, figure, seconds};
 
 /// "Closed loop: 50 connections for 10.0 s after a warm-up of 1.00 s; …".
 pub(super) fn plan(record: &LoadRecord) -> String {
@@ -27,10 +23,7 @@ pub(super) fn plan(record: &LoadRecord) -> String {
 fn schedule(schedule: &Schedule) -> String {
     match schedule {
         Schedule::Closed { connections, .. } => {
-            format!(
-                "Closed loop: {}",
-                counted(*connections as usize, "connection")
-            )
+            format!("Closed loop: {}", counted(*connections, "connection"))
         }
         Schedule::Open {
             arrivals,
@@ -103,10 +96,9 @@ fn done(record: &LoadRecord) -> Option<String> {
             seconds(found.window.as_secs_f64()),
             seconds(length.as_secs_f64()),
         ),
-        StopRule::Count { requests } => (
-            count(found.measured.ended()),
-            counted(requests as usize, "request"),
-        ),
+        StopRule::Count { requests } => {
+            (count(found.measured.ended()), counted(requests, "request"))
+        }
         StopRule::Interrupt => return None,
     };
     Some(if record.interrupted {
@@ -150,13 +142,24 @@ fn requests(spec: &LoadSpec) -> String {
     } else {
         " and the right content"
     };
-    let stream = spec.stream.as_ref().map_or(String::new(), events::plan);
+    let stream = spec.stream.as_ref().map_or(String::new(), events);
     format!(
         "{} {}{more}{stream}, valid with status {}{length}{content}",
-        clean(&first.request.method),
-        clean(&first.request.path),
-        first.expect.status,
+        first.request.method, first.request.path, first.expect.status,
     )
+}
+
+/// What an answer is taken apart into, for the sentence that says what was done.
+fn events(stream: &Stream) -> String {
+    let what = match stream.event {
+        StreamEvent::Sse => "server-sent event",
+        StreamEvent::Lines => "line",
+        StreamEvent::Chunks => "chunk",
+    };
+    match stream.enough {
+        Some(enough) => format!(", each up to {}", counted(enough, what)),
+        None => format!(", in {what}s"),
+    }
 }
 
 /// What is done beyond requests.
@@ -208,7 +211,7 @@ fn transport(spec: &LoadSpec) -> String {
         None => socket,
     };
     let mut endpoints = spec.routes().map(|(_, endpoint)| endpoint.to_string());
-    let endpoint = clean(&endpoints.next().unwrap_or_default());
+    let endpoint = endpoints.next().unwrap_or_default();
     match endpoints.count() {
         0 => format!("{tls}{socket}{endpoint}"),
         more => format!(

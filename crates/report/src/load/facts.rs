@@ -3,17 +3,23 @@
 use deadheat_model::{LoadRecord, Wait, load_record::GeneratorHost, observation::WorkerHealth};
 use deadheat_stats::load::{Latency, LatencyKind, LoadAnalysis, LoadFigures};
 
-use super::{fact, latency, share, size, time as seconds};
-use crate::{
-    figure::{bytes, capital, count, counted, figure, percent},
-    view::{Fact, clean},
+use super::tables::latency_name;
+use crate::figure::{
+    bytes, capital, count, counted, figure, latency as seconds, per_second, percent, share, size,
 };
+
+/// Names with their values.
+pub(super) type Facts = Vec<(String, String)>;
+
+fn fact(name: &str, value: impl Into<String>) -> (String, String) {
+    (name.to_owned(), value.into())
+}
 
 /// Workers that are named one by one; of more, only the extremes are.
 const NAMED_WORKERS: usize = 8;
 
 /// Throughput, attempts and bytes, of the measurement.
-pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
+pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Facts {
     let observation = &record.observation;
     let measured = &observation.measured;
     let mut facts = vec![fact(
@@ -34,7 +40,7 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
             format!(
                 "{} requests/s ({}{sent}, {} unsent at the end)",
                 figure(rate),
-                counted(open.offered as usize, "request"),
+                counted(open.offered, "request"),
                 count(open.unsent)
             ),
         ));
@@ -42,9 +48,9 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
     facts.push(fact(
         "Attempts",
         format!(
-            "{} issued ({}/s){}",
-            counted(measured.issued as usize, "request"),
-            figure(figures.attempts_per_second),
+            "{} issued ({}){}",
+            counted(measured.issued, "request"),
+            per_second(figures.attempts_per_second),
             match measured.carried_in {
                 0 => String::new(),
                 carried => format!(", {} in flight from the warm-up", count(carried)),
@@ -64,29 +70,29 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
             count(measured.in_flight)
         ),
     ));
-    let per_second = |value: f64| format!("{}/s", bytes(value));
+    let bytes = |value: f64| format!("{}/s", bytes(value));
     facts.push(fact(
         "Goodput",
         format!(
             "{} in bodies of valid answers",
-            per_second(figures.valid_body_bytes_per_second)
+            bytes(figures.valid_body_bytes_per_second)
         ),
     ));
     facts.push(fact(
         "Received",
         format!(
             "{} in all, {} in bodies, of wrong answers too",
-            per_second(figures.received_bytes_per_second),
-            per_second(figures.body_bytes_per_second)
+            bytes(figures.received_bytes_per_second),
+            bytes(figures.body_bytes_per_second)
         ),
     ));
-    facts.push(fact("Sent", per_second(figures.sent_bytes_per_second)));
+    facts.push(fact("Sent", bytes(figures.sent_bytes_per_second)));
     if observation.content_checked > 0 {
         facts.push(fact(
             "Content",
             format!(
                 "compared of {}",
-                counted(observation.content_checked as usize, "answer")
+                counted(observation.content_checked, "answer")
             ),
         ));
     }
@@ -103,10 +109,7 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
             "Followed",
             format!(
                 "{} ({}), in the time of their requests",
-                counted(
-                    observation.followed.values().sum::<u64>() as usize,
-                    "redirect"
-                ),
+                counted(observation.followed.values().sum::<u64>(), "redirect"),
                 of_each.collect::<Vec<_>>().join(", ")
             ),
         ));
@@ -125,7 +128,7 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
                 "{} set, {} removed{refused}; {} sent some, over the whole load",
                 count(cookies.set),
                 count(cookies.removed),
-                counted(cookies.sent as usize, "request")
+                counted(cookies.sent, "request")
             ),
         ));
     }
@@ -134,7 +137,7 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
             "Sent again",
             format!(
                 "{} that a closing connection had left unanswered, over the whole load",
-                counted(observation.resent as usize, "request")
+                counted(observation.resent, "request")
             ),
         ));
     }
@@ -142,7 +145,7 @@ pub(super) fn answers(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
 }
 
 /// How connections were made and used, over the whole load.
-pub(super) fn connections(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fact> {
+pub(super) fn connections(record: &LoadRecord, figures: &LoadFigures) -> Facts {
     let observation = &record.observation;
     let mut facts = vec![fact(
         "Opened",
@@ -156,20 +159,20 @@ pub(super) fn connections(record: &LoadRecord, figures: &LoadFigures) -> Vec<Fac
     let open = record.spec.schedule.is_open();
     for kind in [LatencyKind::Connect, LatencyKind::Handshake] {
         if let Some(times) = figures.latency(kind) {
-            facts.push(fact(&capital(latency::name(kind, open)), summary(times)));
+            facts.push(fact(&capital(latency_name(kind, open)), summary(times)));
         }
     }
     if let Some(tls) = &observation.tls {
         let agreed = if tls.agreed.is_empty() {
             "nothing agreed on".to_owned()
         } else {
-            clean(&tls.agreed)
+            tls.agreed.clone()
         };
         facts.push(fact(
             "TLS",
             format!(
                 "{agreed}; {}, {} resumed",
-                counted(tls.full as usize, "full handshake"),
+                counted(tls.full, "full handshake"),
                 count(tls.resumed)
             ),
         ));
@@ -203,7 +206,7 @@ fn summary(times: &Latency) -> String {
 }
 
 /// What each host contributed, how busy its workers were, and how exactly it began with the others.
-pub(super) fn hosts(record: &LoadRecord) -> Vec<Fact> {
+pub(super) fn hosts(record: &LoadRecord) -> Facts {
     let of_host = |host: &GeneratorHost| {
         let found = &host.observation;
         let times = match &found.open {
@@ -214,9 +217,9 @@ pub(super) fn hosts(record: &LoadRecord) -> Vec<Fact> {
             format!(", p99 {}", seconds(p99.as_secs_f64()))
         });
         let name = if host.host == host.name {
-            clean(&host.host)
+            host.host.clone()
         } else {
-            format!("{} ({})", clean(&host.host), clean(&host.name))
+            format!("{} ({})", host.host, host.name)
         };
         fact(
             &name,
@@ -233,7 +236,7 @@ pub(super) fn hosts(record: &LoadRecord) -> Vec<Fact> {
 }
 
 /// What became of each of several addresses.
-pub(super) fn addresses(record: &LoadRecord) -> Vec<Fact> {
+pub(super) fn addresses(record: &LoadRecord) -> Facts {
     let spec = &record.spec;
     let both = spec.routes().zip(&record.observation.routes);
     both.map(|((target, endpoint), seen)| {
@@ -243,11 +246,11 @@ pub(super) fn addresses(record: &LoadRecord) -> Vec<Fact> {
             format!("{} ({endpoint})", target.origin())
         };
         fact(
-            &clean(&name),
+            &name,
             format!(
                 "{} opened, {}, {} failed",
-                counted(seen.connections_opened as usize, "connection"),
-                counted(seen.succeeded as usize, "valid answer"),
+                counted(seen.connections_opened, "connection"),
+                counted(seen.succeeded, "valid answer"),
                 count(seen.failed)
             ),
         )
@@ -256,7 +259,7 @@ pub(super) fn addresses(record: &LoadRecord) -> Vec<Fact> {
 }
 
 /// How the generator itself fared.
-pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fact> {
+pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Facts {
     let (figures, settings) = (&analysis.figures, &analysis.settings);
     let observation = &record.observation;
     let mut facts = vec![fact(
@@ -307,7 +310,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
             format!(
                 "{} of {} on average; the others thought",
                 figure(found),
-                counted(users as usize, "connection")
+                counted(users, "connection")
             ),
         ));
     }
@@ -318,7 +321,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<Fac
             format!(
                 "{} of {} looked at had unread bytes, at most {}",
                 share(figures.queued_share),
-                counted(queues.connections as usize, "connection"),
+                counted(queues.connections, "connection"),
                 size(queues.most_bytes)
             ),
         ));
@@ -365,13 +368,13 @@ fn worker((index, health): (usize, &WorkerHealth)) -> String {
 }
 
 /// Where the figures come from.
-pub(super) fn provenance(record: &LoadRecord) -> Vec<Fact> {
+pub(super) fn provenance(record: &LoadRecord) -> Facts {
     let (spec, machine) = (&record.spec, &record.machine);
     let known = |text: &str| {
         if text.is_empty() {
             "not known".to_owned()
         } else {
-            clean(text)
+            text.to_owned()
         }
     };
     let timeouts = &spec.timeouts;
@@ -379,7 +382,7 @@ pub(super) fn provenance(record: &LoadRecord) -> Vec<Fact> {
     let mut facts = vec![
         fact("Started", known(&record.started)),
         fact("Deadheat", known(&record.deadheat)),
-        fact("URL", clean(&record.url)),
+        fact("URL", record.url.as_str()),
         fact(
             "Machine",
             format!(
@@ -395,13 +398,13 @@ pub(super) fn provenance(record: &LoadRecord) -> Vec<Fact> {
         ),
     ];
     if let Some(governor) = &machine.governor {
-        facts.push(fact("Governor", clean(governor)));
+        facts.push(fact("Governor", governor.as_str()));
     }
     if let Some(name) = &machine.congestion_control {
-        facts.push(fact("TCP", format!("congestion control {}", clean(name))));
+        facts.push(fact("TCP", format!("congestion control {name}")));
     }
     if !machine.mitigations.is_empty() {
-        facts.push(fact("Mitigations", clean(&machine.mitigations.join("; "))));
+        facts.push(fact("Mitigations", machine.mitigations.join("; ")));
     }
     facts.push(fact("Seed", spec.seed.to_string()));
     facts.push(fact(
@@ -414,4 +417,44 @@ pub(super) fn provenance(record: &LoadRecord) -> Vec<Fact> {
         ),
     ));
     facts
+}
+
+/// How many events streams had, and how long none came. Empty where they are not recorded.
+pub(super) fn events(record: &LoadRecord, figures: &LoadFigures) -> Facts {
+    let Some(found) = &figures.events else {
+        return Facts::new();
+    };
+    let rate = per_second(found.events_per_second);
+    let mut facts = vec![fact("Events", format!("{} ({rate})", count(found.events)))];
+    let open = record.observation.events.as_ref();
+    let open = open.map_or(0.0, |seen| seen.open_gap.as_secs_f64());
+    if let Some(longest) = found.longest_gap_seconds {
+        let unfinished = if longest == open {
+            ", when the measurement ended"
+        } else {
+            ""
+        };
+        facts.push(fact("Longest gap", seconds(longest) + unfinished));
+    }
+    if found.without > 0 {
+        facts.push(fact("Without one", counted(found.without, "valid answer")));
+    }
+    facts
+}
+
+/// Failures as they were seen; equal ones once, with how many there are.
+pub(super) fn examples(record: &LoadRecord) -> Facts {
+    let mut seen: Vec<((String, String), usize)> = Vec::new();
+    for example in &record.observation.examples {
+        let example = fact(example.kind.name(), example.detail.as_str());
+        match seen.iter_mut().find(|(other, _)| *other == example) {
+            Some((_, times)) => *times += 1,
+            None => seen.push((example, 1)),
+        }
+    }
+    let shown = seen.into_iter().map(|((name, value), times)| match times {
+        1 => (name, value),
+        times => (name, format!("{value} (×{times})")),
+    });
+    shown.collect()
 }

@@ -1,13 +1,56 @@
 //! Each sign in words: what was found, what it means, and what helps.
 
 use deadheat_model::LoadRecord;
-use deadheat_stats::load::Sign;
+use deadheat_stats::load::{Judged, LoadAnalysis, LoadVerdict, Severity, Sign, Standing};
 
-use super::{share, size, time as seconds};
 use crate::{
-    figure::{count, counted, figure, percent},
+    figure::{capital, count, counted, figure, latency as seconds, percent, share, size},
     view::clean,
 };
+
+/// A sign in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignView {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was found, and what it means.
+    pub sentence: String,
+    /// Whether the headline says it already.
+    pub in_headline: bool,
+    /// Whether it holds for most loads and changes no decision, so that only a long report has it.
+    pub is_routine: bool,
+}
+
+/// Each sign in words, the gravest first and notes last.
+pub fn signs(record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<SignView> {
+    let quoted = quoted(&analysis.verdict);
+    let view = |judged: &Judged| SignView {
+        severity: judged.severity,
+        sentence: capital(&sentence(&judged.sign)),
+        in_headline: matches!(judged.sign, Sign::Interrupted | Sign::Failures { .. })
+            || quoted == Some(&judged.sign),
+        is_routine: is_routine(record, &judged.sign),
+    };
+    analysis.verdict.signs.iter().map(view).collect()
+}
+
+/// The sign that the headline names besides failed requests and an interruption, which it always names.
+pub(super) fn quoted(verdict: &LoadVerdict) -> Option<&Sign> {
+    match verdict.standing {
+        Standing::GeneratorLimited => verdict.of(Severity::Limit).next(),
+        Standing::Doubtful | Standing::MostlyFailed => {
+            let mut doubts = verdict.of(Severity::Doubt);
+            // That connections could not be made is why requests failed.
+            doubts.find(|sign| {
+                !matches!(
+                    sign,
+                    Sign::Interrupted | Sign::Failures { .. } | Sign::NotConnected { .. }
+                )
+            })
+        }
+        Standing::Sound | Standing::Failed => None,
+    }
+}
 
 /// A sign as a sentence that begins with a lower-case letter, unless it is a name, and ends with a full stop.
 pub(super) fn sentence(sign: &Sign) -> String {
@@ -36,7 +79,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
         }
         Sign::NoLocalPort { requests } => format!(
             "no local port was left to connect from for {}; let connections carry more requests, or add source addresses.",
-            counted(*requests as usize, "request")
+            counted(*requests, "request")
         ),
         Sign::Late {
             offered,
@@ -60,9 +103,9 @@ pub(super) fn sentence(sign: &Sign) -> String {
             ..
         } => format!(
             "{} of the warm-up still waited for a free connection when the measurement began, in addition to the {} that were due in it: response times include that wait. Until then the server was slower than the offered rate, or {} are too few; a longer warm-up (--warm-up) shows which.",
-            counted(*waiting as usize, "request"),
+            counted(*waiting, "request"),
             count(*offered),
-            counted(*most_connections as usize, "connection")
+            counted(*most_connections, "connection")
         ),
         Sign::SendLag {
             percent,
@@ -99,7 +142,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             ..
         } => format!(
             "{} could be in flight, and throughput × mean service time makes {} (Little's law): {}.",
-            counted(*wanted as usize, "request"),
+            counted(*wanted as u64, "request"),
             figure(*in_flight),
             if *in_batches {
                 "pipelined requests go out in batches, so connections are not always full"
@@ -110,12 +153,12 @@ pub(super) fn sentence(sign: &Sign) -> String {
         Sign::Connections { peak: 0, .. } => "no connection was ever open.".to_owned(),
         Sign::Connections { wanted, peak } => format!(
             "of {}, no more than {} were open at once.",
-            counted(*wanted as usize, "connection"),
+            counted(*wanted, "connection"),
             count(*peak)
         ),
         Sign::NotConnected { requests } => format!(
             "{} failed because no connection could be made, or TLS could not be agreed on.",
-            counted(*requests as usize, "request")
+            counted(*requests, "request")
         ),
         Sign::NoContinue {
             requests,
@@ -142,7 +185,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
         } => format!(
             "connections that failed were made again after a pause: {}, {} in total ({} of the connections' time). No \
              requests were sent on them meanwhile.",
-            counted(*pauses as usize, "pause"),
+            counted(*pauses, "pause"),
             seconds(*paused),
             share(*part)
         ),
@@ -164,7 +207,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
             ..
         } => format!(
             "{} failed ({} of those that ended).",
-            counted(*requests as usize, "request"),
+            counted(*requests, "request"),
             share(*part)
         ),
         Sign::NotConserved => {
@@ -204,7 +247,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
         ),
         Sign::Redirects { answers, valid } => format!(
             "{} led elsewhere (3xx); redirects are counted, not followed, and here {} valid answers.",
-            counted(*answers as usize, "answer"),
+            counted(*answers, "answer"),
             if *valid { "they are" } else { "they are no" }
         ),
         Sign::TooShort {
@@ -242,7 +285,7 @@ pub(super) fn sentence(sign: &Sign) -> String {
 const PACED_BYTES: u64 = 16 * 1024;
 
 /// Whether the sign holds for most loads of its kind and changes no decision.
-pub(super) fn is_routine(record: &LoadRecord, sign: &Sign) -> bool {
+fn is_routine(record: &LoadRecord, sign: &Sign) -> bool {
     match sign {
         Sign::ClosedLoop | Sign::SameMachine { .. } => true,
         Sign::Paced { .. } => {
@@ -302,7 +345,7 @@ fn behind(sign: &Sign) -> String {
     format!(
         "{head}{} still waited for a free connection{oldest}{given_up}; the server is slower than the offered rate, or {} are too few.",
         count(*unsent),
-        counted(*most_connections as usize, "connection")
+        counted(*most_connections, "connection")
     )
 }
 
@@ -327,7 +370,7 @@ fn unfinished(sign: &Sign) -> String {
     };
     format!(
         "{} ({}) had no answer yet when the measurement ended{oldest}: {bound}.",
-        counted(*requests as usize, "request"),
+        counted(*requests, "request"),
         share(*part)
     )
 }

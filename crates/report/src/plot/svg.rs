@@ -6,58 +6,67 @@ use std::fmt::{Display, Write as _};
 use minijinja::HtmlEscape;
 
 /// The height of a row in pixels; style.css has the same.
-pub(super) const ROW: usize = 22;
+pub(crate) const ROW: usize = 22;
 /// The height of what stands above the first row: the axis.
-pub(super) const HEAD: usize = 20;
+pub(crate) const HEAD: usize = 20;
 
 /// A drawing under construction.
-pub(super) struct Svg {
+pub(crate) struct Svg {
     text: String,
 }
 
 impl Svg {
     /// An empty drawing with so many rows. `label` says in words what it shows.
-    pub(super) fn new(rows: usize, label: &str) -> Self {
-        let height = Self::height(rows);
+    pub(crate) fn of_rows(rows: usize, label: &str) -> Self {
+        Self::new(Self::height(rows), label)
+    }
+
+    /// An empty drawing of this height in pixels. `label` says in words what it shows.
+    pub(crate) fn new(height: usize, label: &str) -> Self {
         let label = HtmlEscape(label);
         let text = format!("<svg role=\"img\" aria-label=\"{label}\" height=\"{height}\">\n");
         Self { text }
     }
 
     /// The height of a drawing with so many rows, in pixels.
-    pub(super) fn height(rows: usize) -> usize {
+    pub(crate) fn height(rows: usize) -> usize {
         HEAD + rows * ROW + 2
     }
 
     /// The pixel in the middle of a row, from 0.
-    pub(super) fn middle(row: usize) -> usize {
+    pub(crate) fn middle(row: usize) -> usize {
         HEAD + row * ROW + ROW / 2
     }
 
     /// An element without content, with attributes in this order. Their values must be escaped.
-    pub(super) fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+    pub(crate) fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.open(name, attributes, "/>\n");
     }
 
     /// The beginning of an element.
-    pub(super) fn begin(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+    pub(crate) fn begin(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
         self.open(name, attributes, ">");
     }
 
     /// The end of an element.
-    pub(super) fn end(&mut self, name: &str) {
+    pub(crate) fn end(&mut self, name: &str) {
         self.write(format_args!("</{name}>\n"));
     }
 
     /// An element with text in it.
-    pub(super) fn text(&mut self, name: &str, attributes: &[(&str, &dyn Display)], text: &str) {
+    pub(crate) fn text(&mut self, name: &str, attributes: &[(&str, &dyn Display)], text: &str) {
         self.begin(name, attributes);
         self.write(format_args!("{}", HtmlEscape(text)));
         self.end(name);
     }
 
+    /// Markup as it is.
+    pub(crate) fn raw(&mut self, markup: &str) {
+        self.text.push_str(markup);
+    }
+
     /// A vertical line over all `rows` at this share of the width.
-    pub(super) fn rule(&mut self, class: &str, x: f64, rows: usize) {
+    pub(crate) fn rule(&mut self, class: &str, x: f64, rows: usize) {
         let x = Percent(x);
         let bottom = HEAD + rows * ROW;
         self.element(
@@ -73,7 +82,7 @@ impl Svg {
     }
 
     /// The drawing.
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.text.push_str("</svg>");
         self.text
     }
@@ -94,11 +103,11 @@ impl Svg {
 
 /// A share of the width (0 to 1), as SVG writes it.
 #[derive(Clone, Copy)]
-pub(super) struct Percent(pub(super) f64);
+pub(crate) struct Percent(pub(crate) f64);
 
 impl Percent {
     /// The figure without its sign, to a tenth: a pixel in a thousand.
-    pub(super) fn figure(self) -> f64 {
+    pub(crate) fn figure(self) -> f64 {
         (self.0 * 1000.0).round() / 10.0
     }
 }
@@ -115,7 +124,7 @@ mod tests {
 
     #[test]
     fn text_and_labels_are_escaped() {
-        let mut svg = Svg::new(1, "a \"b\" <c>");
+        let mut svg = Svg::new(40, "a \"b\" <c>");
         svg.text("text", &[("x", &Percent(0.5))], "</svg><script>");
         let drawn = svg.finish();
         assert!(
