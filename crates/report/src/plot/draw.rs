@@ -94,9 +94,6 @@ fn drawing(plot: &Plot) -> String {
     };
     let label = format!("{}: {kind}. {}", plot.title, plot.figures);
     let mut svg = Svg::new(HEIGHT, &label);
-    for guide in &plot.guides {
-        draw_guide(&mut svg, plot, guide);
-    }
     for tick in &plot.y.ticks {
         let y = height(&plot.y, tick.value);
         svg.begin("g", &[("class", &"tick")]);
@@ -123,6 +120,9 @@ fn drawing(plot: &Plot) -> String {
         );
         svg.text("text", &[("x", &x), ("y", &(BOTTOM + 19.0))], &tick.label);
         svg.end("g");
+    }
+    for guide in &plot.guides {
+        draw_guide(&mut svg, plot, guide);
     }
     // Stretched, with lines that keep their width.
     svg.begin(

@@ -90,7 +90,8 @@ for (const box of document.querySelectorAll(".plot")) {
     }
     show(-1);
     const drawing = copied(svg);
-    const place = { x: paddingLeft, y: y + 8, width: width - parseFloat(paddingLeft) - parseFloat(paddingRight) };
+    const [left, right] = [paddingLeft, paddingRight].map(parseFloat);
+    const place = { x: EDGE + left, y: y + 8, width: width - 2 * EDGE - left - right };
     for (const [key, value] of Object.entries(place)) drawing.setAttribute(key, value);
     root.append(drawing);
     y += 8 + svg.clientHeight;
@@ -99,10 +100,17 @@ for (const box of document.querySelectorAll(".plot")) {
     return root;
   };
 
+  const textOf = (root) => new XMLSerializer().serializeToString(root);
   const kinds = {
-    PNG: async (root, text) => {
+    PNG: async (root) => {
+      // Lines that keep their width would keep it in a picture of twice the size, too.
+      for (const { style } of root.querySelectorAll('[style*="non-scaling"]')) {
+        for (const name of ["stroke-width", "stroke-dasharray"]) {
+          style.setProperty(name, style.getPropertyValue(name).replace(/[\d.]+/g, (length) => 2 * length));
+        }
+      }
       const image = new Image();
-      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(textOf(root))}`;
       await image.decode();
       const canvas = document.createElement("canvas");
       // A screen with twice the pixels, or print, should not show steps.
@@ -110,7 +118,7 @@ for (const box of document.querySelectorAll(".plot")) {
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
       return new Promise((done) => canvas.toBlob(done, "image/png"));
     },
-    SVG: (root, text) => new Blob([text], { type: "image/svg+xml" }),
+    SVG: (root) => new Blob([textOf(root)], { type: "image/svg+xml" }),
   };
 
   const inFileName = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60);
@@ -122,9 +130,8 @@ for (const box of document.querySelectorAll(".plot")) {
     button.textContent = kind;
     button.setAttribute("aria-label", `${kind}: save “${title}”, ${of}`);
     onPress(button, async () => {
-      const root = picture();
       const name = [document.querySelector("main").dataset.name, of, title].map(inFileName).join("-");
-      save(await make(root, new XMLSerializer().serializeToString(root)), `${name}.${kind.toLowerCase()}`);
+      save(await make(picture()), `${name}.${kind.toLowerCase()}`);
     });
     buttons.append(button);
   }
