@@ -29,7 +29,7 @@ const FAULTS = [
   ["an error", "<script>console.error('no such row')</script>", complaints, /console error: no such row/],
   ["an exception", "<script>throw new Error('no plot')</script>", complaints, /uncaught: no plot/],
   ["a picture from elsewhere", '<img alt="" src="http://picture.invalid/">', complaints, /request: http:\/\/picture/],
-  ["a file beside it", '<script src="plotly.js"></script>', complaints, /request: file:.*plotly\.js/],
+  ["a file beside it", '<script src="library.js"></script>', complaints, /request: file:.*library\.js/],
   ["a request of a script", "<script>fetch('http://data.invalid').catch(() => {})</script>", complaints, /request: http/],
   ["a broad table", '<div style="width:2000px">broad</div>', checks.sideways, /2008 pixels wide in a window of 360.*broad/],
   ["a missing series", plot("300px", ""), plots, /p: 0 series are drawn of 1/],
