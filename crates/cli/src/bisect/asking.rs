@@ -15,7 +15,7 @@ use deadheat_model::{
     comparison::Comparison,
     heats::{EndReason, LEAST_HEATS, SessionRecord, Step},
 };
-use deadheat_report::compare::CompareView;
+use deadheat_report::compare::headline;
 use deadheat_runner::{
     prepare::Host,
     process::Supervision,
@@ -368,9 +368,11 @@ fn so_far(record: &SessionRecord, folder: &Path, names: &[&str]) -> Option<Strin
     for (side, name) in [&mut found.a, &mut found.b].into_iter().zip(names) {
         side.name = (*name).to_owned();
     }
-    let headline = CompareView::new(&found, None).headline;
     let folder = shown(folder);
-    Some(format!("{headline} Details: deadheat report {folder}"))
+    Some(format!(
+        "{} Details: deadheat report {folder}",
+        headline(&found)
+    ))
 }
 
 fn unmeasurable(name: &str, reason: &str) -> Failure {

@@ -8,7 +8,7 @@ pub(crate) mod resolve;
 mod sessions;
 
 use deadheat_report::{
-    compare::{CompareView, brief, html, json, markdown, text},
+    compare::{document, html, json},
     text::Screen,
 };
 use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
@@ -117,11 +117,15 @@ pub(crate) fn rendered(
     details: bool,
     screen: Screen,
 ) -> Result<String, Failure> {
-    let view = || CompareView::new(versus, gate);
-    let lay_out = if details { text } else { brief };
+    let document = || document(versus, gate);
+    let screen = Screen {
+        width: screen.width.min(80),
+        ..screen
+    };
     Ok(match format {
-        CompareFormat::Text => lay_out(&view(), screen.width.min(80), screen.colour),
-        CompareFormat::Markdown => markdown(&view()),
+        CompareFormat::Text if details => document().text(screen),
+        CompareFormat::Text => document().brief(screen),
+        CompareFormat::Markdown => document().markdown(),
         CompareFormat::Html => html(versus, gate)
             .map_err(|error| Failure::nothing(format!("writing the page: {error}")))?,
         CompareFormat::Json => json(versus, gate)

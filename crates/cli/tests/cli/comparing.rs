@@ -86,7 +86,8 @@ fn markdown_folds_away_everything_but_the_verdict_and_its_table() {
         "{shown}"
     );
     assert!(
-        shown.contains("| rust-axum plaintext c50 | 8,0")
+        shown.contains("### plaintext c50: Throughput")
+            && shown.contains("| rust-axum | 8,0")
             && shown.contains("| **1.055× slower** |"),
         "{shown}"
     );

@@ -1,31 +1,19 @@
 //! What `--fail-if-slower` and `--require-decision` say, in sentences.
 
 use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Versus};
-use serde::Serialize;
 
 use super::{advantage::signed, words};
-use crate::{
-    figure::{counted, list},
-    view::clean,
-};
+use crate::figure::{counted, list};
 
-/// What the options of a check say.
-#[derive(Clone, Debug, Serialize)]
-pub struct GateView {
-    /// Whether it fails.
-    pub failed: bool,
-    /// Why, a sentence each.
-    pub sentences: Vec<String>,
-}
-
-impl GateView {
-    /// The view of a check; `None`: none was asked for, and the verdict says all.
-    pub(super) fn of(gate: &Gate, versus: &Versus, b: &str) -> Option<Self> {
-        (gate.check != Check::default()).then(|| Self {
-            failed: gate.failed,
-            sentences: sentences(gate, versus.is_judged(), b),
-        })
-    }
+/// Whether a check fails, and why; `None` if none was asked for: the verdict says all.
+pub(super) fn sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, String)> {
+    let is_asked = gate.check != Check::default();
+    is_asked.then(|| {
+        (
+            gate.failed,
+            sentences(gate, versus.is_judged(), b).join(" "),
+        )
+    })
 }
 
 fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
@@ -81,10 +69,7 @@ fn shown(cell: &GateCell) -> String {
     let difference = signed(cell.ratio - 1.0);
     let metric = cell.metric.name();
     let interval = words::difference(cell.interval);
-    clean(&format!(
-        "{} ({metric} {difference}, {interval})",
-        cell.subject
-    ))
+    format!("{} ({metric} {difference}, {interval})", cell.subject)
 }
 
 /// The options as they were typed.

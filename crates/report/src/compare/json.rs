@@ -3,7 +3,7 @@
 use deadheat_stats::versus::{Gate, Versus};
 use serde::Serialize;
 
-use super::view::CompareView;
+use super::document::headline;
 use crate::ReportError;
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
@@ -24,7 +24,7 @@ pub fn json(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError>
     let report = Report {
         schema: SCHEMA,
         format: "deadheat-compare",
-        headline: CompareView::new(versus, gate).headline,
+        headline: headline(versus),
         gate,
         versus,
     };

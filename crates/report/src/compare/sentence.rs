@@ -81,7 +81,7 @@ fn host(url: &str) -> Option<(&str, (&str, &str))> {
 }
 
 /// The verdict.
-pub(super) fn headline(versus: &Versus, names: &Names) -> String {
+pub(super) fn sentence(versus: &Versus, names: &Names) -> String {
     let Names { a, b } = names;
     if let Some(reason) = &versus.b.failed {
         return format!("{} failed: {reason}.", with_letter(b, "B"));

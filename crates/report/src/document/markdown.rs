@@ -1,23 +1,43 @@
 //! A document for an issue or a pull request.
 
-use super::{Align, Block, Document, Row, Table};
+use super::{Align, Audience, Block, Cell, Document, Row, Section, Table, Tone};
 use crate::markdown::{Page, escape};
 
 impl Document {
     /// The document as Markdown.
     pub fn markdown(&self) -> String {
         let mut page = Page::default();
-        page.paragraph(&format!("**{}**", escape(&self.headline)));
-        for section in self.sections.iter().filter(|section| section.has_text()) {
-            if !section.title.is_empty() {
-                page.heading(3, &section.title);
+        let sign = match self.tone {
+            Tone::Plain => "",
+            Tone::Good => "✅ ",
+            Tone::Doubtful => "⚠️ ",
+            Tone::Bad => "❌ ",
+        };
+        page.paragraph(&format!("{sign}**{}**", escape(&self.headline)));
+        let sections = self.sections.iter();
+        let sections: Vec<&Section> = sections
+            .filter(|one| one.audience != Audience::Brief && one.has_text())
+            .collect();
+        for run in sections.chunk_by(|one, next| one.audience == next.audience) {
+            let is_folded = run[0].audience == Audience::Details;
+            if is_folded {
+                page.paragraph("<details><summary>Details</summary>");
             }
-            for block in &section.blocks {
-                write(&mut page, block);
+            run.iter()
+                .for_each(|section| write_section(&mut page, section));
+            if is_folded {
+                page.paragraph("</details>");
             }
         }
         page.0
     }
+}
+
+fn write_section(page: &mut Page, section: &Section) {
+    if !section.title.is_empty() {
+        page.heading(3, &section.title);
+    }
+    section.blocks.iter().for_each(|block| write(page, block));
 }
 
 fn write(page: &mut Page, block: &Block) {
@@ -28,7 +48,7 @@ fn write(page: &mut Page, block: &Block) {
         Block::Facts(facts) => page.bullets("", facts),
         Block::Table(table) => write_table(page, table),
         Block::Log(lines) => page.verbatim(lines),
-        Block::Plots(_) => {}
+        Block::Plots(_) | Block::Ratios(_) => {}
     }
 }
 
@@ -46,12 +66,20 @@ fn write_table(page: &mut Page, table: &Table) {
         cells
     };
     let rows = table.rows.iter().map(|row| match row {
-        Row::Cells(cells) => cells.iter().map(|cell| escape(cell)).collect(),
+        Row::Cells(cells) => cells.iter().map(write_cell).collect(),
         Row::Note { mark, text } => alone(&format!("{mark}{text}")),
         Row::Command(text) => alone(text),
     });
     let (rules, rows): (Vec<&str>, Vec<Vec<String>>) = (rules.collect(), rows.collect());
     page.table_of(&heads, &rules, &rows);
+}
+
+fn write_cell(cell: &Cell) -> String {
+    let text = escape(&cell.text);
+    match cell.tone {
+        Tone::Plain => text,
+        _ => format!("**{text}**"),
+    }
 }
 
 #[cfg(test)]
@@ -61,7 +89,7 @@ mod tests {
     #[test]
     fn nothing_from_outside_is_markup() {
         let expected = [
-            "**A &lt;i&gt;headline&lt;/i&gt;\\\\u{202e}**",
+            "⚠️ **A &lt;i&gt;headline&lt;/i&gt;\\\\u{202e}**",
             "",
             "A paragraph &amp; more.",
             "",

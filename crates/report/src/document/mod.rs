@@ -6,11 +6,15 @@
 
 mod html;
 mod markdown;
+mod ratios;
 mod text;
 
 use serde::Serialize;
 
-pub(crate) use self::html::Frame;
+pub(crate) use self::{
+    html::Frame,
+    ratios::{RatioMark, RatioPlot},
+};
 use crate::{
     plot::Plot,
     view::{Fact, clean},
@@ -44,7 +48,20 @@ pub struct Section {
     tone: Tone,
     /// Empty for the blocks that belong to the headline.
     title: String,
+    audience: Audience,
     blocks: Vec<Block>,
+}
+
+/// Who reads a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Audience {
+    /// Every reader.
+    All,
+    /// Readers who want details: [`Document::brief`] leaves it out, and Markdown folds it away.
+    Details,
+    /// Only readers of [`Document::brief`]: it says how to get the rest.
+    Brief,
 }
 
 /// A part of a section.
@@ -63,6 +80,8 @@ enum Block {
     Log(Vec<String>),
     /// Plots, which only HTML shows.
     Plots(Vec<Plot>),
+    /// Ratios with their intervals, which only HTML shows.
+    Ratios(RatioPlot),
 }
 
 /// Rows of cells, with notes between them.
@@ -77,6 +96,8 @@ pub struct Table {
 pub struct Column {
     title: String,
     align: Align,
+    /// Whether its cells are never cut and never broken.
+    is_whole: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -89,7 +110,7 @@ enum Align {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Row {
-    Cells(Vec<String>),
+    Cells(Vec<Cell>),
     /// A line as wide as the table, about the row above or below it.
     Note {
         mark: &'static str,
@@ -97,6 +118,27 @@ enum Row {
     },
     /// A note that is never wrapped, because it is there to be copied.
     Command(String),
+}
+
+/// The text in a row and a column. Any text is a cell without a tone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    text: String,
+    tone: Tone,
+}
+
+impl Cell {
+    /// A cell with a tone.
+    pub fn toned(tone: Tone, text: impl AsRef<str>) -> Self {
+        let text = clean(text.as_ref());
+        Self { text, tone }
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::toned(Tone::Plain, text)
+    }
 }
 
 impl Document {
@@ -145,6 +187,7 @@ impl Section {
         Self {
             tone,
             title: clean(title.as_ref()),
+            audience: Audience::All,
             blocks: Vec::new(),
         }
     }
@@ -152,6 +195,22 @@ impl Section {
     /// What belongs to the headline: the first section, without a title.
     pub fn lead() -> Self {
         Self::new("")
+    }
+
+    /// The last lines of [`Document::brief`], which say how to get the rest.
+    pub fn hint() -> Self {
+        Self {
+            audience: Audience::Brief,
+            ..Self::new("")
+        }
+    }
+
+    /// The section for readers who want details: [`Document::brief`] leaves it out, and Markdown folds it away.
+    pub fn details(self) -> Self {
+        Self {
+            audience: Audience::Details,
+            ..self
+        }
     }
 
     /// Adds a paragraph.
@@ -219,6 +278,12 @@ impl Section {
         self
     }
 
+    /// Adds a plot of ratios.
+    pub(crate) fn ratios(mut self, plot: RatioPlot) -> Self {
+        self.blocks.push(Block::Ratios(plot));
+        self
+    }
+
     fn with(
         mut self,
         texts: impl IntoIterator<Item = impl AsRef<str>>,
@@ -235,7 +300,7 @@ impl Section {
     /// Whether a format without plots shows anything of it.
     fn has_text(&self) -> bool {
         let mut blocks = self.blocks.iter();
-        blocks.any(|block| !matches!(block, Block::Plots(_)))
+        blocks.any(|block| !matches!(block, Block::Plots(_) | Block::Ratios(_)))
     }
 }
 
@@ -251,8 +316,19 @@ impl Column {
     }
 
     fn new(title: impl AsRef<str>, align: Align) -> Self {
-        let title = clean(title.as_ref());
-        Self { title, align }
+        Self {
+            title: clean(title.as_ref()),
+            align,
+            is_whole: align == Align::Right,
+        }
+    }
+
+    /// The column with cells that are never cut and never broken.
+    pub fn whole(self) -> Self {
+        Self {
+            is_whole: true,
+            ..self
+        }
     }
 }
 
@@ -266,9 +342,8 @@ impl Table {
     }
 
     /// Adds a row with a cell for each column.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
-        let cells = cells.into_iter();
-        let cells: Vec<String> = cells.map(|cell| clean(cell.as_ref())).collect();
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Cell>>) {
+        let cells: Vec<Cell> = cells.into_iter().map(Into::into).collect();
         debug_assert_eq!(cells.len(), self.columns.len(), "{cells:?}");
         self.rows.push(Row::Cells(cells));
     }
@@ -285,7 +360,7 @@ impl Table {
     }
 
     /// The rows without the notes.
-    fn cells(&self) -> impl Iterator<Item = &Vec<String>> {
+    fn cells(&self) -> impl Iterator<Item = &Vec<Cell>> {
         self.rows.iter().filter_map(|row| match row {
             Row::Cells(cells) => Some(cells),
             Row::Note { .. } | Row::Command(_) => None,

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use textwrap::core::display_width;
 
-use super::{Align, Block, Column, Document, Row, Table, Tone};
+use super::{Align, Audience, Block, Cell, Column, Document, Row, Table, Tone};
 use crate::text::{BAD, BOLD, DIM, GOOD, Page, Screen, WARN, cut_end, pad_left, pad_right};
 
 /// Between two columns.
@@ -12,11 +12,21 @@ const GAP: usize = 2;
 const LEAST_WORDS: usize = 8;
 
 impl Document {
-    /// The document for a screen. It begins with the headline.
+    /// The whole document for a screen. It begins with the headline.
     pub fn text(&self, screen: Screen) -> String {
+        self.text_without(Audience::Brief, screen)
+    }
+
+    /// What answers the question, for the first screen, and how to get the rest.
+    pub fn brief(&self, screen: Screen) -> String {
+        self.text_without(Audience::Details, screen)
+    }
+
+    fn text_without(&self, audience: Audience, screen: Screen) -> String {
         let mut page = Page::new(screen);
         page.wrapped(style(self.tone), "", &self.headline);
-        let sections = self.sections.iter().filter(|section| section.has_text());
+        let sections = self.sections.iter();
+        let sections = sections.filter(|one| one.audience != audience && one.has_text());
         for (place, section) in sections.enumerate() {
             let is_titled = !section.title.is_empty();
             if is_titled || place > 0 {
@@ -55,7 +65,7 @@ fn write(page: &mut Page, block: &Block) {
                 page.line(Style::new(), &format!("    {line}"));
             }
         }
-        Block::Plots(_) => {}
+        Block::Plots(_) | Block::Ratios(_) => {}
     }
 }
 
@@ -90,9 +100,15 @@ impl Page {
         for row in &table.rows {
             match row {
                 Row::Cells(cells) => {
-                    let cells = self.written(cells);
+                    let mut tones = cells.iter().map(|cell| cell.tone);
+                    let style = match tones.find(|tone| *tone != Tone::Plain) {
+                        None => Style::new(),
+                        Some(Tone::Bad) => BAD,
+                        Some(tone) => style(tone),
+                    };
+                    let cells = self.written(&texts(cells));
                     for line in self.cells(indent, table, &widths, &cells) {
-                        self.line(Style::new(), &line);
+                        self.line(style, &line);
                     }
                 }
                 Row::Note { mark, text } => {
@@ -114,14 +130,14 @@ impl Page {
     fn widths(&self, indent: &str, table: &Table, heads: &[String]) -> Vec<usize> {
         let mut widths: Vec<usize> = heads.iter().map(|head| display_width(head)).collect();
         for cells in table.cells() {
-            for (width, cell) in widths.iter_mut().zip(self.written(cells)) {
+            for (width, cell) in widths.iter_mut().zip(self.written(&texts(cells))) {
                 *width = display_width(&cell).max(*width);
             }
         }
         let whole = indent.len() + widths.iter().map(|width| width + GAP).sum::<usize>() - GAP;
         let mut excess = whole.saturating_sub(self.width);
         for (column, width) in table.columns.iter().zip(&mut widths).skip(1).rev() {
-            if column.align == Align::Left {
+            if !column.is_whole {
                 let less = excess.min(width.saturating_sub(LEAST_WORDS));
                 *width -= less;
                 excess -= less;
@@ -160,6 +176,10 @@ impl Page {
         lines.push(format!("{indent}{}", columns.join(&" ".repeat(GAP))));
         lines
     }
+}
+
+fn texts(cells: &[Cell]) -> Vec<&str> {
+    cells.iter().map(|cell| cell.text.as_str()).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! A comparison in alternation, with names that want to break out.
 
-use deadheat_report::compare::{CompareView, brief, html, json, markdown, text};
+use deadheat_report::{
+    compare::{document, headline, html, json},
+    text::Screen,
+};
 use deadheat_stats::{
     heats::recorded::SliceLengths,
     sequential::Design,
@@ -17,6 +20,10 @@ const SLOWER: Check = Check {
     fail_if_slower: Some(0.03),
     require_decision: false,
 };
+
+fn screen() -> Screen {
+    Screen::new(80, false)
+}
 
 fn subject(workload: &str) -> Subject {
     Subject {
@@ -86,7 +93,7 @@ fn versus(ratio: f64) -> Versus {
 fn text_keeps_its_width_and_its_words() {
     let versus = versus(0.95);
     let gate = versus.gate(SLOWER);
-    let page = text(&CompareView::new(&versus, Some(&gate)), 80, false);
+    let page = document(&versus, Some(&gate)).text(screen());
     for line in page.lines() {
         let columns = textwrap::core::display_width(line);
         // A word of the user's own that is longer than a line is not cut.
@@ -103,7 +110,7 @@ fn text_keeps_its_width_and_its_words() {
     let expected = [
         "is slower in 2, compared with cmd:./old --port $PORT.",
         "--fail-if-slower 3 %: failed.",
-        "GET / c50 5,000 4,760 1.051× slower",
+        "GET / c50 A B B against A interval requests/s 5,000 4,760 1.051× slower",
         "looked at after 5, 7, 10 and 14 heats, as declared beforehand",
         "The figures are of the look after 10 heats, which spends",
         "split over 2 cells",
@@ -118,7 +125,7 @@ fn text_keeps_its_width_and_its_words() {
 #[test]
 fn a_first_screen_has_the_answer_and_not_the_method() {
     let versus = versus(0.95);
-    let page = brief(&CompareView::new(&versus, None), 80, false);
+    let page = document(&versus, None).brief(screen());
     assert!(page.starts_with("Of 2 cells, "), "{page}");
     assert!(page.contains("1.051× slower"), "{page}");
     let last = page.lines().last().unwrap_or_default();
@@ -133,7 +140,7 @@ fn a_first_screen_has_the_answer_and_not_the_method() {
 fn one_thing_at_one_load_has_one_table_with_a_row_for_each_metric() {
     let mut versus = versus(0.95);
     versus.compared.truncate(1);
-    let page = brief(&CompareView::new(&versus, None), 80, false);
+    let page = document(&versus, None).brief(screen());
     let mut lines = page.lines().skip_while(|line| *line != "GET / c50").skip(2);
     let row = lines.next().unwrap_or_default();
     assert!(row.starts_with("requests/s  5,000  4,76"), "{page}");
@@ -143,14 +150,14 @@ fn one_thing_at_one_load_has_one_table_with_a_row_for_each_metric() {
 #[test]
 fn a_whole_comparison() {
     let versus = versus(0.95);
-    let view = CompareView::new(&versus, Some(&versus.gate(SLOWER)));
-    insta::assert_snapshot!("compare-text", text(&view, 80, false));
-    insta::assert_snapshot!("compare-markdown", markdown(&view));
+    let document = document(&versus, Some(&versus.gate(SLOWER)));
+    insta::assert_snapshot!("compare-text", document.text(screen()));
+    insta::assert_snapshot!("compare-markdown", document.markdown());
 }
 
 #[test]
 fn markdown_lets_nothing_break_out() {
-    let page = markdown(&CompareView::new(&versus(1.05), None));
+    let page = document(&versus(1.05), None).markdown();
     assert!(
         page.starts_with("✅ **Of 2 cells, &lt;/pre&gt;&lt;img src=x onerror=alert(1)&gt; is faster in 2, compared with"),
         "{page}"
@@ -288,7 +295,7 @@ fn the_verdict_names_the_sides_and_no_ratio_is_below_one() {
     ];
     for (metric, ratio, is_change, expected) in cases {
         let versus = one(metric, &pairs(10, ratio), true, is_change);
-        let headline = CompareView::new(&versus, None).headline;
+        let headline = headline(&versus);
         assert!(headline.starts_with(expected), "{ratio}: {headline}");
     }
     let wide: Vec<(f64, f64)> = pairs(4, 1.0)
@@ -296,7 +303,7 @@ fn the_verdict_names_the_sides_and_no_ratio_is_below_one() {
         .zip([0.9, 1.1, 0.95, 1.08])
         .map(|((a, b), noise)| (a, b * noise))
         .collect();
-    let headline = CompareView::new(&one(throughput, &wide, true, false), None).headline;
+    let headline = headline(&one(throughput, &wide, true, false));
     assert!(
         headline.starts_with("Undecided at GET /: python3 b.py is between 1.")
             && headline.ends_with("× faster than node a.js."),
@@ -310,20 +317,20 @@ fn what_was_measured_before_the_first_look_is_shown_without_a_verdict() {
     let versus = figures(3);
     let gate = versus.gate(SLOWER);
     assert!(!gate.failed && gate.cells.is_empty() && gate.not_judged == 1);
-    let view = CompareView::new(&versus, Some(&gate));
+    let report = document(&versus, Some(&gate));
+    let headline = report.headline();
     assert!(
-        view.headline.starts_with(
+        headline.starts_with(
             "Stopped before the first checkpoint (5 heats), so there is no verdict. In 3 heats, python3 b.py was 1.47× as \
              fast as node a.js at GET / (1."
-        ) && view.headline.ends_with("×: 95 % interval for a fixed number of heats)."),
-        "{}",
-        view.headline
+        ) && headline.ends_with("×: 95 % interval for a fixed number of heats)."),
+        "{headline}"
     );
     let flat = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
     let pages = [
-        flat(text(&view, 80, false)),
-        flat(brief(&view, 80, false)),
-        flat(markdown(&view)),
+        flat(report.text(screen())),
+        flat(report.brief(screen())),
+        flat(report.markdown()),
         flat(html(&versus, Some(&gate)).unwrap()),
     ];
     for page in pages {
@@ -339,9 +346,9 @@ fn what_was_measured_before_the_first_look_is_shown_without_a_verdict() {
         "not-enough-data"
     );
 
-    let single = CompareView::new(&figures(1), None);
+    let single = document(&figures(1), None);
     let said = "as fast as node a.js at GET /; one heat has no interval.";
-    assert!(single.headline.ends_with(said), "{}", single.headline);
+    assert!(single.headline().ends_with(said), "{}", single.headline());
 }
 
 #[test]
