@@ -262,7 +262,7 @@ pub(crate) enum Format {
     Markdown,
     /// A page that opens anywhere
     Html,
-    /// For programs (docs/report-json.md)
+    /// For programs (docs/formats.md)
     Json,
     /// For spreadsheets (docs/formats.md)
     Csv,

@@ -3,13 +3,14 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
 pub const SCHEMA: u32 = 1;
 
 /// A search for the commit that made something slower.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BisectRecord {
     /// The version of the format.
     pub schema: u32,
@@ -34,7 +35,7 @@ pub struct BisectRecord {
 }
 
 /// A commit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Commit {
     /// Its hash, in full.
     pub commit: String,
@@ -47,7 +48,7 @@ pub struct Commit {
 }
 
 /// A question, and what a comparison said.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     /// What was asked.
     #[serde(flatten)]
@@ -71,7 +72,7 @@ pub struct Question {
 }
 
 /// A question. Commits are numbered from 0 ([`BisectRecord::commits`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "asks", rename_all = "kebab-case")]
 pub enum Asks {
     /// Is the slow end slower than the fast one?
@@ -91,7 +92,7 @@ pub enum Asks {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Answer {
     /// It is slower; a commit: it has more than half of the slowdown.
@@ -110,7 +111,7 @@ pub enum Answer {
 }
 
 /// A throughput over another one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// The ratio. Of the ends: the slow one over the fast one. Of a commit: its throughput over the geometric mean of
     /// both ends'. Of what was found: over that of the commit before.

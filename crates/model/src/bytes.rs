@@ -1,11 +1,17 @@
 //! Bytes as base64 text in records.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
 /// Writes base64.
 pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&STANDARD.encode(bytes))
+}
+
+/// The JSON Schema of what is written.
+pub fn schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "contentEncoding": "base64" })
 }
 
 /// Reads base64.

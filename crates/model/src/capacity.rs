@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{LoadSpec, Observation, machine::Machine};
@@ -13,7 +14,7 @@ pub const SCHEMA: u32 = 1;
 pub const FORMAT: &str = "deadheat-capacity";
 
 /// What a condition's figure is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// A time in seconds.
@@ -25,7 +26,7 @@ pub enum Unit {
 }
 
 /// What has to be true.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
     /// As a person reads it: "p99 < 50 ms".
     pub condition: String,
@@ -38,14 +39,15 @@ pub struct Condition {
 }
 
 /// What was declared before the first look.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Declared {
     /// Looks at most, those that are discarded included.
     pub looks: u32,
     /// The length of a look.
     #[serde(rename = "look_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub look: Duration,
-    /// Looks at low rates take longer, until so many requests are due.
+    /// Looks at low rates take longer, until this many requests are due.
     pub requests: u64,
     /// The search ends when the interval reaches no further than this share to either side.
     pub precision: f64,
@@ -54,7 +56,7 @@ pub struct Declared {
 }
 
 /// The closed loop before the first look.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Burst {
     /// Valid answers per second.
     pub per_second: f64,
@@ -67,7 +69,7 @@ pub struct Burst {
 }
 
 /// What became of a look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LookOutcome {
     /// Every condition held.
@@ -79,12 +81,13 @@ pub enum LookOutcome {
 }
 
 /// An open loop at one rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LookRecord {
     /// The rate.
     pub per_second: f64,
     /// The length of its measurement.
     #[serde(rename = "seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub length: Duration,
     /// The most connections that it may hold.
     pub most_connections: u32,
@@ -99,7 +102,7 @@ pub struct LookRecord {
 }
 
 /// A search: what was asked for and what was found. Every output can be made again from it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityRecord {
     /// The version of the format, [`SCHEMA`].
     pub schema: u32,
@@ -126,6 +129,7 @@ pub struct CapacityRecord {
     pub interrupted: bool,
     /// How long it took.
     #[serde(rename = "elapsed_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub elapsed: Duration,
     /// The closed loop before the first look.
     pub burst: Burst,

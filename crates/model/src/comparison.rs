@@ -3,12 +3,15 @@
 
 use std::{fmt, path::PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{LoadSpec, Schedule, TargetId};
 
 /// One of the two things that are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// What the other one is compared with.
@@ -40,7 +43,7 @@ impl fmt::Display for Side {
 }
 
 /// What is compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// What the other one is compared with.
     pub a: Contender,
@@ -61,7 +64,7 @@ pub struct Comparison {
 }
 
 /// What a check of B fails for. It is fixed before anything is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// B fails if it is proven slower by more than this share (0.03): its throughput below 0.97 of A's, or its response
     /// time above 1.03.
@@ -104,7 +107,7 @@ impl Comparison {
 }
 
 /// One side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Contender {
     /// Its name in plan and heats: of a stack the one in the header's list, of another server `A` or `B`.
     pub target: TargetId,
@@ -134,7 +137,7 @@ impl Contender {
 }
 
 /// What is compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum ContenderKind {
     /// A server that runs already: Deadheat neither starts, freezes nor samples it.
@@ -159,7 +162,7 @@ pub enum ContenderKind {
 }
 
 /// How a command's server is started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedCommand {
     /// The program and its arguments, with `$HOST` and `$PORT` to be filled in.
     pub words: Vec<String>,

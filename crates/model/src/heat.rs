@@ -26,7 +26,7 @@ pub const LONGEST_GAP: Duration = Duration::from_secs(2);
 pub const SLICE_SPREAD: f64 = 0.4;
 
 /// One heat.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatRecord {
     /// The heat's number in its session, from 0.
     pub heat: u32,
@@ -45,6 +45,7 @@ pub struct HeatRecord {
     pub lost: Option<String>,
     /// From the first start to the last stop.
     #[serde(rename = "wall_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub wall: Duration,
 }
 
@@ -75,7 +76,7 @@ pub struct HeatPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "until", rename_all = "kebab-case")]
 pub enum Rounds {
-    /// After so many.
+    /// After a number of rounds.
     Count {
         /// Rounds.
         rounds: u32,
@@ -111,20 +112,24 @@ impl HeatPlan {
 }
 
 /// How long a member is warmed up, which is done in slices without a guard.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUpRule {
     /// At least this long.
     #[serde(rename = "least_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub least: Duration,
     /// At most this long, whether it is steady by then or not.
     #[serde(rename = "most_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub most: Duration,
     /// The length of a slice.
     #[serde(rename = "slice_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub slice: Duration,
     /// How long the server is left alone after each slice. Its compilers have the CPU to themselves then, which under
     /// load they share with all its threads.
     #[serde(rename = "pause_seconds", default, with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub pause: Duration,
     /// How many of the last slices are looked at.
     pub look: u32,
@@ -135,12 +140,13 @@ pub struct WarmUpRule {
 }
 
 /// How a member was warmed up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
     /// The rule.
     pub rule: WarmUpRule,
     /// How long it took, pauses included.
     #[serde(rename = "took_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub took: Duration,
     /// Whether it became steady.
     pub steady: bool,
@@ -152,7 +158,7 @@ pub struct WarmUp {
 }
 
 /// Who takes part in a heat.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberRecord {
     /// The stack and its variant.
     pub target: TargetId,
@@ -162,6 +168,7 @@ pub struct MemberRecord {
     pub command: Vec<String>,
     /// From the process's start to its first correct answer; `None` when there was none.
     #[serde(rename = "ready_seconds", default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
     pub ready: Option<Duration>,
     /// The rate of an open loop, in requests per second; `None` in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,7 +191,7 @@ pub struct MemberRecord {
 }
 
 /// What a member is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Role {
     /// It is compared with the others.
@@ -199,7 +206,7 @@ pub enum Role {
 }
 
 /// How a process tree is frozen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub enum Freezing {
     /// By `cgroup.freeze` of a control group of v2.
@@ -216,7 +223,7 @@ pub enum Freezing {
 }
 
 /// A member's memory: the PSS of its process tree in bytes, read between slices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryUsed {
     /// When it had just become ready; `None` where it could not be read.
     pub idle: Option<u64>,
@@ -229,7 +236,7 @@ pub struct MemoryUsed {
 }
 
 /// Where a member failed. The heat goes on without it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberFailure {
     /// What was attempted, and what happened.
     #[serde(flatten)]
@@ -240,21 +247,25 @@ pub struct MemberFailure {
 }
 
 /// One slice of a member.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SliceRecord {
     /// The member's place in the list.
     pub member: u32,
     /// When the slice's guard began, from the heat's start.
     #[serde(rename = "at_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub at: Duration,
     /// How long the member had been without load before; `None` for its first slice.
     #[serde(rename = "gap_seconds", default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
     pub gap: Option<Duration>,
     /// The part before it that did not count, as it was planned.
     #[serde(rename = "guard_seconds", default, with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub guard: Duration,
     /// The counted part's length.
     #[serde(rename = "window_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub window: Duration,
     /// Requests in the counted part, by their fate.
     pub tally: Tally,
@@ -267,12 +278,15 @@ pub struct SliceRecord {
     /// How long requests were in flight in the counted part that began before it or were still in flight at its end,
     /// together.
     #[serde(rename = "cut_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub cut: Duration,
     /// How long the requests that were in flight at the counted part's start were in flight in it, together.
     #[serde(rename = "carried_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub carried: Duration,
     /// How long the requests that began in it were in flight after it, together.
     #[serde(rename = "draining_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub draining: Duration,
     /// What only an open loop has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -283,6 +297,7 @@ pub struct SliceRecord {
     pub cpu: Option<CpuUsed>,
     /// How long the requests that were in flight at the end were waited for.
     #[serde(rename = "drained_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub drained: Duration,
     /// Connections made again, over guard, counted part and drain.
     pub reconnected: u64,
@@ -333,7 +348,7 @@ impl PerConnection {
 }
 
 /// CPU time of a member's process tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUsed {
     /// User and system.
     pub seconds: f64,
@@ -345,7 +360,7 @@ pub struct CpuUsed {
 }
 
 /// What the load generator's threads used in the counted part of a slice, summed up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorUse {
     /// CPU time.
     pub cpu_seconds: f64,
@@ -360,7 +375,7 @@ pub struct GeneratorUse {
 
 /// What the machine did in the counted part of a slice, in CPU seconds on the CPUs that server and generator use. The
 /// kernel counts in ticks of 10 ms, so that a single slice's figures are coarse; over many they are not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SliceNoise {
     /// Taken by the hypervisor.
     pub steal_seconds: f64,
@@ -393,18 +408,20 @@ impl SliceNoise {
 }
 
 /// How long a member took to thaw and to freeze.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FreezeTimes {
     /// Before the slice.
     #[serde(rename = "thaw_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub thaw: Duration,
     /// After it, until all of it was frozen.
     #[serde(rename = "freeze_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub freeze: Duration,
 }
 
 /// What was seen of a slice beside its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SliceFlag {
     /// The machine slept in it or before it: the monotonic clock stood still, and the clock that counts on did not.
@@ -420,7 +437,7 @@ pub enum SliceFlag {
 }
 
 /// How a heat ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HeatEnd {
     /// All rounds were measured.

@@ -1,5 +1,5 @@
 //! The files of a session that is measured in heats: `session.json` (a [`SessionHeader`], written before the first heat)
-//! and `heats.jsonl` (a [`JournalEntry`] per line, appended and synced after every heat). docs/formats.md documents both.
+//! and `heats.jsonl` (a [`JournalEntry`] per line, appended and synced after every heat). docs/formats.md says how to read them.
 //!
 //! A member's number, in [`NextHeat`] and in all statistics of a load, is its place in [`PlannedLoad::targets`]; the null
 //! server has the number after the last of them, and the twin the one after that.
@@ -51,7 +51,6 @@ pub struct SessionHeader {
     pub findings: Vec<Finding>,
     /// What is compared, in a session of `deadheat compare`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
     pub comparison: Option<Box<Comparison>>,
     /// What was asked for beside what the plan says, so that the session can go on.
     pub asked: Asked,
@@ -283,7 +282,7 @@ pub enum Control {
 }
 
 /// A line of `heats.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum JournalEntry {
     /// A heat ended.
@@ -309,7 +308,7 @@ pub enum JournalEntry {
 }
 
 /// A heat of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredHeat {
     /// The load's place in [`Plan::loads`].
     pub load: u32,

@@ -23,15 +23,17 @@ pub enum LoadPhase {
 }
 
 /// What happened between two instants of a load; intervals never overlap, and each lies in one phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Which one, from 0.
     pub index: u64,
     /// Its start, since the load's start.
     #[serde(rename = "from_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub from: Duration,
     /// Its end, since the load's start.
     #[serde(rename = "until_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub until: Duration,
     /// The phase that it lies in.
     pub phase: LoadPhase,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Interval, LoadSpec, Observation, machine::Machine};
@@ -10,7 +11,7 @@ use crate::{Interval, LoadSpec, Observation, machine::Machine};
 pub const SCHEMA: u32 = 1;
 
 /// One of several hosts that loaded together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorHost {
     /// What the user called it.
     pub host: String,
@@ -18,15 +19,16 @@ pub struct GeneratorHost {
     pub name: String,
     /// Where its generator ran.
     pub machine: Machine,
-    /// It began the load at the same instant as the others, give or take so long.
+    /// It began the load at the same instant as the others, give or take this time.
     #[serde(rename = "clock_error_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub clock_error: Duration,
     /// What it found.
     pub observation: Observation,
 }
 
 /// A load: what was asked for and what was found. Every output can be made again from it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {
     /// The version of the format, [`SCHEMA`].
     pub schema: u32,

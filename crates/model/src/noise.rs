@@ -1,9 +1,10 @@
 //! What disturbed a measurement, and how CPU time was taken.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much of the machine others had during a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
     /// What other programs used, of the machine's CPU time (0 to 1).
     pub other_cpu: f64,
@@ -12,7 +13,7 @@ pub struct Disturbance {
 }
 
 /// How CPU time was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CpuSource {
     /// `cpu.stat` of a cgroup v2 (microseconds).

@@ -21,7 +21,7 @@ pub struct WorkloadManifest {
     pub path: String,
     /// The beginning of the answer's content type ("text/plain").
     pub content_type: String,
-    /// One answer in so many has its content compared under load.
+    /// One answer in this many has its content compared under load.
     pub content_sample: u32,
     /// Loads, the default one first.
     pub point: Vec<LoadPoint>,

@@ -1,36 +1,53 @@
-//! Tables as comma-separated values (RFC 4180).
+//! Tables as comma-separated values (RFC 4180), from types whose fields are the columns.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
-/// A table as it is written.
-pub(crate) struct Table(::csv::Writer<Vec<u8>>);
+use ::csv::{Terminator, WriterBuilder};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
 
-impl Table {
-    /// A table with these columns.
-    pub(crate) fn new(columns: &[&str]) -> Self {
-        let mut settings = ::csv::WriterBuilder::new();
-        settings.terminator(::csv::Terminator::CRLF);
-        let mut table = Self(settings.from_writer(Vec::new()));
-        table.write(columns);
-        table
-    }
+/// The columns of a type of rows, and more behind them, as a line.
+pub(crate) fn head<R: Serialize + Default>(more: impl IntoIterator<Item = String>) -> String {
+    let head_and_row = written(&R::default(), true);
+    let head = head_and_row.lines().next().unwrap_or_default();
+    let names = head.split(',').map(str::to_owned).chain(more);
+    line(&names.map(Text).collect::<Vec<_>>())
+}
 
-    /// Adds a row, which has as many fields as there are columns. No field is a formula.
-    pub(crate) fn write(&mut self, fields: &[&str]) {
-        let fields = fields.iter().map(|field| harmless(field));
-        self.0
-            .write_record(fields.map(Cow::into_owned))
-            .expect("every row has as many fields, and memory takes them");
-    }
+/// A row as a line. Lists and tuples of rows are one after the other on it.
+pub(crate) fn line(row: &impl Serialize) -> String {
+    written(row, false)
+}
 
-    /// The whole table.
-    pub(crate) fn end(self) -> String {
-        let bytes = self.0.into_inner().expect("memory takes any length");
-        String::from_utf8(bytes).expect("made of text")
+fn written(row: &impl Serialize, has_headers: bool) -> String {
+    let mut settings = WriterBuilder::new();
+    settings
+        .terminator(Terminator::CRLF)
+        .has_headers(has_headers);
+    let mut writer = settings.from_writer(Vec::new());
+    writer
+        .serialize(row)
+        .expect("rows have plain fields, and memory takes them");
+    let bytes = writer.into_inner().expect("memory takes any length");
+    String::from_utf8(bytes).expect("made of text")
+}
+
+/// A text that no spreadsheet takes for a formula: an apostrophe stands before one that begins like a formula.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text(String);
+
+impl<T: Into<String>> From<T> for Text {
+    fn from(text: T) -> Self {
+        Self(text.into())
     }
 }
 
-/// A field that no spreadsheet takes for a formula: an apostrophe stands before a text that begins like one.
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&harmless(&self.0))
+    }
+}
+
 fn harmless(field: &str) -> Cow<'_, str> {
     let begins = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     if field.starts_with(begins) && field.parse::<f64>().is_err() {
@@ -41,37 +58,73 @@ fn harmless(field: &str) -> Cow<'_, str> {
 }
 
 /// The shortest decimal number that is read back as the same value; never with an exponent.
-pub(crate) fn number(value: f64) -> String {
-    // What `Display` of a float promises.
-    value.to_string()
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Number(f64);
+
+impl Number {
+    /// A number; `None` if it is infinite or none.
+    pub(crate) fn finite(value: f64) -> Option<Self> {
+        value.is_finite().then_some(Self(value))
+    }
+
+    /// A number to nine decimal places: seconds to the nanosecond.
+    pub(crate) fn to_nanoseconds(value: f64) -> Self {
+        Self((value * 1e9).round() / 1e9)
+    }
 }
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The shortest number without an exponent is what `Display` of a float promises.
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+macro_rules! plain_schema {
+    ($($type:ident = $kind:literal),*) => {
+        $(impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": $kind })
+            }
+        })*
+    };
+}
+
+plain_schema!(Text = "string", Number = "number");
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, number};
+    use super::{Number, Text, head, line};
 
     #[test]
     fn no_text_is_a_formula_and_numbers_stay_numbers() {
-        let mut table = Table::new(&["a", "b"]);
-        for text in ["=1+1", "+x", "-2+3", "@SUM(A1)", "\t=1", "＝1"] {
-            table.write(&[text, "-0.25"]);
+        for (text, expected) in [
+            ("=1+1", "'=1+1,-0.25\r\n"),
+            ("+x", "'+x,-0.25\r\n"),
+            ("-2+3", "'-2+3,-0.25\r\n"),
+            ("@SUM(A1)", "'@SUM(A1),-0.25\r\n"),
+            ("\t=1", "'\t=1,-0.25\r\n"),
+            ("＝1", "'＝1,-0.25\r\n"),
+            ("a=1", "a=1,-0.25\r\n"),
+            ("-", "'-,-0.25\r\n"),
+            ("-7", "-7,-0.25\r\n"),
+        ] {
+            assert_eq!(line(&(Text::from(text), Number(-0.25))), expected);
         }
-        table.write(&["a=1", "-"]);
-        let text = table.end();
-        let rows: Vec<&str> = text.lines().collect();
-        assert_eq!(
-            rows,
-            [
-                "a,b",
-                "'=1+1,-0.25",
-                "'+x,-0.25",
-                "'-2+3,-0.25",
-                "'@SUM(A1),-0.25",
-                "'\t=1,-0.25",
-                "'＝1,-0.25",
-                "a=1,'-"
-            ]
-        );
     }
 
     #[test]
@@ -83,8 +136,21 @@ mod tests {
             (35.0, "35"),
             (-0.25, "-0.25"),
         ] {
-            assert_eq!(number(value), text);
-            assert_eq!(number(value).parse::<f64>().unwrap(), value);
+            assert_eq!(Number(value).to_string(), text);
+            assert_eq!(text.parse::<f64>().unwrap(), value);
         }
+        assert_eq!(Number::to_nanoseconds(0.1 + 0.2).to_string(), "0.3");
+        assert!(Number::finite(f64::INFINITY).is_none());
+    }
+
+    #[test]
+    fn columns_are_the_fields() {
+        #[derive(Default, serde::Serialize)]
+        struct Row {
+            first: Text,
+            second: Option<u32>,
+        }
+        assert_eq!(head::<Row>(["=x".to_owned()]), "first,second,'=x\r\n");
+        assert_eq!(line(&(Row::default(), [1, 2])), ",,1,2\r\n");
     }
 }

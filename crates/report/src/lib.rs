@@ -15,6 +15,7 @@ pub mod figure;
 pub mod history;
 pub mod html;
 pub mod imported;
+mod json;
 pub mod load;
 mod markdown;
 mod plot;
@@ -24,5 +25,5 @@ pub mod text;
 pub mod view;
 
 pub use error::ReportError;
-pub use schema::report_schema;
+pub use schema::schemas;
 pub use standings::StandingsView;

@@ -1,27 +1,81 @@
-//! The JSON Schema of the report for programs, derived from the types that are written. `docs/schemas/report.schema.json`
-//! holds it; a test compares the two.
+//! The JSON Schemas of what programs read, derived from the types that are written. `docs/schemas` holds them; a test
+//! compares the two.
 
+use deadheat_model::{
+    Failure, capacity,
+    heats::{JournalEntry, SessionHeader},
+};
+use deadheat_stats::history::History;
 use schemars::{
     JsonSchema, Schema,
     generate::SchemaSettings,
     transform::{Transform, transform_subschemas},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::standings::json::Report;
+use crate::{
+    bisect, capacity as search, compare,
+    json::{Body, Envelope},
+    load, standings,
+};
 
-/// The JSON Schema (draft 2020-12) of what [`standings::json`](crate::standings::json()) writes.
+/// The JSON Schema (draft 2020-12) of each file for programs, under the name of its file in `docs/schemas`. Those of CSV
+/// describe a row as an object by its columns.
 ///
-/// Objects are open in it, since new fields may come at any time: a reader's copy accepts what a later Deadheat writes
+/// Objects are open in them, since new fields may come at any time: a reader's copy accepts what a later Deadheat writes
 /// in the same version of the format.
-pub fn report_schema() -> Value {
-    let version = deadheat_model::heats::SCHEMA;
-    let mut schema = of::<Report<'static>>(&format!("urn:deadheat:schema:report:{version}"));
-    // An end that a lower bound leaves open is infinite, for which JSON has no number.
-    if let Some(high) = schema.pointer_mut("/$defs/Interval/properties/high") {
-        high["type"] = vec!["number", "null"].into();
+pub fn schemas() -> Vec<(&'static str, Value)> {
+    let heats = deadheat_model::heats::SCHEMA;
+    let mut search = of::<search::Report<'static>>(&format!("find-rate:{}", capacity::SCHEMA));
+    constant(&mut search, "schema", capacity::SCHEMA.into());
+    constant(&mut search, "format", capacity::FORMAT.into());
+    let mut session = of::<SessionHeader>(&format!("session:{heats}"));
+    constant(&mut session, "schema", heats.into());
+    let mut intervals = of::<load::Row>("load-csv");
+    for kind in Failure::ALL {
+        let field = json!({ "type": "integer", "minimum": 0, "description": kind.describe() });
+        intervals["properties"][load::failed_column(*kind)] = field;
     }
+    let mut looks = of::<search::Row>("find-rate-csv");
+    looks["patternProperties"]["_(seconds|share|count)$"] = json!({
+        "type": ["number", "null"],
+        "description": "The figure of a condition in this unit; null if it is not known.",
+    });
+    let mut all = vec![
+        (
+            "report",
+            report::<standings::json::Report<'static>>("report"),
+        ),
+        ("report-csv", of::<standings::csv::Row>("report-csv")),
+        ("session", session),
+        ("heats", of::<JournalEntry>(&format!("heats:{heats}"))),
+        ("load", report::<load::Report<'static>>("load")),
+        ("load-csv", intervals),
+        ("find-rate", search),
+        ("find-rate-csv", looks),
+        ("compare", report::<compare::Report<'static>>("compare")),
+        ("bisect", report::<bisect::Report<'static>>("bisect")),
+        ("history", report::<History>("history")),
+    ];
+    for (name, schema) in &mut all {
+        schema["title"] = format!("deadheat-{name}").into();
+    }
+    all
+}
+
+/// The schema of a report in its envelope.
+fn report<T: Body + JsonSchema + 'static>(name: &str) -> Value {
+    let mut schema = of::<Envelope<'static, T>>(&format!("{name}:{}", T::SCHEMA));
+    let body = of::<T>(name);
+    schema["description"] = body["description"].clone();
+    constant(&mut schema, "schema", T::SCHEMA.into());
+    constant(&mut schema, "format", T::FORMAT.into());
     schema
+}
+
+/// Gives a field its only value.
+fn constant(schema: &mut Value, field: &str, value: Value) {
+    schema["properties"][field]["const"] = value;
 }
 
 /// The schema of a type as it is written, under an id.
@@ -30,14 +84,19 @@ fn of<T: JsonSchema>(id: &str) -> Value {
         .for_serialize()
         .with_transform(Readable);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    schema.insert("$id".to_owned(), id.into());
+    schema.insert("$id".to_owned(), format!("urn:deadheat:schema:{id}").into());
     let definitions = schema.get_mut("$defs").and_then(Value::as_object_mut);
     for (name, definition) in definitions.into_iter().flatten() {
         if let Some(definition) = definition.as_object_mut() {
             definition.insert("title".to_owned(), name.as_str().into());
         }
     }
-    schema.to_value()
+    let mut schema = schema.to_value();
+    // An end that a lower bound leaves open is infinite, for which JSON has no number.
+    if let Some(high) = schema.pointer_mut("/$defs/Interval/properties/high") {
+        high["type"] = vec!["number", "null"].into();
+    }
+    schema
 }
 
 /// Takes away what is Rust's and no reader's.
@@ -82,8 +141,21 @@ fn name_nothing(schema: &mut Schema) {
         let word = if is_there { "null" } else { "absent" };
         if let Ok(field) = <&mut Schema>::try_from(field) {
             describe(field, |text| text.replace("`None`", word));
+            if is_time(field) && !name.contains("seconds") {
+                describe(field, |text| match text.contains("second") {
+                    true => text.to_owned(),
+                    false => format!("{text} In seconds."),
+                });
+            }
         }
     }
+}
+
+/// Whether it is a time ([`deadheat_model::seconds`]): the only numbers that may be fractions and not negative.
+fn is_time(schema: &Schema) -> bool {
+    let minimum = schema.get("minimum").and_then(Value::as_u64);
+    let kind = schema.get("type").map(Value::to_string);
+    minimum == Some(0) && kind.is_some_and(|kind| kind.contains("number"))
 }
 
 /// A doc comment as prose: a line for each paragraph, and names where rustdoc has links.

@@ -8,12 +8,13 @@ use deadheat_model::{
     heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
     session::{TargetRecord, TargetState},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::standings::{Absent, Row, Standings, standings};
 
 /// Sessions and figures over them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct History {
     /// The sessions, in the order in which they were added.
     pub sessions: Vec<PastSession>,
@@ -25,7 +26,7 @@ pub struct History {
 }
 
 /// A session of the past.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PastSession {
     /// Its id.
     pub id: String,
@@ -47,7 +48,7 @@ pub struct PastSession {
 }
 
 /// A stack's figures at a load, over the sessions that were to measure it there.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
     /// The stack.
     pub target: TargetId,
@@ -60,7 +61,7 @@ pub struct Series {
 }
 
 /// A stack at a load in one session.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesPoint {
     /// The session's place in [`History::sessions`].
     pub session: usize,

@@ -33,7 +33,7 @@ impl Look {
 }
 
 /// The looks of a comparison, declared before its first heat.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Design {
     /// The share of comparisons that may err, over all looks (0 to 1).
     pub alpha: f64,

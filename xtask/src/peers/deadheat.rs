@@ -1,4 +1,4 @@
-//! Deadheat's own report (docs/load-json.md), and the program that is measured.
+//! Deadheat's own report (docs/formats.md), and the program that is measured.
 
 use std::path::{Path, PathBuf};
 

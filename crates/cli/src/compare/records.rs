@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::{LoadRecord, change::Change, record};
-use deadheat_report::{load::SCHEMA, view::clean};
+use deadheat_model::{LoadRecord, change::Change, load_record::SCHEMA, record};
+use deadheat_report::view::clean;
 use deadheat_runner::files;
 use deadheat_stats::versus::{Bounds, Versus, runs};
 use serde::Deserialize;

@@ -363,7 +363,7 @@ pub(crate) struct OutputArgs {
 pub(crate) enum LoadFormat {
     /// For people
     Text,
-    /// For programs (docs/load-json.md)
+    /// For programs (docs/formats.md)
     Json,
     /// The time series, a row per interval
     Csv,

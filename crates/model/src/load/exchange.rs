@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Expectation;
 
 /// A request and the answer that is expected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exchange {
     /// What is sent.
     pub request: RequestSpec,
@@ -37,7 +38,7 @@ fn is_first(index: &usize) -> bool {
 }
 
 /// A request. `Host` is added when the headers have none, and the body's framing headers always.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestSpec {
     /// The method ("GET").
     pub method: String,
@@ -66,7 +67,7 @@ impl RequestSpec {
 }
 
 /// What a record does not have of a load's requests ([`crate::redact`]).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HiddenParts {
     /// The length of each exchange's body in bytes; `None`: it has none. A template's is that of the template.
     pub body_bytes: Vec<Option<u64>>,
@@ -78,7 +79,7 @@ pub struct HiddenParts {
 }
 
 /// The size of a list of lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListSize {
     /// How many there are.
     pub lines: u64,
@@ -87,7 +88,7 @@ pub struct ListSize {
 }
 
 /// A request's body.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "framing", content = "bytes")]
 pub enum Body {
     /// No body.
@@ -95,9 +96,11 @@ pub enum Body {
     None,
     /// With a content-length.
     #[serde(with = "crate::bytes")]
+    #[schemars(schema_with = "crate::bytes::schema")]
     Sized(Vec<u8>),
     /// In chunks, as a client sends it that does not know the length beforehand.
     #[serde(with = "crate::bytes")]
+    #[schemars(schema_with = "crate::bytes::schema")]
     Chunked(Vec<u8>),
 }
 

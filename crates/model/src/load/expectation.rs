@@ -1,5 +1,6 @@
 //! What makes an answer a success.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::{
 };
 
 /// What makes an answer a success.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
     /// The status codes that are right.
     pub status: StatusSet,
@@ -20,13 +21,14 @@ pub struct Expectation {
 }
 
 /// An expected body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Content {
     /// Exactly these bytes.
     Exact {
         /// The bytes.
         #[serde(with = "crate::bytes")]
+        #[schemars(schema_with = "crate::bytes::schema")]
         bytes: Vec<u8>,
     },
     /// One byte, repeated.
@@ -52,6 +54,7 @@ pub enum Content {
     Contains {
         /// The bytes.
         #[serde(with = "crate::bytes")]
+        #[schemars(schema_with = "crate::bytes::schema")]
         bytes: Vec<u8>,
     },
 }

@@ -29,7 +29,7 @@ pub use target::{Endpoint, Identity, Target, Tls, TlsVersion, Trust};
 pub use think::Think;
 
 /// One load, as a plain value: it can be sent to another thread, process or host, with the client's private key in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSpec {
     /// What to connect to.
     pub target: Target,
@@ -56,19 +56,21 @@ pub struct LoadSpec {
     pub think: Option<Think>,
     /// When the load ends.
     pub stop: StopRule,
-    /// The measurement ends at the latest after so long, whatever `stop` says. `None`: there is no such bound.
+    /// The measurement ends after this time at the latest, whatever `stop` says. `None`: there is no such bound.
     #[serde(
         default,
         with = "crate::seconds::option",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
     pub limit: Option<Duration>,
     /// Load before the measurement, not in the figures.
     #[serde(with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub warm_up: Duration,
     /// Bounds on waiting.
     pub timeouts: Timeouts,
-    /// One answer in so many of each exchange has its content compared (1: every one, 0: none). Status and length
+    /// One answer in this many of each exchange has its content compared (1: every one, 0: none). Status and length
     /// always are.
     pub content_sample: u32,
     /// The seed of random arrivals and templates.
@@ -81,6 +83,7 @@ pub struct LoadSpec {
     pub cookies: bool,
     /// Which part of it this generator has.
     #[serde(default, skip_serializing_if = "Share::is_whole")]
+    #[schemars(skip)]
     pub share: Share,
     /// One worker thread per CPU, pinned to it; empty: as many workers as `threads`, not pinned.
     pub cpus: Vec<usize>,
@@ -91,9 +94,11 @@ pub struct LoadSpec {
     pub wait: Wait,
     /// The width of the bins of the time series.
     #[serde(with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub bin: Duration,
     /// How often the load tells what happened since it last did, with histograms; `None`: never.
     #[serde(default, with = "crate::seconds::option")]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
     pub interval: Option<Duration>,
     /// Whether it is recorded when answers began to come.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -193,16 +198,17 @@ pub enum Wait {
 }
 
 /// When the load ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "after")]
 pub enum StopRule {
-    /// When the measurement (after the warm-up) has lasted so long.
+    /// When the measurement (after the warm-up) has lasted this long.
     Duration {
         /// The measurement's length.
         #[serde(with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
         length: Duration,
     },
-    /// When exactly so many requests have been issued after the warm-up and have ended.
+    /// When exactly this number of requests have been issued after the warm-up and have ended.
     Count {
         /// Requests to issue.
         requests: u64,
@@ -212,17 +218,20 @@ pub enum StopRule {
 }
 
 /// Bounds on waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeouts {
     /// For a connection to be made.
     #[serde(with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub connect: Duration,
     /// From a request's start to the last byte of its answer.
     #[serde(with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub request: Duration,
     /// The cool-down: how long requests that are in flight at the measurement's end are waited for, so that no server
     /// is left with half its work. Zero: not at all.
     #[serde(with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub cool_down: Duration,
 }
 

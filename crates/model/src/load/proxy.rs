@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A proxy that connections go through. The endpoint of its target is the proxy's own address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Proxy {
     /// What it speaks.
     pub kind: ProxyKind,
@@ -17,7 +18,7 @@ pub struct Proxy {
 }
 
 /// What a proxy speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxyKind {
     /// HTTP. Plain requests have the whole URL (RFC 9112 §3.2.2); TLS goes through a tunnel (CONNECT).
@@ -27,12 +28,13 @@ pub enum ProxyKind {
 }
 
 /// A user of a proxy.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Login {
     /// The name.
     pub user: String,
     /// The password. It is part of a spec that is sent to another host, and is emptied before a load is recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(skip)]
     pub password: String,
 }
 

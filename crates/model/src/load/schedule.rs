@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When requests are sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "loop")]
 pub enum Schedule {
     /// Closed loop: each connection sends its next request when its answer has come.
@@ -16,6 +16,7 @@ pub enum Schedule {
         /// The connections' first requests are spread evenly over this time, so that equal delays of the server
         /// do not turn them into one wave.
         #[serde(with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
         ramp: Duration,
     },
     /// Open loop: each request has an intended start that no answer moves. One whose time has come takes a free
@@ -63,10 +64,11 @@ pub enum Arrivals {
 }
 
 /// A part of an open loop's schedule: the rate goes evenly from one value to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stage {
     /// How long it takes. Zero: the rate changes at once.
     #[serde(with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
     pub length: Duration,
     /// Requests per second at its start.
     pub from: f64,

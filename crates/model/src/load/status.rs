@@ -2,13 +2,14 @@
 
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The statuses of answers that lead to another address by themselves (RFC 9110 §15.4).
 pub const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
 /// A set of status codes, 100 to 999. Written "200", "2xx", "200-204" and lists of them: "2xx,304".
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct StatusSet(Vec<RangeInclusive<u16>>);
 

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How answers are taken apart into events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stream {
     /// What an event is.
     pub event: StreamEvent,
-    /// An answer is whole after so many events, at least 1: the rest is not waited for, and the connection is made
+    /// An answer is whole after this many events, at least 1: the rest is not waited for, and the connection is made
     /// again. `None`: it is whole where HTTP says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enough: Option<u64>,

@@ -6,12 +6,13 @@ use std::{
     path::PathBuf,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Proxy, ProxyKind};
 
 /// What to connect to, and as whom. Names are resolved and files are read before: the load itself asks nobody.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// Where to connect to.
     pub endpoint: Endpoint,
@@ -64,7 +65,7 @@ impl Target {
 }
 
 /// Where a socket connects to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Endpoint {
     /// A TCP port.
@@ -89,7 +90,7 @@ impl fmt::Display for Endpoint {
 }
 
 /// TLS 1.2 or 1.3, as a client.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tls {
     /// The name that the server is asked for (SNI) and that its certificate must carry: a DNS name or an IP address.
     pub server_name: String,
@@ -108,7 +109,7 @@ pub struct Tls {
 }
 
 /// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TlsVersion {
     /// RFC 5246.
     #[serde(rename = "1.2")]
@@ -129,7 +130,7 @@ impl fmt::Display for TlsVersion {
 }
 
 /// Whose certificates are believed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "trust")]
 pub enum Trust {
     /// The authorities that the system knows.
@@ -144,13 +145,14 @@ pub enum Trust {
 }
 
 /// A certificate with its key.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
     /// The chain in PEM, the client's own certificate first.
     pub certificates: String,
     /// The private key in PEM. It is part of a spec that is sent to another host, and is emptied before a load is
     /// recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(skip)]
     pub key: String,
 }
 

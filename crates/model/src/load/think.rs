@@ -2,26 +2,30 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long a connection of a closed loop waits between an answer and its next request, as a user does who reads the
 /// answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "distribution")]
 pub enum Think {
     /// Any time between two is as likely as any other; the same twice: always that.
     Uniform {
         /// The shortest.
         #[serde(with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
         from: Duration,
         /// The longest.
         #[serde(with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
         to: Duration,
     },
     /// Short times are likely, and long ones possible: exponentially distributed.
     Exponential {
         /// The mean.
         #[serde(with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
         mean: Duration,
     },
 }

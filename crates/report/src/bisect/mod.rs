@@ -1,24 +1,37 @@
-//! What `deadheat bisect` shows, for a person ([`document`]) or a program ([`json`]). docs/bisect.md describes both.
+//! What `deadheat bisect` shows, for a person ([`document`]) or a program ([`json`]). docs/bisect.md has an example.
 
 mod document;
 mod sentences;
 
 use deadheat_model::bisect::{BisectRecord, SCHEMA};
 use deadheat_stats::bisect::{Outcome, outcome, whole};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::document::{answer, document};
-use crate::ReportError;
+use crate::{
+    ReportError,
+    json::{self, Body},
+};
 
-#[derive(Serialize)]
-struct Report<'a> {
-    schema: u32,
-    format: &'static str,
+/// What `deadheat bisect` found. Commits are numbered from 0, without the fast end.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Report<'a> {
+    /// The answer as a sentence.
     headline: &'a str,
+    /// What came of the search.
     outcome: Outcome,
+    /// The slow end's throughput over the fast one's, over all heats; null if it is not known.
     whole: Option<f64>,
+    /// The folder with `bisect.json`, the logs of builds, and a session for each comparison.
     folder: &'a str,
+    /// The content of `bisect.json`.
     search: &'a BisectRecord,
+}
+
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-bisect";
+    const SCHEMA: u32 = SCHEMA;
 }
 
 /// The search as unrounded JSON over several lines that end with a newline. `folder` is its folder.
@@ -27,14 +40,11 @@ struct Report<'a> {
 /// When a figure has no place in JSON.
 pub fn json(record: &BisectRecord, folder: &str) -> Result<String, ReportError> {
     let document = document(record, folder, None);
-    let report = Report {
-        schema: SCHEMA,
-        format: "deadheat-bisect",
+    json::json(&Report {
         headline: document.headline(),
         outcome: outcome(record),
         whole: whole(record),
         folder,
         search: record,
-    };
-    Ok(serde_json::to_string_pretty(&report)? + "\n")
+    })
 }

@@ -1,59 +1,59 @@
 //! A search as a table: a row for each look, in the order in which they were taken.
 
-use deadheat_model::capacity::{CapacityRecord, LookOutcome};
+use deadheat_model::capacity::{CapacityRecord, LookOutcome, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::csv::{Table, number};
+use crate::csv::{Number, head, line};
 
-/// The columns before those of the conditions, which have the figures' names with their units.
-pub const COLUMNS: [&str; 8] = [
-    "look",
-    "per_second",
-    "seconds",
-    "outcome",
-    "offered",
-    "succeeded",
-    "failed",
-    "answers_per_second",
-];
+/// A look of a search. After these columns, each condition has one, such as `p99_seconds`: its figure, empty if it is not
+/// known.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct Row {
+    /// Which look, from 1.
+    look: usize,
+    /// The rate in requests/s.
+    per_second: Option<Number>,
+    /// The measurement's length.
+    seconds: Option<Number>,
+    /// What became of it.
+    outcome: Option<LookOutcome>,
+    /// Requests whose intended start lay in the measurement.
+    offered: u64,
+    /// Valid answers, in the measurement, to its requests.
+    succeeded: u64,
+    /// Requests of the measurement that failed.
+    failed: u64,
+    /// Valid answers per second, also those to requests of the warm-up.
+    answers_per_second: Option<Number>,
+}
 
-/// One row per look, after the head. A figure that is not known is empty.
+/// One row per look, after the head.
 pub fn csv(record: &CapacityRecord) -> String {
     let unit = |unit| match unit {
-        deadheat_model::capacity::Unit::Seconds => "seconds",
-        deadheat_model::capacity::Unit::Share => "share",
-        deadheat_model::capacity::Unit::Count => "count",
+        Unit::Seconds => "seconds",
+        Unit::Share => "share",
+        Unit::Count => "count",
     };
     let figures = record.conditions.iter();
-    let figures = figures.map(|one| format!("{}_{}", one.figure.replace('.', "_"), unit(one.unit)));
-    let figures: Vec<String> = figures.collect();
-    let figures = figures.iter().map(String::as_str);
-    let head: Vec<&str> = COLUMNS.into_iter().chain(figures).collect();
-    let mut table = Table::new(&head);
-    for (nth, look) in record.looks.iter().enumerate() {
+    let mut table = head::<Row>(
+        figures.map(|one| format!("{}_{}", one.figure.replace('.', "_"), unit(one.unit))),
+    );
+    for (place, look) in record.looks.iter().enumerate() {
         let found = &look.observation;
-        let offered = found.open.as_ref().map_or(0, |open| open.offered);
-        let outcome = match look.outcome {
-            LookOutcome::Held => "held",
-            LookOutcome::Failed => "failed",
-            LookOutcome::Discarded => "discarded",
+        let row = Row {
+            look: place + 1,
+            per_second: Number::finite(look.per_second),
+            seconds: Number::finite(look.length.as_secs_f64()),
+            outcome: Some(look.outcome),
+            offered: found.open.as_ref().map_or(0, |open| open.offered),
+            succeeded: found.measured.answers(),
+            failed: found.measured.failed.total(),
+            answers_per_second: Number::finite(found.throughput()),
         };
-        let mut row = vec![
-            (nth + 1).to_string(),
-            number(look.per_second),
-            number(look.length.as_secs_f64()),
-            outcome.to_owned(),
-            offered.to_string(),
-            found.measured.answers().to_string(),
-            found.measured.failed.total().to_string(),
-            number(found.throughput()),
-        ];
-        row.extend(
-            look.values
-                .iter()
-                .map(|value| value.map_or(String::new(), number)),
-        );
-        let row: Vec<&str> = row.iter().map(String::as_str).collect();
-        table.write(&row);
+        let values = look.values.iter();
+        let values: Vec<_> = values.map(|value| value.and_then(Number::finite)).collect();
+        table += &line(&(row, values));
     }
-    table.end()
+    table
 }

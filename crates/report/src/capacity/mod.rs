@@ -1,7 +1,6 @@
 //! What `deadheat load --find-rate` leaves, from its record and analysis: the answer, one caveat, and every trial.
 //!
-//! [`document`] and [`html`] are for people. What programs read ([`json`], [`csv`]) is unrounded; docs/load-json.md
-//! describes it.
+//! [`document`] and [`html`] are for people. What programs read ([`json`], [`csv`]) is unrounded.
 
 mod csv;
 mod document;
@@ -10,23 +9,25 @@ mod sentences;
 
 use deadheat_model::capacity::CapacityRecord;
 use deadheat_stats::capacity::CapacityAnalysis;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{
-    csv::{COLUMNS, csv},
-    document::document,
-};
+pub(crate) use self::csv::Row;
+pub use self::{csv::csv, document::document};
 use crate::{
     ReportError,
     document::Frame,
     html::{data::DataFile, shell::Shell},
 };
 
-/// The record, and what it says.
-#[derive(Serialize)]
-struct Report<'a> {
+/// What `deadheat load --find-rate` declared, every look, and the answer. All figures follow from `burst` and `looks`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Report<'a> {
+    /// The first line of the report.
     headline: String,
+    /// What changes a decision, in words.
     caveat: Option<String>,
+    /// What was found.
     answer: &'a CapacityAnalysis,
     #[serde(flatten)]
     record: &'a CapacityRecord,
@@ -56,13 +57,13 @@ pub fn html(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<Stri
     let data = vec![
         DataFile::new(
             "capacity.json",
-            "everything that is known (docs/load-json.md)",
+            "everything that is known (docs/formats.md)",
             command("capacity.json"),
             &json,
         ),
         DataFile::new(
             "capacity.csv",
-            "a row for each trial (docs/load-json.md)",
+            "a row for each trial (docs/formats.md)",
             command("capacity.csv"),
             &csv,
         ),

@@ -1,34 +1,36 @@
-//! A comparison for programs: unrounded. docs/compare.md describes each field.
+//! A comparison for programs: unrounded.
 
 use deadheat_stats::versus::{Gate, Versus};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::headline;
-use crate::ReportError;
+use crate::{
+    ReportError,
+    json::{self, Body},
+};
 
-/// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
-pub const SCHEMA: u32 = 6;
-
-#[derive(Serialize)]
-struct Report<'a> {
-    schema: u32,
-    format: &'static str,
+/// What `deadheat compare` found, unrounded. Shares and levels are from 0 to 1.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Report<'a> {
+    /// The verdict as a sentence.
     headline: String,
+    /// What `--fail-if-slower` and `--require-decision` say; null in `deadheat report`, and without these options.
     gate: Option<&'a Gate>,
     #[serde(flatten)]
     versus: &'a Versus,
 }
 
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-compare";
+    const SCHEMA: u32 = 6;
+}
+
 /// The comparison as JSON over several lines that end with a newline.
 pub fn json(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError> {
-    let report = Report {
-        schema: SCHEMA,
-        format: "deadheat-compare",
+    json::json(&Report {
         headline: headline(versus),
         gate,
         versus,
-    };
-    let mut text = serde_json::to_string_pretty(&report)?;
-    text.push('\n');
-    Ok(text)
+    })
 }

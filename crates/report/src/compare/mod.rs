@@ -13,4 +13,5 @@ mod words;
 
 pub use document::{document, headline};
 pub use html::html;
-pub use json::{SCHEMA, json};
+pub(crate) use json::Report;
+pub use json::json;

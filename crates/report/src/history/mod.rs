@@ -3,21 +3,16 @@
 mod document;
 
 use deadheat_stats::history::History;
-use serde::Serialize;
-
-use crate::ReportError;
 
 pub use self::document::document;
+use crate::{
+    ReportError,
+    json::{self, Body},
+};
 
-/// The version of the JSON format. A field that goes, or changes its meaning, raises it; a new one does not.
-pub const SCHEMA: u32 = 3;
-
-#[derive(Serialize)]
-struct Report<'a> {
-    schema: u32,
-    format: &'static str,
-    #[serde(flatten)]
-    history: &'a History,
+impl Body for History {
+    const FORMAT: &'static str = "deadheat-history";
+    const SCHEMA: u32 = 3;
 }
 
 /// The history as JSON over several lines that end with a newline.
@@ -25,10 +20,5 @@ struct Report<'a> {
 /// # Errors
 /// When a figure cannot be written.
 pub fn json(history: &History) -> Result<String, ReportError> {
-    let report = Report {
-        schema: SCHEMA,
-        format: "deadheat-history",
-        history,
-    };
-    Ok(serde_json::to_string_pretty(&report)? + "\n")
+    json::json(history)
 }

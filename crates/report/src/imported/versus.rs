@@ -7,6 +7,7 @@ use crate::{
     ReportError,
     document::{Column, Document, Section, Table, Tone},
     figure::{NONE, counted, figure, seconds},
+    json::{self, Body},
 };
 
 /// The files of both sides.
@@ -83,22 +84,22 @@ fn headline(versus: &RunsVersus) -> String {
     }
 }
 
+#[derive(Serialize)]
+struct Report<'a> {
+    sides: Sides<'a>,
+    #[serde(flatten)]
+    versus: &'a RunsVersus,
+}
+
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-compare-imported";
+    const SCHEMA: u32 = 1;
+}
+
 /// The comparison as JSON over several lines that end with a newline.
 ///
 /// # Errors
 /// When a figure cannot be written.
 pub fn versus_json(sides: Sides<'_>, versus: &RunsVersus) -> Result<String, ReportError> {
-    #[derive(Serialize)]
-    struct Report<'a> {
-        format: &'static str,
-        sides: Sides<'a>,
-        #[serde(flatten)]
-        versus: &'a RunsVersus,
-    }
-    let report = Report {
-        format: "deadheat-compare-imported",
-        sides,
-        versus,
-    };
-    Ok(serde_json::to_string_pretty(&report)? + "\n")
+    json::json(&Report { sides, versus })
 }

@@ -1,45 +1,81 @@
 //! The load over time as comma-separated values (RFC 4180): one row per interval, one column per variable.
 
-use deadheat_model::{Failure, Interval, LatencyHistogram};
+use deadheat_model::{Failure, Interval, LatencyHistogram, LoadPhase};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::figure::short;
+use crate::csv::{Number, head, line};
 
-/// The columns before those of the failures, which follow as `failed_` and the kind's name.
-pub const COLUMNS: [&str; 30] = [
-    "index",
-    "phase",
-    "from_seconds",
-    "until_seconds",
-    "offered",
-    "issued",
-    "succeeded",
-    "failed",
-    "in_flight",
-    "waiting",
-    "connections",
-    "throughput_per_second",
-    "sent_bytes",
-    "received_bytes",
-    "valid_body_bytes",
-    "service_time_mean_seconds",
-    "service_time_p50_seconds",
-    "service_time_p90_seconds",
-    "service_time_p95_seconds",
-    "service_time_p99_seconds",
-    "service_time_p999_seconds",
-    "service_time_max_seconds",
-    "response_time_mean_seconds",
-    "response_time_p50_seconds",
-    "response_time_p90_seconds",
-    "response_time_p95_seconds",
-    "response_time_p99_seconds",
-    "response_time_p999_seconds",
-    "response_time_max_seconds",
-    "events",
-];
-const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+/// An interval of a load. After these columns, each kind of failure has one.
+///
+/// A field without a value is empty: in a closed loop those of the open loop, and times without an answer. Percentiles are
+/// never left out, even with few samples: `succeeded` says how many there are. No intervals are joined, however long the
+/// load; JSON has 1,200 at most.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct Row {
+    /// Which interval, from 0.
+    index: u64,
+    /// The phase that it lies in.
+    phase: LoadPhase,
+    /// Its start, since the load's start.
+    from_seconds: Number,
+    /// Its end, since the load's start.
+    until_seconds: Number,
+    /// Open loop: requests whose intended start lay in it.
+    offered: Option<u64>,
+    /// Requests issued.
+    issued: u64,
+    /// Valid answers.
+    succeeded: u64,
+    /// Failed requests.
+    failed: u64,
+    /// Requests in flight at its end.
+    in_flight: u64,
+    /// Open loop: requests that waited for a connection at its end.
+    waiting: Option<u64>,
+    /// Connections open at its end.
+    connections: u64,
+    /// Valid answers per second.
+    throughput_per_second: Number,
+    /// Bytes of requests written.
+    sent_bytes: u64,
+    /// Bytes of answers received.
+    received_bytes: u64,
+    /// Body bytes of the valid answers.
+    valid_body_bytes: u64,
+    /// Mean of the valid answers' service times.
+    service_time_mean_seconds: Option<Number>,
+    /// Their median.
+    service_time_p50_seconds: Option<Number>,
+    /// 90 % took no longer.
+    service_time_p90_seconds: Option<Number>,
+    /// 95 % took no longer.
+    service_time_p95_seconds: Option<Number>,
+    /// 99 % took no longer.
+    service_time_p99_seconds: Option<Number>,
+    /// 99.9 % took no longer.
+    service_time_p999_seconds: Option<Number>,
+    /// The longest service time.
+    service_time_max_seconds: Option<Number>,
+    /// Open loop: mean of the valid answers' response times.
+    response_time_mean_seconds: Option<Number>,
+    /// Their median.
+    response_time_p50_seconds: Option<Number>,
+    /// 90 % took no longer.
+    response_time_p90_seconds: Option<Number>,
+    /// 95 % took no longer.
+    response_time_p95_seconds: Option<Number>,
+    /// 99 % took no longer.
+    response_time_p99_seconds: Option<Number>,
+    /// 99.9 % took no longer.
+    response_time_p999_seconds: Option<Number>,
+    /// The longest response time.
+    response_time_max_seconds: Option<Number>,
+    /// With `--stream`: events of the answers.
+    events: Option<u64>,
+}
 
-/// One row per interval, after the head. A field without a value is empty. Lines end with CR LF, as RFC 4180 has it.
+/// One row per interval, after the head. Lines end with CR LF, as RFC 4180 has it.
 pub fn csv(intervals: &[Interval]) -> String {
     let rows: String = intervals.iter().map(csv_row).collect();
     csv_head() + &rows
@@ -47,73 +83,88 @@ pub fn csv(intervals: &[Interval]) -> String {
 
 /// The names of the columns, as a line.
 pub fn csv_head() -> String {
-    let kinds = Failure::ALL.iter();
-    let kinds = kinds.map(|kind| format!("failed_{}", kind.name().replace('-', "_")));
-    let names = COLUMNS.map(str::to_owned).into_iter().chain(kinds);
-    line(&names.collect::<Vec<_>>())
+    head::<Row>(Failure::ALL.iter().copied().map(failed_column))
+}
+
+/// The column of a kind of failure.
+pub(crate) fn failed_column(kind: Failure) -> String {
+    format!("failed_{}", kind.name().replace('-', "_"))
 }
 
 /// An interval's line.
 pub fn csv_row(interval: &Interval) -> String {
-    line(&row(interval))
+    let failed: Vec<u64> = Failure::ALL
+        .iter()
+        .map(|kind| interval.failed[*kind])
+        .collect();
+    line(&(row(interval), failed))
 }
 
-fn line(fields: &[String]) -> String {
-    fields.join(",") + "\r\n"
+fn row(interval: &Interval) -> Row {
+    let is_open = interval.response_time.is_some();
+    let [
+        service_time_mean_seconds,
+        service_time_p50_seconds,
+        service_time_p90_seconds,
+        service_time_p95_seconds,
+        service_time_p99_seconds,
+        service_time_p999_seconds,
+        service_time_max_seconds,
+    ] = times(Some(&interval.service_time));
+    let [
+        response_time_mean_seconds,
+        response_time_p50_seconds,
+        response_time_p90_seconds,
+        response_time_p95_seconds,
+        response_time_p99_seconds,
+        response_time_p999_seconds,
+        response_time_max_seconds,
+    ] = times(interval.response_time.as_ref());
+    Row {
+        index: interval.index,
+        phase: interval.phase,
+        from_seconds: Number::to_nanoseconds(interval.from.as_secs_f64()),
+        until_seconds: Number::to_nanoseconds(interval.until.as_secs_f64()),
+        offered: is_open.then_some(interval.offered),
+        issued: interval.issued,
+        succeeded: interval.succeeded,
+        failed: interval.failed.total(),
+        in_flight: interval.in_flight,
+        waiting: is_open.then_some(interval.waiting),
+        connections: interval.connections,
+        throughput_per_second: Number::to_nanoseconds(interval.throughput()),
+        sent_bytes: interval.sent_bytes,
+        received_bytes: interval.received_bytes,
+        valid_body_bytes: interval.valid_body_bytes,
+        service_time_mean_seconds,
+        service_time_p50_seconds,
+        service_time_p90_seconds,
+        service_time_p95_seconds,
+        service_time_p99_seconds,
+        service_time_p999_seconds,
+        service_time_max_seconds,
+        response_time_mean_seconds,
+        response_time_p50_seconds,
+        response_time_p90_seconds,
+        response_time_p95_seconds,
+        response_time_p99_seconds,
+        response_time_p999_seconds,
+        response_time_max_seconds,
+        events: interval.events,
+    }
 }
 
-fn row(interval: &Interval) -> Vec<String> {
-    let phase = serde_json::to_value(interval.phase);
-    let phase = phase
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned));
-    let open = interval.response_time.is_some();
-    let of_open = |count: u64| {
-        if open {
-            count.to_string()
-        } else {
-            String::new()
-        }
-    };
-    let mut fields = vec![
-        interval.index.to_string(),
-        phase.unwrap_or_default(),
-        number(interval.from.as_secs_f64()),
-        number(interval.until.as_secs_f64()),
-        of_open(interval.offered),
-        interval.issued.to_string(),
-        interval.succeeded.to_string(),
-        interval.failed.total().to_string(),
-        interval.in_flight.to_string(),
-        of_open(interval.waiting),
-        interval.connections.to_string(),
-        number(interval.throughput()),
-        interval.sent_bytes.to_string(),
-        interval.received_bytes.to_string(),
-        interval.valid_body_bytes.to_string(),
-    ];
-    fields.extend(times(Some(&interval.service_time)));
-    fields.extend(times(interval.response_time.as_ref()));
-    let events = interval.events.map(|events| events.to_string());
-    fields.push(events.unwrap_or_default());
-    let kinds = Failure::ALL.iter();
-    fields.extend(kinds.map(|kind| interval.failed[*kind].to_string()));
-    fields
-}
-
-/// Mean, percentiles and maximum in seconds; empty without samples.
-fn times(histogram: Option<&LatencyHistogram>) -> Vec<String> {
-    let field = |found: Option<std::time::Duration>| {
-        found.map_or(String::new(), |found| number(found.as_secs_f64()))
-    };
-    let mut fields = vec![field(histogram.and_then(LatencyHistogram::mean))];
-    let quantile = |quantile: f64| histogram.and_then(|histogram| histogram.quantile(quantile));
-    fields.extend(QUANTILES.map(|at| field(quantile(at))));
-    fields.push(field(histogram.and_then(LatencyHistogram::max)));
-    fields
-}
-
-/// A number to the nanosecond, without an exponent and without zeros at its end.
-fn number(value: f64) -> String {
-    short(&format!("{value:.9}")).to_owned()
+/// Mean, percentiles and maximum; empty without samples.
+fn times(histogram: Option<&LatencyHistogram>) -> [Option<Number>; 7] {
+    let at = |quantile: f64| histogram.and_then(|histogram| histogram.quantile(quantile));
+    [
+        histogram.and_then(LatencyHistogram::mean),
+        at(0.5),
+        at(0.9),
+        at(0.95),
+        at(0.99),
+        at(0.999),
+        histogram.and_then(LatencyHistogram::max),
+    ]
+    .map(|time| Some(Number::to_nanoseconds(time?.as_secs_f64())))
 }

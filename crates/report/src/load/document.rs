@@ -95,13 +95,13 @@ pub fn html(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
     let data = vec![
         DataFile::new(
             "load.json",
-            "all figures (docs/load-json.md)",
+            "all figures (docs/formats.md)",
             command("load.json"),
             &json,
         ),
         DataFile::new(
             "load.csv",
-            "the load over time, a row for each interval (docs/load-json.md)",
+            "the load over time, a row for each interval (docs/formats.md)",
             command("load.csv"),
             &csv,
         ),

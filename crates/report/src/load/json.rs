@@ -1,48 +1,77 @@
-//! The load for programs: everything that is known of it, unrounded. docs/load-json.md describes each field.
+//! The load for programs: everything that is known of it, unrounded.
 
 use deadheat_model::{
-    Interval, LoadRecord, LoadSpec, Observation, load_record::GeneratorHost, machine::Machine,
+    Interval, LoadRecord, LoadSpec, Observation,
+    load_record::{GeneratorHost, SCHEMA},
+    machine::Machine,
 };
 use deadheat_stats::load::{Judged, LoadAnalysis, LoadFigures, LoadSettings, Standing};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{headline::headline, signs::signs};
-use crate::ReportError;
+use crate::{
+    ReportError,
+    json::{self, Body},
+};
 
-/// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
-pub const SCHEMA: u32 = 1;
-
-#[derive(Serialize)]
-struct Report<'a> {
-    schema: u32,
-    format: &'static str,
+/// Everything that is known of a load. Figures are unrounded, and shares are 0 to 1. Unless they say otherwise, they cover
+/// the measurement alone, without the warm-up.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Report<'a> {
+    /// Deadheat's version.
     deadheat: &'a str,
+    /// When the load started, to the millisecond (RFC 3339, UTC).
     started: &'a str,
+    /// What was loaded, as it was typed: a URL, or the file of URLs. Without a password.
     url: &'a str,
+    /// Whether it was stopped before its end; the figures are of what was done until then.
     interrupted: bool,
+    /// The generator's verdict on itself.
     verdict: Verdict<'a>,
+    /// What was found, computed.
     figures: &'a LoadFigures,
+    /// The thresholds of the verdict.
     settings: &'a LoadSettings,
+    /// Where the generator ran.
     machine: &'a Machine,
+    /// What was asked for. Values that may be secret are replaced by `…`: those of all headers but some that never hold
+    /// one (such as Accept, Content-Type, Host and User-Agent), those in a URL's query and those after `;NAME=` in its path.
+    /// Bodies and the lines of lists are left out, and `hidden` has their sizes. A URL's fragment, a password and a private
+    /// key are never written.
     spec: &'a LoadSpec,
+    /// What was counted and recorded.
     observation: &'a Observation,
+    /// The same over time, the warm-up included; empty if no intervals were asked for. If there are more than 1,200, two
+    /// neighbours become one, and again, so that a load of hours has 600 to 1,200 of them. CSV has every one as it was.
     intervals: &'a [Interval],
+    /// The hosts that loaded (`--on`), each with its share; absent if this machine did alone.
     #[serde(skip_serializing_if = "<[GeneratorHost]>::is_empty")]
     hosts: &'a [GeneratorHost],
 }
 
-#[derive(Serialize)]
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-load";
+    const SCHEMA: u32 = SCHEMA;
+}
+
+/// The generator's verdict on itself.
+#[derive(Serialize, JsonSchema)]
 struct Verdict<'a> {
+    /// What the figures are worth.
     standing: Standing,
+    /// The first line of the report.
     headline: String,
+    /// What was found, the gravest first.
     signs: Vec<SaidSign<'a>>,
 }
 
 /// A sign with its sentence.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct SaidSign<'a> {
     #[serde(flatten)]
     judged: &'a Judged,
+    /// The sign in words.
     sentence: String,
 }
 
@@ -53,9 +82,7 @@ pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
         judged,
         sentence: said.sentence,
     });
-    let report = Report {
-        schema: SCHEMA,
-        format: "deadheat-load",
+    json::json(&Report {
         deadheat: &record.deadheat,
         started: &record.started,
         url: &record.url,
@@ -72,8 +99,5 @@ pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
         observation: &record.observation,
         intervals: &record.intervals,
         hosts: &record.hosts,
-    };
-    let mut text = serde_json::to_string_pretty(&report)?;
-    text.push('\n');
-    Ok(text)
+    })
 }

@@ -1,8 +1,8 @@
 //! What `deadheat load` leaves for a person or a program, from the record of one load and its analysis.
 //!
 //! [`document`], [`brief`] and [`html`] are for people. What programs read ([`json()`], [`csv()`], [`hdr_log()`], [`hgrm()`])
-//! is unrounded. docs/load-json.md describes it. What monitoring systems read ([`open_metrics`], [`otlp`]) is made from
-//! [`Reading`]s. docs/metrics.md describes it.
+//! is unrounded. What monitoring systems read ([`open_metrics`], [`otlp`]) is made from [`Reading`]s; docs/metrics.md
+//! describes it.
 
 mod csv;
 mod document;
@@ -18,12 +18,16 @@ mod plots;
 mod signs;
 mod tables;
 
-pub use csv::{COLUMNS, csv, csv_head, csv_row};
+pub(crate) use self::{
+    csv::{Row, failed_column},
+    json::Report,
+};
+pub use csv::{csv, csv_head, csv_row};
 pub use document::{brief, document, html};
 pub use hdr_log::{RESPONSE_TIME_TAG, SERVICE_TIME_TAG, hdr_log};
 pub use headline::{most_frequent, most_frequent_failure};
 pub use hgrm::{hgrm, hgrm_of};
-pub use json::{SCHEMA, json};
+pub use json::json;
 pub use metrics::{
     Meter, Reading, Source, open_metrics, otlp, otlp_rejected, otlp_request, readings,
 };

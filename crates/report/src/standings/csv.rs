@@ -1,165 +1,277 @@
 //! The standings as comma-separated values (RFC 4180), tidy: one row per load, stack and metric, one column per
-//! variable. docs/report-csv.md describes every column and metric.
+//! variable.
 
 use deadheat_model::TargetId;
 use deadheat_stats::{
     heats::{Group, LimitedBy, Verdict},
+    order_statistic::Interval,
     standings::{AbsentBecause, Bound, Measure},
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{
     view::{LackView, LoadView, Placed, RowView, StandingsView},
     words,
 };
 use crate::{
-    csv::{Table, number},
+    csv::{Number, Text, head, line},
     figure::list,
     view::clean,
 };
 
-/// The columns, in their order.
-pub const COLUMNS: [&str; 31] = [
-    "session",
-    "workload",
-    "point",
-    "connections",
-    "loop",
-    "offered_per_second",
-    "cpus",
-    "yardstick",
-    "target",
-    "stack",
-    "variant",
-    "language",
-    "framework",
-    "outcome",
-    "reason",
-    "heats",
-    "limit",
-    "metric",
-    "unit",
-    "value",
-    "value_low",
-    "value_high",
-    "is_bound",
-    "rank_best",
-    "rank_worst",
-    "half_width",
-    "best_ratio",
-    "best_ratio_low",
-    "best_ratio_high",
-    "level",
-    "best_verdict",
-];
+/// A metric of a stack at a load, or of a control, or of a row of a published table.
+///
+/// The best stack of a load comes first, then its controls: the null server (`~null-server`), which only answers, and the
+/// A/A check (`~aa-twin`), a stack next to its own copy. A row of a stack without a figure has no metric. A stack that is
+/// missing everywhere has one row without a workload. An empty field has no value.
+#[derive(Clone, Default, Serialize, JsonSchema)]
+pub(crate) struct Row {
+    /// The session's id.
+    session: Text,
+    /// The workload's id.
+    workload: Text,
+    /// The load point's id.
+    point: Text,
+    /// Connections of the closed loop; of an open one the most that it holds.
+    connections: Option<u32>,
+    /// Whether connections wait for their answers (`closed`), or requests follow a schedule (`open`).
+    r#loop: Option<Loop>,
+    /// The offered rate of an open loop in requests/s; empty for a closed one.
+    offered_per_second: Option<Number>,
+    /// CPUs that the stack was given. Only stacks with the same number share a ranking.
+    cpus: Option<u32>,
+    /// Whether it is a yardstick, and not ranked.
+    yardstick: Option<bool>,
+    /// The stack under its variant, `stack` or `stack:variant`.
+    target: Text,
+    /// The stack alone.
+    stack: Text,
+    /// The variant alone; empty if the stack has none.
+    variant: Text,
+    /// As `stack.toml` has it.
+    language: Text,
+    /// As `stack.toml` has it.
+    framework: Text,
+    /// `measured`, `control`, or why there is no figure: `unavailable`, `failed`, `not-reached`; `published`: a row of a
+    /// published table.
+    outcome: &'static str,
+    /// Why there is no figure; of a measured stack, why it failed in some of its heats; of the A/A check, the stacks that
+    /// had a copy; of a published row, its table and its name there.
+    reason: Text,
+    /// Complete heats in which the stack took part.
+    heats: Option<u32>,
+    /// What the limit was in most slices; empty if it is not known.
+    limit: Option<LimitedBy>,
+    /// The metric; empty if there is no figure.
+    metric: Option<Metric>,
+    /// The metric's unit.
+    unit: &'static str,
+    /// The estimate, in that unit.
+    value: Option<Number>,
+    /// The lower end of the interval of `value`; only of the A/A check and of `measured_ratio`.
+    value_low: Option<Number>,
+    /// The upper end of it.
+    value_high: Option<Number>,
+    /// Whether the value is a lower bound, because the load generator was the limit.
+    is_bound: Option<bool>,
+    /// The best rank that the stack can have, from 1; empty for metrics that are not ranked.
+    rank_best: Option<usize>,
+    /// The worst rank that it can have.
+    rank_worst: Option<usize>,
+    /// Half the width of the interval of the ratio to the best, on the logarithm (0.03: ±3 %); only of the metric that the
+    /// load is ranked by. The best has that of its ratio to the next one.
+    half_width: Option<Number>,
+    /// How many times better the best stack of the table is, 1 or more; empty for the best itself.
+    best_ratio: Option<Number>,
+    /// The lower end of the interval of `best_ratio`, which holds together with all rows of the table; empty if it is open
+    /// because of a lower bound. Exactly 1: the difference was proven step by step.
+    best_ratio_low: Option<Number>,
+    /// The upper end of it; empty if it is open.
+    best_ratio_high: Option<Number>,
+    /// The level of the row's interval (0 to 1); that of `best_ratio` allows for all looks, and holds for all rows together.
+    level: Option<Number>,
+    /// The verdict on the best stack against this one: `better`, `worse`, `dead-heat` or `undecided`; empty for the best.
+    best_verdict: &'static str,
+}
+
+/// When requests are sent.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Loop {
+    /// When the answer before has come.
+    Closed,
+    /// On a schedule.
+    Open,
+}
+
+/// What a row has the figure of.
+#[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Metric {
+    /// In requests/s: verified answers; ranked in closed loops.
+    Throughput,
+    /// In seconds: CPU time of the process tree per verified answer; ranked.
+    CpuPerRequest,
+    /// In seconds, of closed loops: mean service time, connections ÷ throughput (Little's law).
+    Mean,
+    /// In seconds: median of response time, ranked; in closed loops of service time, not ranked.
+    P50,
+    /// In seconds: 99th percentile of it.
+    P99,
+    /// In bytes: memory (PSS) when the server had just become ready, the median over heats.
+    MemoryIdle,
+    /// In bytes: mean over the rounds.
+    MemoryMean,
+    /// In bytes: the largest that was read in the rounds.
+    MemoryPeak,
+    /// In seconds: from the start to the first correct answer.
+    Ready,
+    /// In seconds: load until the server was steady.
+    WarmUp,
+    /// As a share: how far the stack's heats, each with a fresh process, are from each other compared with the other
+    /// stacks': the standard deviation of what it is ranked by. The noise of a heat is a part of it.
+    Spread,
+    /// As a share: how busy the server's CPUs were.
+    Busy,
+    /// In requests: verified answers in counted slices.
+    Answers,
+    /// In requests: failures in counted slices.
+    FailedRequests,
+    /// Slices that count.
+    Slices,
+    /// Slices that do not.
+    DiscardedSlices,
+    /// Heats in which the stack was not steady after its warm-up.
+    UnsteadyHeats,
+    /// Connections that had to be made again.
+    Reconnected,
+    /// A ratio: the copy's throughput (open loop: p99) over its original's; only of the A/A check.
+    TwinRatio,
+    /// In requests/s: as published; only of published rows, as the next two.
+    PublishedThroughput,
+    /// A ratio: over the published figure of the table's baseline.
+    PublishedRatio,
+    /// A ratio: the same two, measured here.
+    MeasuredRatio,
+}
+
+impl Metric {
+    const fn unit(self) -> &'static str {
+        match self {
+            Metric::Throughput | Metric::PublishedThroughput => "requests/s",
+            Metric::CpuPerRequest
+            | Metric::Mean
+            | Metric::P50
+            | Metric::P99
+            | Metric::Ready
+            | Metric::WarmUp => "s",
+            Metric::MemoryIdle | Metric::MemoryMean | Metric::MemoryPeak => "B",
+            Metric::Spread | Metric::Busy => "share",
+            Metric::Answers | Metric::FailedRequests => "requests",
+            Metric::Slices | Metric::DiscardedSlices => "slices",
+            Metric::UnsteadyHeats => "heats",
+            Metric::Reconnected => "connections",
+            Metric::TwinRatio | Metric::PublishedRatio | Metric::MeasuredRatio => "ratio",
+        }
+    }
+}
 
 /// Every load's stacks, the best first, with a row per metric; then its controls, and stacks without a figure.
 pub fn csv(view: &StandingsView) -> String {
-    let mut table = Table::new(&COLUMNS);
+    let mut rows = Vec::new();
     for load in &view.loads {
-        for one in &load.tables {
-            for row in &one.rows {
-                let about = Line::of(view, load, &row.id).measured(row, one.group);
-                for metric in metrics(row) {
-                    let about = about.clone();
-                    let is_main = metric.0 == main(load.measure);
-                    let width = row.half_width.filter(|_| is_main);
-                    about
-                        .with(metric)
-                        .set_number("half_width", width)
-                        .write(&mut table);
-                }
+        for table in &load.tables {
+            for row in &table.rows {
+                let about = Row::of(view, load, &row.id).measured(row, table.group);
+                rows.extend(metrics(row).into_iter().map(|(metric, figure)| {
+                    Row {
+                        half_width: row
+                            .half_width
+                            .filter(|_| metric == main(load.measure))
+                            .and_then(Number::finite),
+                        ..about.clone().with(metric, figure)
+                    }
+                }));
             }
         }
-        controls(view, load, &mut table);
-        for lack in &load.lacking {
-            Line::of(view, load, &lack.id)
-                .lacking(lack)
-                .write(&mut table);
-        }
+        rows.extend(controls(view, load));
+        let lacking = load.lacking.iter();
+        rows.extend(lacking.map(|lack| Row::of(view, load, &lack.id).lacking(lack)));
     }
     let everywhere = view.not_measured.entries.iter();
-    for lack in everywhere.filter(|lack| lack.load.is_none()) {
-        Line::about(view, &lack.id).lacking(lack).write(&mut table);
-    }
-    published(view, &mut table);
-    table.end()
+    let everywhere = everywhere.filter(|lack| lack.load.is_none());
+    rows.extend(everywhere.map(|lack| Row::about(view, &lack.id).lacking(lack)));
+    rows.extend(published(view));
+    head::<Row>([]) + &rows.iter().map(line).collect::<String>()
 }
 
 /// The null server, and stacks beside themselves.
-fn controls(view: &StandingsView, load: &LoadView, table: &mut Table) {
-    let control = |id: TargetId| Line::of(view, load, &id).set("outcome", "control");
+fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
+    let control = |id: TargetId| Row {
+        outcome: "control",
+        ..Row::of(view, load, &id)
+    };
+    let mut rows = Vec::new();
     if let Some(ceiling) = load.ceiling_per_second {
-        let metric = ("throughput", "requests/s", Placed::alone(ceiling));
-        control(TargetId::null_server()).with(metric).write(table);
+        let null_server = control(TargetId::null_server());
+        rows.push(null_server.with(Metric::Throughput, Placed::alone(ceiling)));
     }
     if let Some(twin) = &load.twin {
-        let interval = twin.interval;
-        control(TargetId::twin())
-            .set("heats", twin.heats)
-            .set("reason", format!("the same as {}", list(&twin.of)))
-            .with(("twin_ratio", "ratio", Placed::alone(twin.ratio)))
-            .set_number("value_low", interval.map(|one| one.low))
-            .set_number("value_high", interval.map(|one| one.high))
-            .set_number("level", interval.map(|one| one.level))
-            .write(table);
+        let row = Row {
+            heats: Some(twin.heats),
+            reason: format!("the same as {}", list(&twin.of)).into(),
+            ..control(TargetId::twin())
+        };
+        let row = row.with(Metric::TwinRatio, Placed::alone(twin.ratio));
+        rows.push(row.within(twin.interval));
     }
+    rows
 }
 
 /// Published tables that the session repeats: the published figures, and both ratios to the table's baseline.
-fn published(view: &StandingsView, table: &mut Table) {
-    for one in &view.published {
-        for row in &one.rows {
-            let about = Line::default()
-                .set("session", &view.id)
-                .set("target", &row.target)
-                .set("outcome", "published")
-                .set("reason", format!("{}, {}", one.title, row.name));
-            let plain = |name, unit, value: Option<f64>| {
-                value.map(|value| (name, unit, Placed::alone(value)))
+fn published(view: &StandingsView) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for table in &view.published {
+        for row in &table.rows {
+            let about = Row {
+                session: (&view.id).into(),
+                target: (&row.target).into(),
+                outcome: "published",
+                reason: format!("{}, {}", table.title, row.name).into(),
+                ..Row::default()
             };
-            let figures = [
-                plain(
-                    "published_throughput",
-                    "requests/s",
-                    row.published_per_second,
-                ),
-                plain("published_ratio", "ratio", row.published_ratio),
-            ];
-            for figure in figures.into_iter().flatten() {
-                about.clone().with(figure).write(table);
+            for (metric, value) in [
+                (Metric::PublishedThroughput, row.published_per_second),
+                (Metric::PublishedRatio, row.published_ratio),
+            ] {
+                rows.extend(value.map(|value| about.clone().with(metric, Placed::alone(value))));
             }
             // What is only known to be at most something has no value.
             let measured = row.measured_ratio.filter(|one| one.bound != Bound::AtMost);
             if let Some(measured) = measured {
-                let interval = measured.interval;
                 let ratio = Placed {
                     is_bound: measured.bound == Bound::AtLeast,
                     ..Placed::alone(measured.ratio)
                 };
-                about
-                    .with(("measured_ratio", "ratio", ratio))
-                    .set_number("value_low", interval.map(|one| one.low))
-                    .set_number("value_high", interval.map(|one| one.high))
-                    .set_number("level", interval.map(|one| one.level))
-                    .write(table);
+                let row = about.with(Metric::MeasuredRatio, ratio);
+                rows.push(row.within(measured.interval));
             }
         }
     }
+    rows
 }
 
 /// The metric that a load's stacks are ranked by.
-const fn main(measure: Measure) -> &'static str {
+const fn main(measure: Measure) -> Metric {
     match measure {
-        Measure::Throughput => "throughput",
-        Measure::ResponseTime => "p99",
+        Measure::Throughput => Metric::Throughput,
+        Measure::ResponseTime => Metric::P99,
     }
 }
 
-/// A figure of a stack: metric, unit, value.
-type Metric = (&'static str, &'static str, Placed);
-
 /// The figures that a row has.
-fn metrics(row: &RowView) -> Vec<Metric> {
+fn metrics(row: &RowView) -> Vec<(Metric, Placed)> {
     let cost = row.cpu_us_per_request.map(|cost| Placed {
         value: cost.value / 1e6,
         ..cost
@@ -167,126 +279,112 @@ fn metrics(row: &RowView) -> Vec<Metric> {
     let plain = |value: Option<f64>| value.map(Placed::alone);
     let count = |count: u64| Some(Placed::alone(count as f64));
     let metrics = [
-        ("throughput", "requests/s", Some(row.throughput_per_second)),
-        ("cpu_per_request", "s", cost),
-        ("mean", "s", plain(row.mean_seconds)),
-        ("p50", "s", row.p50_seconds),
-        ("p99", "s", row.p99_seconds),
-        ("memory_idle", "B", plain(row.memory.idle_bytes)),
-        ("memory_mean", "B", plain(row.memory.mean_bytes)),
-        ("memory_peak", "B", plain(row.memory.peak_bytes)),
-        ("ready", "s", plain(row.ready_seconds)),
-        ("warm_up", "s", plain(row.warm_up_seconds)),
-        ("spread", "share", plain(row.spread)),
-        ("busy", "share", plain(row.busy)),
-        ("answers", "requests", count(row.answers)),
-        ("failed_requests", "requests", count(row.failed_requests)),
-        ("slices", "slices", count(row.slices.into())),
-        (
-            "discarded_slices",
-            "slices",
-            count(row.discarded_slices.into()),
-        ),
-        ("unsteady_heats", "heats", count(row.unsteady_heats.into())),
-        ("reconnected", "connections", count(row.reconnected)),
+        (Metric::Throughput, Some(row.throughput_per_second)),
+        (Metric::CpuPerRequest, cost),
+        (Metric::Mean, plain(row.mean_seconds)),
+        (Metric::P50, row.p50_seconds),
+        (Metric::P99, row.p99_seconds),
+        (Metric::MemoryIdle, plain(row.memory.idle_bytes)),
+        (Metric::MemoryMean, plain(row.memory.mean_bytes)),
+        (Metric::MemoryPeak, plain(row.memory.peak_bytes)),
+        (Metric::Ready, plain(row.ready_seconds)),
+        (Metric::WarmUp, plain(row.warm_up_seconds)),
+        (Metric::Spread, plain(row.spread)),
+        (Metric::Busy, plain(row.busy)),
+        (Metric::Answers, count(row.answers)),
+        (Metric::FailedRequests, count(row.failed_requests)),
+        (Metric::Slices, count(row.slices.into())),
+        (Metric::DiscardedSlices, count(row.discarded_slices.into())),
+        (Metric::UnsteadyHeats, count(row.unsteady_heats.into())),
+        (Metric::Reconnected, count(row.reconnected)),
     ];
-    let metrics = metrics.into_iter();
-    metrics
-        .filter_map(|(name, unit, figure)| Some((name, unit, figure?)))
+    let known = metrics.into_iter();
+    known
+        .filter_map(|(metric, figure)| Some((metric, figure?)))
         .collect()
 }
 
-/// One line of the table. A field without a value is empty.
-#[derive(Clone, Default)]
-struct Line([String; COLUMNS.len()]);
-
-impl Line {
-    fn set(mut self, column: &str, value: impl ToString) -> Self {
-        let place = COLUMNS.iter().position(|name| *name == column);
-        self.0[place.expect("columns are named as they are")] = value.to_string();
-        self
-    }
-
-    fn set_number(self, column: &str, value: Option<f64>) -> Self {
-        match value.filter(|value| value.is_finite()) {
-            Some(value) => self.set(column, number(value)),
-            None => self,
-        }
-    }
-
+impl Row {
     fn about(view: &StandingsView, id: &TargetId) -> Self {
-        Self::default()
-            .set("session", &view.id)
-            .set("target", clean(&id.to_string()))
-            .set("stack", clean(&id.stack))
-            .set("variant", clean(id.variant.as_deref().unwrap_or_default()))
+        Self {
+            session: (&view.id).into(),
+            target: clean(&id.to_string()).into(),
+            stack: clean(&id.stack).into(),
+            variant: clean(id.variant.as_deref().unwrap_or_default()).into(),
+            ..Self::default()
+        }
     }
 
     fn of(view: &StandingsView, load: &LoadView, id: &TargetId) -> Self {
-        Self::about(view, id)
-            .set("workload", &load.workload)
-            .set("point", &load.point)
-            .set("connections", load.connections)
-            .set("loop", if load.is_open { "open" } else { "closed" })
+        Self {
+            workload: (&load.workload).into(),
+            point: (&load.point).into(),
+            connections: Some(load.connections),
+            r#loop: Some(if load.is_open {
+                Loop::Open
+            } else {
+                Loop::Closed
+            }),
+            ..Self::about(view, id)
+        }
     }
 
     fn measured(self, row: &RowView, group: Group) -> Self {
-        self.set("cpus", group.cpus)
-            .set("yardstick", group.yardsticks)
-            .set("language", &row.language)
-            .set("framework", &row.framework)
-            .set("outcome", "measured")
-            .set("reason", row.failures.join("; "))
-            .set("heats", row.heats)
-            .set("limit", row.limited_by.map_or("", limit))
-            .set_number("offered_per_second", row.offered_per_second)
+        Self {
+            cpus: Some(group.cpus),
+            yardstick: Some(group.yardsticks),
+            language: (&row.language).into(),
+            framework: (&row.framework).into(),
+            outcome: "measured",
+            reason: row.failures.join("; ").into(),
+            heats: Some(row.heats),
+            limit: row.limited_by,
+            offered_per_second: row.offered_per_second.and_then(Number::finite),
+            ..self
+        }
     }
 
     fn lacking(self, lack: &LackView) -> Self {
-        let outcome = match lack.because {
-            AbsentBecause::NotMeasured => "not-reached",
-            other => words::absent(other),
-        };
-        self.set("outcome", outcome).set("reason", &lack.reason)
-    }
-
-    fn with(self, (metric, unit, figure): Metric) -> Self {
-        let mut line = self
-            .set("metric", metric)
-            .set("unit", unit)
-            .set_number("value", Some(figure.value))
-            .set("is_bound", figure.is_bound);
-        if let Some(rank) = figure.rank {
-            line = line
-                .set("rank_best", rank.best)
-                .set("rank_worst", rank.worst);
+        Self {
+            outcome: match lack.because {
+                AbsentBecause::NotMeasured => "not-reached",
+                other => words::absent(other),
+            },
+            reason: (&lack.reason).into(),
+            ..self
         }
-        let Some(behind) = figure.behind else {
-            return line;
-        };
-        let interval = behind.interval;
-        line.set_number("best_ratio", Some(behind.ratio))
+    }
+
+    fn with(self, metric: Metric, figure: Placed) -> Self {
+        let behind = figure.behind;
+        let interval = behind.and_then(|behind| behind.interval);
+        Self {
+            metric: Some(metric),
+            unit: metric.unit(),
+            value: Number::finite(figure.value),
+            is_bound: Some(figure.is_bound),
+            rank_best: figure.rank.map(|rank| rank.best),
+            rank_worst: figure.rank.map(|rank| rank.worst),
+            best_ratio: behind.and_then(|behind| Number::finite(behind.ratio)),
             // 0 and infinity are ends that a lower bound leaves open.
-            .set_number(
-                "best_ratio_low",
-                interval.map(|one| one.low).filter(|low| *low > 0.0),
-            )
-            .set_number("best_ratio_high", interval.map(|one| one.high))
-            .set_number("level", interval.map(|one| one.level))
-            .set("best_verdict", verdict(behind.verdict))
+            best_ratio_low: interval
+                .filter(|interval| interval.low > 0.0)
+                .and_then(|interval| Number::finite(interval.low)),
+            best_ratio_high: interval.and_then(|interval| Number::finite(interval.high)),
+            level: interval.and_then(|interval| Number::finite(interval.level)),
+            best_verdict: behind.map_or("", |behind| verdict(behind.verdict)),
+            ..self
+        }
     }
 
-    fn write(&self, table: &mut Table) {
-        table.write(&self.0.each_ref().map(String::as_str));
-    }
-}
-
-/// What the limit was.
-const fn limit(limit: LimitedBy) -> &'static str {
-    match limit {
-        LimitedBy::Server => "server",
-        LimitedBy::Generator => "generator",
-        LimitedBy::Neither => "neither",
+    /// With the interval of its value.
+    fn within(self, interval: Option<Interval>) -> Self {
+        Self {
+            value_low: interval.and_then(|interval| Number::finite(interval.low)),
+            value_high: interval.and_then(|interval| Number::finite(interval.high)),
+            level: interval.and_then(|interval| Number::finite(interval.level)),
+            ..self
+        }
     }
 }
 

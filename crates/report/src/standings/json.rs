@@ -1,4 +1,4 @@
-//! The report for programs. docs/report-json.md describes it.
+//! The report for programs.
 
 use deadheat_model::heats::{EndReason, Resumption, SCHEMA, SessionHeader, SessionRecord};
 use deadheat_stats::{heats::Group, standings::Standings};
@@ -9,25 +9,18 @@ use super::{
     view::{LoadView, StandingsView, WarningView},
     words,
 };
-use crate::{ReportError, view::Fact};
+use crate::{
+    ReportError,
+    json::{self, Body},
+    view::Fact,
+};
 
-/// The name of the format, in all of its versions.
-const FORMAT: &str = "deadheat-report";
-
-/// What a session of heats found, for programs: what the other formats show, unrounded. A field that goes or changes
-/// its meaning raises `schema`; new fields may come at any time.
+/// What a session of heats found, for programs: what the other formats show, unrounded.
 ///
 /// Units stand in the names: `_seconds`, `_bytes`, `_us` (microseconds), `_per_second`, `_per_request`. Shares are 0 to
 /// 1. Heats count from 0.
 #[derive(Serialize, JsonSchema)]
-#[schemars(title = "Deadheat report of a session of heats")]
 pub(crate) struct Report<'a> {
-    /// The version of this format.
-    #[schemars(extend("const" = SCHEMA))]
-    schema: u32,
-    /// What kind of document this is.
-    #[schemars(extend("const" = FORMAT))]
-    format: &'static str,
     /// `session.json` as it was written before the first heat.
     header: &'a SessionHeader,
     /// Why the session ended; null: it was killed, or goes on.
@@ -51,6 +44,11 @@ pub(crate) struct Report<'a> {
     method: &'a [Fact],
     /// All figures.
     standings: &'a Standings,
+}
+
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-report";
+    const SCHEMA: u32 = SCHEMA;
 }
 
 /// What came of a load, in words.
@@ -105,9 +103,7 @@ fn answer(load: &LoadView) -> Answer<'_> {
 /// The session's header and its standings as JSON over several lines that end with a newline.
 pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, ReportError> {
     let view = StandingsView::new(record, standings);
-    let report = Report {
-        schema: SCHEMA,
-        format: FORMAT,
+    json::json(&Report {
         header: &record.header,
         ended: record.end,
         resumed: &record.resumed,
@@ -119,8 +115,5 @@ pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, Rep
         does_not_show: &view.details.caveats,
         method: &view.details.method,
         standings,
-    };
-    let mut text = serde_json::to_string_pretty(&report)?;
-    text.push('\n');
-    Ok(text)
+    })
 }

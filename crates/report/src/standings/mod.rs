@@ -4,7 +4,7 @@
 //! [`words`] writes numbers and verdicts the same way everywhere. The formats only lay out.
 
 mod card;
-pub mod csv;
+pub(crate) mod csv;
 pub mod html;
 pub(crate) mod json;
 mod markdown;

@@ -6,6 +6,7 @@ use deadheat_report::{
     text::Screen,
 };
 
+use crate::schema::{closed, published, satisfies};
 use crate::standings::cases::HOSTILE;
 
 const FOLDER: &str = "results/bisect-20261125-120000";
@@ -174,6 +175,7 @@ fn markdown_has_the_same_and_json_everything() {
         document(&record, FOLDER, None).markdown()
     );
     let json: serde_json::Value = serde_json::from_str(&json(&record, FOLDER).unwrap()).unwrap();
+    satisfies(&closed(published("bisect")), "bisect", &json);
     assert_eq!(json["format"], "deadheat-bisect");
     assert_eq!(json["outcome"]["first"], 3);
     assert_eq!(json["search"]["questions"].as_array().unwrap().len(), 5);

@@ -13,6 +13,7 @@ use deadheat_stats::{
     },
 };
 
+use crate::schema::{closed, published, satisfies};
 use crate::standings::cases::HOSTILE;
 
 /// `--fail-if-slower 3%`.
@@ -34,7 +35,7 @@ fn subject(workload: &str) -> Subject {
 }
 
 /// B at `ratio` of A in two cells, at the third look of four.
-fn versus(ratio: f64) -> Versus {
+pub fn versus(ratio: f64) -> Versus {
     let design = Design::declare(&[5, 7, 10, 14], 0.05).unwrap();
     let look = design.looks[2];
     let pairs = (0..10).map(|heat| {
@@ -172,6 +173,7 @@ fn markdown_lets_nothing_break_out() {
 fn json_is_unrounded_and_says_when_it_was_looked_at() {
     let page = json(&versus(1.0), None).unwrap();
     let json: serde_json::Value = serde_json::from_str(&page).unwrap();
+    satisfies(&closed(published("compare")), "compare", &json);
     assert_eq!(json["how"]["look"]["heats"], 10);
     assert_eq!(
         json["how"]["design"]["looks"].as_array().map(Vec::len),

@@ -25,8 +25,3 @@ pub fn rows(file: &str, heading: &str) -> Vec<Vec<String>> {
 fn depth(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b'#').count()
 }
-
-/// The words in backticks.
-pub fn quoted(text: &str) -> impl Iterator<Item = String> {
-    text.split('`').skip(1).step_by(2).map(str::to_owned)
-}

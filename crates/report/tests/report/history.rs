@@ -12,6 +12,7 @@ use deadheat_simulation::Recorded;
 use deadheat_stats::{history::History, steering};
 
 use crate::cases::HOSTILE;
+use crate::schema::{closed, published, satisfies};
 
 /// Three stacks, each of version 1 of a toolchain.
 fn session() -> SessionRecord {
@@ -81,6 +82,7 @@ fn text_at_80_columns() {
 fn json_has_a_version_and_every_session() {
     let text = json(&history()).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    satisfies(&closed(published("history")), "history", &value);
     assert_eq!(value["schema"], 3);
     assert_eq!(value["format"], "deadheat-history");
     assert_eq!(value["sessions"].as_array().unwrap().len(), 3);

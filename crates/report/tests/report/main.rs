@@ -2,6 +2,7 @@
 
 mod bisect;
 mod capacity;
+mod commands;
 mod compare;
 mod documentation;
 mod formats;

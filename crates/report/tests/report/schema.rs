@@ -1,10 +1,11 @@
-//! The published JSON Schema: it is that of the code, every report satisfies it, and a report that was changed does not.
+//! The published JSON Schemas: they are those of the code, every report satisfies its own, and a report that was changed
+//! does not.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     env, fs,
-    path::Path,
-    sync::OnceLock,
+    path::{Path, PathBuf},
+    sync::{Once, OnceLock},
 };
 
 use deadheat_model::{
@@ -14,38 +15,215 @@ use deadheat_model::{
     session::{TargetState, WorkloadFailure},
     stack_failure::{Phase, StackFailure},
 };
-use deadheat_report::{report_schema, standings};
+use deadheat_report::{schemas, standings};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::standings::cases::{self, Case};
 
-/// The published schema. As insta does with its snapshots, it is written anew first where that was asked for: one command
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas")
+}
+
+/// A published schema. As insta does with its snapshots, all are written anew first if that is asked for: one command
 /// accepts all that a change of a format changes.
-fn published() -> Value {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/report.schema.json");
-    let text = TEXT.get_or_init(|| {
+pub fn published(name: &str) -> Value {
+    static WRITTEN: Once = Once::new();
+    WRITTEN.call_once(|| {
         if env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
-            fs::write(&file, format!("{:#}\n", report_schema())).expect("writing the schema");
+            for (name, schema) in schemas() {
+                let file = folder().join(format!("{name}.schema.json"));
+                fs::write(&file, format!("{schema:#}\n")).expect("writing a schema");
+            }
         }
-        fs::read_to_string(&file).expect("reading the schema")
     });
-    serde_json::from_str(text).expect("the schema is JSON")
+    let file = folder().join(format!("{name}.schema.json"));
+    let text = fs::read_to_string(&file)
+        .unwrap_or_else(|error| panic!("reading {}: {error}", file.display()));
+    serde_json::from_str(&text).expect("the schema is JSON")
 }
 
 #[test]
-fn the_published_schema_is_that_of_the_code() {
-    let (published, generated) = (published(), report_schema());
-    let shown = [&published, &generated].map(|schema| format!("{schema:#}"));
-    let mut lines = shown[0].lines().zip(shown[1].lines());
-    let first = lines.find(|(published, generated)| published != generated);
-    assert!(
-        published == generated,
-        "docs/schemas/report.schema.json is not the schema of what is written; the first line that differs, published \
-         and written: {first:?}. Write it with `INSTA_UPDATE=always cargo test -p deadheat-report schema`, and read the \
-         diff: a field that goes or changes its meaning raises SCHEMA in crates/model/src/heats.rs"
-    );
+fn the_published_schemas_are_those_of_the_code() {
+    let mut names = BTreeSet::new();
+    for (name, generated) in schemas() {
+        let published = published(name);
+        let shown = [&published, &generated].map(|schema| format!("{schema:#}"));
+        let mut lines = shown[0].lines().zip(shown[1].lines());
+        let first = lines.find(|(published, generated)| published != generated);
+        assert!(
+            published == generated,
+            "docs/schemas/{name}.schema.json is not the schema of what is written; the first line that differs, \
+             published and written: {first:?}. Write it with `INSTA_UPDATE=always cargo test -p deadheat-report schema`, \
+             and read the diff: a field that is removed or changes its meaning raises the format's SCHEMA"
+        );
+        names.insert(format!("{name}.schema.json"));
+    }
+    let files = fs::read_dir(folder())
+        .expect("listing the schemas")
+        .flatten();
+    let files: BTreeSet<String> = files
+        .map(|file| file.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(files, names);
+}
+
+/// Where a schema describes fields: the path of each in the schema, with what describes it.
+fn described<'a>(schema: &'a Value, path: &str, found: &mut BTreeMap<String, &'a Value>) {
+    let Some(keywords) = schema.as_object() else {
+        return;
+    };
+    for (keyword, value) in keywords {
+        let path = format!("{path}/{keyword}");
+        match value {
+            Value::Object(map)
+                if ["properties", "patternProperties", "$defs"].contains(&&**keyword) =>
+            {
+                for (name, below) in map {
+                    let path = format!("{path}/{name}");
+                    if keyword != "$defs" {
+                        found.insert(path.clone(), below);
+                    }
+                    described(below, &path, found);
+                }
+            }
+            Value::Object(_) => described(value, &path, found),
+            Value::Array(list) => {
+                for (index, below) in list.iter().enumerate() {
+                    described(below, &format!("{path}/{index}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_field_has_a_description_and_every_time_a_unit() {
+    let mut wrong = Vec::new();
+    for (name, schema) in schemas() {
+        let mut fields = BTreeMap::new();
+        described(&schema, "", &mut fields);
+        for (path, field) in fields {
+            let text = field["description"].as_str().unwrap_or_default();
+            // What tells the variants of an enum apart has one value in each; a variant's only field is described with it.
+            let object = path
+                .rsplitn(3, '/')
+                .nth(2)
+                .and_then(|path| schema.pointer(path));
+            let is_of_variant = path.contains("/oneOf/")
+                && object.is_some_and(|one| one["description"].is_string());
+            if text.is_empty() && field["const"].is_null() && !is_of_variant && !path.contains("/^")
+            {
+                wrong.push(format!("{name}{path} has no description"));
+            }
+            if ["`None`", "[`", "so long", "so many"]
+                .iter()
+                .any(|part| text.contains(part))
+            {
+                wrong.push(format!("{name}{path}: {text}"));
+            }
+            let is_time = field["minimum"] == 0 && field["type"].to_string().contains("number");
+            if is_time && !path.contains("seconds") && !text.contains("second") {
+                wrong.push(format!("{name}{path} has no unit"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The fields of a schema that none of these documents has.
+pub fn unwritten(schema: &Value, documents: &[Value]) -> Vec<String> {
+    let mut all = BTreeMap::new();
+    described(schema, "", &mut all);
+    let mut seen = BTreeSet::new();
+    for document in documents {
+        mark(schema, schema, String::new(), document, &mut seen);
+    }
+    all.into_keys()
+        .filter(|path| !seen.contains(path))
+        .collect()
+}
+
+/// Notes the fields that a value has.
+fn mark(root: &Value, schema: &Value, path: String, value: &Value, seen: &mut BTreeSet<String>) {
+    if let Some(definition) = schema["$ref"].as_str() {
+        let pointer = definition.trim_start_matches('#');
+        let target = root.pointer(pointer).expect("what it refers to");
+        mark(root, target, pointer.to_owned(), value, seen);
+    }
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        for (index, branch) in schema[keyword].as_array().into_iter().flatten().enumerate() {
+            mark(
+                root,
+                branch,
+                format!("{path}/{keyword}/{index}"),
+                value,
+                seen,
+            );
+        }
+    }
+    if let Some(fields) = schema["properties"].as_object() {
+        let is_other = |(name, field): (&String, &Value)| {
+            !field["const"].is_null() && value[name] != field["const"]
+        };
+        if fields.iter().any(is_other) {
+            return;
+        }
+        for (name, field) in fields {
+            if let Some(below) = value.get(name) {
+                let path = format!("{path}/properties/{name}");
+                seen.insert(path.clone());
+                mark(root, field, path, below, seen);
+            }
+        }
+    }
+    for pattern in schema["patternProperties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+    {
+        seen.insert(format!("{path}/patternProperties/{}", pattern.0));
+    }
+    for element in value.as_array().into_iter().flatten() {
+        mark(
+            root,
+            &schema["items"],
+            format!("{path}/items"),
+            element,
+            seen,
+        );
+    }
+    if let Some(members) = value.as_object() {
+        for below in members.values() {
+            let path = format!("{path}/additionalProperties");
+            mark(root, &schema["additionalProperties"], path, below, seen);
+        }
+    }
+}
+
+/// A row of a table for each line, as an object by the names of its columns.
+pub fn rows(table: &str, schema: &Value) -> Vec<Value> {
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let names = reader.headers().expect("a head").clone();
+    let value = |name: &str, cell: &str| {
+        let kind = schema["properties"][name]["type"].to_string();
+        match cell {
+            "" if kind != "\"string\"" => Value::Null,
+            cell if kind.contains("string") => cell.into(),
+            cell => serde_json::from_str(cell).unwrap_or_else(|_| cell.into()),
+        }
+    };
+    let row = |record: csv::StringRecord| {
+        let cells = names.iter().zip(record.iter());
+        cells
+            .map(|(name, cell)| (name.to_owned(), value(name, cell)))
+            .collect()
+    };
+    reader
+        .records()
+        .map(|record| row(record.expect("a row")))
+        .collect()
 }
 
 /// A failed check of a stack under load, with all that a load can tell: the only place where a report holds what a load
@@ -128,7 +306,9 @@ fn close(schema: &mut Value, whole: bool) {
             _ => {}
         }
     }
-    if whole {
+    // A value of any kind has only a description.
+    let is_any = keywords.keys().all(|keyword| keyword == "description");
+    if whole && !is_any {
         keywords.insert("unevaluatedProperties".to_owned(), false.into());
     }
 }
@@ -145,8 +325,8 @@ pub fn satisfies(validator: &Validator, name: &str, report: &Value) {
 
 #[test]
 fn every_report_satisfies_the_published_schema() {
-    let open = jsonschema::validator_for(&published()).expect("a JSON Schema");
-    let closed = closed(published());
+    let open = jsonschema::validator_for(&published("report")).expect("a JSON Schema");
+    let closed = closed(published("report"));
     for (name, report) in reports() {
         satisfies(&open, name, &report);
         satisfies(&closed, name, &report);
@@ -157,9 +337,9 @@ fn every_report_satisfies_the_published_schema() {
 fn a_later_field_is_allowed_to_readers_and_not_in_ci() {
     let (_, mut report) = reports().swap_remove(0);
     report["header"]["machine"]["colour"] = "green".into();
-    let open = jsonschema::validator_for(&published()).expect("a JSON Schema");
+    let open = jsonschema::validator_for(&published("report")).expect("a JSON Schema");
     satisfies(&open, "with a later field", &report);
-    assert!(!closed(published()).is_valid(&report));
+    assert!(!closed(published("report")).is_valid(&report));
 }
 
 /// Where a field stands: the pointer to its object, and its name.
@@ -196,8 +376,8 @@ fn of_another_type(value: &Value) -> Value {
 
 #[test]
 fn a_report_that_was_changed_does_not_satisfy_the_schema() {
-    let open = jsonschema::validator_for(&published()).expect("a JSON Schema");
-    let closed = closed(published());
+    let open = jsonschema::validator_for(&published("report")).expect("a JSON Schema");
+    let closed = closed(published("report"));
     let mut reports = reports();
     reports.retain(|(name, _)| !name.starts_with("thirty"));
     let mut seen = BTreeSet::new();

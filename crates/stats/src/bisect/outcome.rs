@@ -1,12 +1,13 @@
 //! What a search has found.
 
 use deadheat_model::bisect::{Answer, Asks, BisectRecord, Figures, Question};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Search;
 
 /// What a search has found. Commits are numbered from 0.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Outcome {
     /// It was interrupted.
@@ -32,7 +33,7 @@ pub enum Outcome {
 }
 
 /// What made it slower.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     /// The first commit.
     pub first: usize,

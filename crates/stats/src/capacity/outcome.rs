@@ -1,6 +1,7 @@
 //! What a search has found, from its record alone.
 
 use deadheat_model::capacity::{CapacityRecord, LookOutcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CONFIDENCE, Look, Next, Posterior, Range, Search};
@@ -9,7 +10,7 @@ use super::{CONFIDENCE, Look, Next, Posterior, Range, Search};
 const RELIABLE: f64 = 1.644_853_6;
 
 /// The highest rate, with its error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     /// Requests per second: as many looks at this rate hold as do not.
     pub per_second: f64,
@@ -26,7 +27,7 @@ pub struct Found {
 }
 
 /// What a search ended with.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
     /// A rate.
@@ -53,7 +54,7 @@ pub enum Outcome {
 }
 
 /// What a search says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CapacityAnalysis {
     /// What it ended with.
     #[serde(flatten)]

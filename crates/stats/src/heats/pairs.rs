@@ -65,7 +65,7 @@ impl Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case")]
 pub enum Remedy {
-    /// About so many more heats with both members, if they scatter as the heats so far did.
+    /// About this many more heats with both members, if they scatter as the heats so far did.
     MoreHeats {
         /// Heats beyond those so far.
         heats: u32,
@@ -277,7 +277,7 @@ pub fn unseen(starts: usize) -> f64 {
 }
 
 /// What decides on a ratio. It is fixed before anything is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Rule {
     /// A difference must be more than this (0.01: above 1.01 or below 1/1.01).
     pub threshold: f64,

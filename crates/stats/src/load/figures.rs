@@ -6,6 +6,7 @@ use deadheat_model::{
     load::{Protocol, Stage},
     observation::WorkerHealth,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -23,7 +24,7 @@ pub(super) const REDIRECTS: [u16; 6] = [300, 301, 302, 303, 307, 308];
 const LEAST_INTERVALS: usize = 8;
 
 /// What a latency is the time of. Never "latency" alone: the two loops measure different things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LatencyKind {
     /// End − actual start.
@@ -31,9 +32,9 @@ pub enum LatencyKind {
     /// End − start of connecting, where each request has a connection of its own: what tools that connect for each
     /// request count.
     ServiceTimeWithConnect,
-    /// First byte of the answer − actual start, if that was to be recorded.
+    /// First byte of the answer − actual start (`--first-byte`).
     FirstByte,
-    /// First event of an answer that is a stream − actual start, if events were to be recorded.
+    /// First event of an answer that is a stream − actual start (`--stream`).
     FirstEvent,
     /// An event of such an answer − the event before it.
     EventGap,
@@ -50,32 +51,33 @@ pub enum LatencyKind {
 }
 
 /// A distribution of latencies.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     /// Of what.
     pub of: LatencyKind,
     /// How many were recorded.
     pub samples: u64,
-    /// The shortest, in seconds.
+    /// The shortest.
     pub least_seconds: f64,
-    /// The mean, in seconds.
+    /// The mean.
     pub mean_seconds: f64,
-    /// The standard deviation, in seconds.
+    /// The standard deviation.
     pub deviation_seconds: f64,
-    /// [`SHOWN_PERCENTS`], each.
+    /// p50, p75, p90, p95, p99, p99.9 and p99.99.
     pub percentiles: Vec<Percentile>,
-    /// The longest, in seconds.
+    /// The longest.
     pub most_seconds: f64,
 }
 
 /// One percentile.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Percentile {
     /// Which (99: 99 % took no longer).
     pub percent: f64,
-    /// The latency, in seconds (from a histogram with three significant digits).
+    /// The latency there, to three significant digits.
     pub seconds: f64,
-    /// Whether there are enough samples for it; if not, it is a few odd requests, and reports leave it out.
+    /// Whether there are enough samples: from p90, about a hundred beyond it (p99: 10,000 samples). If not, reports leave
+    /// it out.
     pub shown: bool,
 }
 
@@ -118,17 +120,17 @@ fn at(histogram: &LatencyHistogram, percent: f64) -> f64 {
 }
 
 /// What a load found, in figures. All of the measurement alone, unless they say otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadFigures {
     /// The measurement's length.
     pub window_seconds: f64,
-    /// The time in which the valid answers came: the measurement's length, or in a load that a count ended the time of its
+    /// The time in which the valid answers came: the measurement's length, or if a count ended the load, the time of its
     /// requests.
     pub answer_seconds: f64,
     /// Valid answers: those to the measurement's requests that came in it, and one for each pair of requests that its
     /// start and its end cut.
     pub answers: u64,
-    /// Valid answers per second: `answers` ÷ `answer_seconds`.
+    /// Valid answers per second: `answers` ÷ `answer_seconds`. Nothing else is throughput.
     pub throughput_per_second: f64,
     /// Requests issued per second, whatever became of them.
     pub attempts_per_second: f64,
@@ -151,29 +153,29 @@ pub struct LoadFigures {
     pub mean_in_flight: Option<f64>,
     /// Closed loop: connections × requests that each holds in flight. Null if users think: then fewer are.
     pub wanted_in_flight: Option<f64>,
-    /// CPU share of the generator's busiest worker, 0 to 1.
+    /// CPU time of the generator's busiest worker ÷ the measurement's length (0 to 1).
     pub busiest_worker: f64,
-    /// Of all workers the longest time without a CPU that it could have used, as a share of the measurement; null where
-    /// the kernel does not tell.
+    /// Of all workers the longest time without a CPU that it could have used, as a share of the measurement; null if
+    /// the kernel does not report it.
     pub cpu_wait: Option<f64>,
     /// Share of the connections looked at that had unread answers, 0 to 1.
     pub queued_share: f64,
-    /// Whole answers with a 3xx status that names another place (not 304). They were not followed.
+    /// Answers with status 300, 301, 302, 303, 307 or 308 that were not followed; `observation.followed` counts the others.
     pub redirects: u64,
     /// How throughput changed over the measurement; null: too short, too little, or the rate was meant to change.
     pub trend: Option<Trend>,
     /// The distributions with at least one sample.
     pub latencies: Vec<Latency>,
-    /// The events of answers that are streams; null: not recorded.
+    /// The events of answers that are streams; `None` without `--stream`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<EventFigures>,
-    /// Of several requests each for itself, in the spec's order; empty: not recorded.
+    /// Of several requests each for itself, in the order of `spec.exchanges`; absent without `--urls`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<ExchangeFigures>,
 }
 
 /// What a load found of answers that are streams of events.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EventFigures {
     /// Events that came.
     pub events: u64,
@@ -187,7 +189,7 @@ pub struct EventFigures {
 }
 
 /// What a load found of one of its requests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExchangeFigures {
     /// The method.
     pub method: String,

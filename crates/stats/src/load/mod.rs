@@ -12,6 +12,7 @@ mod uneven;
 mod verdict;
 
 use deadheat_model::LoadRecord;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use figures::{
@@ -23,7 +24,7 @@ pub use uneven::Uneven;
 pub use verdict::{Judged, LoadVerdict, Standing, has_mostly_failed};
 
 /// What a load says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadAnalysis {
     /// The thresholds that were used.
     pub settings: LoadSettings,

@@ -7,54 +7,54 @@ use serde::Serialize;
 /// The thresholds. Shares are 0 to 1. None looks at a result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadSettings {
-    /// A worker that is busy for this share of its time makes the generator the limit.
+    /// `busy`: a worker that is busy for this share of its time makes the generator the limit.
     pub generator_busy: f64,
-    /// … if at least so many answers were valid: with fewer, setting up is most of what it did, or failing.
+    /// `busy`, `cpu-wait`: the fewest valid answers. With fewer, setting up is most of what a worker did, or failing.
     pub generator_busy_answers: u64,
-    /// A worker that could have run for this share of its time, and had no CPU, read answers and sent requests late:
-    /// a doubt. With the time that it ran it makes the generator the limit from `generator_busy` on.
+    /// `cpu-wait`: a worker that could have run for this share of its time, and had no CPU, read answers and sent requests
+    /// late: a doubt. Together with the time that it ran, it makes the generator the limit from `generator_busy` on.
     pub cpu_wait: f64,
-    /// Open loop: less than this share of the offered requests was sent, and the load was not what was asked for.
+    /// `late`, `behind`: below this share of the offered requests, the load was not what was asked for. `backlog` is
+    /// reported above 1 − this.
     pub achieved: f64,
-    /// Open loop: a send lag above so many seconds is told, at the highest of p99, p95, p90 and p50 for which there
-    /// are samples enough. An idle CPU wakes up within this time.
+    /// `send-lag`: reported above this lag, at the highest of p99, p95, p90 and p50 with enough samples. An idle CPU wakes
+    /// up within this time.
     pub send_lag_seconds: f64,
-    /// … casts a doubt on the response times when it is more than this share of them at that percentile, …
+    /// `send-lag`: a doubt above this share of the response time at that percentile.
     pub send_lag_doubt: f64,
-    /// … and from this share on the response times say more of the generator than of the server.
+    /// `send-lag`: a limit from this share on: the response times say more of the generator than of the server.
     pub send_lag_limit: f64,
-    /// Open loop: a wait for a connection above this share of the response time, at the same percentile, is told.
+    /// `connection-wait`: reported above this share of the response time, at the same percentile.
     pub connection_wait: f64,
-    /// Requests that had not ended when the measurement did cast a doubt on the percentiles when they are more than
-    /// this share of all: then the p99 may lie among them.
+    /// `unfinished`: above this share of all requests, the p99 may lie among those that had not ended.
     pub unfinished: f64,
-    /// A closed loop's connections × depth and `throughput × mean service time` may differ by this share of the former.
+    /// `little`: connections × depth and throughput × mean service time may differ by this share of the former.
     pub little_deviation: f64,
-    /// Connections whose fewest answers are below this share of the median starve.
+    /// `uneven`: connections starve if the fewest answers ÷ the median are below this.
     pub uneven: f64,
-    /// … if the median is at least so many answers: with fewer, chance and the first answers alone make them differ.
+    /// `uneven`: the smallest median for that. With fewer answers, chance and the first answers alone make them differ.
     pub uneven_answers: u64,
-    /// A median service time below this share of the mean: connections are answered several times in a row.
+    /// `uneven`: a median service time below this share of the mean: connections are answered several times in a row.
     pub uneven_p50: f64,
-    /// Connections with unread answers above this share of those looked at are told, …
+    /// `queued`: a note if more than this share of the connections looked at had unread answers.
     pub queued_note: f64,
-    /// … and from this share on answers are read late more often than not.
+    /// `queued`: a doubt from this share on, if a worker was also as busy as `queued_busy`: answers are read late more
+    /// often than not.
     pub queued_doubt: f64,
-    /// … if a worker was busy for at least this share of its time: one that sleeps finds unread answers whenever it
-    /// wakes up, because they woke it, …
+    /// `queued`: a doubt needs a worker that was busy for at least this share of its time. One that sleeps finds unread
+    /// answers whenever it wakes up, because they woke it.
     pub queued_busy: f64,
-    /// … and if at least so many connections were looked at.
+    /// `queued`: the fewest connections looked at.
     pub queued_looks: u64,
-    /// An interval without any valid answer is told if intervals have so many on average.
+    /// `silence`: an interval without any valid answer is reported if intervals have this many on average.
     pub silence_answers: u64,
-    /// More failed requests than this share of those that ended cast a doubt on the result.
+    /// `failures`: a doubt above this share of the requests that ended.
     pub failures: f64,
-    /// Pauses after failed attempts to connect cast a doubt on the result when they are more than this share of the
-    /// connections' time.
+    /// `reconnect-pauses`: a doubt above this share of the connections' time.
     pub reconnect_pauses: f64,
-    /// A throughput that changed by more than this share over the measurement is not steady.
+    /// `unsteady`: throughput changed by more than this share over the measurement.
     pub steady_change: f64,
-    /// … if the change is also larger than so many of its standard errors.
+    /// `unsteady`: … and by more than this many of the change's standard errors.
     pub steady_errors: f64,
 }
 

@@ -1,11 +1,12 @@
 //! A sign that a load's figures are not the server's alone, with the figures that say so.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Uneven;
 
 /// What a sign does to the figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The generator was the limit: the figures are bounds for the server.
@@ -17,7 +18,7 @@ pub enum Severity {
 }
 
 /// A sign. Shares are 0 to 1.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "sign", rename_all = "kebab-case")]
 pub enum Sign {
     /// One of the hosts that load has a sign of its own.
@@ -109,7 +110,7 @@ pub enum Sign {
         percent: f64,
         /// The send lag there.
         send_lag_seconds: f64,
-        /// The bound above which it is told.
+        /// The lag above which it is reported.
         bound_seconds: f64,
         /// The lag over the response time, both at that percentile.
         response_share: Option<f64>,
@@ -136,7 +137,7 @@ pub enum Sign {
         share: f64,
         /// The age of the oldest, where it is known.
         oldest_seconds: Option<f64>,
-        /// Whether they are so many that percentiles are lower bounds; else only the maximum is.
+        /// Whether percentiles are lower bounds, because there are many of them; otherwise only the maximum is.
         percentiles: bool,
     },
     /// Closed loop: the connections did not hold as many requests in flight as they could (Little, Operations

@@ -1,12 +1,13 @@
 //! The generator's verdict on itself.
 
 use deadheat_model::LoadRecord;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{LoadFigures, LoadSettings, Severity, Sign, signs};
 
 /// What a load's figures are worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Nothing speaks against the figures.
@@ -25,7 +26,7 @@ pub enum Standing {
 const MOSTLY: f64 = 0.5;
 
 /// A sign with its weight.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Judged {
     /// What it does to the figures.
     pub severity: Severity,
@@ -35,7 +36,7 @@ pub struct Judged {
 }
 
 /// The generator's verdict on itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadVerdict {
     /// What the figures are worth.
     pub standing: Standing,

@@ -440,7 +440,7 @@ pub enum Doubt {
         targets: Vec<TargetId>,
     },
     /// Stacks were without load for longer than servers keep idle connections before more than one in twenty of their
-    /// slices, because a round took so long.
+    /// slices, because a round took that long.
     LongGaps {
         /// The load.
         load: String,

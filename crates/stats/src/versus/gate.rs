@@ -1,13 +1,14 @@
 //! What a check of a change may rely on: `--fail-if-slower` and `--require-decision`.
 
 use deadheat_model::comparison::Check;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Direction, Metric, Ratio, Subject, Verdict, Versus};
 use crate::order_statistic::Interval;
 
 /// Whether B passes a check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Gate {
     /// What was asked for.
     #[serde(flatten)]
@@ -21,7 +22,7 @@ pub struct Gate {
 }
 
 /// One ratio that decides on a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateCell {
     /// Which cell.
     #[serde(flatten)]
@@ -37,7 +38,7 @@ pub struct GateCell {
 }
 
 /// What a ratio says of the check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
     /// B is proven slower by more than the bound; without a bound, slower: it fails.

@@ -1,9 +1,10 @@
 //! What two sides are compared in.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What two sides are compared in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// Verified answers per second, in a closed loop.

@@ -16,6 +16,7 @@ pub mod tool_runs;
 
 pub use deadheat_model::comparison::Check;
 use deadheat_model::{TargetId, change::Change, heats::LEAST_HEATS};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
@@ -29,7 +30,7 @@ use crate::{
 };
 
 /// The bounds of a comparison. All are fixed before it; none looks at a result.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bounds {
     /// The share of comparisons that may err (0 to 1).
     pub alpha: f64,
@@ -102,7 +103,7 @@ impl Default for Bounds {
 }
 
 /// B against A.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Versus {
     /// How they were measured.
     pub how: How,
@@ -142,7 +143,7 @@ impl Versus {
 }
 
 /// One side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
     /// What the user called it ("go-nethttp@HEAD~1", "results/…", a URL).
     pub name: String,
@@ -153,7 +154,7 @@ pub struct Side {
 }
 
 /// A named fact.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fact {
     /// What it is.
     pub name: String,
@@ -172,7 +173,7 @@ impl Fact {
 }
 
 /// How both sides were measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum How {
     /// Each in its own session, at two times: no heat has both.
@@ -209,7 +210,7 @@ pub enum How {
 }
 
 /// Why measuring ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
     /// Every cell had a verdict at a look.
@@ -227,7 +228,7 @@ pub enum Ended {
 }
 
 /// One thing that was asked of both sides.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Subject {
     /// The stack, where the sides are sessions with stacks in them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -248,14 +249,14 @@ impl std::fmt::Display for Subject {
 }
 
 /// A cell that was compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     /// What was asked of both.
     #[serde(flatten)]
     pub subject: Subject,
     /// What was found, one for each metric that both sides have.
     pub ratios: Vec<Ratio>,
-    /// So many of the first ratios decide together ([`Compared::verdict`]).
+    /// How many of the first ratios decide together: the worst of their verdicts is the cell's.
     pub deciding: usize,
     /// What to know of it although it counts, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -290,7 +291,7 @@ impl Compared {
 }
 
 /// A cell that was not compared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NotCompared {
     /// What was asked.
     #[serde(flatten)]
@@ -302,7 +303,7 @@ pub struct NotCompared {
 }
 
 /// One metric of B over the same of A.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ratio {
     /// Which.
     pub metric: Metric,
@@ -363,7 +364,7 @@ impl Ratio {
 }
 
 /// What a ratio says of B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// B is better: the interval excludes 1, and the ratio is beyond the threshold. Of throughput and times: faster.

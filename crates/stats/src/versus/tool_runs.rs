@@ -4,12 +4,13 @@ use deadheat_model::{
     imported::{Figures, Run},
     words::count,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Bounds, Metric, Ratio, sessions::of_runs};
 
 /// B's runs against A's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunsVersus {
     /// The rates, judged by Welch's test on their logarithms; without a verdict if a side has fewer than three runs.
     pub throughput: Ratio,
@@ -20,7 +21,7 @@ pub struct RunsVersus {
 }
 
 /// A time of both sides: the geometric means over the runs, in ms.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TimesVersus {
     /// Which: `mean`, `p50` or `p99`.
     pub name: &'static str,

@@ -7,7 +7,7 @@ use std::{
 
 use deadheat_model::{
     heat::{HeatEnd, MemberRecord, Role},
-    heats::SessionRecord,
+    heats::{JournalEntry, SessionRecord},
     session::{TargetRecord, TargetState},
     stack_failure::StackFailure,
 };
@@ -27,6 +27,14 @@ impl Recorded {
     #[track_caller]
     pub fn read(folder: &Path) -> Self {
         let record = read_session(folder).unwrap_or_else(|error| panic!("{error}"));
+        let header = serde_json::to_value(&record.header).expect("JSON");
+        schema::assert_satisfied("session", [&header]);
+        let heats = record.heats.iter().cloned();
+        let heats = heats.map(|heat| JournalEntry::Heat(Box::new(heat)));
+        let heats: Vec<Value> = heats
+            .map(|line| serde_json::to_value(line).expect("JSON"))
+            .collect();
+        schema::assert_satisfied("heats", &heats);
         for (number, measured) in record.heats.iter().enumerate() {
             let load = &record.header.plan.loads[measured.load as usize];
             for member in &measured.heat.members {
@@ -176,7 +184,7 @@ impl Recorded {
         match format {
             "json" => {
                 let value: Value = serde_json::from_str(&text).expect("the report is JSON");
-                schema::assert_satisfied(&value);
+                schema::assert_satisfied("report", [&value]);
                 let mut strings = Vec::new();
                 collect_strings(&value, &mut strings);
                 flat(&strings.join("\n"))

@@ -1,4 +1,4 @@
-//! The published JSON Schema of the report, as somebody else's program would use it.
+//! The published JSON Schemas, as somebody else's program would use them.
 
 use std::fs;
 
@@ -6,20 +6,21 @@ use serde_json::Value;
 
 use super::root::project;
 
-/// Asserts that a report for programs satisfies the schema.
+/// Asserts that documents for programs satisfy the schema of this name.
 #[track_caller]
-pub fn assert_satisfied(report: &Value) {
-    let file = project().join("docs/schemas/report.schema.json");
+pub fn assert_satisfied<'a>(name: &str, documents: impl IntoIterator<Item = &'a Value>) {
+    let file = project().join(format!("docs/schemas/{name}.schema.json"));
     let schema = fs::read_to_string(file).expect("reading the schema");
     let schema: Value = serde_json::from_str(&schema).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("a JSON Schema");
-    let errors: Vec<String> = validator
-        .iter_errors(report)
+    let errors: Vec<String> = documents
+        .into_iter()
+        .flat_map(|document| validator.iter_errors(document))
         .map(|error| format!("{}: {error:.200}", error.instance_path()))
         .collect();
     assert!(
         errors.is_empty(),
-        "the report does not satisfy docs/schemas/report.schema.json:\n{}",
+        "docs/schemas/{name}.schema.json is not satisfied:\n{}",
         errors.join("\n")
     );
 }

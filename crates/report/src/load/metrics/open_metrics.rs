@@ -12,7 +12,6 @@ use super::{
     reading::{BOUNDS, Label, Reading, Times, Value},
     source::Source,
 };
-use crate::csv::number;
 
 /// The values of a series by their instants, in milliseconds since the epoch: Prometheus tells no others apart.
 type Points = BTreeMap<u128, Value>;
@@ -117,7 +116,7 @@ impl Text {
             self.sample(&bucket, &bounded, &up_to.to_string(), at);
         }
         self.sample(&format!("{name}_count"), own, &up_to.to_string(), at);
-        let sum = number(times.sum.as_secs_f64());
+        let sum = times.sum.as_secs_f64().to_string();
         self.sample(&format!("{name}_sum"), own, &sum, at);
     }
 

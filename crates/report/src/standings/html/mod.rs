@@ -61,13 +61,13 @@ pub fn html(view: &StandingsView, contents: Option<&Contents<'_>>) -> Result<Str
         vec![
             DataFile::new(
                 "report.json",
-                "everything that is shown, unrounded (docs/report-json.md)",
+                "everything that is shown, unrounded (docs/formats.md)",
                 command("json"),
                 contents.json,
             ),
             DataFile::new(
                 "report.csv",
-                "a row for each load, stack and metric (docs/report-csv.md)",
+                "a row for each load, stack and metric (docs/formats.md)",
                 command("csv"),
                 contents.csv,
             ),

@@ -1,8 +1,8 @@
 //! From the record of a session to its report, with the statistics in between.
 
-use deadheat_model::heats::SessionRecord;
+use deadheat_model::heats::{JournalEntry, SessionRecord};
 use deadheat_report::{
-    StandingsView, report_schema, standings,
+    StandingsView, standings,
     text::{Charset, Screen},
 };
 use deadheat_simulation::Recorded;
@@ -12,7 +12,7 @@ use deadheat_stats::{
 };
 use serde_json::Value;
 
-use crate::schema::{closed, satisfies};
+use crate::schema::{closed, published, satisfies};
 
 /// Seven stacks at two loads, with the noise that was measured, steered as a real session is.
 pub fn session() -> (SessionRecord, Standings) {
@@ -61,5 +61,13 @@ fn a_steered_session_is_reported_in_every_format() {
     assert!(standings::card(&view, Some("users")).is_ok());
     let report = standings::json(&record, &found).expect("a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");
-    satisfies(&closed(report_schema()), "recorded", &report);
+    satisfies(&closed(published("report")), "recorded", &report);
+    let header = serde_json::to_value(&record.header).expect("JSON");
+    satisfies(&closed(published("session")), "session.json", &header);
+    let heats = closed(published("heats"));
+    for heat in record.heats {
+        let line = JournalEntry::Heat(Box::new(heat));
+        let line = serde_json::to_value(&line).expect("JSON");
+        satisfies(&heats, "heats.jsonl", &line);
+    }
 }
