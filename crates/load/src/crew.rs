@@ -10,17 +10,16 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::{Interval, Observation};
+use deadheat_model::{Interval, SliceEvent, SliceResult, interval::IntervalJoiner};
 
 use crate::{
-    LoadError,
-    intervals::Intervals,
+    LoadError, LoadEvent,
     plan::Plan,
     poller::Events,
-    recorder::{Outlet, room},
+    recorder::{Outlet, Return, room},
     schedule::{Course, Timeline},
     sys,
-    worker::{Part, Worker},
+    worker::Worker,
 };
 
 /// An order to a worker.
@@ -41,21 +40,12 @@ pub(crate) enum Message {
     Interval(usize, Box<Interval>),
     /// Nothing is in flight any more, or it has given up waiting for that.
     Drained,
-    /// What it saw.
-    Seen(Box<Part>),
+    /// What it saw, by its index.
+    Seen(usize, Box<SliceResult>),
     /// It could not go on.
     Failed(LoadError),
     /// Its thread ends.
     Gone(usize),
-}
-
-/// An instant of a slice.
-#[derive(Debug)]
-pub(crate) enum Moment {
-    CountingStarted,
-    CountingEnded,
-    Drained,
-    Interval(Box<Interval>),
 }
 
 /// A worker's ends of the channels.
@@ -80,19 +70,11 @@ impl Drop for Farewell {
 pub(crate) struct Crew {
     orders: Vec<Sender<Order>>,
     messages: Receiver<Message>,
-    intervals: Intervals,
+    intervals: IntervalJoiner,
+    /// The ways back of the workers' own intervals, if there are any.
+    returns: Vec<Return>,
     /// Slices so far.
     slices: u64,
-}
-
-/// What all workers saw in a slice.
-#[derive(Debug, Default)]
-pub(crate) struct Whole {
-    pub(crate) observation: Observation,
-    /// From the measurement's end until nothing was in flight.
-    pub(crate) drained: Duration,
-    pub(crate) reconnected: u64,
-    pub(crate) interrupted: bool,
 }
 
 impl Crew {
@@ -106,14 +88,15 @@ impl Crew {
         let mut crew = Self {
             orders: Vec::new(),
             messages,
-            intervals: Intervals::default(),
+            intervals: IntervalJoiner::default(),
+            returns: Vec::new(),
             slices: 0,
         };
         for index in 0..workers {
             let (order, orders) = mpsc::channel();
             let outlet = plan.interval.map(|_| {
                 let (outlet, give_back) = Outlet::new(index, tell.clone(), plan.arrivals.is_some());
-                crew.intervals.add_worker(give_back);
+                crew.returns.push(give_back);
                 outlet
             });
             let line = Line {
@@ -151,8 +134,8 @@ impl Crew {
         guard: Duration,
         length: Option<Duration>,
         stays: bool,
-        on_moment: &mut dyn FnMut(Moment),
-    ) -> Result<Whole, LoadError> {
+        on_event: &mut dyn FnMut(LoadEvent),
+    ) -> Result<SliceResult, LoadError> {
         // A load of one slice may end by a count, which the plan's own arrivals know.
         let arrivals = if stays {
             plan.arrivals_of_slice(self.slices, guard)
@@ -171,17 +154,17 @@ impl Crew {
         }
         let mut at_work = self.orders.len();
         let mut failed = None;
-        let mut wait_until = |instant, on_moment: &mut dyn FnMut(Moment)| {
-            self.wait_until(instant, &mut at_work, &mut failed, on_moment);
+        let mut wait_until = |instant, on_event: &mut dyn FnMut(LoadEvent)| {
+            self.wait_until(instant, &mut at_work, &mut failed, on_event);
         };
-        wait_until(timeline.measure_from, on_moment);
+        wait_until(timeline.measure_from, on_event);
         if sys::monotonic_ns() >= timeline.measure_from {
-            on_moment(Moment::CountingStarted);
-            wait_until(timeline.measure_until, on_moment);
-            on_moment(Moment::CountingEnded);
+            on_event(LoadEvent::Slice(SliceEvent::CountingStarted));
+            wait_until(timeline.measure_until, on_event);
+            on_event(LoadEvent::Slice(SliceEvent::CountingEnded));
         }
-        wait_until(u64::MAX, on_moment);
-        on_moment(Moment::Drained);
+        wait_until(u64::MAX, on_event);
+        on_event(LoadEvent::Slice(SliceEvent::Drained));
         match failed {
             Some(error) => Err(error),
             None => self.gather(stays),
@@ -194,9 +177,9 @@ impl Crew {
         instant: u64,
         at_work: &mut usize,
         failed: &mut Option<LoadError>,
-        on_moment: &mut dyn FnMut(Moment),
+        on_event: &mut dyn FnMut(LoadEvent),
     ) {
-        let mut on_interval = |whole| on_moment(Moment::Interval(whole));
+        let mut on_interval = |whole| on_event(LoadEvent::Interval(whole));
         while *at_work > 0 {
             let now = sys::monotonic_ns();
             if now >= instant {
@@ -205,7 +188,10 @@ impl Crew {
             let pause = Duration::from_nanos(instant - now);
             match self.messages.recv_timeout(pause) {
                 Ok(Message::Interval(worker, part)) => {
-                    self.intervals.join(worker, part, &mut on_interval);
+                    let workers = self.returns.len();
+                    self.intervals.join(&part, workers, &mut on_interval);
+                    // A worker that is through needs none any more.
+                    let _ = self.returns[worker].try_send(part);
                 }
                 Ok(Message::Drained) => *at_work -= 1,
                 Ok(Message::Failed(error)) => *failed = Some(error),
@@ -213,7 +199,7 @@ impl Crew {
                     *at_work -= 1;
                     failed.get_or_insert(LoadError::Gone { worker });
                 }
-                Ok(Message::Ready | Message::Seen(_)) => {}
+                Ok(Message::Ready | Message::Seen(..)) => {}
                 Err(RecvTimeoutError::Timeout) => return,
                 Err(RecvTimeoutError::Disconnected) => {
                     failed.get_or_insert(LoadError::Gone { worker: 0 });
@@ -225,18 +211,15 @@ impl Crew {
     }
 
     /// Has all workers say what they saw, in their order.
-    fn gather(&mut self, stays: bool) -> Result<Whole, LoadError> {
+    fn gather(&mut self, stays: bool) -> Result<SliceResult, LoadError> {
         for (worker, orders) in self.orders.iter().enumerate() {
             let report = orders.send(Order::Report { stays });
             report.map_err(|_| LoadError::Gone { worker })?;
         }
-        let mut parts: Vec<Option<Box<Part>>> = self.orders.iter().map(|_| None).collect();
+        let mut parts: Vec<Option<Box<SliceResult>>> = self.orders.iter().map(|_| None).collect();
         while let Some(worker) = parts.iter().position(Option::is_none) {
             match self.messages.recv() {
-                Ok(Message::Seen(part)) => {
-                    let index = part.worker;
-                    parts[index] = Some(part);
-                }
+                Ok(Message::Seen(worker, part)) => parts[worker] = Some(part),
                 Ok(Message::Gone(worker)) if parts[worker].is_none() => {
                     return Err(LoadError::Gone { worker });
                 }
@@ -244,23 +227,8 @@ impl Crew {
                 Err(_) => return Err(LoadError::Gone { worker }),
             }
         }
-        let mut whole: Option<Whole> = None;
-        for part in parts.into_iter().flatten() {
-            let whole = match &mut whole {
-                None => whole.insert(Whole {
-                    observation: part.observation,
-                    ..Whole::default()
-                }),
-                Some(whole) => {
-                    whole.observation.merge(&part.observation);
-                    whole
-                }
-            };
-            whole.drained = whole.drained.max(part.outline.drained);
-            whole.reconnected += part.outline.reconnected;
-            whole.interrupted |= part.outline.interrupted;
-        }
-        Ok(whole.unwrap_or_default())
+        let parts = parts.into_iter().flatten();
+        Ok(SliceResult::together(parts.map(|part| *part)))
     }
 }
 
@@ -292,9 +260,11 @@ pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: Line) {
                 // figures.
                 say(Message::Drained);
             }
-            Order::Report { stays: true } => say(Message::Seen(Box::new(worker.report()))),
+            Order::Report { stays: true } => {
+                say(Message::Seen(index, Box::new(worker.report())));
+            }
             Order::Report { stays: false } => {
-                return say(Message::Seen(Box::new(worker.into_report())));
+                return say(Message::Seen(index, Box::new(worker.into_report())));
             }
         }
     }

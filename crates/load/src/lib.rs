@@ -19,7 +19,6 @@ mod deadlines;
 mod dialogue;
 mod error;
 mod http1;
-mod intervals;
 pub mod limits;
 mod plan;
 mod poller;
@@ -46,32 +45,23 @@ pub mod fuzzing {
 
 use std::{sync::atomic::AtomicBool, thread};
 
-use deadheat_model::{Interval, LoadSpec, Observation};
+use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent};
 
 pub use error::LoadError;
-pub use session::{Session, Slice, SliceEvent, SliceSeen};
+pub use session::{Session, Slice};
 pub use tls::{any_certificate, can_offer};
 
-use crew::{Crew, Moment};
+use crew::Crew;
 use plan::Plan;
-
-/// An instant of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The first requests are about to go out. Everything is allocated and all threads run. The load's time begins when
-    /// the listener returns.
-    WarmUpStarted,
-    /// What happens from now on counts.
-    MeasurementStarted,
-    /// The measurement is over; what is in flight may still end (the cool-down).
-    MeasurementEnded,
-}
 
 /// What a load tells while it goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadEvent {
-    /// An instant.
-    Phase(Phase),
+    /// The first requests are about to go out. Everything is allocated and all threads run. The load's time begins when
+    /// the listener returns.
+    Started,
+    /// An instant of it. The measurement is what is counted.
+    Slice(SliceEvent),
     /// An interval is over. Intervals come in order, and only where the spec asks for them.
     Interval(Box<Interval>),
 }
@@ -99,7 +89,7 @@ pub fn raise_descriptor_limit() -> std::io::Result<()> {
 /// Loads a server as `spec` says.
 ///
 /// `on_event` is called on the calling thread at each instant, and the thread sleeps in between. A load that is
-/// stopped in its warm-up has no measurement: the last two instants do not come and the observation's `window` is
+/// stopped in its warm-up has no measurement: counting neither starts nor ends, and the observation's `window` is
 /// zero. Setting `stop` ends the load within some 10 ms; the observation is as complete as any other, over the
 /// window that was measured.
 ///
@@ -120,15 +110,8 @@ pub fn run(
             let work = || crew::work(&plan, stop, line);
             named.spawn_scoped(scope, work).map(drop)
         })?;
-        on_event(LoadEvent::Phase(Phase::WarmUpStarted));
-        let whole = crew.slice(&plan, plan.warm_up, plan.length(), false, &mut |moment| {
-            on_event(match moment {
-                Moment::CountingStarted => LoadEvent::Phase(Phase::MeasurementStarted),
-                Moment::CountingEnded => LoadEvent::Phase(Phase::MeasurementEnded),
-                Moment::Interval(whole) => LoadEvent::Interval(whole),
-                Moment::Drained => return,
-            });
-        })?;
+        on_event(LoadEvent::Started);
+        let whole = crew.slice(&plan, plan.warm_up, plan.length(), false, on_event)?;
         Ok(whole.observation)
     })
 }

@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::{LoadSpec, Observation, StopRule};
+use deadheat_model::{LoadSpec, SliceEvent, SliceResult, StopRule};
 
 use crate::{
-    LoadError,
-    crew::{self, Crew, Moment},
+    LoadError, LoadEvent,
+    crew::{self, Crew},
     plan::Plan,
 };
 
@@ -22,35 +22,6 @@ pub struct Slice {
     pub guard: Duration,
     /// Load that counts.
     pub length: Duration,
-}
-
-/// What was seen of a slice.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SliceSeen {
-    /// `measured` is the counted span, `total` the whole slice with guard and drain. Service and response times are of all
-    /// requests that began in the counted span, also of those that ended in the drain. `connections_opened` and
-    /// `answers_per_connection` are those of this slice alone.
-    pub observation: Observation,
-    /// From the end of the counted span until nothing was in flight.
-    pub drained: Duration,
-    /// Requests that were still in flight when the drain was given up. Their connections were closed.
-    pub undrained: u64,
-    /// Connections that were made in the place of earlier ones since the slice before, those lost while they were held
-    /// included. With a connection per request that is almost every one.
-    pub reconnected: u64,
-    /// Whether the stop flag ended the slice before its drain was over.
-    pub interrupted: bool,
-}
-
-/// An instant of a slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SliceEvent {
-    /// The guard is over: what happens from now on counts.
-    CountingStarted,
-    /// Nothing is sent any more.
-    CountingEnded,
-    /// Nothing is in flight any more, or the drain was given up.
-    Drained,
 }
 
 /// A load whose connections outlive its slices.
@@ -121,24 +92,15 @@ impl Session {
         &mut self,
         slice: Slice,
         on_event: &mut dyn FnMut(SliceEvent),
-    ) -> Result<SliceSeen, LoadError> {
+    ) -> Result<SliceResult, LoadError> {
         let crew = self.crew.as_mut().ok_or(LoadError::Gone { worker: 0 })?;
-        let mut on_moment = |moment| match moment {
-            Moment::CountingStarted => on_event(SliceEvent::CountingStarted),
-            Moment::CountingEnded => on_event(SliceEvent::CountingEnded),
-            Moment::Drained => on_event(SliceEvent::Drained),
-            // None are asked for.
-            Moment::Interval(_) => {}
+        let mut on_instant = |event| {
+            if let LoadEvent::Slice(instant) = event {
+                on_event(instant);
+            }
         };
         let length = Some(slice.length);
-        let whole = crew.slice(&self.plan, slice.guard, length, true, &mut on_moment)?;
-        Ok(SliceSeen {
-            undrained: whole.observation.total.in_flight,
-            observation: whole.observation,
-            drained: whole.drained,
-            reconnected: whole.reconnected,
-            interrupted: whole.interrupted,
-        })
+        crew.slice(&self.plan, slice.guard, length, true, &mut on_instant)
     }
 
     /// Closes all connections and ends the threads. Dropping the session does the same.

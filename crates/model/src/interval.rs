@@ -1,6 +1,6 @@
 //! What happened in a part of a load, told while it goes on.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,5 +131,70 @@ impl Interval {
             (own @ None, Some(more)) => *own = Some(more.clone()),
             (_, None) => {}
         }
+    }
+}
+
+/// Joins parts of intervals, from workers or hosts, to intervals of the whole load.
+#[derive(Debug, Default)]
+pub struct IntervalJoiner(BTreeMap<u64, (usize, Box<Interval>)>);
+
+impl IntervalJoiner {
+    /// Takes in one of `parts` parts of an interval; `on_interval` gets what is whole now, in order.
+    pub fn join(
+        &mut self,
+        part: &Interval,
+        parts: usize,
+        on_interval: &mut dyn FnMut(Box<Interval>),
+    ) {
+        match self.0.get_mut(&part.index) {
+            Some((there, whole)) => {
+                whole.merge(part);
+                *there += 1;
+            }
+            None => {
+                self.0.insert(part.index, (1, Box::new(part.compact())));
+            }
+        }
+        while let Some(first) = self.0.first_entry() {
+            if first.get().0 < parts {
+                return;
+            }
+            on_interval(first.remove().1);
+        }
+    }
+
+    /// No part comes any more: what is there is all there is.
+    pub fn flush(&mut self, on_interval: &mut dyn FnMut(Box<Interval>)) {
+        while let Some((_, (_, whole))) = self.0.pop_first() {
+            on_interval(whole);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_told_once_all_its_parts_are_there() {
+        let mut intervals = IntervalJoiner::default();
+        let mut told = Vec::new();
+        let mut join = |index, succeeded| {
+            let part = Interval {
+                index,
+                succeeded,
+                ..Interval::default()
+            };
+            let mut note = |whole: Box<Interval>| told.push((whole.index, whole.succeeded));
+            intervals.join(&part, 2, &mut note);
+        };
+        join(0, 1);
+        join(1, 2);
+        join(0, 10);
+        join(2, 4);
+        join(1, 20);
+        assert_eq!(told, [(0, 11), (1, 22)]);
+        intervals.flush(&mut |whole| told.push((whole.index, whole.succeeded)));
+        assert_eq!(told, [(0, 11), (1, 22), (2, 4)]);
     }
 }

@@ -14,9 +14,9 @@ use std::{
 };
 
 use clap::Args;
-use deadheat_load::{Session, Slice, SliceEvent};
+use deadheat_load::{Session, Slice};
 use deadheat_model::{
-    LoadSpec, StopRule, Wait,
+    LoadSpec, SliceEvent, StopRule, Wait,
     heat::SLICE_SPREAD,
     load::{Exchange, Expectation, RequestSpec, Schedule, StatusSet, Target},
 };
@@ -419,7 +419,7 @@ impl<'a> Bench<'a> {
                 draining: each(observation.draining, measured.in_flight),
                 cpu: Some(edges[1].saturating_sub(edges[0]).as_secs_f64()),
                 drain_cpu: Some(edges[2].saturating_sub(edges[1]).as_secs_f64()),
-                gave_up: found.undrained > 0,
+                gave_up: found.undrained() > 0,
             });
         }
         Ok(seen)

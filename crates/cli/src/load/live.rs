@@ -67,7 +67,7 @@ impl Live {
             (View::Lines(lines), LoadEvent::Interval(interval)) => {
                 output::note(&lines.line(interval));
             }
-            (View::Lines(_), LoadEvent::Phase(_)) | (View::Silent, _) => {}
+            (View::Lines(_), LoadEvent::Started | LoadEvent::Slice(_)) | (View::Silent, _) => {}
         }
     }
 
@@ -101,7 +101,7 @@ impl Terminal {
         self.model.on(event);
         let early = self.drawn.is_some_and(|last| last.elapsed() < FRAME);
         // A phase is told once, and what it says must not be missed.
-        if !early || matches!(event, LoadEvent::Phase(_)) {
+        if !early || !matches!(event, LoadEvent::Interval(_)) {
             self.draw();
         }
     }

@@ -40,7 +40,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use deadheat_load::{LoadEvent, Phase};
+use deadheat_load::LoadEvent;
 use deadheat_model::{
     Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, load_record::SCHEMA,
 };
@@ -257,11 +257,11 @@ fn go(
         live.on(&event);
         match event {
             // The times of intervals count from here.
-            LoadEvent::Phase(Phase::WarmUpStarted) => {
+            LoadEvent::Started => {
                 started = now();
                 push.begin(&started, &asked.typed, &spec);
             }
-            LoadEvent::Phase(_) => {}
+            LoadEvent::Slice(_) => {}
             LoadEvent::Interval(interval) => {
                 outputs.interval(&interval);
                 push.interval(&interval);

@@ -45,8 +45,6 @@ use lingering::Lingering;
 use slice::recorder;
 use thinking::Thinkers;
 
-pub(crate) use slice::Part;
-
 /// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;
 /// Bytes dropped at once by the kernel. The room for them is never written to, and so takes no memory.

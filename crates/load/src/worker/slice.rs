@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{Observation, observation::WorkerHealth};
+use deadheat_model::{Observation, SliceResult, observation::WorkerHealth};
 
 use super::{Worker, health::Health};
 use crate::{
@@ -14,37 +14,6 @@ use crate::{
     recorder::{Extent, Outlet, Recorder},
     schedule::{Course, global},
 };
-
-/// What one worker saw in a slice.
-#[derive(Debug)]
-pub(crate) struct Part {
-    pub(crate) worker: usize,
-    pub(crate) observation: Observation,
-    pub(crate) outline: Outline,
-}
-
-/// The same without what was counted.
-#[derive(Debug)]
-pub(crate) struct Outline {
-    health: WorkerHealth,
-    /// From the measurement's end until nothing was in flight.
-    pub(crate) drained: Duration,
-    /// Connections made in the place of earlier ones.
-    pub(crate) reconnected: u64,
-    /// Whether it was told to stop before it was over.
-    pub(crate) interrupted: bool,
-}
-
-impl Outline {
-    /// With what was counted by worker `worker`, and `left` requests under way at the end.
-    fn with(self, worker: usize, counted: Recorder, left: u64) -> Part {
-        Part {
-            worker,
-            observation: counted.into_observation(left, self.health.clone()),
-            outline: self,
-        }
-    }
-}
 
 impl Worker<'_> {
     /// A slice begins: connections that were held are looked at, the others are wanted by and by.
@@ -123,20 +92,26 @@ impl Worker<'_> {
     }
 
     /// What was seen in the slice that is over. Connections are held, and another slice may follow.
-    pub(crate) fn report(&mut self) -> Part {
+    pub(crate) fn report(&mut self) -> SliceResult {
         self.hold();
         self.note_cookies();
-        let outline = self.outline();
+        let seen = self.without_counts();
         let fresh = recorder(self.plan, None);
-        let seen = std::mem::replace(&mut self.recorder, fresh);
-        outline.with(self.index, seen, self.left)
+        let counted = std::mem::replace(&mut self.recorder, fresh);
+        SliceResult {
+            observation: counted.into_observation(self.left, self.health()),
+            ..seen
+        }
     }
 
     /// What was seen in the last slice. The sockets are closed.
-    pub(crate) fn into_report(mut self) -> Part {
+    pub(crate) fn into_report(mut self) -> SliceResult {
         self.note_cookies();
-        let outline = self.outline();
-        outline.with(self.index, self.recorder, self.left)
+        let (seen, health) = (self.without_counts(), self.health());
+        SliceResult {
+            observation: self.recorder.into_observation(self.left, health),
+            ..seen
+        }
     }
 
     /// Takes over what connections saw of cookies.
@@ -149,14 +124,18 @@ impl Worker<'_> {
     }
 
     /// What was seen, without what the recorder has.
-    fn outline(&self) -> Outline {
+    fn without_counts(&self) -> SliceResult {
         let (over, due) = (self.clock.now, self.clock.timeline.measure_until);
-        Outline {
+        SliceResult {
+            observation: Observation::default(),
             drained: Duration::from_nanos(over.saturating_sub(due)),
             reconnected: self.recorder.connections.made_again(),
             interrupted: self.interrupted,
-            health: self.health.seen(self.plan.cpus[self.index]),
         }
+    }
+
+    fn health(&self) -> WorkerHealth {
+        self.health.seen(self.plan.cpus[self.index])
     }
 }
 

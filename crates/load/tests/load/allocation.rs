@@ -14,9 +14,9 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{LoadEvent, Phase, Session, Slice};
+use deadheat_load::{LoadEvent, Session, Slice};
 use deadheat_model::{
-    LoadSpec, Observation, Schedule, StopRule, Wait,
+    LoadSpec, Observation, Schedule, SliceEvent, StopRule, Wait,
     load::{Content, RequestSpec, Stream, StreamEvent, Think},
 };
 use deadheat_testkit::{
@@ -170,13 +170,13 @@ fn measured(spec: &LoadSpec) -> Observation {
     let mut in_set_up = 0;
     let mut in_measurement = 0;
     let mut on_event = |event| match event {
-        LoadEvent::Phase(Phase::WarmUpStarted) => in_set_up = BY_WORKERS.load(Ordering::Relaxed),
-        LoadEvent::Phase(Phase::MeasurementStarted) => {
+        LoadEvent::Started => in_set_up = BY_WORKERS.load(Ordering::Relaxed),
+        LoadEvent::Slice(SliceEvent::CountingStarted) => {
             in_measurement = BY_WORKERS.load(Ordering::Relaxed)
         }
         // The workers end at the same instant, and free nothing before they have handed over what they hold.
-        LoadEvent::Interval(_) => {}
-        LoadEvent::Phase(Phase::MeasurementEnded) => {
+        LoadEvent::Slice(SliceEvent::Drained) | LoadEvent::Interval(_) => {}
+        LoadEvent::Slice(SliceEvent::CountingEnded) => {
             in_measurement = BY_WORKERS.load(Ordering::Relaxed) - in_measurement
         }
     };

@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_load::{LoadError, LoadEvent, Phase};
-use deadheat_model::{Schedule, StopRule, Tally};
+use deadheat_load::{LoadError, LoadEvent};
+use deadheat_model::{Schedule, SliceEvent, StopRule, Tally};
 use deadheat_testkit::{OracleServer, Step, Turn, answers, wait_until};
 
 use crate::support::{count, lasting, run, run_until};
@@ -29,9 +29,10 @@ fn phases_are_called_in_order_at_their_instants() {
     run_until(&spec, &mut note, &AtomicBool::new(false)).unwrap();
     let names: Vec<LoadEvent> = phases.iter().map(|(phase, _)| phase.clone()).collect();
     let all = [
-        LoadEvent::Phase(Phase::WarmUpStarted),
-        LoadEvent::Phase(Phase::MeasurementStarted),
-        LoadEvent::Phase(Phase::MeasurementEnded),
+        LoadEvent::Started,
+        LoadEvent::Slice(SliceEvent::CountingStarted),
+        LoadEvent::Slice(SliceEvent::CountingEnded),
+        LoadEvent::Slice(SliceEvent::Drained),
     ];
     assert_eq!(names, all);
     assert!(
@@ -45,7 +46,7 @@ fn the_time_that_a_listener_takes_at_the_start_is_not_the_loads() {
     let server = answering();
     let spec = lasting(server.address(), 2, 250, 50);
     let mut on_event = |event| {
-        if event == LoadEvent::Phase(Phase::WarmUpStarted) {
+        if event == LoadEvent::Started {
             // As a terminal that is drawn for the first time.
             thread::sleep(Duration::from_millis(300));
         }
@@ -155,7 +156,8 @@ fn a_load_stopped_in_its_warm_up_measured_nothing() {
         });
         run_until(&spec, &mut |phase| phases.push(phase), &stop).unwrap()
     });
-    assert_eq!(phases, [LoadEvent::Phase(Phase::WarmUpStarted)]);
+    let drained = LoadEvent::Slice(SliceEvent::Drained);
+    assert_eq!(phases, [LoadEvent::Started, drained]);
     assert_eq!(seen.measured, Tally::default());
     assert!(seen.window.is_zero() && seen.bins.is_empty());
     assert!(seen.total.succeeded > 0);

@@ -11,9 +11,9 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{LoadError, Session, Slice, SliceEvent, SliceSeen};
+use deadheat_load::{LoadError, Session, Slice};
 use deadheat_model::{
-    Failure, LoadSpec, StopRule, Tally, Wait,
+    Failure, LoadSpec, SliceEvent, SliceResult, StopRule, Tally, Wait,
     load::{HttpVersion, Protocol, Reuse},
 };
 use deadheat_testkit::{
@@ -52,7 +52,7 @@ fn milliseconds(guard: u64, length: u64) -> Slice {
 }
 
 /// A slice, and what holds for each.
-fn slice(session: &mut Session, slice: Slice) -> SliceSeen {
+fn slice(session: &mut Session, slice: Slice) -> SliceResult {
     let seen = session.slice(slice, &mut |_| {}).unwrap();
     let observation = &seen.observation;
     assert!(observation.total.is_conserved(), "{:?}", observation.total);
@@ -65,7 +65,7 @@ fn slice(session: &mut Session, slice: Slice) -> SliceSeen {
     } = observation.measured;
     let times = observation.service_time.count();
     assert!((succeeded..=succeeded + in_flight).contains(&times));
-    assert_eq!(seen.undrained, observation.total.in_flight);
+    assert_eq!(seen.undrained(), observation.total.in_flight);
     if !seen.interrupted {
         assert_eq!(observation.window, slice.length);
     }
@@ -86,7 +86,7 @@ fn connections_outlive_slices() {
         requests += total.issued;
         assert!(seen.observation.measured.succeeded > 0);
         assert_eq!(total.succeeded, total.issued, "{:?}", total.failed);
-        assert_eq!((seen.undrained, seen.reconnected), (0, 0));
+        assert_eq!((seen.undrained(), seen.reconnected), (0, 0));
         assert!(!seen.interrupted);
         let opened = if nth == 0 { 5 } else { 0 };
         assert_eq!(seen.observation.connections_opened, opened);
@@ -152,7 +152,7 @@ fn slices_follow_each_other_however_requests_travel() {
             let told = format!("{how}: {total:?} {:?}", seen.observation.examples);
             assert!(total.succeeded > 0, "{told}");
             assert_eq!(total.succeeded, total.issued, "{told}");
-            assert_eq!(seen.undrained, 0, "{told}");
+            assert_eq!(seen.undrained(), 0, "{told}");
             if spec.protocol == A_CONNECTION_EACH {
                 // The first requests of a session travel on connections that were made for the first time.
                 assert!(seen.reconnected + 4 >= total.issued, "{told}");
@@ -215,7 +215,7 @@ fn what_is_in_flight_is_waited_for_before_connections_are_held() {
         let seen = slice(&mut session, milliseconds(0, 70));
         assert!(seen.observation.measured.in_flight > 0);
         assert!(seen.drained > Duration::ZERO);
-        assert_eq!((seen.undrained, seen.reconnected), (0, 0));
+        assert_eq!((seen.undrained(), seen.reconnected), (0, 0));
         assert_eq!(seen.observation.total.failed.total(), 0);
         // The server takes note of an answer after it has sent it.
         wait_until("every answer", || {
@@ -237,11 +237,11 @@ fn what_is_never_answered_is_given_up_with_its_connection() {
     spec.timeouts.cool_down = Duration::from_secs(1);
     let mut session = session(&spec);
     let seen = slice(&mut session, milliseconds(10, 40));
-    assert_eq!((seen.undrained, seen.reconnected), (1, 0));
+    assert_eq!((seen.undrained(), seen.reconnected), (1, 0));
     assert!(seen.drained >= Duration::from_secs(1));
     // The answer that never came is nobody's in the next slice.
     let seen = slice(&mut session, milliseconds(10, 40));
-    assert_eq!((seen.undrained, seen.reconnected), (0, 1));
+    assert_eq!((seen.undrained(), seen.reconnected), (0, 1));
     assert_eq!(seen.observation.total.failed.total(), 0);
     assert_eq!(server.seen().connections, 4);
 }
@@ -342,7 +342,7 @@ fn an_open_loops_schedule_begins_with_each_slice() {
         let found = seen.observation.open.as_ref().unwrap();
         assert_eq!(found.offered, 20);
         assert_eq!(total.issued + found.unsent, 25);
-        assert_eq!((total.failed.total(), seen.undrained), (0, 0));
+        assert_eq!((total.failed.total(), seen.undrained()), (0, 0));
         thread::sleep(Duration::from_millis(60));
     }
 }

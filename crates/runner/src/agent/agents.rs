@@ -10,10 +10,11 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{LoadEvent, Phase};
+use deadheat_load::LoadEvent;
 use deadheat_model::{
-    Interval, LoadSpec, Observation,
+    LoadSpec, Observation, SliceEvent,
     hosts::{HostRecord, HostRole},
+    interval::IntervalJoiner,
     load::Share,
     load_record::GeneratorHost,
 };
@@ -22,7 +23,7 @@ use super::{
     clock::{Exchange, Offset},
     frame::FrameError,
     launcher::{Binary, Launcher},
-    message::{Answer, Instant, Order},
+    message::{Answer, Order},
     monotonic_ns,
     patience::{Deadline, Patience},
     plausible::{Asked, check_interval},
@@ -184,7 +185,7 @@ impl Agents {
             let at = offset.there(start);
             self.say(index, &Order::Start { at })?;
         }
-        on_event(LoadEvent::Phase(Phase::WarmUpStarted));
+        on_event(LoadEvent::Started);
         let observations = self.watch(spec, start, on_event, stop)?;
         let mut whole: Option<Observation> = None;
         for observation in &observations {
@@ -223,11 +224,11 @@ impl Agents {
         let mut pending = Pending::all(self, longest, stop);
         let mut observed: Vec<Option<Observation>> = vec![None; count];
         let mut reached = [
-            (0, Instant::MeasurementStarted),
-            (0, Instant::MeasurementEnded),
+            (0, SliceEvent::CountingStarted),
+            (0, SliceEvent::CountingEnded),
         ];
         let mut reached_by = vec![0; count];
-        let mut intervals = Intervals::default();
+        let mut intervals = IntervalJoiner::default();
         // How many intervals each has told of, and when it did last.
         let mut told = vec![(0, start); count];
         while pending.is_pending() {
@@ -248,10 +249,7 @@ impl Agents {
                         reached_by[index] += 1;
                         *hosts += 1;
                         if *hosts == count {
-                            on_event(LoadEvent::Phase(match instant {
-                                Instant::MeasurementStarted => Phase::MeasurementStarted,
-                                Instant::MeasurementEnded => Phase::MeasurementEnded,
-                            }));
+                            on_event(LoadEvent::Slice(instant));
                         }
                     }
                     Answer::Interval { interval } => {
@@ -259,7 +257,7 @@ impl Agents {
                         check_interval(&interval, spec.interval, *next, since_start)
                             .map_err(|why| AgentError::new(&self.agents[index].host, why))?;
                         (*next, *last) = (interval.index + 1, at);
-                        intervals.join(interval, count, &mut |whole| {
+                        intervals.join(&interval, count, &mut |whole| {
                             on_event(LoadEvent::Interval(whole));
                         });
                     }
@@ -469,41 +467,4 @@ pub(super) fn start(offsets: &[Offset], ahead: Duration) -> u64 {
     let slowest = offsets.iter().map(|offset| offset.round_trip).max();
     let lead = ahead + 4 * slowest.unwrap_or_default();
     monotonic_ns() + lead.as_nanos() as u64
-}
-
-/// Joins what the hosts saw in each interval.
-#[derive(Default)]
-struct Intervals(BTreeMap<u64, (usize, Box<Interval>)>);
-
-impl Intervals {
-    /// Takes in one of `hosts` parts; `on_interval` gets what is whole now, in order.
-    fn join(
-        &mut self,
-        part: Box<Interval>,
-        hosts: usize,
-        on_interval: &mut dyn FnMut(Box<Interval>),
-    ) {
-        match self.0.get_mut(&part.index) {
-            Some((there, whole)) => {
-                whole.merge(&part);
-                *there += 1;
-            }
-            None => {
-                self.0.insert(part.index, (1, part));
-            }
-        }
-        while let Some(first) = self.0.first_entry() {
-            if first.get().0 < hosts {
-                return;
-            }
-            on_interval(first.remove().1);
-        }
-    }
-
-    /// No host goes on: what is there is all there is.
-    fn flush(&mut self, on_interval: &mut dyn FnMut(Box<Interval>)) {
-        while let Some((_, (_, whole))) = self.0.pop_first() {
-            on_interval(whole);
-        }
-    }
 }

@@ -92,7 +92,7 @@ def load():
         for index in range(1_000_000_000):
             say_interval(index=index)
     if fault == "endless instants":
-        forever(lambda: say("reached", instant="measurement-started"))
+        forever(lambda: say("reached", instant="counting-started"))
     if fault == "endless results":
         forever(lambda: say("observed"))
     if fault == "a result without an end":

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::{Interval, LoadSpec, Observation, machine::Machine};
+use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent, SliceResult, machine::Machine};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 use crate::doctor::Examination;
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 8;
+pub(super) const PROTOCOL: u32 = 9;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ pub(super) enum Answer {
     /// The load can begin.
     Ready,
     /// The load came to an instant.
-    Reached(Instant),
+    Reached(SliceEvent),
     Interval {
         interval: Box<Interval>,
     },
@@ -118,23 +118,10 @@ pub(super) enum Answer {
     Examined(Box<Examination>),
 }
 
-/// An instant of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "instant")]
-pub(super) enum Instant {
-    MeasurementStarted,
-    MeasurementEnded,
-}
-
-/// What one host saw of a slice, as [`deadheat_load::SliceSeen`] has it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What one host saw of a slice.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SlicePart {
-    pub(super) observation: Observation,
-    #[serde(with = "deadheat_model::seconds")]
-    pub(super) drained: Duration,
-    pub(super) undrained: u64,
-    pub(super) reconnected: u64,
-    pub(super) interrupted: bool,
+    pub(super) result: SliceResult,
     /// How long after the agreed instant it began.
     #[serde(with = "deadheat_model::seconds")]
     pub(super) late: Duration,
@@ -401,19 +388,11 @@ mod tests {
                 connections: 1,
             },
         ]);
-        let part = SlicePart {
-            observation: Observation::default(),
-            drained: length,
-            undrained: 0,
-            reconnected: 0,
-            interrupted: false,
-            late: length,
-        };
         agree(&[
             Answer::Hello(Box::default()),
             Answer::Clock { nth: 1, at },
             Answer::Ready,
-            Answer::Reached(Instant::MeasurementStarted),
+            Answer::Reached(SliceEvent::CountingStarted),
             Answer::Interval {
                 interval: Box::default(),
             },
@@ -423,7 +402,7 @@ mod tests {
             Answer::Opened { load },
             Answer::Sliced {
                 load,
-                part: Box::new(part),
+                part: Box::default(),
             },
             Answer::Serving {
                 url: "url".to_owned(),

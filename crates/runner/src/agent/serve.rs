@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{LoadEvent, Phase, Slice};
-use deadheat_model::LoadSpec;
+use deadheat_load::{LoadEvent, Slice};
+use deadheat_model::{LoadSpec, SliceEvent};
 
 use super::{
     database::HostedDatabase,
     frame::{FrameError, GREETING},
-    message::{self, Answer, Host, Instant, Order, PROTOCOL},
+    message::{self, Answer, Host, Order, PROTOCOL},
     monotonic_ns,
     sliced::SlicedLoads,
 };
@@ -234,16 +234,13 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
 
 fn load(shared: &Shared, spec: &LoadSpec, orders: &Receiver<Order>) {
     let mut on_event = |event| match event {
-        LoadEvent::Phase(Phase::WarmUpStarted) => {
+        LoadEvent::Started => {
             shared.say(&Answer::Ready);
             wait_for_start(shared, orders);
         }
-        LoadEvent::Phase(Phase::MeasurementStarted) => {
-            shared.say(&Answer::Reached(Instant::MeasurementStarted));
-        }
-        LoadEvent::Phase(Phase::MeasurementEnded) => {
-            shared.say(&Answer::Reached(Instant::MeasurementEnded));
-        }
+        // What it observed says that it is over.
+        LoadEvent::Slice(SliceEvent::Drained) => {}
+        LoadEvent::Slice(instant) => shared.say(&Answer::Reached(instant)),
         LoadEvent::Interval(interval) => shared.say(&Answer::Interval { interval }),
     };
     let found = deadheat_load::run(spec, &mut on_event, &shared.stop);

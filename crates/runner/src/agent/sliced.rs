@@ -43,16 +43,9 @@ impl SlicedLoads {
         };
         let late = Duration::from_nanos(monotonic_ns().saturating_sub(at));
         match session.slice(slice, &mut |_| ()) {
-            Ok(seen) => Answer::Sliced {
+            Ok(result) => Answer::Sliced {
                 load,
-                part: Box::new(SlicePart {
-                    observation: seen.observation,
-                    drained: seen.drained,
-                    undrained: seen.undrained,
-                    reconnected: seen.reconnected,
-                    interrupted: seen.interrupted,
-                    late,
-                }),
+                part: Box::new(SlicePart { result, late }),
             },
             Err(error) => refused(&error),
         }

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{Slice, SliceEvent, SliceSeen};
-use deadheat_model::{LoadSpec, Observation};
+use deadheat_load::Slice;
+use deadheat_model::{LoadSpec, SliceEvent, SliceResult};
 
 use super::{
     agents::{Agents, Pending, TICK, start},
@@ -27,7 +27,7 @@ const LEAD: Duration = Duration::from_millis(3);
 #[derive(Debug)]
 pub(crate) struct Sliced {
     /// What they saw together.
-    pub(crate) seen: SliceSeen,
+    pub(crate) result: SliceResult,
     /// The place of the host with the busiest worker.
     pub(crate) busiest_host: u32,
     /// How long after the agreed instant the last of them began.
@@ -119,7 +119,8 @@ impl Agents {
                     if of == load && pending.is_done(index) =>
                 {
                     let passed = Duration::from_nanos(at.saturating_sub(start));
-                    let checked = asked.map_or(Ok(()), |it| it.check(&part.observation, passed));
+                    let checked =
+                        asked.map_or(Ok(()), |it| it.check(&part.result.observation, passed));
                     checked.map_err(|why| AgentError::new(&self.agents[index].host, why))?;
                     parts.push((index, *part));
                 }
@@ -131,12 +132,12 @@ impl Agents {
         let late = late.unwrap_or_default();
         // Half of it is forgotten with each slice: one late start is no reason to wait for ever.
         self.late = late.max(self.late / 2).min(SILENCE / 10);
-        let busy = |(_, part): &&(usize, SlicePart)| part.observation.busiest_worker();
+        let busy = |(_, part): &&(usize, SlicePart)| part.result.observation.busiest_worker();
         let busiest = parts.iter().max_by(|a, b| busy(a).total_cmp(&busy(b)));
         Ok(Sliced {
             busiest_host: busiest.map_or(0, |(index, _)| *index as u32),
             late,
-            seen: together(parts.into_iter().map(|(_, part)| part)),
+            result: SliceResult::together(parts.into_iter().map(|(_, part)| part.result)),
         })
     }
 
@@ -161,25 +162,4 @@ fn wait_until(at: u64, stop: &AtomicBool) -> bool {
         }
         thread::sleep(left.min(TICK));
     }
-}
-
-fn together(parts: impl Iterator<Item = SlicePart>) -> SliceSeen {
-    let mut whole = SliceSeen {
-        observation: Observation::default(),
-        drained: Duration::ZERO,
-        undrained: 0,
-        reconnected: 0,
-        interrupted: false,
-    };
-    for (nth, part) in parts.enumerate() {
-        match nth {
-            0 => whole.observation = part.observation,
-            _ => whole.observation.merge(&part.observation),
-        }
-        whole.drained = whole.drained.max(part.drained);
-        whole.undrained += part.undrained;
-        whole.reconnected += part.reconnected;
-        whole.interrupted |= part.interrupted;
-    }
-    whole
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Failure, Observation, TargetId,
+    Failure, Observation, SliceEvent, TargetId,
     event::HeatStep,
     fault::LoadFault,
     heat::{
@@ -19,7 +19,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Edge, Member, Moment, World,
+    Member, Moment, World,
     judging::{answer_time, example, flags, suited, wrong_answers},
     place::{Place, Void},
     slices::{SliceTimes, record},
@@ -292,7 +292,7 @@ impl Course<'_, '_> {
             let seen = place
                 .member
                 .slice(Duration::ZERO, rule.slice, &mut |_| ())?;
-            self.check(index, &seen.observation)
+            self.check(index, &seen.result.observation)
                 .map_err(|(failure, _)| failure)?;
             self.world.pause(rule.pause);
             course.add(&seen);
@@ -502,9 +502,9 @@ impl Course<'_, '_> {
             plan.guard,
             plan.slice.mul_f64(length),
             &mut |edge| match edge {
-                Edge::Started => first = world.work(),
-                Edge::Ended => last = world.work(),
-                Edge::Drained => {}
+                SliceEvent::CountingStarted => first = world.work(),
+                SliceEvent::CountingEnded => last = world.work(),
+                SliceEvent::Drained => {}
             },
         )?;
         let ended = self.world.now();
@@ -534,7 +534,10 @@ impl Course<'_, '_> {
         };
         let slice = record(index, times, &seen, first.zip(last), flags);
         // One that was cut short is none.
-        Ok(((!seen.interrupted).then_some(slice), seen.observation))
+        Ok((
+            (!seen.result.interrupted).then_some(slice),
+            seen.result.observation,
+        ))
     }
 
     /// Reads a member's memory, if that is due. It is its own turn's end, and nobody is loaded.

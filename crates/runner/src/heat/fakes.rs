@@ -11,13 +11,13 @@ use std::{
 };
 
 use deadheat_model::{
-    Observation,
+    Observation, SliceEvent, SliceResult,
     heat::{CpuUsed, Freezing},
     noise::CpuSource,
     stack_failure::{Phase, StackFailure},
 };
 
-use super::{Edge, Member, Moment, Seen, Started, Work, World};
+use super::{Member, Moment, Seen, Started, Work, World};
 
 pub(super) const MS: Duration = Duration::from_millis(1);
 
@@ -195,7 +195,7 @@ impl Member for Fake {
         &mut self,
         guard: Duration,
         length: Duration,
-        on_edge: &mut dyn FnMut(Edge),
+        on_edge: &mut dyn FnMut(SliceEvent),
     ) -> Result<Seen, StackFailure> {
         self.asked("slice");
         self.is_alone();
@@ -204,23 +204,26 @@ impl Member for Fake {
             return Err(failed(Phase::Load, "a worker has gone"));
         }
         self.shared.pass(guard);
-        on_edge(Edge::Started);
+        on_edge(SliceEvent::CountingStarted);
         let mut seen = Seen {
-            observation: answers(100, length),
+            result: SliceResult {
+                observation: answers(100, length),
+                drained: MS,
+                ..SliceResult::default()
+            },
             cpu: Some(CpuUsed {
                 seconds: length.as_secs_f64() / 2.0,
                 span_seconds: length.as_secs_f64(),
                 drain_seconds: None,
             }),
-            drained: MS,
             ..Seen::default()
         };
         (self.doing)(self.slices, &self.shared, &mut seen);
         self.slices += 1;
         self.shared.pass(length);
-        on_edge(Edge::Ended);
-        self.shared.pass(seen.drained);
-        on_edge(Edge::Drained);
+        on_edge(SliceEvent::CountingEnded);
+        self.shared.pass(seen.result.drained);
+        on_edge(SliceEvent::Drained);
         Ok(seen)
     }
 

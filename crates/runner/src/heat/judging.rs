@@ -39,17 +39,17 @@ pub(super) fn example(observation: &Observation, is: fn(Failure) -> bool) -> Str
 
 /// About the time of one answer, in a slice of this length. Answers that take longer than it are seen in its drain.
 pub(super) fn answer_time(seen: &Seen, slice: Duration) -> Duration {
-    let observation = &seen.observation;
+    let observation = &seen.result.observation;
     match (observation.measured.succeeded, observation.total.succeeded) {
-        (0, 1..) => slice + seen.drained,
+        (0, 1..) => slice + seen.result.drained,
         _ => observation.service_time.quantile(0.5).unwrap_or_default(),
     }
 }
 
 pub(super) fn flags(seen: &Seen, gap: Option<Duration>) -> Vec<SliceFlag> {
     let found = [
-        (seen.undrained > 0, SliceFlag::Undrained),
-        (seen.reconnected > 0, SliceFlag::Reconnected),
+        (seen.result.undrained() > 0, SliceFlag::Undrained),
+        (seen.result.reconnected > 0, SliceFlag::Reconnected),
         (
             gap.is_some_and(|gap| gap >= LONGEST_GAP),
             SliceFlag::LongGap,

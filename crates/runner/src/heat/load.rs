@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{LoadError, Session, Slice, SliceEvent};
-use deadheat_model::LoadSpec;
+use deadheat_load::{LoadError, Session, Slice};
+use deadheat_model::{LoadSpec, SliceEvent};
 
-use super::{Edge, Seen};
+use super::Seen;
 use crate::agent::{AgentError, Agents};
 
 /// Where the load of a heat's members comes from.
@@ -82,35 +82,25 @@ impl<'g> Load<'g> {
         &mut self,
         guard: Duration,
         length: Duration,
-        on_edge: &mut dyn FnMut(Edge),
+        on_edge: &mut dyn FnMut(SliceEvent),
     ) -> Result<Seen, String> {
-        let mut on_event = |event| match event {
-            SliceEvent::CountingStarted => on_edge(Edge::Started),
-            SliceEvent::CountingEnded => on_edge(Edge::Ended),
-            SliceEvent::Drained => on_edge(Edge::Drained),
-        };
         let slice = Slice { guard, length };
-        let (seen, busiest_host, late) = match self {
-            Self::Here(session) => {
-                let seen = session.slice(slice, &mut on_event).map_err(in_words)?;
-                (seen, None, Duration::ZERO)
-            }
+        Ok(match self {
+            Self::Here(session) => Seen {
+                result: session.slice(slice, on_edge).map_err(in_words)?,
+                ..Seen::default()
+            },
             Self::There { hosts, load, stop } => {
                 let mut there = lock(hosts);
-                let seen = there.generators.slice(*load, slice, &mut on_event, stop);
-                let sliced = there.kept(seen)?;
-                (sliced.seen, Some(sliced.busiest_host), sliced.late)
+                let sliced = there.generators.slice(*load, slice, on_edge, stop);
+                let sliced = there.kept(sliced)?;
+                Seen {
+                    result: sliced.result,
+                    cpu: None,
+                    busiest_host: Some(sliced.busiest_host),
+                    late: sliced.late,
+                }
             }
-        };
-        Ok(Seen {
-            observation: seen.observation,
-            cpu: None,
-            drained: seen.drained,
-            undrained: seen.undrained,
-            reconnected: seen.reconnected,
-            interrupted: seen.interrupted,
-            busiest_host,
-            late,
         })
     }
 }

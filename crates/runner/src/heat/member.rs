@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Observation,
+    SliceEvent, SliceResult,
     heat::{CpuUsed, Freezing},
     noise::CpuSource,
     stack_failure::{Phase, StackFailure},
@@ -39,7 +39,7 @@ pub trait Member: Send {
         &mut self,
         guard: Duration,
         length: Duration,
-        on_edge: &mut dyn FnMut(Edge),
+        on_edge: &mut dyn FnMut(SliceEvent),
     ) -> Result<Seen, StackFailure>;
 
     /// Checks what its warm-up left behind: that the services behind it were asked as often as it answered.
@@ -94,32 +94,13 @@ pub struct Started {
     pub cpu_source: Option<CpuSource>,
 }
 
-/// An edge of the counted part of a slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
-    /// What happens from now on counts.
-    Started,
-    /// The counted part is over; what is in flight may still end.
-    Ended,
-    /// Nothing is in flight any more.
-    Drained,
-}
-
 /// What was seen of a slice.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// What the load found.
-    pub observation: Observation,
+    pub result: SliceResult,
     /// CPU time of the server's process tree in the counted part; `None` where it could not be read.
     pub cpu: Option<CpuUsed>,
-    /// How long the requests in flight at the end were waited for.
-    pub drained: Duration,
-    /// Requests that were still in flight after that.
-    pub undrained: u64,
-    /// Connections that had to be made again.
-    pub reconnected: u64,
-    /// Whether the user's wish to stop ended it early.
-    pub interrupted: bool,
     /// Which of several hosts that loaded had the busiest worker, by its place among them.
     pub busiest_host: Option<u32>,
     /// How much later than the edges were told of the load began and stopped counting.

@@ -31,7 +31,7 @@ pub use engine::{Entry, Heat, HeatError, run, run_told};
 pub(crate) use judging::suited;
 pub use load::{Generator, Hosts};
 pub use machine::Machine;
-pub use member::{Edge, Member, Seen, Started};
+pub use member::{Member, Seen, Started};
 pub use server::ServerMember;
 pub(crate) use server::Subject;
 pub use url::UrlMember;

@@ -7,13 +7,13 @@ use std::{
 };
 
 use deadheat_model::{
-    Exchange, LoadSpec, Observation, Wait,
+    Exchange, LoadSpec, Observation, SliceEvent, Wait,
     heat::{CpuUsed, Freezing},
     stack_failure::{Phase, StackFailure},
 };
 
 use super::{
-    Edge, Member, Seen, Started,
+    Member, Seen, Started,
     load::{Generator, Load},
 };
 use crate::{
@@ -197,7 +197,7 @@ impl Member for ServerMember<'_> {
         &mut self,
         guard: Duration,
         length: Duration,
-        on_edge: &mut dyn FnMut(Edge),
+        on_edge: &mut dyn FnMut(SliceEvent),
     ) -> Result<Seen, StackFailure> {
         let running = there(&mut self.running)?;
         let Some(load) = &mut running.load else {
@@ -208,15 +208,15 @@ impl Member for ServerMember<'_> {
         let tree = &running.tree;
         // The member's own time is read at the inner side of the edges.
         let mut on_edge = |edge| match edge {
-            Edge::Started => {
+            SliceEvent::CountingStarted => {
                 on_edge(edge);
                 first = Some((tree.cpu(), Instant::now()));
             }
-            Edge::Ended => {
+            SliceEvent::CountingEnded => {
                 last = Some((tree.cpu(), Instant::now()));
                 on_edge(edge);
             }
-            Edge::Drained => {
+            SliceEvent::Drained => {
                 drained = tree.cpu();
                 on_edge(edge);
             }
@@ -234,7 +234,11 @@ impl Member for ServerMember<'_> {
             Ok(seen) => {
                 if running.warm_up.is_on {
                     // Only what was asked is wanted of it.
-                    running.warm_up.found.total.merge(&seen.observation.total);
+                    running
+                        .warm_up
+                        .found
+                        .total
+                        .merge(&seen.result.observation.total);
                 }
                 // The CPU time of another span than the answers' would be a wrong cost.
                 let is_same_span = seen.late < length / LATE;

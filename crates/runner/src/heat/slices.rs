@@ -29,7 +29,7 @@ pub(super) fn record(
     edges: Option<(Work, Work)>,
     flags: Vec<SliceFlag>,
 ) -> SliceRecord {
-    let load = &seen.observation;
+    let load = &seen.result.observation;
     SliceRecord {
         member: index as u32,
         at: times.at,
@@ -39,15 +39,15 @@ pub(super) fn record(
         tally: load.measured.clone(),
         service_time: load.service_time.compact(),
         per_connection: PerConnection::of(&load.answers_per_connection)
-            .filter(|_| seen.reconnected == 0),
+            .filter(|_| seen.result.reconnected == 0),
         cut: load.cut,
         carried: load.carried,
         draining: load.draining,
         open: load.open.clone(),
         body_bytes: load.valid_body_bytes,
         cpu: seen.cpu,
-        drained: seen.drained,
-        reconnected: seen.reconnected,
+        drained: seen.result.drained,
+        reconnected: seen.result.reconnected,
         generator: generator_use(seen),
         noise: edges.map(|(first, last)| noise(&first, &last)),
         frozen: FreezeTimes {
@@ -60,7 +60,7 @@ pub(super) fn record(
 
 /// What the generator's threads used, summed up.
 fn generator_use(seen: &Seen) -> GeneratorUse {
-    let load = &seen.observation;
+    let load = &seen.result.observation;
     let workers = load.workers.iter();
     GeneratorUse {
         cpu_seconds: workers.clone().map(|one| one.cpu_time.as_secs_f64()).sum(),

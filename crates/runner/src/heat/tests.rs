@@ -173,7 +173,7 @@ fn a_warm_up_goes_on_until_the_trend_is_within_bounds() {
     let growing = |until: u32| {
         move |slice: u32, _: &Shared, seen: &mut Seen| {
             let count = 100 * u64::from(slice.min(until) + 1);
-            seen.observation = answers(count, seen.observation.window);
+            seen.result.observation = answers(count, seen.result.observation.window);
         }
     };
     // The last four slices are alike once the sixth has ended.
@@ -310,7 +310,7 @@ fn what_happened_before_the_rounds_flags_none_of_their_slices() {
     let (record, _) = with_second(2, |fake| {
         fake.doing(|slice, shared, seen| {
             if slice == WARM - 1 {
-                seen.reconnected = 16;
+                seen.result.reconnected = 16;
                 shared.stage().now.all += Duration::from_secs(60);
             }
         })
@@ -340,7 +340,10 @@ fn one_whose_answers_are_wrong_after_a_thaw_is_void_altogether() {
     let (record, _) = with_second(2, |fake| {
         fake.doing(|slice, _, seen| {
             if slice == WARM + 2 {
-                for tally in [&mut seen.observation.measured, &mut seen.observation.total] {
+                for tally in [
+                    &mut seen.result.observation.measured,
+                    &mut seen.result.observation.total,
+                ] {
                     tally.failed[Failure::WrongContent] = 1;
                     tally.issued += 1;
                 }
@@ -367,7 +370,7 @@ fn one_whose_load_lost_a_request_is_void_from_there_and_the_others_go_on() {
     let losing = |at: u32| {
         move |slice: u32, _: &Shared, seen: &mut Seen| {
             if slice == at {
-                seen.observation.total.issued += 1;
+                seen.result.observation.total.issued += 1;
             }
         }
     };
@@ -406,7 +409,7 @@ fn connections_that_were_closed_while_it_was_frozen_are_flagged_and_it_goes_on()
     let (record, _) = with_second(2, |fake| {
         fake.doing(|slice, _, seen| {
             if slice == WARM + 1 {
-                seen.reconnected = 16;
+                seen.result.reconnected = 16;
             }
         })
     });
@@ -470,7 +473,7 @@ fn a_hypervisor_that_takes_half_of_the_cpu_is_recorded_slice_by_slice() {
             if slice >= WARM {
                 shared.stage().work.steal += 50 * MS;
                 shared.pass(100 * MS);
-                seen.drained = 200 * MS;
+                seen.result.drained = 200 * MS;
             }
         })
     });
@@ -499,8 +502,8 @@ fn one_that_stops_answering_is_given_up_after_two_slices() {
     let (record, _) = with_second(2, |fake| {
         fake.doing(|slice, _, seen| {
             if slice > WARM {
-                seen.observation = answers(0, seen.observation.window);
-                seen.undrained = 16;
+                seen.result.observation = answers(0, seen.result.observation.window);
+                seen.result.observation.total.in_flight = 16;
             }
         })
     });
@@ -510,9 +513,9 @@ fn one_that_stops_answering_is_given_up_after_two_slices() {
     // A slow one, whose answers come in the drain, is none of these.
     let (record, _) = with_second(2, |fake| {
         fake.doing(|_, _, seen| {
-            let total = answers(16, seen.observation.window).total;
-            seen.observation = answers(0, seen.observation.window);
-            seen.observation.total = total;
+            let total = answers(16, seen.result.observation.window).total;
+            seen.result.observation = answers(0, seen.result.observation.window);
+            seen.result.observation.total = total;
         })
     });
     assert_eq!(order(&record), [[0, 1]; 4]);
@@ -525,11 +528,11 @@ fn slices_and_guards_of_a_slow_member_are_as_long_as_its_answers_ask() {
         let shared = Shared::default();
         let slow = Fake::new(1, &shared).doing(move |slice, _, seen| {
             if is_slow(slice) {
-                let window = seen.observation.window;
+                let window = seen.result.observation.window;
                 let total = answers(16, window).total;
-                seen.observation = answers(0, window);
-                seen.observation.total = total;
-                seen.drained = 300 * MS;
+                seen.result.observation = answers(0, window);
+                seen.result.observation.total = total;
+                seen.result.drained = 300 * MS;
             }
         });
         let heat = heat(vec![Fake::new(0, &shared), slow]);
@@ -569,11 +572,11 @@ fn the_round_that_leads_in_is_no_longer_than_planned_where_answers_are_slow() {
     let lengths = Arc::<Mutex<Vec<Duration>>>::default();
     let noted = Arc::clone(&lengths);
     let slow = Fake::new(0, &shared).doing(move |_, _, seen| {
-        noted.lock().unwrap().push(seen.observation.window);
-        let total = answers(16, seen.observation.window).total;
-        seen.observation = answers(0, seen.observation.window);
-        seen.observation.total = total;
-        seen.drained = 300 * MS;
+        noted.lock().unwrap().push(seen.result.observation.window);
+        let total = answers(16, seen.result.observation.window).total;
+        seen.result.observation = answers(0, seen.result.observation.window);
+        seen.result.observation.total = total;
+        seen.result.drained = 300 * MS;
     });
     let record = run_heat(heat(vec![slow]), &shared);
     let lengths = lengths.lock().unwrap();

@@ -6,13 +6,13 @@ use std::{
 };
 
 use deadheat_model::{
-    LoadSpec,
+    LoadSpec, SliceEvent,
     heat::Freezing,
     stack_failure::{Phase, StackFailure},
 };
 
 use super::{
-    Edge, Member, Seen, Started,
+    Member, Seen, Started,
     load::{Generator, Load},
     server::without_server,
 };
@@ -60,7 +60,7 @@ impl Member for UrlMember<'_> {
         &mut self,
         guard: Duration,
         length: Duration,
-        on_edge: &mut dyn FnMut(Edge),
+        on_edge: &mut dyn FnMut(SliceEvent),
     ) -> Result<Seen, StackFailure> {
         let Some(load) = &mut self.load else {
             let reason = "its load has not been opened".to_owned();

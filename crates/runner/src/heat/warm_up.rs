@@ -74,8 +74,8 @@ pub(super) struct Course {
 impl Course {
     /// Adds a slice.
     pub(super) fn add(&mut self, seen: &Seen) {
-        self.throughputs.push(seen.observation.throughput());
-        let answers = seen.observation.measured.answers();
+        self.throughputs.push(seen.result.observation.throughput());
+        let answers = seen.result.observation.measured.answers();
         if let (Some(cpu), 1..) = (seen.cpu, answers) {
             self.costs.push(cpu.seconds / answers as f64);
         }

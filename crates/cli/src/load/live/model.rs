@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use deadheat_load::{LoadEvent, Phase};
+use deadheat_load::LoadEvent;
 use deadheat_model::{
-    FailureCounts, Interval, LatencyHistogram, LoadPhase, LoadSpec, Schedule, StopRule,
+    FailureCounts, Interval, LatencyHistogram, LoadPhase, LoadSpec, Schedule, SliceEvent, StopRule,
 };
 
 use super::series::Series;
@@ -112,9 +112,10 @@ impl Model {
     /// Takes an event.
     pub(super) fn on(&mut self, event: &LoadEvent) {
         match event {
-            LoadEvent::Phase(Phase::WarmUpStarted) => self.enter(LoadPhase::WarmUp),
-            LoadEvent::Phase(Phase::MeasurementStarted) => self.enter(LoadPhase::Measurement),
-            LoadEvent::Phase(Phase::MeasurementEnded) => self.enter(LoadPhase::CoolDown),
+            LoadEvent::Started => self.enter(LoadPhase::WarmUp),
+            LoadEvent::Slice(SliceEvent::CountingStarted) => self.enter(LoadPhase::Measurement),
+            LoadEvent::Slice(SliceEvent::CountingEnded) => self.enter(LoadPhase::CoolDown),
+            LoadEvent::Slice(SliceEvent::Drained) => {}
             LoadEvent::Interval(interval) => self.add(interval),
         }
     }

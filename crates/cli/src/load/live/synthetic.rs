@@ -2,9 +2,10 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use deadheat_load::{LoadEvent, Phase};
+use deadheat_load::LoadEvent;
 use deadheat_model::{
-    Exchange, Failure, Interval, LatencyHistogram, LoadPhase, LoadSpec, Schedule, StopRule,
+    Exchange, Failure, Interval, LatencyHistogram, LoadPhase, LoadSpec, Schedule, SliceEvent,
+    StopRule,
     load::{Arrivals, Stage, Target},
 };
 
@@ -95,7 +96,7 @@ pub(super) fn play(scene: Scene) -> (LoadSpec, Vec<LoadEvent>) {
 pub(super) fn intervals(events: &[LoadEvent]) -> impl Iterator<Item = &Interval> {
     events.iter().filter_map(|event| match event {
         LoadEvent::Interval(interval) => Some(&**interval),
-        LoadEvent::Phase(_) => None,
+        LoadEvent::Started | LoadEvent::Slice(_) => None,
     })
 }
 
@@ -134,7 +135,7 @@ impl Script {
         fill: fn(u64, &mut Chance, &mut Interval),
     ) -> Self {
         if self.phase.is_none() {
-            self.events.push(LoadEvent::Phase(Phase::WarmUpStarted));
+            self.events.push(LoadEvent::Started);
         }
         if self.phase != Some(phase) {
             self.phase = Some(phase);
@@ -142,8 +143,10 @@ impl Script {
                 LoadPhase::WarmUp => {}
                 LoadPhase::Measurement => self
                     .events
-                    .push(LoadEvent::Phase(Phase::MeasurementStarted)),
-                LoadPhase::CoolDown => self.events.push(LoadEvent::Phase(Phase::MeasurementEnded)),
+                    .push(LoadEvent::Slice(SliceEvent::CountingStarted)),
+                LoadPhase::CoolDown => self
+                    .events
+                    .push(LoadEvent::Slice(SliceEvent::CountingEnded)),
             }
         }
         for _ in 0..intervals {

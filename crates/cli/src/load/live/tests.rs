@@ -2,8 +2,7 @@
 
 use std::{thread, time::Instant};
 
-use deadheat_load::Phase;
-use deadheat_model::{Failure, Interval, LoadPhase};
+use deadheat_model::{Failure, Interval, LoadPhase, SliceEvent};
 use ratatui::{
     Terminal as Ratatui,
     backend::TestBackend,
@@ -128,11 +127,11 @@ fn the_warm_up_is_not_in_the_measurements_figures_even_if_it_is_told_late() {
     spec.warm_up = Duration::from_secs(2);
     let mut model = Model::new(&spec, URL);
     assert_eq!((model.phase, model.done()), (None, Some(0.0)));
-    model.on(&LoadEvent::Phase(Phase::WarmUpStarted));
+    model.on(&LoadEvent::Started);
     model.on(&interval(0, LoadPhase::WarmUp, 10));
     assert_eq!(model.so_far.throughput(), 10.0);
     assert_eq!(model.so_far.ended(), 11);
-    model.on(&LoadEvent::Phase(Phase::MeasurementStarted));
+    model.on(&LoadEvent::Slice(SliceEvent::CountingStarted));
     model.on(&interval(1, LoadPhase::WarmUp, 20));
     assert_eq!(model.phase, Some(LoadPhase::Measurement));
     assert_eq!(model.so_far.ended(), 0);
@@ -143,7 +142,7 @@ fn the_warm_up_is_not_in_the_measurements_figures_even_if_it_is_told_late() {
     assert_eq!(model.so_far.service_time.count(), 2);
     // Four of twelve seconds.
     assert!((model.done().unwrap() - 4.0 / 12.0).abs() < 1e-9);
-    model.on(&LoadEvent::Phase(Phase::MeasurementEnded));
+    model.on(&LoadEvent::Slice(SliceEvent::CountingEnded));
     model.on(&interval(4, LoadPhase::CoolDown, 90));
     assert_eq!(model.so_far.throughput(), 40.0);
     assert_eq!(model.done(), Some(1.0));
@@ -156,8 +155,8 @@ fn a_count_is_done_by_what_has_ended() {
     spec.stop = deadheat_model::StopRule::Count { requests: 100 };
     spec.warm_up = Duration::ZERO;
     let mut model = Model::new(&spec, URL);
-    model.on(&LoadEvent::Phase(Phase::WarmUpStarted));
-    model.on(&LoadEvent::Phase(Phase::MeasurementStarted));
+    model.on(&LoadEvent::Started);
+    model.on(&LoadEvent::Slice(SliceEvent::CountingStarted));
     model.on(&interval(0, LoadPhase::Measurement, 24));
     assert_eq!(model.done(), Some(0.25));
     spec.stop = deadheat_model::StopRule::Interrupt;
