@@ -1,4 +1,6 @@
-//! Counts as people read them.
+//! Counts, times and rates as people read them.
+
+use std::time::Duration;
 
 /// An exact count ("5,000").
 pub fn count(value: u64) -> String {
@@ -22,6 +24,34 @@ pub fn time_option(seconds: f64) -> String {
         s if s <= 36_000.0 => format!("{}m", whole(60.0)),
         _ => format!("{}h", whole(3_600.0)),
     }
+}
+
+/// The exact time of a setting: "100 ms", "1.5 s", "90 s", "2 min", "1 h 30 min".
+pub fn time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if time < Duration::from_secs(1) && !time.is_zero() {
+        return format!("{} ms", time.as_secs_f64() * 1000.0);
+    }
+    if seconds < 120 || time.subsec_nanos() > 0 {
+        return format!("{} s", time.as_secs_f64());
+    }
+    let parts = [
+        (seconds / 3600, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts
+        .map(|(number, unit)| format!("{number} {unit}"))
+        .collect();
+    parts.join(" ")
+}
+
+/// A rate: "5,000/s", "0.5/s".
+pub fn rate(per_second: f64) -> String {
+    let rounded = format!("{per_second:.3}");
+    let short = rounded.trim_end_matches('0').trim_end_matches('.');
+    format!("{}/s", separated(short))
 }
 
 /// A decimal number with commas between thousands.
@@ -53,6 +83,36 @@ mod tests {
         ];
         for (seconds, expected) in cases {
             assert_eq!(time_option(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn times_of_settings_are_exact() {
+        let cases = [
+            (0, "0 s"),
+            (100, "100 ms"),
+            (1_500, "1.5 s"),
+            (119_000, "119 s"),
+            (120_000, "2 min"),
+            (5_410_000, "1 h 30 min 10 s"),
+        ];
+        for (milliseconds, expected) in cases {
+            assert_eq!(time(Duration::from_millis(milliseconds)), expected);
+        }
+    }
+
+    #[test]
+    fn rates_are_grouped() {
+        let rates = [
+            (5000.0, "5,000/s"),
+            (0.5, "0.5/s"),
+            (1234567.25, "1,234,567.25/s"),
+            (1.0 / 3.0, "0.333/s"),
+            (0.9999, "1/s"),
+            (100.0, "100/s"),
+        ];
+        for (per_second, expected) in rates {
+            assert_eq!(rate(per_second), expected);
         }
     }
 

@@ -11,6 +11,7 @@ mod status;
 mod stream;
 mod target;
 mod think;
+pub mod words;
 
 use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 

@@ -1,85 +1,35 @@
 //! What was asked for, in a sentence.
 
 use deadheat_model::{
-    LoadRecord, LoadSpec, Schedule, StopRule,
-    load::{Arrivals, Endpoint, HttpVersion, Protocol, Reuse, Stage, Stream, StreamEvent, Think},
+    LoadRecord, LoadSpec, StopRule,
+    load::{Endpoint, Stream, words},
+    words::time,
 };
 
-use crate::figure::{count, counted, figure, seconds};
+use crate::figure::{capital, count, counted, seconds};
 
-/// "Closed loop: 50 connections for 10.0 s after a warm-up of 1.00 s; …".
+/// "Closed loop: 50 connections for 10 s after a warm-up of 1 s; …".
 pub(super) fn plan(record: &LoadRecord) -> String {
     let spec = &record.spec;
     format!(
         "{}; {}{}; {} over {}.",
-        schedule(&spec.schedule) + &thinking(spec) + &ending(record),
+        capital(&words::schedule(&spec.schedule)) + &thinking(spec) + &ending(record),
         requests(spec),
         browsing(spec),
-        protocol(spec),
+        words::protocol(spec),
         transport(spec),
     )
 }
 
-fn schedule(schedule: &Schedule) -> String {
-    match schedule {
-        Schedule::Closed { connections, .. } => {
-            format!("Closed loop: {}", counted(*connections, "connection"))
-        }
-        Schedule::Open {
-            arrivals,
-            stages,
-            connections,
-            most_connections,
-        } => {
-            let stages: Vec<String> = stages.iter().map(stage).collect();
-            let arrivals = match arrivals {
-                Arrivals::Uniform => "uniform",
-                Arrivals::Poisson => "Poisson",
-            };
-            let upper = connections.max(most_connections);
-            let held = if upper == connections {
-                count(u64::from(*upper))
-            } else {
-                format!(
-                    "{} to {}",
-                    count(u64::from(*connections)),
-                    count(u64::from(*upper))
-                )
-            };
-            format!(
-                "Open loop: {} ({arrivals} arrivals), {held} connections",
-                stages.join(", then ")
-            )
-        }
-    }
-}
-
-/// " that think for 1.00 s to 2.00 s after each answer,".
+/// " that think for 1 s to 2 s at random after each answer,".
 fn thinking(spec: &LoadSpec) -> String {
-    let time = |time: std::time::Duration| seconds(time.as_secs_f64());
-    let long = match spec.think {
-        None => return String::new(),
-        Some(Think::Uniform { from, to }) if from == to => time(from),
-        Some(Think::Uniform { from, to }) => format!("{} to {}", time(from), time(to)),
-        Some(Think::Exponential { mean }) => format!("{} on average (exponential)", time(mean)),
-    };
-    format!(" that think for {long} after each answer,")
+    let long = spec.think.as_ref().map(words::think);
+    long.map_or(String::new(), |long| {
+        format!(" that think for {long} after each answer,")
+    })
 }
 
-fn stage(stage: &Stage) -> String {
-    let rate = if stage.from == stage.to {
-        format!("{} requests/s", figure(stage.from))
-    } else {
-        format!("{} to {} requests/s", figure(stage.from), figure(stage.to))
-    };
-    if stage.length.is_zero() {
-        rate
-    } else {
-        format!("{rate} for {}", seconds(stage.length.as_secs_f64()))
-    }
-}
-
-/// How far the measurement came, of a load that was interrupted: "after 2.60 s of 20.0 s".
+/// How far the measurement came, of a load that was interrupted: "after 2.60 s of 20 s".
 pub(super) fn interrupted(record: &LoadRecord) -> Option<String> {
     let when = match done(record) {
         Some(done) if !record.observation.window.is_zero() => format!("after {done}"),
@@ -88,19 +38,15 @@ pub(super) fn interrupted(record: &LoadRecord) -> Option<String> {
     record.interrupted.then_some(when)
 }
 
-/// How much was done, and of how much if that was interrupted: "20.0 s", "37 of 1,000 requests".
+/// How much was done, and of how much if that was interrupted: "20 s", "37 of 1,000 requests".
 fn done(record: &LoadRecord) -> Option<String> {
     let found = &record.observation;
-    let (part, whole) = match record.spec.stop {
-        StopRule::Duration { length } => (
-            seconds(found.window.as_secs_f64()),
-            seconds(length.as_secs_f64()),
-        ),
-        StopRule::Count { requests } => {
-            (count(found.measured.ended()), counted(requests, "request"))
-        }
+    let part = match record.spec.stop {
+        StopRule::Duration { .. } => seconds(found.window.as_secs_f64()),
+        StopRule::Count { .. } => count(found.measured.ended()),
         StopRule::Interrupt => return None,
     };
+    let whole = words::stop(&record.spec.stop);
     Some(if record.interrupted {
         format!("{part} of {whole}")
     } else {
@@ -117,10 +63,7 @@ fn ending(record: &LoadRecord) -> String {
     if spec.warm_up.is_zero() {
         end
     } else {
-        format!(
-            "{end} after a warm-up of {}",
-            seconds(spec.warm_up.as_secs_f64())
-        )
+        format!("{end} after a warm-up of {}", time(spec.warm_up))
     }
 }
 
@@ -151,11 +94,7 @@ fn requests(spec: &LoadSpec) -> String {
 
 /// What an answer is taken apart into, for the sentence that says what was done.
 fn events(stream: &Stream) -> String {
-    let what = match stream.event {
-        StreamEvent::Sse => "server-sent event",
-        StreamEvent::Lines => "line",
-        StreamEvent::Chunks => "chunk",
-    };
+    let what = words::event(stream.event);
     match stream.enough {
         Some(enough) => format!(", each up to {}", counted(enough, what)),
         None => format!(", in {what}s"),
@@ -170,33 +109,6 @@ fn browsing(spec: &LoadSpec) -> &'static str {
         (_, false) => ", redirects followed",
         (_, true) => ", redirects followed, cookies kept",
     }
-}
-
-fn protocol(spec: &LoadSpec) -> String {
-    let Protocol::Http1 {
-        version,
-        reuse,
-        pipeline,
-    } = spec.protocol;
-    let version = match version {
-        HttpVersion::Http10 => "HTTP/1.0",
-        HttpVersion::Http11 => "HTTP/1.1",
-    };
-    let reuse = match reuse {
-        Reuse::KeepAlive => "keep-alive",
-        Reuse::PerRequest => "a connection per request",
-    };
-    let depth = match pipeline {
-        0 | 1 => String::new(),
-        depth => format!(
-            " and {} requests in flight on each",
-            count(u64::from(depth))
-        ),
-    };
-    let most = spec.most_per_connection.map_or(String::new(), |most| {
-        format!(" for {} each", counted(most.get(), "request"))
-    });
-    format!("{version} with {reuse}{most}{depth}")
 }
 
 fn transport(spec: &LoadSpec) -> String {

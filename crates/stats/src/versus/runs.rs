@@ -4,10 +4,13 @@
 //! machine's hour. So only whole runs are replicated. And runs of A that are all older than those of B have the machine's
 //! drift in every ratio, with nothing to tell it from the change; runs that alternate have it on both sides.
 
+use std::time::Duration;
+
 use deadheat_model::{
     LoadRecord, LoadSpec, Schedule,
     change::{Aspect, Change},
-    load::{RequestSpec, Target},
+    load::{ProxyKind, RequestSpec, Target, words as in_words},
+    words::{counted, time},
 };
 
 use super::{
@@ -93,78 +96,81 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
     let requests = spec.exchanges.iter().enumerate();
     let requests = requests.map(|(index, one)| request(spec, index, &one.request));
     let hosts: Vec<&str> = run.hosts.iter().map(|one| one.name.as_str()).collect();
-    vec![
-        (Aspect::Machine, "processor", machine.cpu_model.clone()),
-        (Aspect::Machine, "CPUs", format!("{:?}", machine.cpus)),
-        (Aspect::Machine, "kernel", machine.kernel.clone()),
-        (Aspect::Machine, "hosts", hosts.join(", ")),
-        (Aspect::Deadheat, "Deadheat", run.deadheat.clone()),
-        (Aspect::Settings, "loop", format!("{:?}", spec.schedule)),
-        (Aspect::Settings, "think time", option(spec.think)),
-        (Aspect::Settings, "events", option(spec.stream)),
-        (Aspect::Settings, "protocol", format!("{:?}", spec.protocol)),
+    let ramp = match spec.schedule {
+        Schedule::Closed { ramp, .. } => ramp,
+        Schedule::Open { .. } => Duration::ZERO,
+    };
+    let events = spec.stream.map_or(NONE.to_owned(), |stream| {
+        let what = in_words::event(stream.event);
+        let enough = stream.enough.map(|enough| counted(enough, what));
+        enough.unwrap_or(format!("{what}s"))
+    });
+    let tls = |target: &Target| match target.tls.as_ref().map(in_words::offer) {
+        None => NONE.to_owned(),
+        Some(offer) if offer.is_empty() => "any".to_owned(),
+        Some(offer) => offer,
+    };
+    let proxies = spec.targets().map(|target| match &target.proxy {
+        None => NONE,
+        Some(proxy) => match proxy.kind {
+            ProxyKind::Http => "HTTP",
+            ProxyKind::Socks5 => "SOCKS 5",
+        },
+    });
+    let hidden = spec.hidden.as_ref();
+    let settings = [
+        ("loop", in_words::schedule(&spec.schedule)),
+        ("ramp", time(ramp)),
         (
-            Aspect::Settings,
-            "requests per connection",
-            format!("{:?}", spec.most_per_connection),
+            "think time",
+            spec.think.as_ref().map_or(NONE.to_owned(), in_words::think),
         ),
-        (Aspect::Settings, "TLS", {
-            let tls = |target: &Target| {
-                let offer = target.tls.as_ref();
-                offer.map_or("none".to_owned(), |tls| {
-                    format!("{:?} {:?}", tls.version, tls.cipher_suites)
-                })
-            };
-            spec.targets().map(tls).collect::<Vec<_>>().join(", ")
-        }),
+        ("events", events),
+        ("protocol", in_words::protocol(spec)),
+        ("TLS", joined(spec.targets().map(tls))),
+        ("addresses", spec.routes().count().to_string()),
+        ("proxy", joined(proxies)),
+        ("redirects followed", spec.redirects.to_string()),
         (
-            Aspect::Settings,
-            "addresses",
-            spec.routes().count().to_string(),
+            "cookies",
+            if spec.cookies { "kept" } else { NONE }.to_owned(),
         ),
-        (Aspect::Settings, "proxy", {
-            let proxy = |target: &Target| {
-                target
-                    .proxy
-                    .as_ref()
-                    .map(|proxy| format!("{:?}", proxy.kind))
-            };
-            spec.targets()
-                .filter_map(proxy)
-                .collect::<Vec<_>>()
-                .join(", ")
-        }),
+        ("requests", joined(requests)),
         (
-            Aspect::Settings,
-            "redirects followed",
-            spec.redirects.to_string(),
-        ),
-        (Aspect::Settings, "cookies", spec.cookies.to_string()),
-        (
-            Aspect::Settings,
-            "requests",
-            requests.collect::<Vec<_>>().join(", "),
-        ),
-        (
-            Aspect::Settings,
             "the content of requests",
-            spec.hidden.as_ref().map_or(String::new(), |hidden| {
+            hidden.map_or(String::new(), |hidden| {
                 format!("fingerprint {}", hidden.fingerprint)
             }),
         ),
-        (Aspect::Settings, "duration", format!("{:?}", spec.stop)),
-        (Aspect::Settings, "warm-up", format!("{:?}", spec.warm_up)),
-        (
-            Aspect::Settings,
-            "generator's CPUs",
-            format!("{:?}", spec.cpus),
-        ),
-        (
-            Aspect::Settings,
-            "worker threads",
-            spec.workers().len().to_string(),
-        ),
-    ]
+        ("duration", in_words::stop(&spec.stop)),
+        ("warm-up", time(spec.warm_up)),
+        ("generator's CPUs", cpus(&spec.cpus)),
+        ("worker threads", spec.workers().len().to_string()),
+    ];
+    let surroundings = [
+        (Aspect::Machine, "processor", machine.cpu_model.clone()),
+        (Aspect::Machine, "CPUs", joined(machine.cpus.iter())),
+        (Aspect::Machine, "kernel", machine.kernel.clone()),
+        (Aspect::Machine, "hosts", hosts.join(", ")),
+        (Aspect::Deadheat, "Deadheat", run.deadheat.clone()),
+    ];
+    let settings = settings.map(|(what, value)| (Aspect::Settings, what, value));
+    surroundings.into_iter().chain(settings).collect()
+}
+
+/// Where a setting is absent.
+const NONE: &str = "none";
+
+fn joined(values: impl Iterator<Item = impl ToString>) -> String {
+    let values: Vec<String> = values.map(|value| value.to_string()).collect();
+    values.join(", ")
+}
+
+fn cpus(cpus: &[usize]) -> String {
+    match cpus {
+        [] => "not pinned".to_owned(),
+        cpus => joined(cpus.iter()),
+    }
 }
 
 /// A request in words: what a record has of it.
@@ -183,11 +189,6 @@ fn request(spec: &LoadSpec, index: usize, request: &RequestSpec) -> String {
         request.path,
         headers.join("; ")
     )
-}
-
-/// What is given, or nothing.
-fn option<T: std::fmt::Debug>(given: Option<T>) -> String {
-    given.map_or(String::new(), |given| format!("{given:?}"))
 }
 
 fn warning(change: &Change) -> String {

@@ -1,0 +1,174 @@
+//! A load in words. Plans, reports and comparisons say the same.
+
+use super::{
+    Arrivals, LoadSpec, Protocol, Reuse, Schedule, Stage, StopRule, StreamEvent, Think, Tls,
+};
+use crate::words::{count, counted, rate, time};
+
+/// When requests are sent: "closed loop: 50 connections".
+pub fn schedule(schedule: &Schedule) -> String {
+    match schedule {
+        Schedule::Closed { connections, .. } => {
+            format!("closed loop: {}", counted(*connections, "connection"))
+        }
+        Schedule::Open {
+            arrivals,
+            stages,
+            connections,
+            ..
+        } => {
+            let stages: Vec<String> = stages.iter().map(stage).collect();
+            let most = schedule.most_connections();
+            let held = if most == *connections {
+                counted(most, "connection")
+            } else {
+                format!(
+                    "{} to {}",
+                    count(u64::from(*connections)),
+                    counted(most, "connection")
+                )
+            };
+            format!(
+                "open loop: {} {}, on {held}",
+                stages.join(", then "),
+                self::arrivals(*arrivals)
+            )
+        }
+    }
+}
+
+/// How requests are spaced: "at random (Poisson)".
+pub fn arrivals(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Uniform => "at even distances",
+        Arrivals::Poisson => "at random (Poisson)",
+    }
+}
+
+/// "5,000/s", "1,000/s to 5,000/s for 30 s".
+fn stage(stage: &Stage) -> String {
+    let rates = if stage.from == stage.to {
+        rate(stage.from)
+    } else {
+        format!("{} to {}", rate(stage.from), rate(stage.to))
+    };
+    if stage.length.is_zero() {
+        rates
+    } else {
+        format!("{rates} for {}", time(stage.length))
+    }
+}
+
+/// How long users think: "1 s", "500 ms to 2 s at random".
+pub fn think(think: &Think) -> String {
+    match think {
+        Think::Uniform { from, to } if from == to => time(*from),
+        Think::Uniform { from, to } => format!("{} to {} at random", time(*from), time(*to)),
+        Think::Exponential { mean } => format!("{} on average (exponential)", time(*mean)),
+    }
+}
+
+/// How long is measured: "10 s", "1,000 requests", "until Ctrl-C".
+pub fn stop(stop: &StopRule) -> String {
+    match stop {
+        StopRule::Duration { length } => time(*length),
+        StopRule::Count { requests } => counted(*requests, "request"),
+        StopRule::Interrupt => "until Ctrl-C".to_owned(),
+    }
+}
+
+/// How requests travel: "HTTP/1.1 with keep-alive".
+pub fn protocol(spec: &LoadSpec) -> String {
+    let Protocol::Http1 {
+        version,
+        reuse,
+        pipeline,
+    } = spec.protocol;
+    let reuse = match reuse {
+        Reuse::KeepAlive => "keep-alive",
+        Reuse::PerRequest => "a new connection for each request",
+    };
+    let most = spec.most_per_connection.map_or(String::new(), |most| {
+        format!(" for {} each", counted(most.get(), "request"))
+    });
+    let depth = match pipeline {
+        0 | 1 => String::new(),
+        depth => format!(" and up to {} pipelined on each", counted(depth, "request")),
+    };
+    format!("HTTP/{version} with {reuse}{most}{depth}")
+}
+
+/// What a stream is taken apart into: "server-sent event".
+pub fn event(event: StreamEvent) -> &'static str {
+    match event {
+        StreamEvent::Sse => "server-sent event",
+        StreamEvent::Lines => "line",
+        StreamEvent::Chunks => "chunk",
+    }
+}
+
+/// What TLS is limited to: "only TLS 1.3, only TLS_AES_128_GCM_SHA256". Empty: to nothing.
+pub fn offer(tls: &Tls) -> String {
+    let version = tls.version.map(|version| format!("only TLS {version}"));
+    let suites = &tls.cipher_suites;
+    let suites = (!suites.is_empty()).then(|| format!("only {}", suites.join(", ")));
+    let both: Vec<String> = version.into_iter().chain(suites).collect();
+    both.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_schedule_says_its_loop_its_rates_and_its_connections() {
+        let closed = Schedule::Closed {
+            connections: 1_000,
+            ramp: Duration::ZERO,
+        };
+        assert_eq!(schedule(&closed), "closed loop: 1,000 connections");
+        let stage = |length, from, to| Stage {
+            length: Duration::from_secs(length),
+            from,
+            to,
+        };
+        let open = |stages, most_connections| Schedule::Open {
+            arrivals: Arrivals::Poisson,
+            stages,
+            connections: 20,
+            most_connections,
+        };
+        assert_eq!(
+            schedule(&open(vec![Stage::constant(0.5)], 20)),
+            "open loop: 0.5/s at random (Poisson), on 20 connections"
+        );
+        let stages = vec![stage(10, 1e3, 1e3), stage(90, 1e3, 5e3)];
+        assert_eq!(
+            schedule(&open(stages, 100)),
+            "open loop: 1,000/s for 10 s, then 1,000/s to 5,000/s for 90 s at random (Poisson), on 20 to 100 \
+             connections"
+        );
+    }
+
+    #[test]
+    fn times_of_users_are_those_of_their_distribution() {
+        let seconds = Duration::from_secs;
+        let uniform = |from, to| Think::Uniform { from, to };
+        let cases = [
+            (uniform(seconds(1), seconds(1)), "1 s"),
+            (
+                uniform(Duration::from_millis(500), seconds(2)),
+                "500 ms to 2 s at random",
+            ),
+            (
+                Think::Exponential { mean: seconds(1) },
+                "1 s on average (exponential)",
+            ),
+        ];
+        for (think, expected) in cases {
+            assert_eq!(super::think(&think), expected);
+        }
+    }
+}
