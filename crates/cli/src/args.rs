@@ -11,12 +11,14 @@ use crate::{
     config::args::ConfigArgs,
     data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
     elsewhere::ElsewhereArgs,
+    explicit_options::ExplicitOptions,
+    heats::args::HeatArgs,
     import::ImportArgs,
     load::args::LoadArgs,
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
-    values::{LatencyArg, PinningArg, debian_package, duration, margin, time_like_30ms},
+    values::{debian_package, duration, margin, one_of},
     verbosity::VerbosityArgs,
 };
 
@@ -133,6 +135,8 @@ pub(crate) struct PostgresArgs {
 )]
 pub(crate) struct RunArgs {
     #[command(flatten)]
+    pub(crate) explicit: ExplicitOptions,
+    #[command(flatten)]
     pub(crate) selection: SelectionArgs,
     /// Repeat published comparisons, with their stacks and loads. DOCUMENT is a document, such as `webstacks-*`, or one
     /// table, such as `go-nim-python:json`; repeatable [without DOCUMENT, all]
@@ -153,58 +157,28 @@ pub(crate) struct RunArgs {
     /// It has no time limit, and lists the reasons why a session is unfit to publish.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) publish: bool,
-    /// The time that measuring may take [default: 10m]
-    ///
-    /// With `--quick` 3m, with `--publish` no limit, with `--published` 30m.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) budget: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) heat: HeatArgs,
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
     #[arg(long, hide_short_help = true)]
     pub(crate) whole_budget: bool,
     /// Two stacks that are proven to be within this are a dead heat
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// The maximum number of heats of each load [default: as many as fit the budget]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pub(crate) heats: Option<u32>,
-    /// How long the rounds of a heat last [default: 10s to 60s, longer if its servers start slowly]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub(crate) heat_time: Option<Duration>,
-    /// The counted part of a slice; longer where answers are slow
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration, hide_short_help = true)]
-    pub(crate) slice: Duration,
-    /// The part of a slice before it that does not count
-    #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = time_like_30ms, hide_short_help = true)]
-    pub(crate) guard: Duration,
-    /// A fixed warm-up time [default: until the server is steady]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub(crate) warm_up: Option<Duration>,
     /// Measure response times below capacity
     ///
     /// In open loops: at shares of each stack's own capacity, and at a rate common to all. Five loads take the place of each
     /// one, so raise --budget with it. By default off; with `--publish` on.
-    #[arg(long, value_enum, value_name = "WHEN")]
-    pub(crate) latency: Option<LatencyArg>,
-    /// The seed of the order and of random requests [default: a random one, recorded]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    pub(crate) seed: Option<u64>,
-    /// Whether server and generator have CPUs of their own
-    #[arg(long, value_enum, default_value_t = PinningArg::Apart, hide_short_help = true)]
-    pub(crate) pinning: PinningArg,
+    #[arg(long, value_name = "WHEN", value_parser = one_of(&[
+        ("on", true, "Four open loops for each closed one"),
+        ("off", false, "Closed loops only"),
+    ]))]
+    pub(crate) latency: Option<bool>,
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
-    /// The folder of sessions
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub(crate) results: PathBuf,
     /// Install missing requirements first, as `deadheat setup --yes` does
     #[arg(long)]
     pub(crate) setup: bool,
-    /// How long a server may take to its first correct answer
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, hide_short_help = true)]
-    pub(crate) start_timeout: Duration,
-    /// Print the plan and exit without measuring
-    #[arg(long)]
-    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) data: FilesArgs<Format>,
     /// Write the report so far after each heat, as a page that reloads itself
@@ -323,7 +297,7 @@ pub(crate) struct DoctorArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
-    #[arg(value_name = "GLOB")]
+    #[arg(id = "stack", value_name = "GLOB")]
     pub(crate) stacks: Vec<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
@@ -360,7 +334,7 @@ pub(crate) struct EjectArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
-    #[arg(value_name = "GLOB")]
+    #[arg(id = "stack", value_name = "GLOB")]
     pub(crate) stacks: Vec<String>,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,

@@ -7,12 +7,17 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use deadheat_report::{
+    document::Document,
     figure,
     text::{Charset, Screen},
 };
 use deadheat_runner::files::Destination;
+use serde_json::Value;
 
-use crate::{exit::Failure, output};
+use crate::{
+    exit::{Exit, Failure},
+    output,
+};
 
 /// The columns of a text file.
 pub(crate) const COLUMNS: usize = 80;
@@ -230,6 +235,24 @@ impl<F: DataFormat> FilesArgs<F> {
         }
     }
 
+    /// Prints a plan as text, or else as JSON.
+    ///
+    /// # Errors
+    /// When another format was asked for, or it cannot be written.
+    pub(crate) fn print_plan(
+        &self,
+        plan: &Document,
+        as_json: impl FnOnce() -> Value,
+    ) -> Result<Exit, Failure> {
+        let plan = if self.plan_is_json()? {
+            format!("{:#}\n", as_json())
+        } else {
+            plan.text(page())
+        };
+        output::data(&plan)?;
+        Ok(Exit::Fine)
+    }
+
     /// Opens the files.
     ///
     /// # Errors
@@ -332,6 +355,11 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
         )),
         _ => output::bytes(bytes),
     }
+}
+
+/// A plan as a note before a measurement.
+pub(crate) fn as_note(plan: &Document) -> String {
+    plan.text(page()).trim_end().to_owned()
 }
 
 /// What the text of a file is read on.

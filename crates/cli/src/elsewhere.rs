@@ -14,6 +14,7 @@ use deadheat_runner::agent::{LOCAL, Launcher};
 
 use crate::{
     care::may_listen,
+    explicit_options::ExplicitOptions,
     hosts_file::FromFile,
     reach::{ReachArgs, check_names, check_share, own_address, resolved, way_to},
     slurm::{self, Node},
@@ -58,7 +59,7 @@ impl ElsewhereArgs {
     ///
     /// # Errors
     /// The mistakes in the file.
-    pub(crate) fn read_file(&mut self) -> Result<(), String> {
+    pub(crate) fn read_file(&mut self, explicit: &mut ExplicitOptions) -> Result<(), String> {
         let Some(path) = &self.hosts else {
             return Ok(());
         };
@@ -73,6 +74,7 @@ impl ElsewhereArgs {
         let cpus = &mut self.generator_cpus;
         file.fill("generator-cpus", cpus, named.generator_cpus);
         file.fill("address", &mut self.address, named.address);
+        file.taken().for_each(|option| explicit.add(option));
         self.file = Some(file);
         Ok(())
     }
@@ -87,8 +89,9 @@ impl ElsewhereArgs {
 
     /// What messages call the value of an option: "--database", or "`database` (hosts.toml:2)".
     pub(crate) fn called(&self, option: &str) -> String {
-        let of_file = self.file.as_ref().and_then(|file| file.called(option));
-        of_file.unwrap_or_else(|| format!("--{option}"))
+        let name = option.trim_start_matches('-');
+        let of_file = self.file.as_ref().and_then(|file| file.called(name));
+        of_file.unwrap_or_else(|| option.to_owned())
     }
 }
 
@@ -352,7 +355,7 @@ mod tests {
         let hosts = ask(|args| {
             args.hosts = Some(path);
             change(args);
-            args.read_file().unwrap();
+            args.read_file(&mut ExplicitOptions::default()).unwrap();
         });
         hosts.map(|hosts| hosts.expect("hosts"))
     }

@@ -40,6 +40,11 @@ impl FromFile {
         is_there
     }
 
+    /// The options that have their values from here.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = &str> {
+        self.taken.iter().map(String::as_str)
+    }
+
     /// Gives an option that has no value yet the one from here.
     pub(crate) fn fill<T>(&mut self, option: &str, into: &mut Option<T>, value: Option<T>) {
         if into.is_none() && self.takes(option, value.is_some()) {

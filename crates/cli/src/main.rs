@@ -14,6 +14,7 @@ mod documented;
 mod elsewhere;
 mod embedded;
 mod exit;
+mod explicit_options;
 mod heats;
 mod hidden;
 mod hints;

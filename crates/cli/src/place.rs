@@ -13,6 +13,11 @@ pub(crate) struct PlaceArgs {
     pub(crate) root: Option<PathBuf>,
     /// A folder with more stacks, one in each of its folders; they come before others of the same name; repeatable. Stacks
     /// are programs that run as you
-    #[arg(long = "stacks", value_name = "DIR", hide_short_help = true)]
+    #[arg(
+        id = "stacks",
+        long = "stacks",
+        value_name = "DIR",
+        hide_short_help = true
+    )]
     pub(crate) more_stacks: Vec<PathBuf>,
 }

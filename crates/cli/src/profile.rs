@@ -16,9 +16,7 @@ use crate::{
     args::{AUTO, RunArgs, SelectionArgs},
     elsewhere,
     exit::Failure,
-    invocation::{self, random_seed},
-    select,
-    values::LatencyArg,
+    invocation, select,
 };
 
 /// The time that measuring may take, where nobody says so.
@@ -69,31 +67,28 @@ impl Profile {
         if args.elsewhere.database.is_some() && args.postgres.postgres != AUTO {
             return Err(Failure::usage(format!(
                 "--postgres and {}: use one of them; --database HOST starts a PostgreSQL of its own there",
-                args.elsewhere.called("database")
+                args.elsewhere.called("--database")
             )));
         }
+        let base = args.heat.session(SessionOptions::new(
+            select::targets(catalogue, &self.selection),
+            self.selection.workloads,
+            catalogue.workload("plaintext").cloned(),
+            args.heat.seed(),
+            invocation::supervision()?,
+        ));
         Ok(SessionOptions {
             cells: self.cells,
             published: self.published,
-            results: args.results.clone(),
             budget: self.budget,
             purpose: self.purpose,
             heats: HeatOptions {
-                heats: args.heats,
-                time: args.heat_time,
-                slice: args.slice,
-                guard: args.guard,
                 margin: args.margin,
                 until_decided: !args.whole_budget && !args.publish,
                 left_out: self.left_out,
-                ..HeatOptions::default()
+                ..base.heats
             },
-            warm_up: args.warm_up,
-            latency: match args.latency {
-                Some(asked) => asked == LatencyArg::On,
-                None => self.purpose == Purpose::Publication,
-            },
-            pinning: args.pinning.mode(),
+            latency: args.latency.unwrap_or(self.purpose == Purpose::Publication),
             hosts,
             typed: Typed {
                 root: args.selection.place.root.clone(),
@@ -101,16 +96,8 @@ impl Profile {
                 postgres: without_password(&args.postgres.postgres),
             },
             postgres: select::postgres(&args.postgres.postgres)?,
-            start_timeout: args.start_timeout,
             live: args.live,
-            arguments: invocation::arguments(),
-            ..SessionOptions::new(
-                select::targets(catalogue, &self.selection),
-                self.selection.workloads,
-                catalogue.workload("plaintext").cloned(),
-                args.seed.unwrap_or_else(random_seed),
-                invocation::supervision()?,
-            )
+            ..base
         })
     }
 }
@@ -179,9 +166,9 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         purpose,
         // A publication takes what it needs.
         budget: match purpose {
-            Purpose::Publication => args.budget,
-            Purpose::FirstLook => Some(args.budget.unwrap_or(QUICK_BUDGET)),
-            _ => Some(args.budget.unwrap_or(USUAL_BUDGET)),
+            Purpose::Publication => args.heat.budget,
+            Purpose::FirstLook => Some(args.heat.budget.unwrap_or(QUICK_BUDGET)),
+            _ => Some(args.heat.budget.unwrap_or(USUAL_BUDGET)),
         },
     })
 }
@@ -193,7 +180,7 @@ fn repetition(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure>
         documents: if all { &[] } else { &args.published },
         workloads: &args.selection.workload,
         stacks: &args.selection.stack,
-        server_cpus: session::share_out(args.pinning.mode()).server_cpus(),
+        server_cpus: session::share_out(args.heat.pinning).server_cpus(),
     };
     let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;
     Ok(Profile {
@@ -202,6 +189,6 @@ fn repetition(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure>
         cells: Some(found.cells),
         published: found.tables,
         purpose: Purpose::Repetition,
-        budget: Some(args.budget.unwrap_or(REPETITION_BUDGET)),
+        budget: Some(args.heat.budget.unwrap_or(REPETITION_BUDGET)),
     })
 }

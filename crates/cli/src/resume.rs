@@ -1,8 +1,7 @@
 //! `deadheat run --resume`: goes on with a session as it began.
 
-use std::{collections::BTreeSet, env, ffi::OsString, path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
-use clap::{CommandFactory, parser::ValueSource};
 use deadheat_model::{
     Cell, TargetId,
     heats::{Asked, Plan, SessionHeader, SessionRecord},
@@ -17,8 +16,9 @@ use deadheat_runner::{
 };
 
 use crate::{
-    args::{Arguments, RunArgs},
+    args::RunArgs,
     exit::{Exit, Failure},
+    explicit_options::ExplicitOptions,
     heats, interrupt,
     invocation::{self, shown},
     output,
@@ -28,23 +28,24 @@ use crate::{
 
 /// Options that change nothing of what is measured.
 const HARMLESS: [&str; 9] = [
-    "resume",
-    "format",
-    "json",
-    "output",
-    "live",
-    "no-config",
-    "postgres",
-    "root",
-    "stacks",
+    "--resume",
+    "--format",
+    "--json",
+    "--output",
+    "--live",
+    "--no-config",
+    "--postgres",
+    "--root",
+    "--stacks",
 ];
+/// Options of all commands.
+const GLOBAL: [&str; 3] = ["--color", "--verbose", "--quiet"];
 
 /// What is left of a URL in the record.
 const WITHOUT_PASSWORD: &str = "://…";
 
 pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
-    let given = given("run", env::args_os());
-    refuse_others(&given, &HARMLESS)?;
+    refuse_others(&args.explicit, &HARMLESS)?;
     let session = Resumable::open(folder).map_err(Failure::resuming)?;
     if session.is_complete() {
         let note = format!(
@@ -57,46 +58,20 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         return heats::show_complete(&ended.folder, args, args.data.open()?);
     }
     refuse_if_unprepared(session.record())?;
-    let options = options(args, &given, &session.record().header)?;
+    let options = options(args, &session.record().header)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     heats::resume(session, &options, args, &interrupted)
 }
 
-/// The options of a subcommand that stand on the command line, without their dashes.
-pub(crate) fn given(subcommand: &str, arguments: impl Iterator<Item = OsString>) -> Vec<String> {
-    let command = Arguments::command();
-    let matches = command.clone().try_get_matches_from(arguments);
-    let Some(typed) = matches
-        .ok()
-        .and_then(|found| found.subcommand_matches(subcommand).cloned())
-    else {
-        return Vec::new();
-    };
-    let options = command.find_subcommand(subcommand).into_iter();
-    options
-        .flat_map(|command| command.get_arguments())
-        .filter(|option| {
-            let id = option.get_id();
-            typed.ids().any(|present| present == id)
-                && typed.value_source(id.as_str()) == Some(ValueSource::CommandLine)
-        })
-        .filter_map(|option| option.get_long().map(str::to_owned))
-        .collect()
-}
-
 /// Refuses options that are not among the `harmless` ones.
-pub(crate) fn refuse_others(given: &[String], harmless: &[&str]) -> Result<(), Failure> {
-    let others: Vec<String> = given
-        .iter()
-        .filter(|option| !harmless.contains(&option.as_str()))
-        .map(|option| format!("--{option}"))
-        .collect();
-    if others.is_empty() {
+pub(crate) fn refuse_others(given: &ExplicitOptions, harmless: &[&str]) -> Result<(), Failure> {
+    let others = given.without(harmless).without(&GLOBAL);
+    if others.names().is_empty() {
         return Ok(());
     }
     Err(Failure::usage(format!(
         "{} cannot be used with --resume: a session goes on as it began; omit that, or begin a new session",
-        others.join(", ")
+        others.names().join(", ")
     )))
 }
 
@@ -119,11 +94,7 @@ fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), Failure> {
 }
 
 /// The options that the session began with, for the targets and workloads of its plan.
-fn options(
-    args: &RunArgs,
-    given: &[String],
-    began: &SessionHeader,
-) -> Result<SessionOptions, Failure> {
+fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Failure> {
     let Asked {
         root,
         stacks,
@@ -144,7 +115,7 @@ fn options(
     // A file that somebody changed may have any number.
     let time = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
     let plan = &began.plan;
-    let source = if given.iter().any(|option| option == "postgres") {
+    let source = if args.explicit.has("--postgres") {
         args.postgres.postgres.clone()
     } else {
         postgres(began)?
@@ -242,15 +213,22 @@ fn targets(catalogue: &Catalogue, plan: &Plan) -> Vec<SelectedTarget> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
     use deadheat_model::{heats::SCHEMA, machine::Machine};
 
     use super::*;
+    use crate::args::{Arguments, Command};
 
     #[test]
     fn what_changes_what_is_measured_is_refused() {
         let typed = |options: &[&str]| {
-            let all = ["deadheat", "run", "--resume", "x"].iter().chain(options);
-            given("run", all.map(OsString::from))
+            let all = ["deadheat", "-q", "run", "--resume", "x"]
+                .iter()
+                .chain(options);
+            match Arguments::try_parse_from(all).unwrap().command {
+                Command::Run(args) => args.explicit,
+                other => panic!("{other:?}"),
+            }
         };
         for harmless in [
             &[][..],

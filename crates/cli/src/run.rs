@@ -12,7 +12,9 @@ pub(crate) fn run(mut args: RunArgs) -> Result<Exit, Failure> {
     if let Some(session) = args.resume.clone() {
         return resume::resume(&args, &session);
     }
-    args.elsewhere.read_file().map_err(Failure::usage)?;
+    args.elsewhere
+        .read_file(&mut args.explicit)
+        .map_err(Failure::usage)?;
     let catalogue = select::catalogue(&args.selection.place)?;
     let profile = Profile::of(&args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_model::{TargetId, words::counted, workload::Oracle};
+use deadheat_report::document::Section;
 use deadheat_runner::{
     manifest::{Catalogue, Reach, Selection, Stack},
     prepare::{
@@ -14,10 +15,9 @@ use deadheat_runner::{
 
 use crate::{
     args::{PostgresArgs, SetupArgs},
+    data,
     exit::{Exit, Failure},
-    interrupt, invocation, output,
-    plan_text::entry,
-    select,
+    interrupt, invocation, output, plan_text, select,
     toolchains::looking,
 };
 
@@ -252,25 +252,26 @@ fn tell(progress: &SetupProgress<'_>) {
 
 /// What a setup is going to do, in a few lines. `--dry-run` has the commands.
 fn overview(plan: &SetupPlan) -> String {
-    let mut lines = match (plan.is_empty(), plan.notes.is_empty()) {
-        (true, true) => return "setup: nothing to do".to_owned(),
-        (true, false) => vec!["setup: nothing that it could do".to_owned()],
-        (false, _) => vec!["Setup".to_owned()],
+    let headline = match (plan.is_empty(), plan.notes.is_empty()) {
+        (true, true) => "setup: nothing to do",
+        (true, false) => "setup: nothing that it could do",
+        (false, _) => "Setup",
     };
+    let mut entries = Vec::new();
     if !plan.packages.is_empty() {
         let count = counted(plan.packages.len(), "Debian package");
         let packages = format!("{count}, as root: {}", plan.packages.join(", "));
-        lines.extend(entry("system", &packages));
+        entries.push(("system", packages));
     }
     let mut stacks: Vec<&str> = plan.fetch.iter().map(|(stack, _)| stack.as_str()).collect();
     stacks.dedup();
     if !stacks.is_empty() {
-        let fetches = format!("dependencies of {}", stacks.join(", "));
-        lines.extend(entry("fetch", &fetches));
+        entries.push(("fetch", format!("dependencies of {}", stacks.join(", "))));
     }
+    let document = plan_text::plan(headline.to_owned(), entries);
     // Not wrapped: they hold commands and addresses to copy.
-    lines.extend(plan.notes.iter().map(|note| format!("  not here  {note}")));
-    lines.join("\n")
+    let notes = Section::new("Not installed by setup:").log(&plan.notes);
+    data::as_note(&document.section(notes))
 }
 
 /// A step in a line: why, and the command as far as there is room. A list of packages has been shown before.
@@ -311,8 +312,8 @@ mod tests {
         plan.notes.push("elixir-phoenix: no Hex".to_owned());
         assert_eq!(
             overview(&plan),
-            "Setup\n  system    2 Debian packages, as root: nim, php-fpm\n  fetch     dependencies of java-vertx\n  \
-             not here  elixir-phoenix: no Hex"
+            "Setup\n  system  2 Debian packages, as root: nim, php-fpm\n  fetch   dependencies of java-vertx\n\n\
+             Not installed by setup:\n    elixir-phoenix: no Hex"
         );
         assert_eq!(overview(&SetupPlan::default()), "setup: nothing to do");
     }

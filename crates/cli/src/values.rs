@@ -2,32 +2,22 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use clap::ValueEnum;
-use deadheat_runner::{prepare::is_package_name, session::PinningMode};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use deadheat_runner::prepare::is_package_name;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LatencyArg {
-    /// Four open loops for each closed one
-    On,
-    /// Closed loops only
-    Off,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PinningArg {
-    /// Each on CPUs of its own
-    Apart,
-    /// The operating system decides
-    Off,
-}
-
-impl PinningArg {
-    pub(crate) fn mode(self) -> PinningMode {
-        match self {
-            PinningArg::Apart => PinningMode::Apart,
-            PinningArg::Off => PinningMode::Off,
-        }
-    }
+/// A parser of these words: what each means, and its help.
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+    values: &'static [(&'static str, T, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    let possible = values
+        .iter()
+        .map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(possible).try_map(move |typed| {
+        let value = values.iter().find(|(name, ..)| *name == typed);
+        value
+            .map(|(_, value, _)| value.clone())
+            .ok_or("not one of the values")
+    })
 }
 
 /// CPUs with a higher number than this are not there: the kernel's own limit is lower.

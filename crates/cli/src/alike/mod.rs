@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-use clap::{Args, Parser, ValueEnum, error::ErrorKind};
+use clap::{Args, Parser, error::ErrorKind};
 use deadheat_model::LoadRecord;
 use deadheat_report::alike::{self, Tool, remarks};
 use deadheat_runner::files::write_whole;
@@ -23,6 +23,7 @@ use self::wanted::{Print, any, loaded, with};
 use crate::{
     exit::{Exit, Failure},
     output,
+    values::one_of,
 };
 
 /// Another tool, with its own options.
@@ -30,8 +31,13 @@ use crate::{
 #[command(disable_help_flag = true)]
 pub(crate) struct AsArgs {
     /// The tool
-    #[arg(value_enum)]
-    tool: ToolArg,
+    #[arg(value_parser = one_of(&[
+        ("ab", Tool::Ab, "ApacheBench"),
+        ("wrk", Tool::Wrk, "wrk, without scripts"),
+        ("hey", Tool::Hey, "hey"),
+        ("oha", Tool::Oha, "oha"),
+    ]))]
+    tool: Tool,
     /// Its own options, and the URL; `deadheat as ab -h` lists them
     #[arg(
         trailing_var_arg = true,
@@ -39,30 +45,6 @@ pub(crate) struct AsArgs {
         value_name = "OPTIONS"
     )]
     options: Vec<OsString>,
-}
-
-/// A tool whose options and report are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ToolArg {
-    /// ApacheBench
-    Ab,
-    /// wrk, without scripts
-    Wrk,
-    /// hey
-    Hey,
-    /// oha
-    Oha,
-}
-
-impl ToolArg {
-    fn tool(self) -> Tool {
-        match self {
-            Self::Ab => Tool::Ab,
-            Self::Wrk => Tool::Wrk,
-            Self::Hey => Tool::Hey,
-            Self::Oha => Tool::Oha,
-        }
-    }
 }
 
 /// The tool that this program was called by the name of, if it was.
@@ -85,7 +67,7 @@ pub(crate) fn asked(words: impl Iterator<Item = OsString>) -> Option<(Tool, Vec<
 
 /// Loads as `deadheat as` was asked to.
 pub(crate) fn run_as(args: AsArgs) -> Result<Exit, Failure> {
-    run(args.tool.tool(), args.options)
+    run(args.tool, args.options)
 }
 
 /// Loads as `tool` would with these options.

@@ -7,6 +7,7 @@ use clap::{Arg, Args};
 use crate::{
     compare::args::{CompareFormat, MEASURING, MeasureArgs, ServerArgs, StacksArgs, in_long_help},
     data::FilesArgs,
+    explicit_options::ExplicitOptions,
 };
 
 const AFTER_HELP: &str = "Example: deadheat bisect v1.4 HEAD --build 'make server' -- ./server --port '$PORT'
@@ -57,10 +58,12 @@ fn under_own_heading(arg: Arg) -> Arg {
     mut_arg("rate", |arg| arg.hide(true)),
     mut_arg("arrivals", |arg| arg.hide(true)),
     mut_arg("max_connections", |arg| arg.hide(true)),
-    mut_arg("more_stacks", |arg| arg.hide(true)),
+    mut_arg("stacks", |arg| arg.hide(true)),
     mut_arg("dry_run", |arg| arg.help("Print the plan, with the number of commits and steps, and exit")),
 )]
 pub(crate) struct BisectArgs {
+    #[command(flatten)]
+    pub(crate) explicit: ExplicitOptions,
     /// A revision of git that is fast
     #[arg(value_name = "GOOD", required_unless_present = "resume")]
     pub(crate) good: Option<String>,

@@ -155,10 +155,11 @@ impl<'a> Asking<'a> {
         };
         // Only now: what was measured before knows what a heat takes.
         let measure = &mut self.args.measure;
-        let heats = measure
+        let heat = &mut measure.heat;
+        let heats = heat
             .heats
-            .unwrap_or_else(|| last_heats(record, measure.budget));
-        (measure.heats, measure.budget) = (Some(heats), None);
+            .unwrap_or_else(|| last_heats(record, heat.budget));
+        (heat.heats, heat.budget) = (Some(heats), None);
         measure.looks.clear();
         let asked = self.pair(record, &FOUND, [&before, &commit], LAST_ALPHA)?;
         Ok(asked.map(|Pair { question, failed }| Question {
@@ -330,11 +331,7 @@ impl<'a> Asking<'a> {
         names: &'static [&'static str],
     ) -> Result<Option<Measured>, Failure> {
         self.cpus.give_back().map_err(Failure::nothing)?;
-        let seed = self
-            .args
-            .measure
-            .seed
-            .unwrap_or_else(invocation::random_seed);
+        let seed = self.args.measure.heat.seed();
         let seed = seed.wrapping_add(record.questions.len() as u64);
         let options = SessionOptions {
             results: self.folder.path().to_owned(),

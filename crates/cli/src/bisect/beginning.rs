@@ -15,13 +15,13 @@ use crate::{
     compare::live::secrets::without_secrets,
     exit::Failure,
     invocation,
-    resume::{given, refuse_others},
+    resume::refuse_others,
 };
 
 /// The share of searches that may name a wrong commit.
 const ALPHA: f64 = 0.05;
 /// Options that change nothing of what is asked.
-const HARMLESS: [&str; 5] = ["resume", "budget", "format", "json", "output"];
+const HARMLESS: [&str; 5] = ["--resume", "--budget", "--format", "--json", "--output"];
 
 /// A search that could begin.
 pub(super) struct Planned {
@@ -42,7 +42,10 @@ pub(super) struct Search {
 
 /// Finds the commits that `args` name.
 pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
-    args.measure.elsewhere.read_file().map_err(Failure::usage)?;
+    args.measure
+        .elsewhere
+        .read_file(&mut args.explicit)
+        .map_err(Failure::usage)?;
     let folder = env::current_dir().map_err(|error| {
         Failure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
@@ -78,7 +81,7 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
 impl Planned {
     /// Makes its folder.
     pub(super) fn begin(self) -> Result<Search, Failure> {
-        let folder = Folder::create(self.args.measure.results(), &self.record.started)?;
+        let folder = Folder::create(&self.args.measure.heat.results, &self.record.started)?;
         folder.save(&self.record)?;
         Ok(Search {
             subject: self.subject,
@@ -92,15 +95,14 @@ impl Planned {
 
 /// Goes on with the search in `folder`, with the options that it began with.
 pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Failure> {
-    let given = given("bisect", env::args_os());
-    refuse_others(&given, &HARMLESS)?;
+    refuse_others(&typed_now.explicit, &HARMLESS)?;
     let (folder, record) = Folder::open(folder)?;
     let shown = typed(folder.path());
     let mut args = arguments(&record)?;
-    if typed_now.measure.budget.is_some() {
-        args.measure.budget = typed_now.measure.budget;
+    if typed_now.measure.heat.budget.is_some() {
+        args.measure.heat.budget = typed_now.measure.heat.budget;
         // They would take its place.
-        args.measure.heats = None;
+        args.measure.heat.heats = None;
         args.measure.looks.clear();
     }
     env::set_current_dir(&record.folder).map_err(|error| {
@@ -109,7 +111,10 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
             record.folder.display()
         ))
     })?;
-    args.measure.elsewhere.read_file().map_err(Failure::usage)?;
+    args.measure
+        .elsewhere
+        .read_file(&mut args.explicit)
+        .map_err(Failure::usage)?;
     Ok(Search {
         subject: Subject::of(&args, &record.folder)?,
         args,

@@ -38,11 +38,14 @@ pub(crate) fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
         Some(folder) => beginning::reopen(&folder, args)?,
         None => {
             let planned = beginning::plan(args)?;
-            if planned.args.measure.dry_run {
-                output::data(&plan_text::plan(&planned)?)?;
-                return Ok(Exit::Fine);
+            if planned.args.measure.heat.dry_run {
+                let as_json = || plan_text::as_json(&planned);
+                return planned
+                    .args
+                    .data
+                    .print_plan(&plan_text::plan(&planned), as_json);
             }
-            output::note(&plan_text::plan(&planned)?);
+            output::note(&data::as_note(&plan_text::plan(&planned)));
             planned.begin()?
         }
     };
@@ -90,7 +93,7 @@ fn measure(
         mut record,
         ..
     } = search;
-    let args = CompareArgs::measuring(args.measure, args.server, args.stacks);
+    let args = CompareArgs::measuring(args.explicit, args.measure, args.server, args.stacks);
     let mut asking = Asking::new(&subject, args, &folder, interrupted)?;
     while let Some(asks) = next(&record) {
         output::note(&plan_text::question(&record, asks));

@@ -4,39 +4,33 @@ use deadheat_model::{
     bisect::{Asks, BisectRecord, Commit},
     words::counted,
 };
-use deadheat_report::view::clean;
+use deadheat_report::{document::Document, view::clean};
 use deadheat_stats::bisect::{Search, spending::steps};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{beginning::Planned, subject::Subject};
-use crate::{compare::live::looks::BUDGET, exit::Failure, plan_text::about};
+use crate::{
+    compare::live::looks::BUDGET,
+    plan_text::{self, about},
+};
 
-/// The plan as text, or as JSON.
-pub(super) fn plan(planned: &Planned) -> Result<String, Failure> {
+/// Comparisons beside those of the steps: the first and the last one, which are of two commits.
+const ENDS: u32 = 2;
+
+/// The plan.
+pub(super) fn plan(planned: &Planned) -> Document {
     let Planned {
         subject,
         args,
         record,
     } = planned;
     let steps = steps(record.commits.len());
-    // The first and the last are of two.
-    let comparisons = steps + 2;
-    let measure = &args.measure;
-    let budget = measure.budget.unwrap_or(BUDGET);
-    if args.measure.dry_run && args.data.plan_is_json()? {
-        let plan = json!({ "plan": {
-            "measured": record.measured,
-            "good": record.good,
-            "commits": record.commits,
-            "steps": steps,
-            "comparisons": comparisons,
-            "budget_seconds": measure.heats.is_none().then_some(budget.as_secs_f64()),
-        }});
-        return Ok(format!("{plan:#}\n"));
-    }
-    let most = match (measure.heats, &measure.looks[..]) {
+    let comparisons = steps + ENDS;
+    let heat = &args.measure.heat;
+    let budget = heat.budget.unwrap_or(BUDGET);
+    let most = match (heat.heats, &args.measure.looks[..]) {
         (Some(heats), _) => format!("{} each", counted(heats, "heat")),
-        (None, [.., last]) if measure.budget.is_none() => format!("at most {last} heats each"),
+        (None, [.., last]) if heat.budget.is_none() => format!("at most {last} heats each"),
         _ => format!(
             "at most {} each, {} in all",
             about(budget),
@@ -46,31 +40,54 @@ pub(super) fn plan(planned: &Planned) -> Result<String, Failure> {
     let bad = record.bad().unwrap_or(&record.good);
     let commits = counted(record.commits.len(), "commit");
     let below = subject.below().map(|below| format!(" that change {below}"));
-    let mut lines = vec![
-        format!("Plan: {commits}, about {} comparisons, {most}", comparisons),
-        format!("  measured  {}", clean(&record.measured)),
-    ];
+    let mut entries = vec![("measured", record.measured.clone())];
     if let Subject::Command {
         build: Some(build), ..
     } = subject
     {
-        lines.push(format!("  build     {}", clean(build)));
+        entries.push(("build", build.clone()));
     }
-    lines.extend([
-        format!("  good      {}", named(&record.good)),
-        format!("  bad       {}", named(bad)),
-        format!(
-            "  commits   {commits}{} of the first parents; a merge represents all that it merged",
-            below.unwrap_or_default()
+    entries.extend([
+        ("good", named(&record.good)),
+        ("bad", named(bad)),
+        (
+            "commits",
+            format!(
+                "{commits}{} of the first parents; a merge represents all that it merged",
+                below.unwrap_or_default()
+            ),
         ),
-        "  first     bad against good: is there a slowdown?".to_owned(),
-        format!(
-            "  then      {}: the middle commit, good and bad in the same heats",
-            counted(steps, "step")
+        ("first", "bad against good: is there a slowdown?".to_owned()),
+        (
+            "then",
+            format!(
+                "{}: the middle commit, good and bad in the same heats",
+                counted(steps, "step")
+            ),
         ),
-        "  last      the commit found against the one before it: by how much?".to_owned(),
+        (
+            "last",
+            "the commit found against the one before it: by how much?".to_owned(),
+        ),
     ]);
-    Ok(lines.join("\n") + "\n")
+    let headline = format!("Plan: {commits}, about {comparisons} comparisons, {most}");
+    plan_text::plan(headline, entries)
+}
+
+/// The plan for programs.
+pub(super) fn as_json(planned: &Planned) -> Value {
+    let Planned { args, record, .. } = planned;
+    let heat = &args.measure.heat;
+    let steps = steps(record.commits.len());
+    let budget = heat.budget.unwrap_or(BUDGET);
+    json!({ "plan": {
+        "measured": record.measured,
+        "good": record.good,
+        "commits": record.commits,
+        "steps": steps,
+        "comparisons": steps + ENDS,
+        "budget_seconds": heat.heats.is_none().then_some(budget.as_secs_f64()),
+    }})
 }
 
 /// A question, before it is asked.

@@ -19,7 +19,7 @@ use deadheat_runner::{
 use super::{args::BisectArgs, folder::Folder};
 use crate::{
     compare::{
-        args::CompareArgs,
+        args::{CompareArgs, ServerArgs, StacksArgs},
         live::{
             loads,
             secrets::without_secrets,
@@ -27,15 +27,16 @@ use crate::{
             stacks::{WORKLOAD, sides::One},
             words::{check_program, shown, words},
         },
-        resolve::{OF_URLS, StackAt, is_target, of_load},
+        resolve::{OF_URLS, StackAt, is_target},
     },
     exit::Failure,
+    explicit_options::ExplicitOptions,
     meant::is_address,
     output, select,
 };
 
-/// Options of an open loop.
-const OF_RATES: [&str; 3] = ["--rate", "--arrivals", "--max-connections"];
+/// Options that no command has. Throughput tells the commits apart, and a rate would fix it.
+const NOT_OF_COMMANDS: [&str; 4] = ["--database", "--rate", "--arrivals", "--max-connections"];
 /// Lines of a build's log that are shown when it fails.
 const TAIL: usize = 5;
 
@@ -112,16 +113,9 @@ impl Subject {
                  deadheat bisect GOOD BAD -- {stack}"
             )));
         }
-        let own = [
-            ("--build", args.build.is_some()),
-            ("--path", args.server.path.is_some()),
-            ("--https", args.server.https),
-            // Both ends are as git has them.
-            ("--stacks", !args.stacks.place.more_stacks.is_empty()),
-            ("--i-may-load-this-host", args.server.i_may_load_this_host),
-        ];
-        let all: Vec<_> = own.into_iter().chain(of_load(&args.server)).collect();
-        refuse("a stack", &all)?;
+        // Both ends are as git has them.
+        refuse("a stack", &args.explicit.among(&["--build", "--stacks"]))?;
+        refuse("a stack", &args.explicit.of::<ServerArgs>())?;
         Ok(Self::Stack {
             catalogue: select::catalogue(&args.stacks.place)?,
             target: stack.parse().unwrap_or_else(|never| match never {}),
@@ -129,19 +123,9 @@ impl Subject {
     }
 
     fn command(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
-        let of_stacks = [
-            ("--workload", !args.stacks.workload.is_empty()),
-            ("--root", args.stacks.place.root.is_some()),
-            ("--stacks", !args.stacks.place.more_stacks.is_empty()),
-            ("--postgres", args.stacks.postgres.is_some()),
-            ("--database", args.measure.elsewhere.database.is_some()),
-            ("--i-may-load-this-host", args.server.i_may_load_this_host),
-        ];
-        // Throughput tells the commits apart, and a rate would fix it.
-        let others = of_load(&args.server).into_iter();
-        let others = others.filter(|(name, _)| OF_RATES.contains(name) || OF_URLS.contains(name));
-        let all: Vec<_> = of_stacks.into_iter().chain(others).collect();
-        refuse("a command", &all)?;
+        refuse("a command", &args.explicit.of::<StacksArgs>())?;
+        refuse("a command", &args.explicit.among(&OF_URLS))?;
+        refuse("a command", &args.explicit.among(&NOT_OF_COMMANDS))?;
         let words = words(&line(&args.command)).map_err(Failure::usage)?;
         // A path may be of a file that the build makes.
         if words.first().is_some_and(|program| !program.contains('/')) {
@@ -301,9 +285,9 @@ fn line(words: &[String]) -> String {
     }
 }
 
-fn refuse(of: &str, given: &[(&str, bool)]) -> Result<(), Failure> {
-    match given.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Failure::usage(format!(
+fn refuse(of: &str, meaningless: &ExplicitOptions) -> Result<(), Failure> {
+    match meaningless.names().first() {
+        Some(option) => Err(Failure::usage(format!(
             "{option} has no meaning for {of}; omit it"
         ))),
         None => Ok(()),

@@ -1,24 +1,17 @@
 //! The command line of `deadheat compare`, as it is typed.
-//!
-//! What belongs to one kind of comparison alone is an `Option` or a list, so that "not given" can be told from "given":
-//! an option without a meaning for what is compared is refused, never ignored.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
-
-use clap::{Arg, Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum, builder::Resettable};
 use deadheat_stats::versus::Bounds;
 
 use crate::{
     config::args::ConfigArgs,
     data::{DataFormat, FilesArgs},
     elsewhere::ElsewhereArgs,
+    explicit_options::ExplicitOptions,
+    heats::args::HeatArgs,
     load::args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
     place::PlaceArgs,
-    session_folders::RESULTS,
-    values::{PinningArg, duration, margin, share, time},
+    values::{margin, share},
 };
 
 const AFTER_HELP: &str = "\
@@ -55,7 +48,7 @@ A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), tw
 --fail-if-slower did. All options: deadheat compare --help. The guide is docs/compare.md.";
 
 /// Options of `deadheat load` that the short help of other commands has, too.
-const OF_LOAD: [&str; 5] = ["connections", "rate", "method", "headers", "body"];
+const OF_LOAD: [&str; 5] = ["connections", "rate", "method", "header", "body"];
 
 /// Leaves the other options of `deadheat load` to the long help.
 pub(crate) fn in_long_help(arg: Arg) -> Arg {
@@ -74,6 +67,8 @@ pub(crate) fn in_long_help(arg: Arg) -> Arg {
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP, mut_args(in_long_help))]
 pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) explicit: ExplicitOptions,
     /// The baseline: a stack, a URL, cmd:COMMAND, a session, or a record of a load
     #[arg(value_name = "A")]
     pub(crate) a: String,
@@ -96,8 +91,14 @@ pub(crate) struct CompareArgs {
 
 impl CompareArgs {
     /// What is measured, for who names the sides in another way, with the usual bounds of verdicts.
-    pub(crate) fn measuring(measure: MeasureArgs, server: ServerArgs, stacks: StacksArgs) -> Self {
+    pub(crate) fn measuring(
+        explicit: ExplicitOptions,
+        measure: MeasureArgs,
+        server: ServerArgs,
+        stacks: StacksArgs,
+    ) -> Self {
         Self {
+            explicit,
             a: String::new(),
             b: String::new(),
             verdict: VerdictArgs {
@@ -185,56 +186,25 @@ pub(crate) const MEASURING: &str = "Measuring (not of sessions and records)";
 
 /// How both sides are measured.
 #[derive(Debug, Args)]
-#[command(next_help_heading = MEASURING)]
+#[command(
+    next_help_heading = MEASURING,
+    mut_arg("budget", |arg| arg.help("The time that measuring may take [default: 5m]").long_help(Resettable::Reset)),
+    mut_arg("heats", |arg| arg.help("Number of heats at each load, with one look after them").conflicts_with("budget")),
+    mut_arg("heat_time", |arg| arg.help("How long each heat loads both servers in turn [default: 10s]")),
+    mut_arg("results", |arg| arg.hide_short_help(true)),
+    mut_arg("dry_run", |arg| arg.help("Print the plan, with its looks, and exit")),
+)]
 pub(crate) struct MeasureArgs {
-    /// The time that measuring may take [default: 5m]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) budget: Option<Duration>,
-    /// Number of heats at each load, with one look after them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with_all = ["looks", "budget"])]
-    pub(crate) heats: Option<u32>,
+    #[command(flatten)]
+    pub(crate) heat: HeatArgs,
     /// Look after these numbers of heats [default: 8,11,16,22,32,44… as far as the budget reaches]
     ///
     /// Looks before the eighth heat may end it earlier, also with a dead heat. The price: of a stack that has one process
     /// in six a third slower, five heats miss this kind in 40 % of comparisons, and eight in 23 %.
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), hide_short_help = true)]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with = "heats", hide_short_help = true)]
     pub(crate) looks: Vec<u32>,
-    /// How long each heat loads both servers in turn [default: 10s]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub(crate) heat_time: Option<Duration>,
-    /// The counted part of a slice; longer where answers are slow [default: 100ms]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub(crate) slice: Option<Duration>,
-    /// Load at the start of a slice that does not count; longer where answers are slow [default: 30ms]
-    #[arg(long, value_name = "TIME", value_parser = |text: &str| time(text, "write it like 30ms"), hide_short_help = true)]
-    pub(crate) guard: Option<Duration>,
-    /// The warm-up of each server in each heat [default: until it is steady]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub(crate) warm_up: Option<Duration>,
-    /// The seed of the order and of random requests [default: a random one, recorded]
-    #[arg(long, value_name = "N", hide_short_help = true)]
-    pub(crate) seed: Option<u64>,
-    /// Whether server and generator have CPUs of their own [default: apart]
-    #[arg(long, value_enum, hide_short_help = true)]
-    pub(crate) pinning: Option<PinningArg>,
-    /// The folder of sessions [default: results]
-    #[arg(long, value_name = "DIR", hide_short_help = true)]
-    pub(crate) results: Option<PathBuf>,
-    /// How long a server may take to its first correct answer [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub(crate) start_timeout: Option<Duration>,
-    /// Print the plan, with its looks, and exit
-    #[arg(long)]
-    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) elsewhere: ElsewhereArgs,
-}
-
-impl MeasureArgs {
-    /// The folder of sessions.
-    pub(crate) fn results(&self) -> &Path {
-        self.results.as_deref().unwrap_or(Path::new(RESULTS))
-    }
 }
 
 /// Of URLs and commands.
@@ -276,26 +246,4 @@ pub(crate) struct StacksArgs {
     /// PostgreSQL: `auto`, `installed`, `download`, or a URL [default: auto]
     #[arg(long, value_name = "SOURCE", hide_short_help = true)]
     pub(crate) postgres: Option<String>,
-}
-
-#[cfg(test)]
-impl MeasureArgs {
-    /// As when nothing is typed.
-    pub(crate) fn none() -> Self {
-        Self {
-            budget: None,
-            heats: None,
-            looks: Vec::new(),
-            heat_time: None,
-            slice: None,
-            guard: None,
-            warm_up: None,
-            seed: None,
-            pinning: None,
-            results: None,
-            start_timeout: None,
-            dry_run: false,
-            elsewhere: ElsewhereArgs::default(),
-        }
-    }
 }

@@ -27,7 +27,9 @@ use crate::{
 
 pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     let elsewhere = &mut args.measure.elsewhere;
-    elsewhere.read_file().map_err(Failure::usage)?;
+    elsewhere
+        .read_file(&mut args.explicit)
+        .map_err(Failure::usage)?;
     let comparands = resolve::resolve(&args)?;
     let files = args.verdict.data.open()?;
     let measured = match comparands {
@@ -71,8 +73,8 @@ pub(crate) fn clash(args: &CompareArgs) -> Option<Vec<String>> {
     load::clash(&loads::options(&url, args))
 }
 
-/// Options that have no meaning for what is compared, without dashes.
-pub(crate) fn meaningless(args: &CompareArgs) -> Vec<&'static str> {
+/// Options that have no meaning for what is compared.
+pub(crate) fn meaningless(args: &CompareArgs) -> Vec<String> {
     resolve::unread(args)
 }
 

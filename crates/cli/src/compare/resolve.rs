@@ -7,10 +7,10 @@ use deadheat_runner::{secret::without_password, session::HEADER_FILE};
 use url::Url;
 
 use super::{
-    args::{CompareArgs, ServerArgs},
+    args::{CompareArgs, MeasureArgs, ServerArgs, SessionsArgs, StacksArgs},
     records,
 };
-use crate::{exit::Failure, imported::Pair, load::given::Given, meant};
+use crate::{exit::Failure, imported::Pair, meant};
 
 /// Two things of a kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,11 +110,7 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     let comparands = comparands(args)?;
     let elsewhere = &args.measure.elsewhere;
     let options = meaningless(&comparands, args);
-    let shown = |name: &&str| match name.len() {
-        1 => format!("-{name}"),
-        _ => elsewhere.called(name),
-    };
-    let options: Vec<String> = options.iter().map(shown).collect();
+    let options: Vec<String> = options.iter().map(|name| elsewhere.called(name)).collect();
     match options.as_slice() {
         [] => Ok(comparands),
         options => Err(Failure::usage(format!(
@@ -137,8 +133,8 @@ pub(super) fn comparands(args: &CompareArgs) -> Result<Comparands, Failure> {
     pair(&args.a, &args.b).map_err(Failure::usage)
 }
 
-/// The options that are refused because they have no meaning for what is compared, without dashes.
-pub(super) fn unread(args: &CompareArgs) -> Vec<&'static str> {
+/// The options that are refused because they have no meaning for what is compared.
+pub(super) fn unread(args: &CompareArgs) -> Vec<String> {
     let comparands = comparands(args);
     comparands.map_or(Vec::new(), |comparands| meaningless(&comparands, args))
 }
@@ -295,78 +291,41 @@ fn kinds(comparands: &Comparands) -> &'static str {
     }
 }
 
-/// The options that were given and that nothing would read, without dashes.
-fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<&'static str> {
-    let (measure, server, stacks) = (&args.measure, &args.server, &args.stacks);
-    let elsewhere = &measure.elsewhere;
-    let sessions = matches!(
+/// The options that were given and that nothing would read.
+fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
+    let given = &args.explicit;
+    let recorded = matches!(
         comparands,
         Comparands::Sessions { .. } | Comparands::Records { .. } | Comparands::Reports
     );
     let reports = matches!(comparands, Comparands::Reports);
     let urls = matches!(comparands, Comparands::Live(Live::Urls { .. }));
-    let of_stacks = matches!(comparands, Comparands::Live(Live::Stacks { .. }));
-    let starts = !sessions && !urls;
-    let of_servers = !sessions && !of_stacks;
-    let given = [
-        ("--force", args.sessions.force, sessions && !reports),
-        (
-            "--fail-if-slower",
-            args.verdict.fail_if_slower.is_some(),
-            !reports,
-        ),
-        (
-            "--require-decision",
-            args.verdict.require_decision,
-            !reports,
-        ),
-        ("--details", args.verdict.details, !reports),
-        ("--base", args.verdict.base.is_some(), !sessions),
-        ("--change", args.verdict.change.is_some(), !sessions),
-        ("--budget", measure.budget.is_some(), !sessions),
-        ("--heats", measure.heats.is_some(), !sessions),
-        ("--looks", !measure.looks.is_empty(), !sessions),
-        ("--heat-time", measure.heat_time.is_some(), !sessions),
-        ("--slice", measure.slice.is_some(), !sessions),
-        ("--guard", measure.guard.is_some(), !sessions),
-        ("--warm-up", measure.warm_up.is_some(), !sessions),
-        ("--seed", measure.seed.is_some(), !sessions),
-        // A server that runs has its CPUs already.
-        ("--pinning", measure.pinning.is_some(), starts),
-        ("--results", measure.results.is_some(), !sessions),
-        ("--start-timeout", measure.start_timeout.is_some(), starts),
-        ("--dry-run", measure.dry_run, !sessions),
-        ("--generator", !elsewhere.generator.is_empty(), !sessions),
-        ("--database", elsewhere.database.is_some(), of_stacks),
-        ("--slurm", elsewhere.slurm, starts),
-        ("--hosts", elsewhere.hosts.is_some(), !sessions),
-        // Servers that run already listen where they do.
-        ("--address", elsewhere.address.is_some(), starts),
-        ("--path", server.path.is_some(), of_servers),
-        // A URL says it itself.
-        ("--https", server.https, of_servers && !urls),
-        ("--i-may-load-this-host", server.i_may_load_this_host, urls),
-        ("--workload", !stacks.workload.is_empty(), of_stacks),
-        ("--root", stacks.place.root.is_some(), of_stacks),
-        ("--stacks", !stacks.place.more_stacks.is_empty(), of_stacks),
-        ("--postgres", stacks.postgres.is_some(), of_stacks),
+    let stacks = matches!(comparands, Comparands::Live(Live::Stacks { .. }));
+    let commands = matches!(comparands, Comparands::Live(Live::Commands { .. }));
+    let read = [
+        (given.of::<SessionsArgs>(), recorded && !reports),
+        (given.among(&OF_VERDICTS), !reports),
+        (given.among(&["--base", "--change"]), !recorded),
+        (given.of::<MeasureArgs>(), !recorded),
+        (given.among(&OF_STARTS), commands || stacks),
+        (given.of::<ServerArgs>(), commands || urls),
+        (given.among(&["--https"]), commands),
+        (given.among(&OF_URLS), urls),
+        (given.of::<StacksArgs>(), stacks),
+        (given.among(&["--database"]), stacks),
     ];
-    let of_load = of_load(server).into_iter().map(|(name, given)| {
-        (
-            name,
-            given,
-            of_servers && (urls || !OF_URLS.contains(&name)),
-        )
-    });
-    let all = given.into_iter().chain(of_load);
-    let unread = all.filter(|(_, given, read)| *given && !read);
-    unread
-        .map(|(name, ..)| name.trim_start_matches('-'))
-        .collect()
+    let unread: Vec<_> = read.iter().filter(|(_, is_read)| !is_read).collect();
+    let is_unread = |name: &&String| unread.iter().any(|(options, _)| options.has(name));
+    given.names().iter().filter(is_unread).cloned().collect()
 }
 
+/// Options of verdicts on measurements of Deadheat.
+const OF_VERDICTS: [&str; 3] = ["--fail-if-slower", "--require-decision", "--details"];
+/// Options of servers that are started. One that runs has its CPUs already, and listens where it does.
+const OF_STARTS: [&str; 4] = ["--pinning", "--start-timeout", "--slurm", "--address"];
 /// Options of `deadheat load` that say where a URL leads to. Commands listen where they are told to.
-pub(crate) const OF_URLS: [&str; 6] = [
+pub(crate) const OF_URLS: [&str; 7] = [
+    "--i-may-load-this-host",
     "--unix-socket",
     "--resolve",
     "--all-addresses",
@@ -374,24 +333,6 @@ pub(crate) const OF_URLS: [&str; 6] = [
     "-4",
     "-6",
 ];
-
-/// The options that `deadheat load` has, too.
-pub(crate) fn of_load(server: &ServerArgs) -> Vec<Given> {
-    let ServerArgs {
-        steady,
-        request,
-        connection,
-        tls,
-        answer,
-        ..
-    } = server;
-    let mut all: Vec<Given> = steady.given().into();
-    all.extend(request.given());
-    all.extend(connection.given());
-    all.extend(tls.given());
-    all.extend(answer.given());
-    all
-}
 
 #[cfg(test)]
 mod tests {

@@ -102,10 +102,8 @@ type Names = fn(&OsStr) -> Vec<CompletionCandidate>;
 
 /// By the name of the option or, of one without a name, by what it is for.
 fn names(argument: &Arg, is_search: bool) -> Option<Names> {
-    let is_folder = argument.get_id() == "more_stacks";
     Some(match argument.get_id().as_str() {
         "stack" => candidates::stacks,
-        "stacks" if !is_folder => candidates::stacks,
         "workload" => candidates::workloads,
         "published" => candidates::published,
         "resume" if is_search => candidates::searches,
@@ -193,7 +191,6 @@ mod tests {
             "resume",
             "session",
             "stack",
-            "stacks",
             "workload",
         ];
         let found: Vec<&str> = found.iter().map(String::as_str).collect();

@@ -89,11 +89,11 @@ fn refused(program: &Program, line: &[OsString]) -> Vec<Vec<String>> {
         }
         Ok(Command::Compare(args)) => {
             let options = compare::meaningless(&args).into_iter();
-            let alone = options.map(|option| vec![option.to_owned()]);
-            let plan = no_plan(args.measure.dry_run, &args.verdict.data);
+            let alone = options.map(|option| vec![option.trim_start_matches('-').to_owned()]);
+            let plan = no_plan(args.measure.heat.dry_run, &args.verdict.data);
             alone.chain(compare::clash(&args)).chain(plan).collect()
         }
-        Ok(Command::Run(args)) => no_plan(args.dry_run, &args.data).into_iter().collect(),
+        Ok(Command::Run(args)) => no_plan(args.heat.dry_run, &args.data).into_iter().collect(),
         _ => Vec::new(),
     }
 }

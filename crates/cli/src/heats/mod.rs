@@ -1,5 +1,6 @@
 //! `deadheat run`, measured in heats.
 
+pub(crate) mod args;
 mod plan_text;
 mod progress;
 mod publication;
@@ -25,7 +26,7 @@ pub(crate) use self::show::Rendered;
 use self::{progress::Progress, steer::Steer};
 use crate::{
     args::{Format, RunArgs},
-    data::Files,
+    data::{self, Files},
     doctor, elsewhere,
     exit::{Exit, Failure},
     invocation::shown,
@@ -46,12 +47,12 @@ pub(crate) fn run(
     let mut options = profile.clone().options(args, catalogue)?;
     let mut steer = Steer::of(&options);
     elsewhere::check(&args.elsewhere, &heats::draft(&options, &steer)).map_err(Failure::usage)?;
-    if args.setup && !args.dry_run {
+    if args.setup && !args.heat.dry_run {
         let selection = &profile.selection;
         setup::install(catalogue, selection, &args.postgres, interrupted)?;
     }
     let missing = missing(&mut options, interrupted)?;
-    if !args.dry_run {
+    if !args.heat.dry_run {
         refuse(&missing, &options, &args.selection.stack)?;
     }
     let draft = heats::draft(&without(&options, &missing), &steer);
@@ -62,34 +63,28 @@ pub(crate) fn run(
     } else {
         Vec::new()
     };
-    if args.dry_run && args.data.plan_is_json()? {
-        let plan = json!({
-            "plan": draft,
-            "unavailable": missing.as_json(),
-            "unfit": unfit,
-            "published": options.published,
-        });
-        output::data(&format!("{plan:#}\n"))?;
-        return Ok(Exit::Fine);
-    }
-    let parts = [
-        plan_text::describe(&draft),
-        words::published(&options.published),
-        words::told(&unfit),
-    ];
-    let plan = parts.into_iter().filter(|part| !part.is_empty());
-    let plan = plan.collect::<Vec<_>>().join("\n");
+    let more = words::published(&options.published).into_iter();
+    let plan = plan_text::describe(&draft, more.chain(words::unfit(&unfit)));
     let unavailable = missing.lines();
-    if args.dry_run {
-        let all = unavailable.into_iter().chain([plan]);
-        output::data(&(all.collect::<Vec<_>>().join("\n") + "\n"))?;
-        return Ok(Exit::Fine);
+    if args.heat.dry_run {
+        if !args.data.plan_is_json()? {
+            let lines = unavailable.iter().map(|line| format!("{line}\n"));
+            output::data(&lines.collect::<String>())?;
+        }
+        return args.data.print_plan(&plan, || {
+            json!({
+                "plan": draft,
+                "unavailable": missing.as_json(),
+                "unfit": unfit,
+                "published": options.published,
+            })
+        });
     }
     let files = args.data.open()?;
     for line in unavailable {
         output::warn(&line);
     }
-    output::note(&plan);
+    output::note(&data::as_note(&plan));
     options.findings = doctor::before_a_run(&options);
     let mut listeners = Listeners {
         progress: Progress::new(None).knowing(missing.targets()),

@@ -5,50 +5,37 @@ use std::time::Duration;
 use deadheat_model::{
     heat::Rounds,
     heats::{Plan, PlannedLoad},
-    words::counted,
+    words::{counted, time},
 };
+use deadheat_report::document::Document;
 use deadheat_stats::steering::foretold;
 
-use crate::plan_text::{about, entry, glued, hosts, length, listed, pinning};
+use crate::plan_text::{self, Entry, about, glued, hosts, listed, pinning};
 
 /// Of more stacks than these some are a number, …
 const NAMES: usize = 12;
 /// … and of stacks that are left out already these.
 const LEFT_OUT: usize = 5;
 
-/// The plan, in lines of at most 80 columns.
-pub(super) fn describe(plan: &Plan) -> String {
-    let mut lines = vec![title(plan)];
+/// The plan, with what else is said about the session.
+pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Document {
     let stacks = stacks(plan);
-    lines.extend(entry("stacks", &listed(&stacks, NAMES)));
     let loads: Vec<String> = plan.loads.iter().map(load).collect();
-    lines.extend(entry("loads", &listed(&loads, NAMES)));
-    if let Some(heats) = heats(plan) {
-        lines.extend(entry("heats", &heats));
-    }
-    if let Some(expected) = expected(plan) {
-        lines.extend(entry("expect", &expected));
-    }
-    let ends = ends(plan);
-    lines.extend(entry("ends", &ends));
-    lines.extend(
-        too_short(plan)
-            .into_iter()
-            .flat_map(|text| entry("short", &text)),
-    );
-    let mut reasons: Vec<&str> = plan
-        .loads
-        .iter()
-        .filter_map(|load| load.capacity_reason.as_deref())
-        .collect();
+    let mut entries = vec![
+        ("stacks", listed(&stacks, NAMES)),
+        ("loads", listed(&loads, NAMES)),
+    ];
+    entries.extend(heats(plan).map(|heats| ("heats", heats)));
+    entries.extend(expected(plan).map(|expected| ("expect", expected)));
+    entries.push(("ends", ends(plan)));
+    entries.extend(too_short(plan).map(|text| ("short", text)));
+    let reasons = plan.loads.iter();
+    let reasons = reasons.filter_map(|load| load.capacity_reason.clone());
+    let mut reasons: Vec<String> = reasons.collect();
     reasons.dedup();
-    lines.extend(
-        reasons
-            .into_iter()
-            .flat_map(|reason| entry("members", reason)),
-    );
-    lines.extend(hosts(plan));
-    lines.extend(entry("CPUs", &pinning(plan)));
+    entries.extend(reasons.into_iter().map(|reason| ("members", reason)));
+    entries.extend(hosts(plan));
+    entries.push(("CPUs", pinning(plan)));
     if !plan.left_out.is_empty() {
         let names: Vec<String> = plan.left_out.iter().map(ToString::to_string).collect();
         let all = glued("--stack '*'");
@@ -56,10 +43,11 @@ pub(super) fn describe(plan: &Plan) -> String {
             "{}; {all} measures every stack, --workload chooses",
             listed(&names, LEFT_OUT)
         );
-        lines.extend(entry("left out", &text));
+        entries.push(("left out", text));
     }
-    lines.push(format!("  seed      {}", plan.seed));
-    lines.join("\n")
+    entries.push(("seed", plan.seed.to_string()));
+    entries.extend(more);
+    plan_text::plan(title(plan), entries)
 }
 
 fn title(plan: &Plan) -> String {
@@ -118,7 +106,7 @@ fn heats(plan: &Plan) -> Option<String> {
         1 => "",
         _ => " per load",
     };
-    let slice = glued(&length(load.heat.slice));
+    let slice = glued(&time(load.heat.slice));
     Some(format!(
         "up to {}{each}, with {} and a control alive in each: {rounds} {slice} slices in turn, after a fresh start and \
          a warm-up",
@@ -187,6 +175,11 @@ mod tests {
     use deadheat_simulation::Recorded;
 
     use super::*;
+    use crate::data::page;
+
+    fn described(plan: &Plan) -> String {
+        describe(plan, []).text(page())
+    }
 
     fn plan(stacks: usize) -> Plan {
         let speeds = vec![1.0; stacks];
@@ -207,7 +200,7 @@ mod tests {
             .collect();
         plan.loads[0].capacity_reason =
             Some("5 members at a time instead of 8: 3 GiB free".to_owned());
-        let text = describe(&plan);
+        let text = described(&plan);
         assert!(text.lines().count() <= 15, "{text}");
         assert!(
             text.lines().all(|line| line.chars().count() <= 80),
@@ -221,9 +214,9 @@ mod tests {
     #[test]
     fn a_budget_without_room_is_named_with_one_that_has() {
         let mut plan = plan(2);
-        assert!(!describe(&plan).contains("  short"));
+        assert!(!described(&plan).contains("  short"));
         plan.estimate = Duration::from_secs(1_190);
-        let text = describe(&plan);
+        let text = described(&plan);
         assert!(
             text.contains("about 5.0 of the 10 heats of each load fit"),
             "{text}"
@@ -234,7 +227,7 @@ mod tests {
     #[test]
     fn it_says_how_well_ratios_will_be_known() {
         let width = |plan: &Plan| {
-            let text = describe(plan);
+            let text = described(plan);
             let (_, width) = text.split_once("ratios known to ±").expect("a width");
             let (width, _) = width.split_once(" %").expect("in per cent");
             width.parse::<f64>().expect("a number")
@@ -251,12 +244,12 @@ mod tests {
     #[test]
     fn it_says_why_heats_have_few_members() {
         let mut plan = plan(2);
-        assert!(!describe(&plan).contains("  members"));
+        assert!(!described(&plan).contains("  members"));
         for load in &mut plan.loads {
             load.capacity_reason = Some("The database has 4 connections free.".to_owned());
         }
-        let text = describe(&plan);
-        let line = "  members   The database has 4 connections free.";
+        let text = described(&plan);
+        let line = "  members  The database has 4 connections free.";
         assert_eq!(text.matches(line).count(), 1, "{text}");
     }
 
@@ -264,11 +257,11 @@ mod tests {
     fn it_says_when_the_session_ends() {
         let mut plan = plan(2);
         assert!(
-            describe(&plan).contains("or after 10 min"),
+            described(&plan).contains("or after 10 min"),
             "{}",
-            describe(&plan)
+            described(&plan)
         );
         plan.until_decided = false;
-        assert!(describe(&plan).contains("  ends      after 10 min"));
+        assert!(described(&plan).contains("  ends    after 10 min"));
     }
 }

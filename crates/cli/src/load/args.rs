@@ -1,14 +1,16 @@
 //! The command line of `deadheat load`, as it is typed.
 //!
-//! What has a default that depends on other options is an `Option`, so that "not given" can be told from "given": an
-//! option that another one makes meaningless is refused, never ignored.
+//! What has a default that depends on other options is an `Option`. Options that contradict each other are refused, never
+//! ignored (`contradictions`).
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use crate::{
     config::args::ConfigArgs,
     data::{DataFormat, FilesArgs},
+    explicit_options::ExplicitOptions,
     reach::ReachArgs,
+    values::one_of,
 };
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS, MOST_THREADS};
@@ -36,6 +38,8 @@ const AFTER_SHORT_HELP: &str = "All options: deadheat load --help. The guide is 
 #[derive(Debug, Default, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    pub(crate) explicit: ExplicitOptions,
     /// The URL to load, http:// or https://
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
@@ -104,29 +108,14 @@ pub(crate) struct SteadyArgs {
     #[arg(long, value_name = "RATE", value_parser = rate::rate)]
     pub(crate) rate: Option<f64>,
     /// Open loop: how requests are spaced [default: uniform]
-    #[arg(long, value_enum, hide_short_help = true)]
-    pub(crate) arrivals: Option<ArrivalsArg>,
+    #[arg(long, value_parser = one_of(&[
+        ("uniform", Arrivals::Uniform, "Evenly"),
+        ("poisson", Arrivals::Poisson, "At random, as from independent users"),
+    ]), hide_short_help = true)]
+    pub(crate) arrivals: Option<Arrivals>,
     /// Open loop: the maximum of connections, if more are needed [default: --connections]
     #[arg(long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>, hide_short_help = true)]
     pub(crate) max_connections: Option<u32>,
-}
-
-/// How requests are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ArrivalsArg {
-    /// Evenly
-    Uniform,
-    /// At random, as from independent users
-    Poisson,
-}
-
-impl From<ArrivalsArg> for Arrivals {
-    fn from(arrivals: ArrivalsArg) -> Self {
-        match arrivals {
-            ArrivalsArg::Uniform => Arrivals::Uniform,
-            ArrivalsArg::Poisson => Arrivals::Poisson,
-        }
-    }
 }
 
 /// When the load ends.
@@ -160,7 +149,7 @@ pub(crate) struct RequestArgs {
     #[arg(short = 'X', long, value_name = "METHOD")]
     pub(crate) method: Option<String>,
     /// A header, 'Name: value'; repeatable; Host replaces the URL's
-    #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = header)]
+    #[arg(id = "header", short = 'H', long = "header", value_name = "HEADER", value_parser = header)]
     pub(crate) headers: Vec<(String, String)>,
     /// The body
     #[arg(short, long, value_name = "TEXT")]
@@ -182,7 +171,7 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "USER:PASSWORD", hide_short_help = true)]
     pub(crate) user: Option<String>,
     /// Speak HTTP/1.0
-    #[arg(long = "http1.0", hide_short_help = true)]
+    #[arg(id = "http1.0", long = "http1.0", hide_short_help = true)]
     pub(crate) http1_0: bool,
     /// A new connection for each request
     #[arg(long)]
@@ -241,10 +230,10 @@ pub(crate) struct ConnectionArgs {
     #[arg(long, value_name = "URL", hide_short_help = true)]
     pub(crate) proxy: Option<String>,
     /// Use IPv4 only
-    #[arg(short = '4', hide_short_help = true)]
+    #[arg(id = "4", short = '4', hide_short_help = true)]
     pub(crate) ipv4: bool,
     /// Use IPv6 only
-    #[arg(short = '6', hide_short_help = true)]
+    #[arg(id = "6", short = '6', hide_short_help = true)]
     pub(crate) ipv6: bool,
 }
 
@@ -271,8 +260,11 @@ pub(crate) struct TlsArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) no_resumption: bool,
     /// Speak only this version [default: 1.3, or 1.2 if the server has no 1.3]
-    #[arg(long, value_enum, value_name = "VERSION", hide_short_help = true)]
-    pub(crate) tls_version: Option<TlsVersionArg>,
+    #[arg(long, value_name = "VERSION", value_parser = one_of(&[
+        ("1.2", TlsVersion::Tls12, "TLS 1.2"),
+        ("1.3", TlsVersion::Tls13, "TLS 1.3"),
+    ]), hide_short_help = true)]
+    pub(crate) tls_version: Option<TlsVersion>,
     /// Offer only these cipher suites, by their IANA names, separated by commas
     #[arg(
         long,
@@ -281,26 +273,6 @@ pub(crate) struct TlsArgs {
         hide_short_help = true
     )]
     pub(crate) tls_ciphers: Vec<String>,
-}
-
-/// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TlsVersionArg {
-    /// TLS 1.2
-    #[value(name = "1.2")]
-    Tls12,
-    /// TLS 1.3
-    #[value(name = "1.3")]
-    Tls13,
-}
-
-impl From<TlsVersionArg> for TlsVersion {
-    fn from(version: TlsVersionArg) -> Self {
-        match version {
-            TlsVersionArg::Tls12 => TlsVersion::Tls12,
-            TlsVersionArg::Tls13 => TlsVersion::Tls13,
-        }
-    }
 }
 
 /// What makes an answer valid. Only a valid one is throughput.

@@ -6,12 +6,11 @@
 
 pub(crate) mod args;
 mod bodies;
-mod clashes;
 mod collector;
+mod contradictions;
 mod expect;
 mod find_rate;
 mod form;
-pub(crate) mod given;
 mod hosts;
 mod live;
 mod outputs;
@@ -68,6 +67,7 @@ pub(crate) use self::{
     told::nothing,
 };
 use crate::{
+    data,
     exit::{Exit, Failure},
     interrupt, invocation, output,
 };
@@ -144,17 +144,13 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.care.dry_run {
         let refused = |error| told::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
-        let plan = if args.output.data.plan_is_json()? {
-            let mut shown = spec;
-            hide_in_load(&mut shown);
-            format!("{:#}", json!({ "spec": shown }))
-        } else {
-            plan
+        let as_json = || {
+            hide_in_load(&mut spec);
+            json!({ "spec": spec })
         };
-        output::data(&(plan + "\n"))?;
-        return Ok(Exit::Fine);
+        return args.output.data.print_plan(&plan, as_json);
     }
-    output::note(&plan);
+    output::note(&data::as_note(&plan));
     let mut push = Push::to(args.output.otlp.as_ref());
     let record = go(
         spec,
@@ -190,7 +186,7 @@ pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadR
 /// Options that are refused together, or one that is refused alone, without dashes; none if `args` can be used.
 pub(crate) fn clash(args: &LoadArgs) -> Option<Vec<String>> {
     let asked = request::asked(args).ok()?;
-    clashes::names(args, &asked.origins)
+    contradictions::names(args, &asked.origins)
 }
 
 /// What is loaded, and what that was made from.
@@ -203,7 +199,7 @@ struct Made {
 
 fn made(args: &LoadArgs) -> Result<Made, Failure> {
     let asked = request::asked(args).map_err(Failure::usage)?;
-    clashes::check(args, &asked.origins).map_err(Failure::usage)?;
+    contradictions::check(args, &asked.origins).map_err(Failure::usage)?;
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
     let mut targets = Vec::new();
     let mut hows = Vec::new();

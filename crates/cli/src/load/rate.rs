@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_load::limits::MOST_PER_SECOND;
-use deadheat_model::{load::Stage, words};
+use deadheat_model::load::Stage;
 
 use super::values::length;
 
@@ -51,20 +51,6 @@ pub(crate) fn total(stages: &[Stage]) -> Duration {
 pub(crate) fn highest(stages: &[Stage]) -> f64 {
     let rates = stages.iter().flat_map(|stage| [stage.from, stage.to]);
     rates.fold(0.0, f64::max)
-}
-
-/// A rate for a person: "5,000/s", "0.5/s".
-pub(crate) fn shown(rate: f64) -> String {
-    let whole = rate.trunc();
-    let thousands = words::count(whole as u64);
-    let rest = format!("{:.3}", rate - whole);
-    let rest = rest.trim_start_matches('0').trim_end_matches('0');
-    match rest {
-        "." => format!("{thousands}/s"),
-        // The rest was rounded up to 1.
-        rest if !rest.starts_with('.') => format!("{}/s", words::count(whole as u64 + 1)),
-        rest => format!("{thousands}{rest}/s"),
-    }
 }
 
 fn any_rate(text: &str) -> Result<f64, String> {
@@ -144,20 +130,5 @@ mod tests {
         }
         assert!(stage("10s@1..2..3/s").is_err());
         assert!(stage("10s@5..1/ms").is_err());
-    }
-
-    #[test]
-    fn figures_are_grouped() {
-        let rates = [
-            (5000.0, "5,000/s"),
-            (0.5, "0.5/s"),
-            (1234567.25, "1,234,567.25/s"),
-            (1.0 / 3.0, "0.333/s"),
-            (0.9999, "1/s"),
-            (100.0, "100/s"),
-        ];
-        for (rate, expected) in rates {
-            assert_eq!(shown(rate), expected);
-        }
     }
 }

@@ -111,7 +111,7 @@ fn schedule(args: &LoadArgs) -> Schedule {
         };
     }
     Schedule::Open {
-        arrivals: pace.steady.arrivals.map_or(Arrivals::Uniform, Into::into),
+        arrivals: pace.steady.arrivals.unwrap_or(Arrivals::Uniform),
         stages,
         connections,
         most_connections: pace.steady.max_connections.unwrap_or(connections),

@@ -385,7 +385,7 @@ fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
         trust,
         identity,
         resumption: !args.no_resumption,
-        version: args.tls_version.map(Into::into),
+        version: args.tls_version,
         cipher_suites: args.tls_ciphers.clone(),
     })
 }

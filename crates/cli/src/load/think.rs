@@ -1,8 +1,6 @@
 //! `--think`: "1s", "500ms..2s", "exp:1s".
 
-use std::time::Duration;
-
-use deadheat_model::load::Think;
+use deadheat_model::{load::Think, words};
 
 use super::values::{length, time_or_none};
 
@@ -28,22 +26,13 @@ pub(crate) fn think(text: &str) -> Result<Think, String> {
         }
     };
     if from > to {
-        return Err(bad(format!("{} is longer than {}", shown(from), shown(to))));
+        return Err(bad(format!(
+            "{} is longer than {}",
+            words::time(from),
+            words::time(to)
+        )));
     }
     Ok(Think::Uniform { from, to })
-}
-
-/// The time for a person: "1s", "500ms to 2s at random", "1s on average (exponential)".
-pub(super) fn described(think: &Think) -> String {
-    match think {
-        Think::Uniform { from, to } if from == to => shown(*from),
-        Think::Uniform { from, to } => format!("{} to {} at random", shown(*from), shown(*to)),
-        Think::Exponential { mean } => format!("{} on average (exponential)", shown(*mean)),
-    }
-}
-
-fn shown(time: Duration) -> String {
-    humantime::format_duration(time).to_string()
 }
 
 #[cfg(test)]
@@ -51,15 +40,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_kinds_are_read_and_told() {
+    fn three_kinds_are_read() {
         for (text, expected) in [
-            ("1s", "1s"),
-            ("2", "2s"),
-            ("500ms..2s", "500ms to 2s at random"),
-            ("0s .. 2s", "0s to 2s at random"),
-            ("exp:1s", "1s on average (exponential)"),
+            ("1s", "1 s"),
+            ("2", "2 s"),
+            ("500ms..2s", "500 ms to 2 s at random"),
+            ("0s .. 2s", "0 s to 2 s at random"),
+            ("exp:1s", "1 s on average (exponential)"),
         ] {
-            assert_eq!(described(&think(text).unwrap()), expected, "{text}");
+            let told = deadheat_model::load::words::think(&think(text).unwrap());
+            assert_eq!(told, expected, "{text}");
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::{num::NonZero, thread};
 
-use deadheat_model::{LoadSpec, Schedule, words::counted};
+use deadheat_model::{
+    LoadSpec, Schedule,
+    words::{self, counted},
+};
 
 use super::{rate, wait};
 
@@ -76,7 +79,7 @@ fn suitable(situation: &Situation) -> Threads {
         )
     };
     let rates = rate.map(|rate| {
-        let why = format!("{} are little work", rate::shown(rate));
+        let why = format!("{} are little work", words::rate(rate));
         ((rate / RATE_EACH).ceil() as usize, why)
     });
     let busy = (

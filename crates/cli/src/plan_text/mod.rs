@@ -1,4 +1,4 @@
-//! Words that plans share.
+//! What plans share.
 
 mod publication;
 mod words;
@@ -11,41 +11,50 @@ use deadheat_model::{
     published::RepeatedRow,
     words::counted,
 };
+use deadheat_report::document::{Document, Section, Tone};
 use deadheat_runner::agent::Launcher;
 
 pub(crate) use self::{
-    publication::{of_the_checkout, told},
-    words::{about, entry, glued, in_columns, length},
+    publication::{of_the_checkout, unfit},
+    words::{about, glued},
 };
 
+/// What a line of a plan is about, and what it says.
+pub(crate) type Entry = (&'static str, String);
+
+/// A plan: its headline, and its lines.
+pub(crate) fn plan(headline: String, entries: Vec<Entry>) -> Document {
+    Document::new(Tone::Plain, headline).section(Section::lead().facts(entries))
+}
+
 /// The published tables that are repeated, and what is left out of them.
-pub(crate) fn published(tables: &[RepeatedTable]) -> String {
-    let mut lines = Vec::new();
+pub(crate) fn published(tables: &[RepeatedTable]) -> Vec<Entry> {
+    let mut entries = Vec::new();
     for repeated in tables {
         let asked = repeated.rows.iter().filter(|row| row.cell().is_some());
-        lines.push(format!(
-            "  published {} {}: {} of {}",
+        let text = format!(
+            "{} {}: {} of {}",
             repeated.document,
             repeated.table.id,
             asked.count(),
             counted(repeated.rows.len(), "row")
-        ));
+        );
+        entries.push(("published", text));
         for (plan, row) in repeated.rows.iter().zip(&repeated.table.row) {
             if let RepeatedRow::LeftOut { reason } = plan {
-                lines.push(format!("            without {}: {reason}", row.name));
+                entries.push(("", format!("without {}: {reason}", row.name)));
             }
         }
     }
-    lines.join("\n")
+    entries
 }
 
 /// Of more hosts than these some are a number.
 const NAMES: usize = 12;
 
-/// The lines about the other hosts, if there are any.
-pub(crate) fn hosts(plan: &Plan) -> Vec<String> {
-    let others = plan.hosts.as_ref().map(others);
-    others.map_or_else(Vec::new, |others| entry("hosts", &others))
+/// The line about the other hosts, if there are any.
+pub(crate) fn hosts(plan: &Plan) -> Option<Entry> {
+    Some(("hosts", others(plan.hosts.as_ref()?)))
 }
 
 /// The other hosts: "loaded from h2, h3, an equal share each; servers listen on 10.0.0.1; database on h4, which listens on

@@ -1,6 +1,6 @@
 //! What makes figures unfit to be published.
 
-use super::words::entry;
+use super::Entry;
 
 /// What nobody else could build again: sources that are in no commit, `commit` being that of the checkout, and a Deadheat
 /// that was built for its tests. Stacks that are part of Deadheat can be had with its version.
@@ -21,9 +21,8 @@ pub(crate) fn of_the_checkout(commit: Option<&str>, are_embedded: bool) -> Vec<S
     sources.into_iter().chain(slow).map(str::to_owned).collect()
 }
 
-/// The same, as lines below the plan.
-pub(crate) fn told(objections: &[String]) -> String {
-    let lines = objections.iter();
-    let lines = lines.flat_map(|one| entry("unfit", &format!("to be published: {one}")));
-    lines.collect::<Vec<_>>().join("\n")
+/// The same, as lines of the plan.
+pub(crate) fn unfit(objections: &[String]) -> impl Iterator<Item = Entry> {
+    let objections = objections.iter();
+    objections.map(|one| ("unfit", format!("to be published: {one}")))
 }

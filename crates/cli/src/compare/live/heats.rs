@@ -10,7 +10,9 @@ use deadheat_model::{
     comparison::Comparison,
     heat::Rounds,
     heats::{LEAST_HEATS, Plan, PlannedLoad, SessionRecord, Step},
+    words::time,
 };
+use deadheat_report::document::Document;
 use deadheat_runner::session::{
     SessionOptions,
     heats::{self, HeatOptions, Steering, read_session},
@@ -24,18 +26,18 @@ use serde_json::json;
 use super::{
     looks::{Looks, Turn},
     progress::Progress,
-    slice,
 };
 use crate::{
     compare::{
-        args::{CompareArgs, MeasureArgs},
+        args::CompareArgs,
         bounds, check,
         measured::{loads, versus, waiting},
     },
-    elsewhere,
+    data, elsewhere,
     exit::Failure,
+    heats::args::HeatArgs,
     output,
-    plan_text::{about, hosts, in_columns, pinning},
+    plan_text::{self, Entry, about, hosts, pinning},
 };
 
 /// How long a heat goes on, if nobody says: many short heats beat few long ones, because processes differ.
@@ -58,16 +60,12 @@ pub(super) fn measure(
     let comparison = named(comparison, args);
     let planned = Planned::new(comparison, options, args, bounds(args).alpha)?;
     let described = planned.described();
-    if args.measure.dry_run {
-        let plan = if args.verdict.data.plan_is_json()? {
-            format!("{:#}", json!({ "plan": planned.plan }))
-        } else {
-            described
-        };
-        output::data(&(plan + "\n"))?;
+    if args.measure.heat.dry_run {
+        let as_json = || json!({ "plan": planned.plan });
+        args.verdict.data.print_plan(&described, as_json)?;
         return Ok(None);
     }
-    output::note(&described);
+    output::note(&data::as_note(&described));
     let (folder, _) = planned.run(duel, Progress::default(), interrupted)?;
     versus_in(&folder).map(Some)
 }
@@ -116,7 +114,7 @@ impl Planned {
         alpha: f64,
     ) -> Result<Self, Failure> {
         let check_of_b = comparison.check;
-        let heats = of_heats(&args.measure, args.verdict.margin, comparison.a.rate());
+        let heats = of_heats(args, comparison.a.rate());
         let mut options = SessionOptions {
             comparison: Some(Box::new(comparison)),
             heats,
@@ -167,7 +165,7 @@ impl Planned {
         Ok((folder, record))
     }
 
-    fn described(&self) -> String {
+    fn described(&self) -> Document {
         described(&self.options, &self.plan, &self.looks, self.turn)
     }
 }
@@ -185,24 +183,24 @@ fn enough_for(check: &Check, looks: &Looks, least: u32) -> Result<(), Failure> {
 }
 
 /// `rate`: that of an open loop.
-fn of_heats(args: &MeasureArgs, margin: f64, rate: Option<f64>) -> HeatOptions {
-    let usual = HeatOptions::default();
-    let (slice, guard) = (slice(args), args.guard.unwrap_or(usual.guard));
+fn of_heats(args: &CompareArgs, rate: Option<f64>) -> HeatOptions {
+    let HeatArgs { slice, guard, .. } = args.measure.heat;
     let share = slice.as_secs_f64() / (slice + guard).as_secs_f64();
     let time = rate.map_or(HEAT_TIME, |rate| heat_time(rate * share));
     HeatOptions {
         heats: Some(1),
-        time: Some(args.heat_time.unwrap_or(time)),
+        time: Some(args.measure.heat.heat_time.unwrap_or(time)),
         slice,
         guard,
-        margin,
+        margin: args.verdict.margin,
         // Earlier looks are asked for by an option whose help says their price.
         least_heats: args
+            .measure
             .looks
             .first()
             .map_or(LEAST_HEATS, |first| LEAST_HEATS.min(*first)),
         controls: false,
-        ..usual
+        ..HeatOptions::default()
     }
 }
 
@@ -251,8 +249,8 @@ fn rounds(load: &PlannedLoad) -> Duration {
     }
 }
 
-/// The plan, some lines of at most 80 columns where names allow. `turn` is what a heat of each load takes.
-fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duration) -> String {
+/// The plan. `turn` is what a heat of each load takes.
+fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duration) -> Document {
     let most = match looks.design.looks.len() {
         1 => "",
         _ => "at most ",
@@ -263,49 +261,50 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
     };
     let heat = turn / plan.loads.len().max(1) as u32;
     let HeatOptions { slice, guard, .. } = options.heats;
-    let time = plan.loads.first().map_or(HEAT_TIME, rounds);
+    let rounds = plan.loads.first().map_or(HEAT_TIME, rounds);
     let few = match plan.least_heats {
         least if least > looks.design.most_heats() => {
             format!("; too few for a dead heat, which needs {least}")
         }
         _ => String::new(),
     };
-    let mut lines = vec![format!(
+    let mut entries: Vec<Entry> = Vec::new();
+    if let Some(both) = &options.comparison {
+        entries.push(("A", both.a.name.clone()));
+        entries.push(("B", both.b.name.clone()));
+    }
+    entries.extend([
+        ("load", loads(&plan.loads)),
+        (
+            "heat",
+            format!(
+                "about {}: both servers in turn for {}",
+                about(heat),
+                about(rounds)
+            ),
+        ),
+        (
+            "slices",
+            format!(
+                "{} counted, after {} that do not count; longer for slow answers",
+                time(slice),
+                time(guard)
+            ),
+        ),
+        ("generator", waiting(&plan.loads)),
+        ("looks", format!("{}{few}", looks.describe())),
+    ]);
+    entries.extend(hosts(plan));
+    entries.extend([("CPUs", pinning(plan)), ("seed", plan.seed.to_string())]);
+    let comparison = options.comparison.iter();
+    let alike = comparison.filter_map(|both| both.alike.clone());
+    entries.extend(alike.map(|alike| ("note", alike)));
+    let headline = format!(
         "Plan: B against A, {most}{} heats{each}, {most}{}",
         looks.design.most_heats(),
         about(plan.estimate)
-    )];
-    if let Some(both) = &options.comparison {
-        lines.push(format!("  A         {}", both.a.name));
-        lines.push(format!("  B         {}", both.b.name));
-    }
-    lines.extend([
-        format!("  load      {}", loads(&plan.loads)),
-        format!(
-            "  heat      about {}: both servers in turn for {}",
-            about(heat),
-            about(time)
-        ),
-        format!(
-            "  slices    {} ms counted, after {} ms that do not count; longer for slow answers",
-            slice.as_millis(),
-            guard.as_millis()
-        ),
-        format!("  generator {}", waiting(&plan.loads)),
-        format!("  looks     {}{few}", looks.describe()),
-    ]);
-    lines.extend(hosts(plan));
-    lines.extend([
-        format!("  CPUs      {}", pinning(plan)),
-        format!("  seed      {}", plan.seed),
-    ]);
-    let alike = options
-        .comparison
-        .iter()
-        .filter_map(|both| both.alike.as_ref());
-    lines.extend(alike.map(|alike| format!("  note      {alike}")));
-    let lines = lines.iter().flat_map(|line| in_columns(line));
-    lines.collect::<Vec<_>>().join("\n")
+    );
+    plan_text::plan(headline, entries)
 }
 
 #[cfg(test)]

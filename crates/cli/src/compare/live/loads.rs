@@ -6,11 +6,11 @@ use deadheat_model::LoadSpec;
 use deadheat_runner::secret::without_secret_values;
 
 use crate::{
-    compare::args::CompareArgs,
+    compare::args::{CompareArgs, ServerArgs},
     exit::Failure,
     load::{
         self,
-        args::{CareArgs, EndArgs, LoadArgs, PaceArgs},
+        args::{CareArgs, EndArgs, LoadArgs, PaceArgs, TlsArgs},
         url::LoadUrl,
     },
 };
@@ -31,8 +31,8 @@ pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpe
 /// The load of a command's server, whose address is known only when it runs.
 pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
     let server = &args.server;
-    let given = server.tls.given();
-    if let (false, Some((name, _))) = (server.https, given.iter().find(|(_, given)| *given)) {
+    let of_tls = args.explicit.of::<TlsArgs>();
+    if let (false, Some(name)) = (server.https, of_tls.names().first()) {
         return Err(Failure::usage(format!(
             "{name}: this is for TLS: give --https, too, if the commands speak it, or leave it out"
         )));
@@ -77,6 +77,7 @@ fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
 pub(crate) fn options(url: &str, args: &CompareArgs) -> LoadArgs {
     let server = args.server.clone();
     LoadArgs {
+        explicit: args.explicit.of::<ServerArgs>(),
         url: Some(url.to_owned()),
         pace: PaceArgs {
             steady: server.steady,
@@ -84,7 +85,7 @@ pub(crate) fn options(url: &str, args: &CompareArgs) -> LoadArgs {
         },
         // A heat's slices and warm-up take the place of these.
         end: EndArgs {
-            duration: Some(super::slice(&args.measure)),
+            duration: Some(args.measure.heat.slice),
             warm_up: Some(Duration::ZERO),
             ..EndArgs::default()
         },
@@ -95,7 +96,7 @@ pub(crate) fn options(url: &str, args: &CompareArgs) -> LoadArgs {
         care: CareArgs {
             i_may_load_this_host: server.i_may_load_this_host,
             // A plan asks no server.
-            dry_run: args.measure.dry_run,
+            dry_run: args.measure.heat.dry_run,
             ..CareArgs::default()
         },
         ..LoadArgs::default()

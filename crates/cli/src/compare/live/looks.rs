@@ -71,7 +71,7 @@ impl Looks {
                 left_out: Vec::new(),
             })
         };
-        if let Some(heats) = args.heats {
+        if let Some(heats) = args.heat.heats {
             return declared(&[heats], None);
         }
         let short = |budget: Duration, needed: u32, what: &str| {
@@ -87,7 +87,7 @@ impl Looks {
             ))
         };
         if args.looks.is_empty() {
-            let budget = args.budget.unwrap_or(BUDGET);
+            let budget = args.heat.budget.unwrap_or(BUDGET);
             // Those that fit also where heats take longer than planned.
             if turn.within(budget.div_f64(SPARE)) < FEWEST_HEATS {
                 let what = format!("a verdict needs about {LEAST_HEATS}");
@@ -102,7 +102,7 @@ impl Looks {
         }
         // All of them, also those that do not fit: a list in disorder is wrong whatever the budget is.
         let all = declared(&args.looks, None)?;
-        let Some(budget) = args.budget else {
+        let Some(budget) = args.heat.budget else {
             return Ok(all);
         };
         let heats = turn.within(budget);
@@ -154,15 +154,22 @@ fn listed(numbers: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        measure: MeasureArgs,
+    }
+
     fn args(budget: Option<u64>, looks: &[u32], heats: Option<u32>) -> MeasureArgs {
-        MeasureArgs {
-            budget: budget.map(Duration::from_secs),
-            heats,
-            looks: looks.to_vec(),
-            ..MeasureArgs::none()
-        }
+        let mut args = Typed::parse_from(["compare"]).measure;
+        args.heat.budget = budget.map(Duration::from_secs);
+        args.heat.heats = heats;
+        args.looks = looks.to_vec();
+        args
     }
 
     /// Heats of 8 s, 5 s of which are rounds.

@@ -9,10 +9,8 @@ mod servers;
 pub(crate) mod stacks;
 pub(crate) mod words;
 
-use std::time::Duration;
-
 use deadheat_model::workload::Oracle;
-use deadheat_runner::session::{PinningMode, START_TIMEOUT, SessionOptions, heats::HeatOptions};
+use deadheat_runner::session::SessionOptions;
 use deadheat_stats::versus::Versus;
 
 use super::{
@@ -22,7 +20,6 @@ use super::{
 use crate::{
     elsewhere::hosts,
     exit::{Exit, Failure},
-    invocation,
 };
 
 /// What came of a measurement.
@@ -46,11 +43,6 @@ pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<Measured, Failu
     }))
 }
 
-/// The counted part of a slice.
-fn slice(args: &MeasureArgs) -> Duration {
-    args.slice.unwrap_or(HeatOptions::default().slice)
-}
-
 /// `base` with what is asked for of any session; `starts`: with servers that are started.
 pub(crate) fn session(
     args: &MeasureArgs,
@@ -61,13 +53,6 @@ pub(crate) fn session(
     let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
     Ok(SessionOptions {
         hosts: hosts(&args.elsewhere, starts, needs_database).map_err(Failure::usage)?,
-        results: args.results().to_owned(),
-        warm_up: args.warm_up,
-        pinning: args
-            .pinning
-            .map_or(PinningMode::Apart, |pinning| pinning.mode()),
-        start_timeout: args.start_timeout.unwrap_or(START_TIMEOUT),
-        arguments: invocation::arguments(),
-        ..base
+        ..args.heat.session(base)
     })
 }

@@ -32,7 +32,7 @@ pub(super) fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
     let sides = [server(&args.a)?, server(&args.b)?];
     let elsewhere = &args.measure.elsewhere;
     if elsewhere.generator.iter().any(|name| name != LOCAL) {
-        refuse_loopback(&elsewhere.called("generator"), &sides)?;
+        refuse_loopback(&elsewhere.called("--generator"), &sides)?;
     }
     compare(sides, Some(PinningMode::Off), args)
 }
@@ -77,9 +77,14 @@ fn compare(
         kind,
     };
     let starts = !matches!(sides[0].1, ContenderKind::Url { .. });
-    let seed = args.measure.seed.unwrap_or_else(invocation::random_seed);
     let supervision = invocation::supervision()?;
-    let alone = SessionOptions::new(Vec::new(), Vec::new(), None, seed, supervision);
+    let alone = SessionOptions::new(
+        Vec::new(),
+        Vec::new(),
+        None,
+        args.measure.heat.seed(),
+        supervision,
+    );
     let mut options = session(&args.measure, starts, alone)?;
     options.pinning = pinning.unwrap_or(options.pinning);
     options.arguments = without_secrets(options.arguments, &args.server.request);

@@ -54,14 +54,14 @@ pub(super) fn measure(
                 vec![sides.a.selected.clone(), sides.b.selected.clone()],
                 selection.workloads,
                 catalogue.workload("plaintext").cloned(),
-                args.measure.seed.unwrap_or_else(invocation::random_seed),
+                args.measure.heat.seed(),
                 supervision,
             ),
         )?
     };
     check_common(&options, &sides)?;
-    check_toolchains(&mut options, args.measure.dry_run, &interrupted)?;
-    if !args.measure.dry_run {
+    check_toolchains(&mut options, args.measure.heat.dry_run, &interrupted)?;
+    if !args.measure.heat.dry_run {
         options.findings = doctor::before_a_run(&options);
     }
     let comparison = Comparison {

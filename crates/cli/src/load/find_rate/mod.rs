@@ -5,7 +5,6 @@
 //! ```
 
 pub(crate) mod args;
-mod clashes;
 mod generators;
 mod judging;
 mod outputs;
@@ -20,7 +19,6 @@ use deadheat_runner::secret::hide_in_load;
 use deadheat_stats::capacity::{Outcome, analyse};
 use serde_json::json;
 
-pub(super) use self::clashes::pairs as clashes_of;
 pub(crate) use self::outputs::{read as read_search, shown_again};
 use self::{outputs::Outputs, searching::Search};
 use super::{
@@ -32,6 +30,7 @@ use super::{
     told,
 };
 use crate::{
+    data,
     exit::{Exit, Failure},
     interrupt, output,
 };
@@ -67,7 +66,7 @@ impl<'a> Wanted<'a> {
                 most_connections: steady.max_connections,
             },
             // As independent users come. Even distances would hide that requests meet.
-            arrivals: steady.arrivals.map_or(Arrivals::Poisson, Into::into),
+            arrivals: steady.arrivals.unwrap_or(Arrivals::Poisson),
         })
     }
 }
@@ -105,19 +104,13 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     let refused = |error| told::refused(&asked.typed, &error);
     deadheat_load::check(&look).map_err(refused)?;
     if args.care.dry_run {
-        let plan = if args.output.data.plan_is_json()? {
+        let as_json = || {
             hide_in_load(&mut spec);
-            format!(
-                "{:#}",
-                json!({ "spec": spec, "find_rate": plan::declared(&wanted) })
-            )
-        } else {
-            plan
+            json!({ "spec": spec, "find_rate": plan::declared(&wanted) })
         };
-        output::data(&(plan + "\n"))?;
-        return Ok(Exit::Fine);
+        return args.output.data.print_plan(&plan, as_json);
     }
-    output::note(&plan);
+    output::note(&data::as_note(&plan));
     let quiet = args.output.progress == ProgressArg::Off || !output::tells_progress();
     let record = Search::begin(spec, &wanted, &asked.typed, &hosts, quiet)?.run()?;
     let found = matches!(analyse(&record).outcome, Outcome::Found(_));

@@ -2,28 +2,29 @@
 
 use std::time::Duration;
 
-use deadheat_model::{LoadSpec, load::Arrivals, words::counted};
+use deadheat_model::{
+    LoadSpec,
+    load::words::arrivals,
+    words::{counted, rate, time},
+};
+use deadheat_report::document::Document;
 use serde_json::{Value, json};
 
 use super::{Wanted, specs, usual_length};
 use crate::load::{
-    plan_text::{self, Around, span},
-    rate,
+    plan_text::{self, Around},
     thresholds::Threshold,
 };
 
 /// The plan in words. `look` is any look.
-pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>) -> String {
+pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>) -> Document {
     let declared = &wanted.declared;
     let conditions = wanted
         .conditions
         .iter()
         .map(|one| one.described().condition);
     let conditions: Vec<String> = conditions.collect();
-    let arrivals = match wanted.arrivals {
-        Arrivals::Uniform => "at even distances",
-        Arrivals::Poisson => "at random (Poisson)",
-    };
+    let arrivals = arrivals(wanted.arrivals);
     let connections = connections(look, wanted);
     let total = usual_length(look, declared) * declared.looks;
     let total = Duration::from_secs(total.as_secs_f64().ceil() as u64);
@@ -41,7 +42,7 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
             format!(
                 "from the throughput of a closed loop with {connections}: a thousandth of it, but at least {}, to \
                  twice as much, and higher if it passes there",
-                rate::shown(specs::rounded(specs::least_rate(wanted)))
+                rate(specs::rounded(specs::least_rate(wanted)))
             ),
         ),
         (
@@ -50,12 +51,12 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
                 "at most {}, about {} in all: each an open loop {arrivals} with {} of warm-up, {} of measurement, and \
                  up to {} for requests in flight; below {}, longer (up to {}), to send {}",
                 declared.looks,
-                span(total),
-                span(look.warm_up),
-                span(declared.look),
-                span(look.timeouts.cool_down),
-                rate::shown(specs::rounded(specs::rate_of_usual_looks(wanted))),
-                span(declared.look * specs::LONGER),
+                time(total),
+                time(look.warm_up),
+                time(declared.look),
+                time(look.timeouts.cool_down),
+                rate(specs::rounded(specs::rate_of_usual_looks(wanted))),
+                time(declared.look * specs::LONGER),
                 counted(declared.requests, "request"),
             ),
         ),

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 use deadheat_model::{
     LoadSpec,
     capacity::{Burst, CapacityRecord, FORMAT, LookOutcome, LookRecord, SCHEMA},
-    words::counted,
+    words::{self, counted},
 };
 use deadheat_report::figure::per_second;
 use deadheat_runner::secret::hide_in_load;
@@ -14,7 +14,7 @@ use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 use super::{Wanted, generators::Generators, judging, specs};
 use crate::{
     exit::Failure,
-    load::{hosts::Hosts, rate, told},
+    load::{hosts::Hosts, told},
     output,
 };
 
@@ -63,7 +63,7 @@ impl<'a> Search<'a> {
                 "a trial needs {} to judge the conditions, and the server answers {} on its own. Make trials longer, \
                  like --duration {seconds}s",
                 counted(needed, "request"),
-                rate::shown(specs::rounded(per_second)),
+                words::rate(specs::rounded(per_second)),
             )));
         }
         let mut spec = base.clone();
@@ -171,7 +171,7 @@ impl<'a> Search<'a> {
             "trial {:>2} of {}: {:>10}  {outcome:<13}  now {} to {}  {}",
             self.record.looks.len(),
             self.wanted.declared.looks,
-            rate::shown(look.per_second),
+            words::rate(look.per_second),
             per_second(low),
             per_second(high),
             values.collect::<Vec<_>>().join(", "),

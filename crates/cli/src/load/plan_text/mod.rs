@@ -3,28 +3,24 @@
 #[cfg(test)]
 mod tests;
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use deadheat_model::{
     LoadSpec, Schedule, StopRule, Wait,
     load::{
-        Arrivals, Body, Content, Endpoint, Exchange, HttpVersion, Protocol, Reuse, Stage, Target,
-        Tls, Trust,
+        Arrivals, Body, Content, Endpoint, Exchange, Stream, Target, Tls, Trust,
+        words::{event, offer, protocol, schedule, stop, think},
     },
-    words::{self, counted, separated},
+    words::{self, counted, rate, separated, time},
 };
-use deadheat_report::text::wrap;
+use deadheat_report::document::{Document, Section, Tone};
 use deadheat_runner::secret;
 
 use super::{
-    collector::CollectorUrl, rate, spec::MOST_WITH_FIGURES, stream, template, think,
+    collector::CollectorUrl, rate::highest, spec::MOST_WITH_FIGURES, template,
     thresholds::Threshold,
 };
 
-/// The columns that lines are broken at.
-const COLUMNS: usize = 80;
-/// Where values begin.
-const INDENT: usize = 12;
 /// Requests and headers that are shown; of more, the number is.
 const SHOWN: usize = 5;
 /// Characters of a header's value that are shown.
@@ -51,8 +47,8 @@ pub(crate) struct Around<'a> {
     pub(crate) thresholds: &'a [Threshold],
 }
 
-/// The plan, in lines of 80 columns where words allow it.
-pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
+/// The plan.
+pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> Document {
     let pace = vec![
         ("loop", pace(spec)),
         ("ceiling", ceiling(spec)),
@@ -62,14 +58,10 @@ pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> String {
 }
 
 /// The plan for somebody who watches: what is loaded, how and for how long. The report that follows has to fit below it.
-pub(crate) fn in_short(spec: &LoadSpec, around: &Around<'_>) -> String {
-    let mut lines = vec![format!("Plan: load {}", around.typed)];
-    lines.extend(labelled("loop", &pace(spec)));
-    lines.extend(labelled("length", &length(spec)));
-    for note in notes(spec) {
-        lines.extend(labelled("note", &note));
-    }
-    lines.join("\n")
+pub(crate) fn in_short(spec: &LoadSpec, around: &Around<'_>) -> Document {
+    let mut facts = vec![("loop", pace(spec)), ("length", length(spec))];
+    facts.extend(notes(spec).into_iter().map(|note| ("note", note)));
+    document(around, facts)
 }
 
 /// The same with other lines on when requests are sent.
@@ -77,62 +69,51 @@ pub(crate) fn laid_out(
     spec: &LoadSpec,
     around: &Around<'_>,
     pace: Vec<(&'static str, String)>,
-) -> String {
-    let mut lines = vec![format!("Plan: load {}", around.typed)];
-    let mut say = |label: &str, text: String| lines.extend(labelled(label, &text));
-    for target in targets(spec, around.hows) {
-        say("to", target);
-    }
-    for tls in spec.targets().filter_map(|target| target.tls.as_ref()) {
-        say("TLS", encryption(tls));
-    }
-    for request in requests(spec) {
-        say("request", request);
-    }
-    if let Some(headers) = headers(spec.exchanges.first()) {
-        say("headers", headers);
-    }
+) -> Document {
+    let all = |label, texts: Vec<String>| texts.into_iter().map(move |text| (label, text));
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    facts.extend(all("to", targets(spec, around.hows)));
+    let tls = spec.targets().filter_map(|target| target.tls.as_ref());
+    facts.extend(all("TLS", tls.map(encryption).collect()));
+    facts.extend(all("request", requests(spec)));
+    facts.extend(headers(spec.exchanges.first()).map(|headers| ("headers", headers)));
     if spec.redirects > 0 {
-        say("redirects", redirects(spec.redirects));
+        facts.push(("redirects", redirects(spec.redirects)));
     }
     if spec.cookies {
         let text = "each connection is a user that keeps its own, also when it is made again";
-        say("cookies", text.to_owned());
+        facts.push(("cookies", text.to_owned()));
     }
-    for (label, text) in pace {
-        say(label, text);
-    }
-    say("valid is", validity(spec));
-    if let Some(stream) = &spec.stream {
-        say("events", stream::described(stream));
-    }
-    if let Some(hosts) = &around.hosts {
-        say("from", hosts.clone());
-    }
-    say("generator", generator(spec, around.why_threads));
-    if let Some(waiting) = waiting(spec, around.why_wait) {
-        say("waiting", waiting);
-    }
-    for file in around.files {
-        say("file", file.display().to_string());
-    }
+    facts.extend(pace);
+    facts.push(("valid is", validity(spec)));
+    facts.extend(spec.stream.map(|stream| ("events", events(&stream))));
+    facts.extend(around.hosts.clone().map(|hosts| ("from", hosts)));
+    facts.push(("generator", generator(spec, around.why_threads)));
+    facts.extend(waiting(spec, around.why_wait).map(|waiting| ("waiting", waiting)));
+    let files = around.files.iter().map(|file| file.display().to_string());
+    facts.extend(all("file", files.collect()));
     if let Some(collector) = around.collector {
-        let interval = spec.interval.map(span).unwrap_or_default();
-        say("metrics", format!("sent to {collector} every {interval}"));
+        let interval = spec.interval.map(time).unwrap_or_default();
+        facts.push(("metrics", format!("sent to {collector} every {interval}")));
     }
-    for threshold in around.thresholds {
-        say("fail if", threshold.to_string());
-    }
-    for note in notes(spec) {
-        say("note", note);
-    }
-    lines.join("\n")
+    let thresholds = around.thresholds.iter().map(ToString::to_string);
+    facts.extend(all("fail if", thresholds.collect()));
+    facts.extend(all("note", notes(spec)));
+    document(around, facts)
 }
 
-/// A label and its text, in lines of its own.
-fn labelled(label: &str, text: &str) -> Vec<String> {
-    let head = format!("  {label:<width$}", width = INDENT - 2);
-    wrap(text, COLUMNS, &head, false)
+fn document(around: &Around<'_>, facts: Vec<(&str, String)>) -> Document {
+    let title = format!("Plan: load {}", around.typed);
+    Document::new(Tone::Plain, title).section(Section::lead().facts(facts))
+}
+
+/// What an answer is taken apart into.
+fn events(stream: &Stream) -> String {
+    let what = event(stream.event);
+    match stream.enough {
+        Some(enough) => format!("an answer is whole after {}", counted(enough, what)),
+        None => format!("answers come in {what}s; each ends by itself"),
+    }
 }
 
 /// Where connections lead, and how.
@@ -181,30 +162,6 @@ fn addresses(target: &Target, how: Option<&str>) -> String {
     text
 }
 
-fn protocol(spec: &LoadSpec) -> String {
-    let Protocol::Http1 {
-        version,
-        reuse,
-        pipeline,
-    } = spec.protocol;
-    let mut text = match version {
-        HttpVersion::Http10 => "HTTP/1.0",
-        HttpVersion::Http11 => "HTTP/1.1",
-    }
-    .to_owned();
-    text.push_str(match reuse {
-        Reuse::KeepAlive => ", connections kept alive",
-        Reuse::PerRequest => ", a new connection for each request",
-    });
-    if let Some(most) = spec.most_per_connection {
-        text.push_str(&format!(" for {} each", counted(most.get(), "request")));
-    }
-    if pipeline > 1 {
-        text.push_str(&format!(", up to {pipeline} requests pipelined on each"));
-    }
-    text
-}
-
 fn encryption(tls: &Tls) -> String {
     let trust = match &tls.trust {
         Trust::System => "by an authority that the system knows",
@@ -215,11 +172,9 @@ fn encryption(tls: &Tls) -> String {
     if tls.identity.is_some() {
         text.push_str("; with a certificate of our own");
     }
-    if let Some(version) = tls.version {
-        text.push_str(&format!("; only TLS {version}"));
-    }
-    if !tls.cipher_suites.is_empty() {
-        text.push_str(&format!("; only {}", tls.cipher_suites.join(", ")));
+    let offer = offer(tls);
+    if !offer.is_empty() {
+        text.push_str(&format!("; {offer}"));
     }
     text.push_str(if tls.resumption {
         "; later connections resume sessions"
@@ -297,58 +252,19 @@ fn redirects(most: u32) -> String {
 }
 
 fn pace(spec: &LoadSpec) -> String {
-    match &spec.schedule {
-        Schedule::Closed { connections, ramp } => {
-            let after = spec.think.as_ref().map_or(String::new(), |think| {
-                format!(" and has thought for {}", think::described(think))
-            });
-            let mut text = format!(
-                "closed: {}, each sends its next request when it has its answer{after}",
-                counted(*connections, "connection")
-            );
-            if !ramp.is_zero() {
-                text.push_str(&format!("; the first ones are spread over {}", span(*ramp)));
-            }
-            text
-        }
-        Schedule::Open {
-            arrivals,
-            stages,
-            connections,
-            most_connections,
-        } => {
-            let arrivals = match arrivals {
-                Arrivals::Uniform => "at even distances",
-                Arrivals::Poisson => "at random (Poisson)",
-            };
-            let more = if most_connections > connections {
-                format!(", and more when none is free, up to {most_connections}")
-            } else {
-                String::new()
-            };
-            format!(
-                "open: {} {arrivals}, whatever comes back; {} at the start{more}",
-                stages_text(stages),
-                counted(*connections, "connection"),
-            )
-        }
-    }
-}
-
-fn stages_text(stages: &[Stage]) -> String {
-    let texts = stages.iter().map(|stage| {
-        let rates = if stage.from == stage.to {
-            rate::shown(stage.from)
-        } else {
-            format!("{} to {}", rate::shown(stage.from), rate::shown(stage.to))
-        };
-        if stage.length.is_zero() {
-            rates
-        } else {
-            format!("{rates} for {}", span(stage.length))
-        }
+    let schedule = schedule(&spec.schedule);
+    let Schedule::Closed { ramp, .. } = spec.schedule else {
+        return format!("{schedule}, whatever comes back");
+    };
+    let after = spec.think.as_ref().map_or(String::new(), |one| {
+        format!(" and has thought for {}", think(one))
     });
-    texts.collect::<Vec<_>>().join(", then ")
+    let ramp = if ramp.is_zero() {
+        String::new()
+    } else {
+        format!("; the first ones are spread over {}", time(ramp))
+    };
+    format!("{schedule}, each sends its next request when it has its answer{after}{ramp}")
 }
 
 /// How much a server can meet with at most.
@@ -362,7 +278,7 @@ fn ceiling(spec: &LoadSpec) -> String {
             },
             Some(think),
         ) => {
-            let rate = rate::shown(f64::from(*users) / think.mean().as_secs_f64());
+            let rate = rate(f64::from(*users) / think.mean().as_secs_f64());
             let rate = rate.trim_end_matches("/s");
             format!("at most {rate} requests/s on average on at most {connections}")
         }
@@ -375,7 +291,7 @@ fn ceiling(spec: &LoadSpec) -> String {
             },
             _,
         ) => {
-            let rate = rate::shown(rate::highest(stages));
+            let rate = rate(highest(stages));
             let rate = rate.trim_end_matches("/s");
             let moments = match arrivals {
                 Arrivals::Uniform => "",
@@ -390,19 +306,20 @@ fn length(spec: &LoadSpec) -> String {
     let warm_up = if spec.warm_up.is_zero() {
         "no warm-up".to_owned()
     } else {
-        format!("{} of warm-up", span(spec.warm_up))
+        format!("{} of warm-up", time(spec.warm_up))
     };
+    let stop = stop(&spec.stop);
     let measurement = match spec.stop {
-        StopRule::Duration { length } => format!("{} of measurement", span(length)),
-        StopRule::Count { requests } => format!("exactly {}", counted(requests, "request")),
-        StopRule::Interrupt => "measurement until Ctrl-C".to_owned(),
+        StopRule::Duration { .. } => format!("{stop} of measurement"),
+        StopRule::Count { .. } => format!("exactly {stop}"),
+        StopRule::Interrupt => format!("measurement {stop}"),
     };
     let grace = if spec.timeouts.cool_down.is_zero() {
         "requests in flight at the end are abandoned".to_owned()
     } else {
         format!(
             "up to {} for requests in flight at the end",
-            span(spec.timeouts.cool_down)
+            time(spec.timeouts.cool_down)
         )
     };
     format!("{warm_up}, {measurement}, {grace}")
@@ -441,7 +358,7 @@ fn validity(spec: &LoadSpec) -> String {
     format!(
         "an answer with {}, within {}",
         parts.join(", "),
-        span(spec.timeouts.request)
+        time(spec.timeouts.request)
     )
 }
 
@@ -538,9 +455,4 @@ fn notes(spec: &LoadSpec) -> Vec<String> {
         ));
     }
     notes
-}
-
-/// A time as a person writes it.
-pub(crate) fn span(time: Duration) -> String {
-    humantime::format_duration(time).to_string()
 }

@@ -1,13 +1,13 @@
 //! The plan as its reader sees it.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use deadheat_model::load::{
-    Expectation, RequestSpec, StatusSet, Stream, StreamEvent, Target, Think, Tls, TlsVersion,
+    Expectation, RequestSpec, Stage, StatusSet, Stream, StreamEvent, Target, Think, Tls, TlsVersion,
 };
 
 use super::*;
-use crate::load::collector::collector;
+use crate::{data::page, load::collector::collector};
 
 fn closed() -> LoadSpec {
     let expect = Expectation {
@@ -38,7 +38,7 @@ fn told(spec: &LoadSpec) -> String {
         collector: Some(&collector("http://127.0.0.1:4318").unwrap()),
         thresholds: &["p99>50ms".parse().unwrap()],
     };
-    let text = describe(spec, &around);
+    let text = describe(spec, &around).text(page());
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
@@ -60,10 +60,10 @@ fn a_closed_loop_has_connections_for_a_ceiling() {
         &[
             "Plan: load http://localhost:8080/hello to 127.0.0.1:8080 (localhost resolves to it); HTTP/1.1",
             "request GET /hello loop",
-            "closed: 50 connections",
+            "closed loop: 50 connections",
             "ceiling at most 50 connections; as many requests/s as the server answers",
-            "no warm-up, 10s of measurement, up to 5s",
-            "an answer with status 2xx, within 30s",
+            "no warm-up, 10 s of measurement, up to 5 s",
+            "an answer with status 2xx, within 30 s",
             "one worker thread, not pinned: there is no more work waiting asleep: no CPU is reserved file out.json metrics sent to http://127.0.0.1:4318/v1/metrics every",
         ],
     );
@@ -89,8 +89,8 @@ fn an_open_loop_has_a_rate_for_a_ceiling() {
     has(
         &told(&spec),
         &[
-            "open: 1,000/s for 10s, then 1,000/s to 5,000/s for 1m 30s at random (Poisson)",
-            "20 connections at the start, and more when none is free, up to 100",
+            "open loop: 1,000/s for 10 s, then 1,000/s to 5,000/s for 90 s at random (Poisson)",
+            "on 20 to 100 connections, whatever comes back",
             "at most 5,000 requests/s on average on at most 100 connections",
             "exactly 5 requests",
             "2 worker threads, pinned to CPUs 2, 3; seed 0",
@@ -156,7 +156,7 @@ fn tls_says_who_is_believed() {
     spec.target.tls = Some(tls);
     has(
         &told(&spec),
-        &["knows; only TLS 1.2; only TLS_X, TLS_Y; later"],
+        &["knows; only TLS 1.2, only TLS_X, TLS_Y; later"],
     );
 }
 
@@ -188,7 +188,7 @@ fn connections_that_end_after_a_number_of_requests_say_so() {
     spec.most_per_connection = std::num::NonZeroU32::new(100);
     has(
         &told(&spec),
-        &["connections kept alive for 100 requests each"],
+        &["HTTP/1.1 with keep-alive for 100 requests each"],
     );
 }
 
@@ -219,7 +219,7 @@ fn streams_thought_and_threads_are_told() {
     has(
         &told(&spec),
         &[
-            "when it has its answer and has thought for 500ms to 2s at random",
+            "when it has its answer and has thought for 500 ms to 2 s at random",
             "at most 40 requests/s on average on at most 50 connections",
             "an answer is whole after 20 server-sent events",
             "3 worker threads, not pinned: there is no more work; seed 0",

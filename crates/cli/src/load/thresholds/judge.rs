@@ -10,7 +10,6 @@ use super::{
     Figure, Metric, Of, Threshold,
     figures::{bytes, digits, time},
 };
-use crate::load::rate;
 
 /// The samples below which no percentile is judged, however low it is.
 const LEAST_SAMPLES: u64 = 100;
@@ -91,7 +90,7 @@ impl Threshold {
             Metric::Latency { .. } => time(value),
             Metric::ErrorShare => format!("{} %", digits(value * 100.0)),
             Metric::ErrorCount => words::count(value as u64),
-            Metric::Throughput => rate::shown(value),
+            Metric::Throughput => words::rate(value),
             Metric::Goodput => bytes(value),
         }
     }

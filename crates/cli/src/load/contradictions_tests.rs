@@ -197,3 +197,21 @@ fn what_fits_passes() {
         assert_eq!(checked(line), Ok(()), "{line}");
     }
 }
+
+#[test]
+fn the_tables_name_options_that_there_are() {
+    let command = <Typed as clap::CommandFactory>::command();
+    let options = command
+        .get_arguments()
+        .map(|option| match option.get_long() {
+            Some(long) => format!("--{long}"),
+            None => format!("-{}", option.get_short().unwrap_or_default()),
+        });
+    let options: Vec<String> = options.collect();
+    let rows = EXCLUDE.iter().chain(NEED);
+    for name in rows.flat_map(|(options, others, _)| options.iter().chain(*others)) {
+        let option = name.split_whitespace().next().unwrap();
+        let is_known = options.iter().any(|known| known == option);
+        assert!(is_known || *name == "https://", "{name}");
+    }
+}

@@ -1,0 +1,139 @@
+//! The options that were given, as clap knows it.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+
+/// The options that somebody gave, on the command line or in `deadheat.toml`, as messages call them (`--rate`, `-4`), in
+/// the order in which they were given.
+///
+/// It must be the first field of a command's options: values that clap has handed out are not listed any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExplicitOptions(Vec<String>);
+
+impl ExplicitOptions {
+    /// Whether this option was given.
+    pub(crate) fn has(&self, option: &str) -> bool {
+        self.0.iter().any(|one| one == option)
+    }
+
+    /// Those of these options that were given.
+    pub(crate) fn among(&self, options: &[&str]) -> Self {
+        self.only(|given| options.contains(&given))
+    }
+
+    /// Those that were given, without these.
+    pub(crate) fn without(&self, options: &[&str]) -> Self {
+        self.only(|given| !options.contains(&given))
+    }
+
+    /// Those of a group of options that were given.
+    pub(crate) fn of<Group: Args>(&self) -> Self {
+        let group = Group::augment_args(Command::new("group"));
+        let options: Vec<String> = group
+            .get_arguments()
+            .map(|option| name(option.get_id().as_str()))
+            .collect();
+        self.only(|given| options.iter().any(|option| option == given))
+    }
+
+    /// Adds an option whose value is from another file.
+    pub(crate) fn add(&mut self, option: &str) {
+        self.0.push(name(option));
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let wanted = self.0.iter().filter(|given| is_wanted(given));
+        Self(wanted.cloned().collect())
+    }
+}
+
+/// The option with this id, as it is typed.
+fn name(id: &str) -> String {
+    match id.len() {
+        1 => format!("-{id}"),
+        _ => format!("--{}", id.replace('_', "-")),
+    }
+}
+
+impl FromArgMatches for ExplicitOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let ids = matches.ids().map(clap::Id::as_str);
+        // Groups of options are called as their types.
+        let options = ids.filter(|id| !id.starts_with(|first: char| first.is_ascii_uppercase()));
+        let given = options.filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine));
+        Ok(Self(given.map(name).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for ExplicitOptions {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+    use crate::args::{Arguments, Command as Typed};
+
+    fn given(line: &str) -> ExplicitOptions {
+        let words = line.split_whitespace();
+        let typed = Arguments::try_parse_from(["deadheat"].into_iter().chain(words)).unwrap();
+        match typed.command {
+            Typed::Load(args) => args.explicit,
+            Typed::Compare(args) => args.explicit,
+            Typed::Run(args) => args.explicit,
+            Typed::Bisect(args) => args.explicit,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_was_given_is_listed_in_its_order_and_defaults_are_not() {
+        let load = given("load http://h/ --rate 5 -4 -H a:b --http1.0 -H c:d --progress auto");
+        let expected = [
+            "--url",
+            "--rate",
+            "-4",
+            "--header",
+            "--http1.0",
+            "--progress",
+        ];
+        assert_eq!(load.names(), expected);
+        let request = load.of::<crate::load::args::RequestArgs>();
+        assert_eq!(request.names(), ["--header", "--http1.0"]);
+        assert_eq!(given("run --stacks x").names(), ["--stacks"]);
+        assert!(given("compare a b --slice 100ms").has("--slice"));
+        assert!(given("bisect a b --budget 1m c").has("--budget"));
+    }
+
+    #[test]
+    fn every_option_is_called_as_it_is_typed() {
+        let program = Arguments::command();
+        for command in ["load", "compare", "run", "bisect"] {
+            let options = program.find_subcommand(command).unwrap().get_arguments();
+            for option in options.filter(|option| !option.is_positional()) {
+                let typed = match (option.get_long(), option.get_short()) {
+                    (Some(long), _) => format!("--{long}"),
+                    (None, short) => format!("-{}", short.unwrap_or_default()),
+                };
+                assert_eq!(name(option.get_id().as_str()), typed, "{command}");
+            }
+        }
+    }
+}

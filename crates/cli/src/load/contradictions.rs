@@ -1,0 +1,512 @@
+//! Options that contradict each other, or that have no meaning without another one: refused with the reason and what to
+//! do, so that nobody believes in something that was not done.
+
+use deadheat_model::load::{REDIRECTS, StreamEvent};
+
+use super::{
+    args::{LoadArgs, WaitArg},
+    rate,
+    request::has_word,
+    url::{Host, Origin},
+};
+
+/// Options, others, and why or what to do. What is no plain option is one with certain values ([`is_special`]).
+type Row = (
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static str,
+);
+
+const BODIES: &[&str] = &["--body", "--body-file", "--form"];
+const CONTENTS: &[&str] = &[
+    "--expect-body",
+    "--expect-body-file",
+    "--expect-contains",
+    "--expect-json",
+];
+const ENDS: &[&str] = &["--duration", "--requests", "--until-interrupted"];
+const RATES: &[&str] = &["--rate", "--stage"];
+const OF_TLS: &[&str] = &[
+    "--cacert",
+    "--cert",
+    "--insecure",
+    "--server-name",
+    "--no-resumption",
+    "--tls-version",
+    "--tls-ciphers",
+];
+
+/// Any option of the first list excludes any other one of the second.
+const EXCLUDE: &[Row] = &[
+    (
+        &["--on"],
+        &["--unix-socket"],
+        "a Unix socket is on one machine, so use only one of them",
+    ),
+    (
+        &["--on"],
+        &["--source"],
+        "an address belongs to one machine, so use only one of them",
+    ),
+    (
+        &["--rate"],
+        &["--stage"],
+        "both say how fast: make the rate a stage, like --stage 10s@5000/s",
+    ),
+    (
+        &["--ramp"],
+        RATES,
+        "the ramp spreads the first requests of a closed loop, and an open loop has a schedule; begin with a stage that \
+         goes up, like --stage 5s@0..1000/s",
+    ),
+    (
+        &["--think"],
+        RATES,
+        "an open loop sends at its rate, whatever users do, so use only one of them",
+    ),
+    (
+        &["--think"],
+        &["--pipeline"],
+        "pipelined requests do not wait for answers, so use only one of them",
+    ),
+    (
+        &["--think"],
+        &["--wait poll"],
+        "with --think, the CPU sleeps most of the time, so omit --wait",
+    ),
+    (
+        &["--threads"],
+        &["--cpus"],
+        "--cpus starts a thread on each CPU of its list, so use only one of them",
+    ),
+    (
+        &["--wait poll"],
+        RATES,
+        "a load at a rate sleeps until shortly before a request is due, so omit --wait",
+    ),
+    (
+        ENDS,
+        ENDS,
+        "only one of these can end a load, so use only one of them",
+    ),
+    (
+        &["--pipeline"],
+        &["--no-keepalive", "--header 'Connection: close'"],
+        "pipelining sends several requests on a connection, so use only one of them",
+    ),
+    (
+        &["--pipeline"],
+        &["--header 'Expect: 100-continue'"],
+        "no other request can follow until the server has asked for the body, so use only one of them",
+    ),
+    (
+        &["--pipeline"],
+        &["--http1.0"],
+        "HTTP/1.0 has no pipelining, so use only one of them",
+    ),
+    (
+        &["--most-requests-per-connection"],
+        &["--no-keepalive"],
+        "without keep-alive a connection has one request, so use only one of them",
+    ),
+    (
+        &["--most-requests-per-connection"],
+        &["--header 'Connection: …'"],
+        "Deadheat sends Connection: close with the last request of a connection only. Omit the header",
+    ),
+    (
+        &["--stream"],
+        &["--pipeline"],
+        "a stream delays the answers behind it, so use only one of them",
+    ),
+    (
+        &["--stream"],
+        &["--method HEAD"],
+        "an answer to HEAD has no body, so use only one of them",
+    ),
+    (
+        &["--chunked"],
+        &["--http1.0"],
+        "HTTP/1.0 has no chunks, so use only one of them",
+    ),
+    (
+        BODIES,
+        BODIES,
+        "a request has one body, so use only one of them",
+    ),
+    (
+        &["--form"],
+        &["--header 'Content-Type: …'"],
+        "a form sets its own Content-Type, which names the boundary, so use only one of them",
+    ),
+    (
+        &["--user"],
+        &["--header 'Authorization: …'"],
+        "both set the Authorization header, so use only one of them",
+    ),
+    (
+        &["--most-requests-per-connection"],
+        &["--follow-redirects"],
+        "the server decides how many redirects a request has, so the last request of a connection is unknown \
+         beforehand. Use only one of them",
+    ),
+    // SOCKS and CONNECT make a tunnel, in which requests look as they do without.
+    (
+        &["--proxy http://… for http://…"],
+        &["--follow-redirects", "--cookies"],
+        "such a proxy is sent whole URLs, from which paths cannot be followed. Use a socks5:// proxy, or only one of \
+         them",
+    ),
+    (
+        &["--follow-redirects"],
+        &["--pipeline"],
+        "a redirect cannot be followed behind pipelined requests, so use only one of them",
+    ),
+    (
+        &["--follow-redirects"],
+        &["--header 'Expect: 100-continue'"],
+        "a request that waits for its body cannot be sent again, so use only one of them",
+    ),
+    (
+        &["--cookies"],
+        &["--pipeline"],
+        "requests that were sent before an answer cannot carry its cookies, so use only one of them",
+    ),
+    (
+        &["--cookies"],
+        &["--header 'Expect: 100-continue'"],
+        "a request with cookies is assembled as a whole, so use only one of them",
+    ),
+    (
+        &["--cookies"],
+        &["--header 'Cookie: …'"],
+        "both set the Cookie header, so use only one of them",
+    ),
+    (
+        &["--follow-redirects"],
+        &["--expect-status with redirects"],
+        "a redirect that is followed is not a final answer. Remove 301, 302, 303, 307 and 308 from the statuses, or do \
+         not follow redirects",
+    ),
+    (
+        CONTENTS,
+        CONTENTS,
+        "the body is compared with one expectation, so use only one of them",
+    ),
+    (
+        &["-4"],
+        &["-6"],
+        "each excludes the other's addresses, so omit both to use any address",
+    ),
+    (
+        &["--unix-socket"],
+        &["--resolve", "--all-addresses", "-4", "-6", "--source"],
+        "a Unix socket has no address, so use only one of them",
+    ),
+    (
+        &["--all-addresses"],
+        &["--resolve"],
+        "one address replaces all those of the name, so use only one of them",
+    ),
+    (
+        &["--proxy"],
+        &["--unix-socket", "--resolve", "--all-addresses"],
+        "connections lead to the proxy, which finds the server by itself, so use only one of them",
+    ),
+    (
+        &["--urls with several origins"],
+        &["--unix-socket", "--resolve"],
+        "this applies to one server, and the lines lead to several. Omit it, or start a load for each server",
+    ),
+    (
+        &["--urls with several origins"],
+        &["--rate", "--stage", "--find-rate"],
+        "in a load at a rate, requests that a slow server delays would go to the others, which hides how slow it is. \
+         Start a load for each origin",
+    ),
+    (
+        &["--all-addresses"],
+        &["--rate", "--stage", "--find-rate"],
+        "at a rate, requests that a slow address delays would go to the others, which hides how slow it is. Start a \
+         load for each address, with --resolve",
+    ),
+    (
+        &["--stream-events"],
+        &[
+            "--expect-length",
+            "--expect-body",
+            "--expect-body-file",
+            "--expect-json",
+        ],
+        "an answer is cut after N events, so its body is incomplete. Use --expect-contains, or only one of them",
+    ),
+    (
+        &["--stream chunks"],
+        &["--http1.0"],
+        "HTTP/1.0 has no chunks. Use --stream lines or --stream sse, or omit --http1.0",
+    ),
+    (
+        &["--insecure"],
+        &["--cacert"],
+        "--insecure accepts any certificate, and --cacert only those that its file vouches for. Use only one of them",
+    ),
+    (
+        &["--find-rate"],
+        &["--rate", "--stage", "--ramp"],
+        "the search sets the rate itself, so use only one of them",
+    ),
+    (
+        &["--find-rate"],
+        &["--requests", "--until-interrupted"],
+        "a trial ends by time, which --duration sets. Use only one of them",
+    ),
+    (
+        &["--find-rate"],
+        &["--pipeline"],
+        "pipelined requests wait for each other, which would count as response time of the server, so use only one of \
+         them",
+    ),
+    (
+        &["--find-rate"],
+        &["--fail-if"],
+        "--find-rate already has conditions, and exits with 3 if it finds no rate. Use only one of them",
+    ),
+    (
+        &["--find-rate"],
+        &["--think"],
+        "at a rate, the next request does not wait for an answer, so use only one of them",
+    ),
+    (
+        &["--find-rate"],
+        &["--otlp"],
+        "metrics are sent during a single load, and a search runs many, so use only one of them",
+    ),
+    (
+        &["--find-rate"],
+        &["--interval", "--details"],
+        "the search has a report of its own, so omit it",
+    ),
+    (
+        &["--find-rate"],
+        &["--wait"],
+        "a load at a rate sleeps until shortly before a request is due, so omit --wait",
+    ),
+];
+
+/// Any option of the first list needs one of the second.
+const NEED: &[Row] = &[
+    (
+        &["--looks", "--precision"],
+        &["--find-rate"],
+        "this is for searches: set a condition with --find-rate 'p99<50ms', or omit it",
+    ),
+    (
+        &["--launcher", "--agent"],
+        &["--on"],
+        "this is for other hosts: name them with --on, or omit it",
+    ),
+    (
+        &["--arrivals"],
+        &["--rate", "--stage", "--find-rate"],
+        "this is for open loops: set a --rate (or a --stage), or omit it",
+    ),
+    (
+        &["--max-connections"],
+        &["--rate", "--stage", "--find-rate"],
+        "a closed loop always has --connections connections. Omit it, or set a --rate",
+    ),
+    // The lines of --urls can name bodies.
+    (
+        &["--chunked"],
+        &["--body", "--body-file", "--form", "--urls"],
+        "this sends a body in chunks: set one with --body, --body-file or --form",
+    ),
+    (
+        &["--header 'Expect: 100-continue'"],
+        &["--body", "--body-file", "--form", "--urls"],
+        "this delays a body: set one with --body, --body-file or --form",
+    ),
+    (
+        &["--stream-events"],
+        &["--stream"],
+        "events are not defined: add --stream sse, --stream lines or --stream chunks",
+    ),
+    (
+        &["--check-every"],
+        CONTENTS,
+        "this needs expected content: add --expect-body, --expect-contains or --expect-json",
+    ),
+    (
+        &["--cert"],
+        &["--key"],
+        "a certificate needs its key: add --key",
+    ),
+    (
+        &["--key"],
+        &["--cert"],
+        "a key needs its certificate: add --cert",
+    ),
+    (
+        OF_TLS,
+        &["https://"],
+        "this is for TLS: write https:// in the URL, or omit it",
+    ),
+];
+
+/// Options that are refused together, or one that is refused alone.
+struct Contradiction {
+    options: Vec<&'static str>,
+    why: &'static str,
+}
+
+/// Refuses the first contradiction.
+pub(crate) fn check(args: &LoadArgs, origins: &[Origin]) -> Result<(), String> {
+    match first(args, origins) {
+        Some(Contradiction { options, why }) => Err(format!("{}: {why}", options.join(" and "))),
+        None => values(args, origins).map_or(Ok(()), Err),
+    }
+}
+
+/// The options of the first contradiction, without their dashes.
+pub(crate) fn names(args: &LoadArgs, origins: &[Origin]) -> Option<Vec<String>> {
+    let Contradiction { options, .. } = first(args, origins)?;
+    let names = options.iter().map(|option| {
+        let name = option.split_whitespace().next().unwrap_or_default();
+        name.trim_start_matches('-').to_owned()
+    });
+    Some(names.collect())
+}
+
+fn first(args: &LoadArgs, origins: &[Origin]) -> Option<Contradiction> {
+    let is_there = &|name: &str| {
+        let special = is_special(name, args, origins);
+        special.unwrap_or_else(|| args.explicit.has(name))
+    };
+    let there = move |options: &'static [&'static str]| {
+        let options = options.iter().copied();
+        options.filter(move |name| is_there(name))
+    };
+    let excluded = EXCLUDE.iter().find_map(|&(options, others, why)| {
+        let (one, other) = there(options)
+            .find_map(|one| Some((one, there(others).find(|other| *other != one)?)))?;
+        let options = vec![one, other];
+        Some(Contradiction { options, why })
+    });
+    excluded.or_else(|| {
+        NEED.iter().find_map(|&(options, needed, why)| {
+            let options = vec![there(options).next()?];
+            let is_alone = there(needed).next().is_none();
+            is_alone.then_some(Contradiction { options, why })
+        })
+    })
+}
+
+/// Whether an option has the values that a table names; `None`: it names any.
+fn is_special(name: &str, args: &LoadArgs, origins: &[Origin]) -> Option<bool> {
+    let request = &args.request;
+    if let Some(header) = name.strip_prefix("--header '") {
+        let (name, value) = header.trim_end_matches('\'').split_once(": ")?;
+        let has_name = |(other, _): &(String, String)| other.eq_ignore_ascii_case(name);
+        return Some(match value {
+            "…" => request.headers.iter().any(has_name),
+            word => has_word(&request.headers, name, word),
+        });
+    }
+    let expected = args.answer.expect_status.as_ref();
+    Some(match name {
+        "https://" => origins.iter().any(|origin| origin.tls),
+        "--urls with several origins" => origins.len() > 1,
+        // A depth of 1 is no pipelining.
+        "--pipeline" => request.pipeline.is_some_and(|depth| depth > 1),
+        "--method HEAD" => {
+            let method = request.method.as_deref();
+            method.is_some_and(|method| method.eq_ignore_ascii_case("head"))
+        }
+        "--stream chunks" => args.stream.stream == Some(StreamEvent::Chunks),
+        "--wait" => args.care.wait != WaitArg::Auto,
+        "--wait poll" => args.care.wait == WaitArg::Poll,
+        "--expect-status with redirects" => {
+            expected.is_some_and(|set| REDIRECTS.iter().any(|status| set.contains(*status)))
+        }
+        "--proxy http://… for http://…" => {
+            let proxy = args.connection.proxy.as_deref();
+            proxy.is_some_and(|typed| typed.trim().starts_with("http:"))
+                && origins.iter().any(|origin| !origin.tls)
+        }
+        _ => return None,
+    })
+}
+
+/// Values that do not fit to each other.
+fn values(args: &LoadArgs, origins: &[Origin]) -> Option<String> {
+    let (pace, end) = (&args.pace, &args.end);
+    let connections = pace.steady.connections.unwrap_or(super::spec::CONNECTIONS);
+    if let Some(most) = pace.steady.max_connections
+        && most < connections
+    {
+        return Some(format!(
+            "--max-connections {most}: {connections} connections are opened at the start; raise --max-connections to \
+             that, or lower --connections"
+        ));
+    }
+    if let (Some(most), Some(depth)) = (
+        args.connection.most_requests_per_connection,
+        args.request.pipeline,
+    ) && most < depth
+    {
+        return Some(format!(
+            "--most-requests-per-connection {most} and --pipeline {depth}: a connection would never have {depth} requests \
+             on their way; pipeline at most {most}"
+        ));
+    }
+    let request = &args.request;
+    if request.urls.is_some() && request.body_file.len() > 1 {
+        return Some(
+            "--urls and several --body-file: a line of the file names a body of its own at its end, like POST /users \
+             @ann.json; leave all but one --body-file out"
+                .to_owned(),
+        );
+    }
+    let inputs = request
+        .body_file
+        .iter()
+        .filter(|file| file.as_os_str() == "-");
+    if inputs.count() > 1 {
+        return Some(
+            "--body-file -: standard input can be read once; write it to a file".to_owned(),
+        );
+    }
+    if let (Some(duration), false) = (end.duration, pace.stage.is_empty()) {
+        let stages = rate::total(&pace.stage);
+        if duration < stages {
+            return Some(format!(
+                "--duration {duration:?}: the stages take {stages:?}; omit the duration, or make the stages shorter"
+            ));
+        }
+    }
+    if let (true, Some(Host::Address(address))) = (
+        args.connection.all_addresses,
+        origins.first().map(|origin| &origin.host),
+    ) {
+        return Some(format!(
+            "--all-addresses: {address} is one address; write a name that has several, or omit the option"
+        ));
+    }
+    let tls = &args.tls;
+    if let Err(problem) = deadheat_load::can_offer(tls.tls_version, &tls.tls_ciphers) {
+        return Some(format!("--tls-ciphers: {problem}"));
+    }
+    let ends_at_nothing = pace.stage.last().is_some_and(|stage| stage.to == 0.0);
+    if ends_at_nothing && (end.requests.is_some() || end.until_interrupted) {
+        return Some(
+            "the last --stage ends with a rate of zero, which would never end; set a rate above zero, or omit \
+             --requests and --until-interrupted"
+                .to_owned(),
+        );
+    }
+    None
+}
+
+#[cfg(test)]
+#[path = "contradictions_tests.rs"]
+mod tests;
