@@ -142,9 +142,12 @@ fn name_nothing(schema: &mut Schema) {
         if let Ok(field) = <&mut Schema>::try_from(field) {
             describe(field, |text| text.replace("`None`", word));
             if is_time(field) && !name.contains("seconds") {
-                describe(field, |text| match text.contains("second") {
-                    true => text.to_owned(),
-                    false => format!("{text} In seconds."),
+                describe(field, |text| {
+                    if text.contains("second") {
+                        text.to_owned()
+                    } else {
+                        format!("{text} In seconds.")
+                    }
                 });
             }
         }
