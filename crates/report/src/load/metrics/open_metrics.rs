@@ -19,12 +19,13 @@ type Points = BTreeMap<u128, Value>;
 /// The readings of a load as a text. Samples of one metric stand together, so that there is no text before the load's
 /// end.
 pub fn open_metrics(source: &Source, readings: &[Reading]) -> String {
+    let own = [
+        Label::new("run", &source.run),
+        Label::new("url", &source.url),
+    ];
     let mut text = Text {
         written: String::new(),
-        common: labels(&[
-            Label::new("run", &source.run),
-            Label::new("url", &source.url),
-        ]),
+        common: labels(&[&own[..], &source.labels].concat()),
     };
     text.info(source, readings);
     for family in FAMILIES {

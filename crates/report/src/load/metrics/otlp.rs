@@ -22,12 +22,13 @@ pub fn otlp(source: &Source, readings: &[Reading]) -> String {
 
 /// An `ExportMetricsServiceRequest` with these readings, in one line.
 pub fn otlp_request(source: &Source, readings: &[Reading]) -> String {
-    let resource = [
+    let own = [
         Label::new("service.name", "deadheat"),
         Label::new("service.version", &source.version),
         Label::new("service.instance.id", &source.run),
         Label::new("deadheat.url", &source.url),
     ];
+    let resource = [&own[..], &source.labels].concat();
     let metrics = FAMILIES.iter();
     let metrics = metrics.filter_map(|family| metric(family, source, readings));
     let scope = json!({ "name": "deadheat", "version": source.version });
@@ -113,7 +114,7 @@ fn point(sample: &Sample, of_all: &[Label], source: &Source, reading: &Reading) 
 fn attributes(labels: &[Label]) -> Json {
     let attribute = |label: &Label| {
         // The one number among them.
-        let value = match label.key {
+        let value = match label.key.as_ref() {
             "server.port" => json!({ "intValue": label.value }),
             _ => json!({ "stringValue": label.value }),
         };

@@ -1,6 +1,9 @@
 //! What stands at an instant of a load.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    borrow::Cow,
+    time::{Duration, SystemTime},
+};
 
 use deadheat_model::LatencyHistogram;
 
@@ -52,13 +55,13 @@ pub(super) static BOUNDS: [Bound; 26] = [
 /// A name and a value. Names are those of OTLP; OpenMetrics has `_` for each of their dots.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Label {
-    pub(super) key: &'static str,
+    pub(super) key: Cow<'static, str>,
     pub(super) value: String,
 }
 
 impl Label {
-    pub(super) fn new(key: &'static str, value: impl Into<String>) -> Self {
-        let value = value.into();
+    pub(super) fn new(key: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        let (key, value) = (key.into(), value.into());
         Self { key, value }
     }
 }

@@ -20,6 +20,8 @@ pub struct Source {
     pub(super) run: String,
     /// The load's start, which the times of intervals count from.
     pub(super) started: SystemTime,
+    /// What the user calls it: attributes of the resource in OTLP, labels of all samples in OpenMetrics.
+    pub(super) labels: Vec<Label>,
     /// Server and requests, as OpenTelemetry's conventions name them.
     pub(super) http: Vec<Label>,
 }
@@ -33,6 +35,7 @@ impl Source {
             run: started.to_owned(),
             // No Deadheat writes a record without it. Without it, times count from the epoch.
             started: humantime::parse_rfc3339(started).unwrap_or(SystemTime::UNIX_EPOCH),
+            labels: Vec::new(),
             http: http(spec),
         }
     }
