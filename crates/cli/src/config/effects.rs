@@ -65,6 +65,7 @@ const TABLE: [(Effect, &[&str]); 7] = [
             "heats",
             "interval",
             "json",
+            "label",
             "latency",
             "live",
             "looks",

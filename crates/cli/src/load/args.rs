@@ -24,7 +24,9 @@ use super::{
     stream::StreamArgs,
     think::think,
     thresholds::Threshold,
-    values::{FixedAddress, header, interval, length, number, requests, time_or_none, whole},
+    values::{
+        FixedAddress, header, interval, label, length, number, requests, time_or_none, whole,
+    },
 };
 
 const AFTER_HELP: &str = "\
@@ -314,6 +316,9 @@ pub(crate) struct OutputArgs {
     /// The length of each interval in the time series [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = interval, hide_short_help = true)]
     pub(crate) interval: Option<Duration>,
+    /// Name this load in its record and reports, repeatable: KEY=VALUE, such as commit=1a2b3c
+    #[arg(long, value_name = "KEY=VALUE", value_parser = label, hide_short_help = true)]
+    pub(crate) label: Vec<(String, String)>,
     /// Also record the time to the first byte of each answer
     #[arg(long, hide_short_help = true)]
     pub(crate) first_byte: bool,

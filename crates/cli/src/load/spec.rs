@@ -92,6 +92,13 @@ pub(crate) fn spec(
     spec.interval = Some(interval);
     spec.first_byte = args.output.first_byte;
     spec.stream = args.stream.wanted();
+    for (key, value) in &args.output.label {
+        if let Some(other) = spec.labels.insert(key.clone(), value.clone()) {
+            return Err(format!(
+                "--label {key}={other} and {key}={value}: a key has one value, so use only one of them"
+            ));
+        }
+    }
     spec.per_exchange = args.request.urls.is_some() && spec.exchanges.len() <= MOST_WITH_FIGURES;
     Ok(spec)
 }

@@ -91,6 +91,22 @@ pub(crate) fn header(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// A label: "KEY=VALUE". Each format of metrics takes such a key.
+pub(crate) fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').unwrap_or((text, ""));
+    let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
+        && key
+            .chars()
+            .all(|one| one.is_ascii_alphanumeric() || "._".contains(one));
+    if !is_key || !text.contains('=') || text.chars().any(char::is_control) {
+        return Err(
+            "write KEY=VALUE; a key has letters, digits, _ and ., and begins with a letter"
+                .to_owned(),
+        );
+    }
+    Ok((key.to_owned(), value.to_owned()))
+}
+
 /// A byte of a method or of a header's name.
 pub(crate) fn is_token_byte(byte: u8) -> bool {
     // RFC 9110 §5.6.2

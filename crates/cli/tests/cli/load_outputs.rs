@@ -191,3 +191,49 @@ fn goodput_is_of_valid_answers_alone_in_every_output() {
         "{text}"
     );
 }
+
+#[test]
+fn labels_are_in_the_plan_and_in_every_report() {
+    let loading = Loading::new();
+    let server = hello_server();
+    let labels = ["--label", "commit=1a2b", "--label", "env.name=a=b"];
+    let files = [
+        "--details",
+        "-n",
+        "20",
+        "-o",
+        "a.json",
+        "-o",
+        "a.html",
+        "-o",
+        "a.om",
+        "-o",
+        "a.otlp.json",
+    ];
+    let ended = loading
+        .run(&url(&server, "/"), &[&labels[..], &files].concat())
+        .exits(0);
+    let plan = ended.stderr.matches("commit = 1a2b").count();
+    assert!(plan > 0, "{ended}");
+    let has = |text: &str, expected: &str| assert!(text.contains(expected), "{expected}: {text}");
+    has(&ended.stdout, "commit = 1a2b");
+    for (file, expected) in [
+        ("a.json", "\"env.name\": \"a=b\""),
+        ("a.html", "env.name = a=b"),
+        ("a.om", "label_env_name=\"a=b\""),
+        ("a.otlp.json", "label.commit"),
+    ] {
+        let path = loading.root.path().join(file);
+        has(&fs::read_to_string(path).unwrap(), expected);
+    }
+    for (label, told) in [("commit", "KEY=VALUE"), ("1=x", "begins with a letter")] {
+        loading
+            .run(&url(&server, "/"), &["--label", label])
+            .exits(2)
+            .tells(&[told]);
+    }
+    loading
+        .run(&url(&server, "/"), &["--label", "a=1", "--label", "a=2"])
+        .exits(2)
+        .tells(&["a key has one value"]);
+}

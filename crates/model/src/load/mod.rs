@@ -110,6 +110,9 @@ pub struct LoadSpec {
     /// How answers are taken apart into events; `None`: they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
+    /// What the user calls this load: reports show it, and nothing depends on it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
 }
 
 impl LoadSpec {
@@ -148,6 +151,7 @@ impl LoadSpec {
             first_byte: false,
             per_exchange: false,
             stream: None,
+            labels: BTreeMap::new(),
         }
     }
 

@@ -397,6 +397,8 @@ pub(super) fn provenance(record: &LoadRecord) -> Facts {
             format!("{}, kernel {}", known(&machine.os), known(&machine.kernel)),
         ),
     ];
+    let labels = spec.labels.iter();
+    facts.extend(labels.map(|(key, value)| fact("Label", format!("{key} = {value}"))));
     if let Some(governor) = &machine.governor {
         facts.push(fact("Governor", governor.as_str()));
     }

@@ -96,6 +96,9 @@ pub(crate) fn laid_out(
         let interval = spec.interval.map(time).unwrap_or_default();
         facts.push(("metrics", format!("sent to {collector} every {interval}")));
     }
+    let labels = spec.labels.iter();
+    let labels = labels.map(|(key, value)| format!("{key} = {value}"));
+    facts.extend(all("label", labels.collect()));
     let thresholds = around.thresholds.iter().map(ToString::to_string);
     facts.extend(all("fail if", thresholds.collect()));
     facts.extend(all("note", notes(spec)));

@@ -35,7 +35,7 @@ impl Source {
             run: started.to_owned(),
             // No Deadheat writes a record without it. Without it, times count from the epoch.
             started: humantime::parse_rfc3339(started).unwrap_or(SystemTime::UNIX_EPOCH),
-            labels: Vec::new(),
+            labels: labels(spec),
             http: http(spec),
         }
     }
@@ -49,6 +49,14 @@ impl Source {
     pub fn started(&self) -> SystemTime {
         self.started
     }
+}
+
+/// The user's labels, under names that no convention has.
+fn labels(spec: &LoadSpec) -> Vec<Label> {
+    let labels = spec.labels.iter();
+    labels
+        .map(|(key, value)| Label::new(format!("label.{key}"), value))
+        .collect()
 }
 
 /// The attributes that OpenTelemetry's metrics of HTTP clients have.
