@@ -27,6 +27,8 @@ fn records() -> Vec<LoadRecord> {
 
     // Every kind of failure, in the whole load and in the measurement; a stage that is a ramp; a body.
     let mut late = cases::open_freeze();
+    let label = ("commit".to_owned(), "1a2b".to_owned());
+    late.spec.labels.extend([label]);
     for kind in Failure::ALL {
         late.observation.measured.failed[*kind] = 1;
         late.observation.total.failed[*kind] = 1;
