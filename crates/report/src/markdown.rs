@@ -42,13 +42,6 @@ impl Page {
         }
     }
 
-    /// A table of text.
-    pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
-        let rows = rows.iter().map(|row| row.iter().map(|cell| escape(cell)));
-        let rows: Vec<Vec<String>> = rows.map(Iterator::collect).collect();
-        self.table_of(head, &vec!["---"; head.len()], &rows);
-    }
-
     /// A table of Markdown, with how its columns are aligned.
     pub(crate) fn table_of(&mut self, head: &[&str], rules: &[&str], rows: &[Vec<String>]) {
         let line = |cells: String| format!("| {cells} |");

@@ -118,16 +118,6 @@ impl Page {
         self.wrapped(BOLD, "", title);
     }
 
-    /// A section of sentences, if there are any.
-    pub(crate) fn bullets(&mut self, title: &str, mark: &str, items: &[impl ToString]) {
-        if !items.is_empty() {
-            self.section(title);
-        }
-        for item in items {
-            self.wrapped(Style::new(), mark, &item.to_string());
-        }
-    }
-
     /// Facts, their names in a column.
     pub(crate) fn facts(&mut self, facts: &[Fact]) {
         let widths = facts.iter().map(|fact| display_width(&fact.name));

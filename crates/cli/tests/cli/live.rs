@@ -56,27 +56,26 @@ fn page_after(root: &Root, folder: &Path, heats: usize) -> String {
     ended.exits(0).stdout
 }
 
-/// Without what tells a session that runs from one that was killed: its state, and a warning, which is counted and moves
-/// the others to another list. The warnings come last.
+/// Without what tells a session that runs from one that was killed: its state, and a warning, which is counted. The
+/// warnings come last.
 fn without_state(main: &str) -> String {
     let tells = |line: &&str| {
-        let trust = line.strip_prefix("<p class=\"trust\">");
+        let trust = line.strip_prefix("<p>");
         line.contains("State of the session: ")
             || line.contains("<dt>State</dt>")
             || line.contains("The session was killed")
-            || line.contains("more-warnings\"")
             || line.is_empty()
             // "2 heats, 7 warnings"
             || trust.is_some_and(|line| line.starts_with(|first: char| first.is_ascii_digit()))
     };
     let (mut others, mut warnings, mut is_warning) = (Vec::new(), Vec::new(), false);
     for line in main.lines().filter(|line| !tells(line)) {
-        if line.starts_with("<ol class=\"warnings\"") {
+        if line.starts_with("<div class=\"alerts\"") {
             is_warning = true;
-        } else if is_warning && line == "</ol>" {
+        } else if is_warning && line == "</div>" {
             is_warning = false;
         } else if is_warning {
-            warnings.push(line);
+            warnings.extend(line.starts_with("<li>").then_some(line));
         } else {
             others.push(line);
         }

@@ -70,8 +70,7 @@ pub fn html(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<Stri
     ];
     let (url, started) = (&record.url, &record.started);
     document(record, analysis).html_in(&Frame {
-        name: "deadheat-capacity",
         origin: &format!("deadheat load --find-rate {url}, started {started}"),
-        shell: Shell::new(data),
+        ..Frame::new("deadheat-capacity", Shell::new(data))
     })
 }

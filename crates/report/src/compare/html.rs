@@ -28,9 +28,6 @@ pub fn html(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError>
         command,
         &json,
     );
-    document(versus, gate).html_in(&Frame {
-        name: "deadheat-compare",
-        origin: "",
-        shell: Shell::new(vec![file]),
-    })
+    let shell = Shell::new(vec![file]);
+    document(versus, gate).html_in(&Frame::new("deadheat-compare", shell))
 }

@@ -2,11 +2,12 @@
 
 use minijinja::{Value, context, value::Serde};
 
-use super::Document;
+use super::{Block, Document};
 use crate::{
     ReportError,
     html::{
         environment,
+        live::{Bar, TEMPLATE as LIVE},
         shell::{DATA, Shell},
     },
     plot,
@@ -20,14 +21,35 @@ const STYLE: &str = concat!(
 /// What saves the data, and plots.
 const SAVING: &str = include_str!("../html/saving.js");
 
+const SORTING: &str = include_str!("sorting.js");
+
 /// What a page has besides the document.
 pub(crate) struct Frame<'a> {
     /// How names of files that are saved from the page begin.
     pub(crate) name: &'a str,
     /// Where the figures come from, for a picture that is saved.
     pub(crate) origin: &'a str,
+    /// Style and script of the document's drawings.
+    pub(crate) style: &'a str,
+    pub(crate) script: &'a str,
+    /// The bar of a page that reloads itself.
+    pub(crate) live: Option<&'a Bar>,
     /// The data.
     pub(crate) shell: Shell<'a>,
+}
+
+impl<'a> Frame<'a> {
+    /// A frame without drawings.
+    pub(crate) fn new(name: &'a str, shell: Shell<'a>) -> Self {
+        Self {
+            name,
+            origin: "",
+            style: "",
+            script: "",
+            live: None,
+            shell,
+        }
+    }
 }
 
 impl Document {
@@ -36,33 +58,42 @@ impl Document {
     /// # Errors
     /// When the template does not fit the document.
     pub fn html(&self) -> Result<String, ReportError> {
-        self.html_in(&Frame {
-            name: "deadheat",
-            origin: "",
-            shell: Shell::new(Vec::new()),
-        })
+        self.html_in(&Frame::new("deadheat", Shell::new(Vec::new())))
     }
 
     /// The document in a page.
     pub(crate) fn html_in(&self, frame: &Frame<'_>) -> Result<String, ReportError> {
-        let has_plots = self.has_plots();
-        let style = if has_plots { plot::STYLE } else { "" };
-        let script = match (has_plots, frame.shell.has_data()) {
-            (true, _) => format!("{SAVING}{}", plot::SCRIPT),
-            (false, true) => SAVING.to_owned(),
-            (false, false) => String::new(),
-        };
-        let page = environment(&[("document.html", TEMPLATE), DATA], false)?
+        let (has_plots, has_data) = (self.has_plots(), frame.shell.has_data());
+        let scripts = [
+            (has_plots || has_data, SAVING),
+            (has_plots, plot::SCRIPT),
+            (self.is_sorted(), SORTING),
+            (true, frame.script),
+        ];
+        let scripts = scripts.into_iter().filter(|(is_used, _)| *is_used);
+        let script: String = scripts.map(|(_, script)| script).collect();
+        let plots = if has_plots { plot::STYLE } else { "" };
+        let page = environment(&[("document.html", TEMPLATE), DATA, LIVE], false)?
             .get_template("document.html")?
             .render(context! {
                 document => Value::from(Serde(self)),
                 name => frame.name,
                 origin => frame.origin,
-                style => Value::from_safe_string(format!("{STYLE}{style}")),
+                style => Value::from_safe_string([STYLE, plots, frame.style].concat()),
                 script => Value::from_safe_string(script),
+                live => frame.live.map(Bar::context),
                 shell => frame.shell.context(),
             })?;
         Ok(frame.shell.weighed(page))
+    }
+
+    /// Whether a page can sort any of its tables.
+    fn is_sorted(&self) -> bool {
+        let mut blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        blocks.any(|block| match block {
+            Block::Table(table) => table.columns.iter().any(|one| !one.order.is_empty()),
+            _ => false,
+        })
     }
 }
 
@@ -84,7 +115,7 @@ mod tests {
             "<tr><td class=\"wrap\" colspan=\"2\">! *bold* @someone</td></tr>",
             "<tr><td class=\"wrap\" colspan=\"2\"><code>make &lt;b&gt;</code></td></tr>",
             "<li>one\\ntwo</li>",
-            "<pre>make &lt;&#x2f;pre&gt;</pre>",
+            "<pre tabindex=\"0\">make &lt;&#x2f;pre&gt;</pre>",
             "<dt>&quot;name&quot;</dt><dd>&lt;value&gt;</dd>",
         ] {
             assert!(page.contains(part), "{part}: {page}");

@@ -13,7 +13,13 @@ impl Document {
             Tone::Doubtful => "⚠️ ",
             Tone::Bad => "❌ ",
         };
-        page.paragraph(&format!("{sign}**{}**", escape(&self.headline)));
+        let level = if self.is_file {
+            page.heading(1, &self.headline);
+            2
+        } else {
+            page.paragraph(&format!("{sign}**{}**", escape(&self.headline)));
+            3
+        };
         let sections = self.sections.iter();
         let sections: Vec<&Section> = sections
             .filter(|one| one.audience != Audience::Brief && one.has_text())
@@ -24,7 +30,7 @@ impl Document {
                 page.paragraph("<details><summary>Details</summary>");
             }
             run.iter()
-                .for_each(|section| write_section(&mut page, section));
+                .for_each(|section| write_section(&mut page, level, section));
             if is_folded {
                 page.paragraph("</details>");
             }
@@ -33,20 +39,31 @@ impl Document {
     }
 }
 
-fn write_section(page: &mut Page, section: &Section) {
+fn write_section(page: &mut Page, level: usize, section: &Section) {
     if !section.title.is_empty() {
-        page.heading(3, &section.title);
+        page.heading(level, &section.title);
     }
-    section.blocks.iter().for_each(|block| write(page, block));
+    for block in &section.blocks {
+        write(page, level + 1, block);
+    }
 }
 
-fn write(page: &mut Page, block: &Block) {
+/// Writes a block; titles in it are headings of this level.
+fn write(page: &mut Page, level: usize, block: &Block) {
     match block {
         Block::Paragraph(text) | Block::Aside(text) => page.paragraph(&escape(text)),
         Block::Bullets(items) => page.bullets("", items),
         Block::Warnings(items) => page.bullets("⚠️ ", items),
         Block::Facts(facts) => page.bullets("", facts),
-        Block::Table(table) => write_table(page, table),
+        Block::Table(table) => write_table(page, &table.printed()),
+        Block::Subtitle(title) => page.heading(level, title),
+        Block::Fold(fold) if fold.is_drawn => {}
+        Block::Fold(fold) => {
+            page.heading(level, &fold.title);
+            for block in &fold.blocks {
+                write(page, level + 1, block);
+            }
+        }
         Block::Log(lines) => page.verbatim(lines),
         Block::Plots(_) | Block::Ratios(_) => {}
     }
@@ -75,7 +92,7 @@ fn write_table(page: &mut Page, table: &Table) {
 }
 
 fn write_cell(cell: &Cell) -> String {
-    let text = escape(&cell.text);
+    let text = escape(&cell.in_full());
     match cell.tone {
         Tone::Plain => text,
         _ => format!("**{text}**"),

@@ -25,6 +25,8 @@ use crate::{
 pub struct Document {
     tone: Tone,
     headline: String,
+    /// Whether it is a file of its own in Markdown, whose headline is a heading, and no part of a comment.
+    is_file: bool,
     sections: Vec<Section>,
 }
 
@@ -82,6 +84,19 @@ enum Block {
     Plots(Vec<Plot>),
     /// Ratios with their intervals, which only HTML shows.
     Ratios(RatioPlot),
+    /// A title within the section.
+    Subtitle(String),
+    /// Blocks that a page shows when its reader opens them.
+    Fold(Fold),
+}
+
+/// Blocks below a title.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Fold {
+    title: String,
+    blocks: Vec<Block>,
+    /// Whether only a page shows it.
+    is_drawn: bool,
 }
 
 /// Rows of cells, with notes between them.
@@ -89,6 +104,8 @@ enum Block {
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Row>,
+    /// What a page's drawings in it mean.
+    caption: String,
 }
 
 /// The head of a column.
@@ -98,6 +115,10 @@ pub struct Column {
     align: Align,
     /// Whether its cells are never cut and never broken.
     is_whole: bool,
+    /// The order that a page sorts its rows in first: "ascending" or "descending"; empty if it does not sort them.
+    order: &'static str,
+    /// Markup that a page has as its head; the column is drawn, and only a page has it.
+    drawing: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -125,13 +146,63 @@ enum Row {
 pub struct Cell {
     text: String,
     tone: Tone,
+    /// More, in the background.
+    note: String,
+    /// The figure that a page sorts it by.
+    key: Option<f64>,
+    /// The length of the bar that a page draws below the text, from 0 to 1.
+    bar: Option<f64>,
+    /// Markup that a page shows in place of the text.
+    drawing: Option<String>,
 }
 
 impl Cell {
+    /// A figure with what it is sorted by.
+    pub fn figure(text: impl AsRef<str>, key: Option<f64>) -> Self {
+        Self {
+            key: key.filter(|key| key.is_finite()),
+            ..Self::from(text)
+        }
+    }
+
+    /// Markup, which nothing escapes.
+    pub(crate) fn drawn(markup: String) -> Self {
+        Self {
+            drawing: Some(markup),
+            ..Self::from("")
+        }
+    }
+
+    /// The cell with more in the background.
+    pub fn note(self, note: impl AsRef<str>) -> Self {
+        let note = clean(note.as_ref());
+        Self { note, ..self }
+    }
+
+    /// The cell with a bar of this length on a page, from 0 to 1.
+    pub fn bar(self, share: Option<f64>) -> Self {
+        let bar = share.map(|share| share.clamp(0.0, 1.0));
+        Self { bar, ..self }
+    }
+
+    /// The text with its note.
+    fn in_full(&self) -> String {
+        match self.note.as_str() {
+            "" => self.text.clone(),
+            note => format!("{} ({note})", self.text),
+        }
+    }
+
     /// A cell with a tone.
     pub fn toned(tone: Tone, text: impl AsRef<str>) -> Self {
-        let text = clean(text.as_ref());
-        Self { text, tone }
+        Self {
+            text: clean(text.as_ref()),
+            tone,
+            note: String::new(),
+            key: None,
+            bar: None,
+            drawing: None,
+        }
     }
 }
 
@@ -147,7 +218,16 @@ impl Document {
         Self {
             tone,
             headline: clean(headline.as_ref()),
+            is_file: false,
             sections: Vec::new(),
+        }
+    }
+
+    /// The document as a file of its own in Markdown: its headline is a heading.
+    pub fn file(self) -> Self {
+        Self {
+            is_file: true,
+            ..self
         }
     }
 
@@ -278,6 +358,32 @@ impl Section {
         self
     }
 
+    /// Adds a title within the section.
+    pub fn subtitle(self, title: impl AsRef<str>) -> Self {
+        self.with(Some(title), |mut texts| Block::Subtitle(texts.remove(0)))
+    }
+
+    /// Adds the blocks of another section, which a page shows when its reader opens them below that section's title.
+    pub fn fold(self, section: Section) -> Self {
+        self.folded(section, false)
+    }
+
+    /// The same for drawings, which only a page has.
+    pub(crate) fn fold_of_drawings(self, section: Section) -> Self {
+        self.folded(section, true)
+    }
+
+    fn folded(mut self, Section { title, blocks, .. }: Section, is_drawn: bool) -> Self {
+        if !blocks.is_empty() {
+            self.blocks.push(Block::Fold(Fold {
+                title,
+                blocks,
+                is_drawn,
+            }));
+        }
+        self
+    }
+
     /// Adds a plot of ratios.
     pub(crate) fn ratios(mut self, plot: RatioPlot) -> Self {
         self.blocks.push(Block::Ratios(plot));
@@ -300,7 +406,11 @@ impl Section {
     /// Whether a format without plots shows anything of it.
     fn has_text(&self) -> bool {
         let mut blocks = self.blocks.iter();
-        blocks.any(|block| !matches!(block, Block::Plots(_) | Block::Ratios(_)))
+        blocks.any(|block| match block {
+            Block::Plots(_) | Block::Ratios(_) => false,
+            Block::Fold(fold) => !fold.is_drawn,
+            _ => true,
+        })
     }
 }
 
@@ -320,7 +430,27 @@ impl Column {
             title: clean(title.as_ref()),
             align,
             is_whole: align == Align::Right,
+            order: "",
+            drawing: None,
         }
+    }
+
+    /// A column of drawings, which only a page has, with markup as its head.
+    pub(crate) fn drawn(markup: String) -> Self {
+        Self {
+            drawing: Some(markup),
+            ..Self::left("")
+        }
+    }
+
+    /// The column of a page that sorts by it, the best figures first.
+    pub fn sorted(self, less_is_better: bool) -> Self {
+        let order = if less_is_better {
+            "ascending"
+        } else {
+            "descending"
+        };
+        Self { order, ..self }
     }
 
     /// The column with cells that are never cut and never broken.
@@ -338,7 +468,14 @@ impl Table {
         Self {
             columns: columns.into_iter().collect(),
             rows: Vec::new(),
+            caption: String::new(),
         }
+    }
+
+    /// The table with what its drawings mean.
+    pub(crate) fn caption(self, caption: impl AsRef<str>) -> Self {
+        let caption = clean(caption.as_ref());
+        Self { caption, ..self }
     }
 
     /// Adds a row with a cell for each column.
@@ -357,6 +494,31 @@ impl Table {
     /// Adds a line that is never wrapped, because it is there to be copied.
     pub fn command(&mut self, text: impl AsRef<str>) {
         self.rows.push(Row::Command(clean(text.as_ref())));
+    }
+
+    /// The table without what only a page has.
+    fn printed(&self) -> Self {
+        let columns = self.columns.iter().enumerate();
+        let printed = columns.filter(|(_, column)| column.drawing.is_none());
+        self.with_columns(&printed.map(|(place, _)| place).collect::<Vec<_>>())
+    }
+
+    /// The table with some of its columns.
+    fn with_columns(&self, places: &[usize]) -> Self {
+        let row = |row: &Row| match row {
+            Row::Cells(cells) => {
+                Row::Cells(places.iter().map(|place| cells[*place].clone()).collect())
+            }
+            other => other.clone(),
+        };
+        Self {
+            columns: places
+                .iter()
+                .map(|place| self.columns[*place].clone())
+                .collect(),
+            rows: self.rows.iter().map(row).collect(),
+            caption: self.caption.clone(),
+        }
     }
 
     /// The rows without the notes.

@@ -3,13 +3,15 @@
 use anstyle::Style;
 use textwrap::core::display_width;
 
-use super::{Align, Audience, Block, Cell, Column, Document, Row, Table, Tone};
+use super::{Align, Audience, Block, Cell, Document, Row, Table, Tone};
 use crate::text::{BAD, BOLD, DIM, GOOD, Page, Screen, WARN, cut_end, pad_left, pad_right};
 
 /// Between two columns.
 const GAP: usize = 2;
 /// A column of words is not cut below this width.
 const LEAST_WORDS: usize = 8;
+/// The columns beside a longer name get no less room for that.
+const MOST_NAME: usize = 32;
 
 impl Document {
     /// The whole document for a screen. It begins with the headline.
@@ -59,7 +61,13 @@ fn write(page: &mut Page, block: &Block) {
         Block::Bullets(items) => page.list(Style::new(), "- ", items),
         Block::Warnings(items) => page.list(WARN, "! ", items),
         Block::Facts(facts) => page.facts(facts),
-        Block::Table(table) => page.grid("", table),
+        Block::Table(table) => page.grid("", &table.printed()),
+        Block::Subtitle(title) => page.section(title),
+        Block::Fold(fold) if fold.is_drawn => {}
+        Block::Fold(fold) => {
+            page.section(&fold.title);
+            fold.blocks.iter().for_each(|block| write(page, block));
+        }
         Block::Log(lines) => {
             for line in lines {
                 page.line(Style::new(), &format!("    {line}"));
@@ -77,20 +85,54 @@ impl Page {
         }
     }
 
-    /// A table of names and their figures.
-    pub(crate) fn table(&mut self, indent: &str, heads: &[&str], rows: &[Vec<String>]) {
-        let columns = heads.iter().enumerate().map(|(index, head)| match index {
-            0 => Column::left(head),
-            _ => Column::right(head),
-        });
-        let mut table = Table::new(columns);
-        rows.iter().for_each(|row| table.row(row));
-        self.grid(indent, &table);
+    /// A table that keeps to the width. If even with short words it is too wide, it becomes several tables, each with the
+    /// first column.
+    fn grid(&mut self, indent: &str, table: &Table) {
+        for (number, part) in self.parts(indent, table).iter().enumerate() {
+            if number > 0 {
+                self.line(Style::new(), "");
+            }
+            self.grid_part(indent, part);
+        }
     }
 
-    /// A table that keeps to the width. If it is too wide, columns of words are cut, the last one first. The first column
-    /// is never cut, because names may differ in their last letters only: a name without room has a line of its own.
-    fn grid(&mut self, indent: &str, table: &Table) {
+    fn parts(&self, indent: &str, table: &Table) -> Vec<Table> {
+        let least = table.columns.iter().enumerate().map(|(place, column)| {
+            let cells = table.cells().map(|cells| cells[place].in_full());
+            let texts = cells.chain([column.title.clone()]);
+            let widths = texts.map(|text| display_width(&self.charset.write(&text)));
+            let width = widths.max().unwrap_or(0);
+            match place {
+                0 => width.min(MOST_NAME),
+                _ if column.is_whole => width,
+                _ => width.min(LEAST_WORDS),
+            }
+        });
+        let least: Vec<usize> = least.collect();
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        let mut room = 0;
+        for (place, width) in least.iter().enumerate().skip(1) {
+            let width = width + GAP;
+            if width > room {
+                parts.push(vec![0]);
+                room = self.width.saturating_sub(indent.len() + least[0]);
+            }
+            room = room.saturating_sub(width);
+            parts
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|part| part.push(place));
+        }
+        match parts.len() {
+            0 | 1 => vec![table.clone()],
+            _ => parts.iter().map(|part| table.with_columns(part)).collect(),
+        }
+    }
+
+    /// A table, of which columns of words are cut if it is too wide, the last one first. The first column is never cut,
+    /// because names may differ in their last letters only: a name without room has a line of its own.
+    fn grid_part(&mut self, indent: &str, table: &Table) {
         let heads: Vec<&str> = table.columns.iter().map(|one| one.title.as_str()).collect();
         let heads = self.written(&heads);
         let widths = self.widths(indent, table, &heads);
@@ -178,15 +220,15 @@ impl Page {
     }
 }
 
-fn texts(cells: &[Cell]) -> Vec<&str> {
-    cells.iter().map(|cell| cell.text.as_str()).collect()
+fn texts(cells: &[Cell]) -> Vec<String> {
+    cells.iter().map(Cell::in_full).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        document::{Section, tests::hostile},
+        document::{Column, Section, tests::hostile},
         text::Charset,
     };
 

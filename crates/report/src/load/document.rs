@@ -108,9 +108,8 @@ pub fn html(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
     ];
     let (url, started) = (&record.url, &record.started);
     document(record, analysis).html_in(&Frame {
-        name: "deadheat-load",
         origin: &format!("deadheat load {url}, started {started}"),
-        shell: Shell::new(data),
+        ..Frame::new("deadheat-load", Shell::new(data))
     })
 }
 

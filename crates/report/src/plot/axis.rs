@@ -124,16 +124,6 @@ const WITHIN_A_DECADE: [&[f64]; 5] = [
     &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
 ];
 
-/// The share of the longest bar, which all of `values` are measured by, from 0 to 1.
-pub(crate) fn share_of_most(value: f64, values: impl Iterator<Item = f64>) -> f64 {
-    let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
-    if most > 0.0 && value.is_finite() {
-        (value / most).clamp(0.0, 1.0)
-    } else {
-        0.0
-    }
-}
-
 /// What the values of an axis are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -358,8 +348,6 @@ mod tests {
     #[test]
     fn without_values_there_is_no_logarithmic_axis() {
         assert_eq!(Scale::logarithmic([0.0, f64::NAN].into_iter()), None);
-        assert_eq!(share_of_most(3.0, [f64::NAN].into_iter()), 0.0);
-        assert_eq!(share_of_most(3.0, [6.0, 3.0].into_iter()), 0.5);
     }
 
     fn labels(axis: &Axis) -> Vec<&str> {

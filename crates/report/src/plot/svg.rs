@@ -5,37 +5,17 @@ use std::fmt::{Display, Write as _};
 
 use minijinja::HtmlEscape;
 
-/// The height of a row in pixels; style.css has the same.
-pub(crate) const ROW: usize = 22;
-/// The height of what stands above the first row: the axis.
-pub(crate) const HEAD: usize = 20;
-
 /// A drawing under construction.
 pub(crate) struct Svg {
     text: String,
 }
 
 impl Svg {
-    /// An empty drawing with so many rows. `label` says in words what it shows.
-    pub(crate) fn of_rows(rows: usize, label: &str) -> Self {
-        Self::new(Self::height(rows), label)
-    }
-
     /// An empty drawing of this height in pixels. `label` says in words what it shows.
     pub(crate) fn new(height: usize, label: &str) -> Self {
         let label = HtmlEscape(label);
         let text = format!("<svg role=\"img\" aria-label=\"{label}\" height=\"{height}\">\n");
         Self { text }
-    }
-
-    /// The height of a drawing with so many rows, in pixels.
-    pub(crate) fn height(rows: usize) -> usize {
-        HEAD + rows * ROW + 2
-    }
-
-    /// The pixel in the middle of a row, from 0.
-    pub(crate) fn middle(row: usize) -> usize {
-        HEAD + row * ROW + ROW / 2
     }
 
     /// An element without content, with attributes in this order. Their values must be escaped.
@@ -63,22 +43,6 @@ impl Svg {
     /// Markup as it is.
     pub(crate) fn raw(&mut self, markup: &str) {
         self.text.push_str(markup);
-    }
-
-    /// A vertical line over all `rows` at this share of the width.
-    pub(crate) fn rule(&mut self, class: &str, x: f64, rows: usize) {
-        let x = Percent(x);
-        let bottom = HEAD + rows * ROW;
-        self.element(
-            "line",
-            &[
-                ("class", &class),
-                ("x1", &x),
-                ("x2", &x),
-                ("y1", &HEAD),
-                ("y2", &bottom),
-            ],
-        );
     }
 
     /// The drawing.

@@ -183,7 +183,7 @@ pub fn csv(view: &StandingsView) -> String {
     for load in &view.loads {
         for table in &load.tables {
             for row in &table.rows {
-                let about = Row::of(view, load, &row.id).measured(row, table.group);
+                let about = Row::of(view, load, row.id()).measured(row, table.group);
                 rows.extend(metrics(row).into_iter().map(|(metric, figure)| {
                     Row {
                         half_width: row
@@ -218,9 +218,10 @@ fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
         rows.push(null_server.with(Metric::Throughput, Placed::alone(ceiling)));
     }
     if let Some(twin) = &load.twin {
+        let of: Vec<String> = twin.of.iter().map(|id| clean(&id.to_string())).collect();
         let row = Row {
             heats: Some(twin.heats),
-            reason: format!("the same as {}", list(&twin.of)).into(),
+            reason: format!("the same as {}", list(&of)).into(),
             ..control(TargetId::twin())
         };
         let row = row.with(Metric::TwinRatio, Placed::alone(twin.ratio));
@@ -233,12 +234,12 @@ fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
 fn published(view: &StandingsView) -> Vec<Row> {
     let mut rows = Vec::new();
     for table in &view.published {
-        for row in &table.rows {
+        for row in &table.sides.rows {
             let about = Row {
                 session: (&view.id).into(),
-                target: (&row.target).into(),
+                target: clean(&row.target.to_string()).into(),
                 outcome: "published",
-                reason: format!("{}, {}", table.title, row.name).into(),
+                reason: clean(&format!("{}, {}", table.title, row.name)).into(),
                 ..Row::default()
             };
             for (metric, value) in [
@@ -317,10 +318,10 @@ impl Row {
 
     fn of(view: &StandingsView, load: &LoadView, id: &TargetId) -> Self {
         Self {
-            workload: (&load.workload).into(),
-            point: (&load.point).into(),
-            connections: Some(load.connections),
-            r#loop: Some(if load.is_open {
+            workload: clean(&load.workload).into(),
+            point: clean(&load.point.id).into(),
+            connections: Some(load.point.connections),
+            r#loop: Some(if load.point.open.is_some() {
                 Loop::Open
             } else {
                 Loop::Closed
@@ -336,7 +337,7 @@ impl Row {
             language: (&row.language).into(),
             framework: (&row.framework).into(),
             outcome: "measured",
-            reason: row.failures.join("; ").into(),
+            reason: clean(&row.failures.join("; ")).into(),
             heats: Some(row.heats),
             limit: row.limited_by,
             offered_per_second: row.offered_per_second.and_then(Number::finite),

@@ -92,7 +92,7 @@ fn answer(load: &LoadView) -> Answer<'_> {
     });
     Answer {
         workload: &load.workload,
-        point: &load.point,
+        point: &load.point.id,
         title: &load.title,
         answer: load.answer(),
         notes: words::load_notes(load),
@@ -109,7 +109,7 @@ pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, Rep
         resumed: &record.resumed,
         title: view.title.to_string(),
         answers: view.loads.iter().map(answer).collect(),
-        trust: &view.trust.line,
+        trust: &view.trust,
         warnings: &view.warnings,
         not_measured: view.not_measured.line.as_deref(),
         does_not_show: &view.details.caveats,

@@ -6,7 +6,7 @@ use deadheat_stats::{
     standings::{AbsentBecause, Measure},
 };
 
-use super::view::{LoadView, Placed, StandingsView, State};
+use super::view::{LoadView, Placed, RowView, StandingsView, State};
 use crate::figure::{NONE, Quantity, bytes, counted, figure, list, seconds};
 
 mod published;
@@ -70,7 +70,7 @@ pub fn times(load: &LoadView) -> String {
         Measure::Throughput => format!(
             "Service times are the queueing of {} that always wait: they rank nobody. Their mean is connections ÷ \
              throughput (Little's law); percentiles count answers, not waiting.",
-            counted(load.connections as usize, "connection")
+            counted(load.point.connections as usize, "connection")
         ),
         Measure::ResponseTime => {
             "Response times count from the intended start. Each slice begins with an empty queue: \
@@ -94,6 +94,11 @@ pub fn main(measure: Measure, value: f64) -> String {
         Measure::Throughput => figure(value),
         Measure::ResponseTime => seconds(value),
     }
+}
+
+/// What a row is ranked by, with the sign of a lower bound.
+pub fn main_placed(measure: Measure, row: &RowView) -> String {
+    placed(row.main.as_ref(), |value| main(measure, value))
 }
 
 /// The same with its unit, for a sentence ("116,000 requests/s").

@@ -1,4 +1,4 @@
-// The page of a session of heats: its first screen, another order, another baseline, another CPU budget; and what it is
+// The page of a session of heats: its first screen, another order, another baseline; and what it is
 // without scripts, on a phone, and on paper.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -8,11 +8,12 @@ import * as checks from "./checks.mjs";
 
 const PAGE = "heats-usual";
 
-const names = (page, table) =>
-  page.locator(`#${table} tbody tr`).evaluateAll((rows) => rows.map((row) => row.cells[0].innerText.trim()));
-const heading = (page, table, name) => page.locator(`#${table} thead th`).filter({ hasText: name });
-const keys = (page, table, column) =>
-  page.locator(`#${table} tbody tr`).evaluateAll((rows, column) => rows.map((row) => row.cells[column].dataset.key), column);
+// Sections in the page's order: every stack at every load, then the loads. Each load's first table is the ranking.
+const table = (page, section, number = 0) => page.locator(`#section-${section} table`).nth(number);
+const names = (table) => table.locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.cells[0].innerText.trim()));
+const heading = (table, name) => table.locator("thead th").filter({ hasText: name });
+const keys = (table, column) =>
+  table.locator("tbody tr").evaluateAll((rows, column) => rows.map((row) => row.cells[column].dataset.key), column);
 const sorted = (values, sign) => {
   const known = values.filter((value) => value !== undefined).map(Number);
   return known.every((value, index) => index === 0 || sign * (value - known[index - 1]) >= 0);
@@ -34,99 +35,74 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
       assert.deepEqual(complaints, []);
     });
 
-  inPage("has the line of trust, the first warnings and the matrix on its first screen", async (page) => {
+  inPage("has the answers and the warnings on its first screen", async (page) => {
     await page.setViewportSize({ width: 1280, height: 800 });
-    assert.equal(await page.locator("#matrix-1 tbody tr").count(), 18);
-    const end = await page.locator("#matrix-1 tbody tr").nth(9).evaluate((row) => row.getBoundingClientRect().bottom);
-    assert.ok(end <= 800, `ten of its rows end at ${end}`);
+    const end = await page.locator(".alerts").evaluate((warnings) => warnings.getBoundingClientRect().bottom);
+    assert.ok(end <= 800, `the warnings end at ${end}`);
     assert.deepEqual(await checks.sideways(page), []);
-    const wide = await page.locator("#matrix-1").evaluate((table) => table.scrollWidth - table.closest(".scroll").clientWidth);
-    assert.ok(wide <= 0, `the matrix is ${wide} pixels too wide`);
   });
 
-  inPage("sorts the matrix by the column that is chosen, both ways, by keyboard too", async (page) => {
-    const first = await names(page, "matrix-1");
-    assert.ok(sorted(await keys(page, "matrix-1", 1), -1));
-    const users = heading(page, "matrix-1", "users").getByRole("button");
+  inPage("sorts a table by the column that is chosen, both ways, by keyboard too", async (page) => {
+    const overview = table(page, 1);
+    const first = await names(overview);
+    assert.equal(first.length, 18);
+    const users = heading(overview, "users").getByRole("button");
     await users.click();
-    assert.ok(sorted(await keys(page, "matrix-1", 3), -1));
+    assert.ok(sorted(await keys(overview, 3), -1));
     await users.press("Enter");
-    assert.ok(sorted(await keys(page, "matrix-1", 3), 1));
-    assert.equal(await heading(page, "matrix-1", "users").getAttribute("aria-sort"), "ascending");
-    assert.equal(await page.locator("#matrix-1 [aria-sort]").count(), 1);
-    await heading(page, "matrix-1", "Stack").getByRole("button").click();
-    assert.deepEqual(await names(page, "matrix-1"), [...first].sort((a, b) => a.localeCompare(b)));
+    assert.ok(sorted(await keys(overview, 3), 1));
+    assert.equal(await heading(overview, "users").getAttribute("aria-sort"), "ascending");
+    assert.equal(await overview.locator("[aria-sort]").count(), 1);
+    await heading(overview, "stack").getByRole("button").click();
+    assert.deepEqual(await names(overview), [...first].sort((a, b) => a.localeCompare(b)));
     // A stack without a figure stays at the end, whichever way.
-    const open = heading(page, "matrix-1", "json:c256").getByRole("button");
+    const open = heading(overview, "json:c256").getByRole("button");
     for (const _ of [1, 2]) {
       await open.click();
-      const order = await keys(page, "matrix-1", 4);
+      const order = await keys(overview, 4);
       const lost = order.indexOf(undefined);
       assert.ok(lost > 0 && order.slice(lost).every((key) => key === undefined), order.join());
     }
   });
 
-  inPage("sorts a load's figures", async (page) => {
-    await heading(page, "load-1-1-figures", "Peak memory").getByRole("button").click();
-    assert.equal(await heading(page, "load-1-1-figures", "Peak memory").getAttribute("aria-sort"), "ascending");
-    const column = await heading(page, "load-1-1-figures", "Peak memory").evaluate((head) => head.cellIndex);
-    assert.ok(sorted(await keys(page, "load-1-1-figures", column), 1));
-  });
-
-  const drawn = (page, load) =>
-    page.locator(`#load-${load} .board .ratios svg .row`).evaluateAll((rows) =>
-      rows.map((row) => ({
-        kind: [...row.classList].slice(2).join(" "),
-        at: row.querySelector("circle").getAttribute("cx"),
-        text: row.querySelector(".value").textContent,
-        interval: row.querySelector(".interval").textContent,
+  const drawn = (page, section) =>
+    page.locator(`#section-${section} td .beside`).evaluateAll((cells) =>
+      cells.map((cell) => ({
+        kind: cell.className.slice("beside ".length),
+        at: cell.querySelector("circle").getAttribute("cx"),
+        text: cell.querySelector("b").textContent,
+        interval: cell.querySelector(".soft").textContent,
       })),
     );
 
   inPage("draws every baseline as its data say, at all loads that have the stack", async (page) => {
-    const data = JSON.parse(await page.locator("#load-2-1-layouts").textContent());
-    const select = page.locator("#load-1 select");
+    const data = JSON.parse(await page.locator("#section-3 script").textContent());
+    const select = page.locator("#section-2 select");
     const options = await select.locator("option").allTextContents();
     assert.equal(options.length, 18);
     for (const [index, name] of options.entries()) {
       await select.selectOption({ index });
-      const place = (await page.locator("#load-2 select option").allTextContents()).indexOf(name);
-      const shown = await drawn(page, 2);
+      const place = (await page.locator("#section-3 select option").allTextContents()).indexOf(name);
+      const shown = await drawn(page, 3);
       const { ticks, rows } = data[place];
       rows.forEach(([places, kind, text, interval], row) => {
         assert.deepEqual(shown[row], { kind, at: `${places?.[0] ?? 0}%`, text, interval }, `${name}, row ${row}`);
       });
-      const labels = await page.locator("#load-2 .ratios .tick:not(.none) text").allTextContents();
-      assert.deepEqual(labels, ticks.map(([, label]) => label));
+      const labels = await page.locator("#section-3 th .beside text").allTextContents();
+      assert.deepEqual(labels.filter((label) => label !== ""), ticks.map(([, label]) => label));
       assert.equal(shown.filter(({ kind }) => kind === "baseline").length, 1);
-      assert.ok(await page.locator("#load-2 .ratios .row.baseline").isVisible(), name);
     }
-    // The first layout is what stands there before.
+    // The first layout is what stands there before, also after the rows were sorted.
+    await heading(table(page, 2), "stack").getByRole("button").click();
     await select.selectOption({ index: 0 });
-    assert.equal((await drawn(page, 1))[0].interval, "baseline");
-  });
-
-  inPage("keeps names and plots in one line, row by row", async (page) => {
-    const places = await page.locator("#load-1 .board").evaluate((board) => {
-      const middle = (element) => {
-        const { top, bottom } = element.getBoundingClientRect();
-        return (top + bottom) / 2;
-      };
-      const names = [...board.querySelectorAll(".ratios .names li")].map(middle);
-      const panels = [...board.querySelectorAll("svg")].map((svg) =>
-        [...svg.querySelectorAll(".row .value")].map(middle));
-      return { names, panels };
-    });
-    assert.equal(places.panels.length, 4);
-    for (const panel of places.panels) {
-      panel.forEach((middle, row) => assert.ok(Math.abs(middle - places.names[row]) < 5, `row ${row}`));
-    }
+    const first = (await names(table(page, 2))).indexOf(options[0]);
+    assert.equal((await drawn(page, 2))[first].interval, "baseline");
   });
 
   inPage("shows its warnings without a click, on paper too", async (page) => {
     for (const media of ["screen", "print"]) {
       await page.emulateMedia({ media });
-      const warnings = page.locator(".warnings li");
+      const warnings = page.locator(".alerts li");
       assert.ok((await warnings.count()) >= 3);
       for (const one of await warnings.all()) assert.ok(await one.isVisible(), media);
     }
@@ -134,33 +110,16 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
 
   inPage("has no column outside the page", async (page) => {
     await page.setViewportSize({ width: 1280, height: 800 });
-    const wide = await page.locator("table.figures").evaluateAll((tables) =>
+    const wide = await page.locator(".scroll table").evaluateAll((tables) =>
       tables.map((table) => table.scrollWidth - table.closest(".scroll").clientWidth));
     assert.ok(wide.length > 0 && wide.every((width) => width <= 0), wide.join());
   });
 
-  inPage("shows one CPU budget at a time, and yardsticks with each", async (page) => {
-    const shown = () => page.locator(".matrix:not([hidden]) table").evaluateAll((all) => all.map((one) => one.id));
-    assert.deepEqual(await page.locator("#budget option").allInnerTexts(), ["2", "1"]);
-    assert.deepEqual(await shown(), ["matrix-2", "matrix-yardsticks"]);
-    await page.locator("#budget").selectOption("1");
-    assert.deepEqual(await shown(), ["matrix-1", "matrix-yardsticks"]);
-  }, { page: "heats-budgets" });
-
-  inPage("is a list for each load on a phone", async (page) => {
-    assert.equal(await page.locator("#matrix-1").isVisible(), false);
-    assert.equal(await page.locator(".lists ol").count(), 4);
-    assert.equal(await page.locator(".lists ol").first().locator("li").count(), 18);
-    assert.equal(await page.locator(".lists li").first().isVisible(), true);
-    assert.deepEqual(await checks.sideways(page), []);
-  }, { width: 360 });
-
-  inPage("has its matrix on paper, and nothing to choose", async (page) => {
-    await page.locator("#load-1 select").selectOption("rust-axum");
+  inPage("has nothing to choose on paper", async (page) => {
+    await page.locator("#section-2 select").selectOption("rust-axum");
     await page.emulateMedia({ media: "print" });
-    assert.equal(await page.locator("#matrix-1").isVisible(), true);
     assert.equal(await page.locator("select").filter({ visible: true }).count(), 0);
-    assert.equal(await page.locator("#load-2 .against").innerText(), "rust-axum");
+    assert.equal(await page.locator("#section-3 .against").innerText(), "rust-axum");
     await page.emulateMedia({ media: null });
     assert.deepEqual(await checks.print(page), []);
   });
@@ -169,9 +128,8 @@ describe("the page of heats", { timeout: BOUND_MS }, () => {
     const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     await page.goto(pathToFileURL(fileOf("heats-budgets")).href);
-    assert.equal(await page.locator(".matrix").filter({ visible: true }).count(), 3, "both budgets, and yardsticks");
     assert.equal(await page.locator("select").filter({ visible: true }).count(), 0);
-    assert.ok((await page.locator(".ratios svg .row").count()) > 4);
+    assert.ok((await page.locator("td .beside circle").count()) > 4);
     assert.equal(await page.locator("th button:enabled").count(), 0);
     await context.close();
   });

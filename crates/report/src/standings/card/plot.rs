@@ -1,16 +1,17 @@
 //! The card's plot: throughput of at most eight stacks as dots with their intervals on one axis from zero, dead heats
 //! bracketed, lower bounds open to the right.
 
-use deadheat_stats::standings::Measure;
+use std::collections::BTreeSet;
 
-use super::{
-    canvas::{Anchor, Canvas, Type},
-    content::{Plot, PlotRow},
-    style::{BLUE, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM},
-};
+use deadheat_stats::{heats::Verdict, standings::Measure};
+
+use super::canvas::{Anchor, BLUE, Canvas, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM, Type};
 use crate::{
     figure::{count, counted, figure},
-    standings::words,
+    standings::{
+        view::{LoadView, Placed, RowView, StandingsView, TableView},
+        words,
+    },
 };
 
 /// More rows than this are too small in a preview.
@@ -36,6 +37,83 @@ const BELOW: f32 = 76.0;
 const MOST_ROW: f32 = 50.0;
 /// The share of the room that a few rows leave that stands above them.
 const ABOVE: f32 = 0.4;
+
+/// Rows of dots on one axis from zero.
+pub(super) struct Plot<'a> {
+    measure: Measure,
+    /// The stacks with figures, in their order.
+    rows: Vec<PlotRow<'a>>,
+    /// Groups of rows that are as good as equal, by their places.
+    ties: Vec<Vec<usize>>,
+    /// Stacks without a figure.
+    missing: Vec<String>,
+}
+
+/// A stack with its figure.
+#[derive(Clone, Copy)]
+struct PlotRow<'a> {
+    row: &'a RowView,
+    main: Placed,
+}
+
+impl PlotRow<'_> {
+    /// The ends of its interval.
+    fn ends(&self) -> Option<(f64, f64)> {
+        let width = self.row.half_width?.exp();
+        Some((self.main.value / width, self.main.value * width))
+    }
+}
+
+impl<'a> Plot<'a> {
+    /// The plot of a table.
+    pub(super) fn new(view: &StandingsView, load: &LoadView, table: &'a TableView) -> Self {
+        let missing = view.not_measured.entries.iter();
+        let missing =
+            missing.filter(|lack| lack.load.as_ref().is_none_or(|own| *own == load.short));
+        let names: BTreeSet<String> = missing.map(|lack| lack.target.clone()).collect();
+        let rows = table.rows.iter();
+        let rows = rows.filter_map(|row| {
+            Some(PlotRow {
+                row,
+                main: row.main?,
+            })
+        });
+        Self {
+            measure: load.measure,
+            rows: rows.collect(),
+            ties: dead_heats(table),
+            missing: names.into_iter().collect(),
+        }
+    }
+}
+
+/// Rows that follow each other and are all dead heats with each other.
+fn dead_heats(table: &TableView) -> Vec<Vec<usize>> {
+    let tied: BTreeSet<(usize, usize)> = table
+        .pairs
+        .iter()
+        .filter(|pair| pair.verdict == Verdict::DeadHeat)
+        .map(|pair| (pair.better, pair.worse))
+        .collect();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for row in 0..table.rows.len() {
+        let mut group = vec![row];
+        for other in row + 1..table.rows.len() {
+            let all = group.iter().all(|one| tied.contains(&(*one, other)));
+            if !all {
+                break;
+            }
+            group.push(other);
+        }
+        let is_new = groups
+            .last()
+            .is_none_or(|last| !group.iter().all(|one| last.contains(one)));
+        if group.len() > 1 && is_new {
+            groups.push(group);
+        }
+    }
+    groups
+}
 
 /// Where things are.
 struct Frame {

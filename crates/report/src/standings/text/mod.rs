@@ -1,11 +1,10 @@
-//! The report for a terminal: at most 40 lines, whatever the session's size. [`full`] has everything.
+//! The report for a terminal: at most 40 lines, whatever the session's size. [`full`](super::full) has everything.
 
-mod details;
 mod ranking;
 mod room;
 
 use anstyle::Style;
-use deadheat_stats::standings::{AbsentBecause, Measure};
+use deadheat_stats::standings::AbsentBecause;
 
 use super::{
     view::{LoadView, StandingsView, TableView},
@@ -33,14 +32,6 @@ pub fn text(view: &StandingsView, screen: Screen) -> String {
     page.text + &end
 }
 
-/// Everything that the report knows, as long as it gets.
-pub fn full(view: &StandingsView, screen: Screen) -> String {
-    let mut page = Page::new(screen);
-    page.wrapped(BOLD, "", &view.title.to_string());
-    details::write(&mut page, view);
-    page.text
-}
-
 fn lines(text: &str) -> usize {
     text.lines().count()
 }
@@ -53,7 +44,7 @@ fn end(view: &StandingsView, screen: Screen) -> String {
         MOST_OF_A_TEXT,
         Style::new(),
         "",
-        &format!("{}.", view.trust.line),
+        &format!("{}.", view.trust),
     );
     for warning in view.warnings.iter().take(MOST_WARNINGS) {
         page.at_most(MOST_OF_A_TEXT, WARN, "! ", &warning.in_full());
@@ -84,24 +75,9 @@ fn reasons(page: &mut Page, view: &StandingsView) {
     }
 }
 
-/// A table as far as it is shown.
-struct Block<'a> {
-    load: &'a LoadView,
-    table: &'a TableView,
-    /// Whether it is the load's first, which stands below its answer.
-    is_first: bool,
-}
-
-fn blocks(load: &LoadView) -> Vec<Block<'_>> {
-    let tables = load.tables.iter().enumerate();
-    let tables = tables.filter(|(_, table)| !table.rows.is_empty());
-    tables
-        .map(|(place, table)| Block {
-            load,
-            table,
-            is_first: place == 0,
-        })
-        .collect()
+/// A load's tables with rows.
+fn tables(load: &LoadView) -> impl Iterator<Item = &TableView> {
+    load.tables.iter().filter(|table| !table.rows.is_empty())
 }
 
 /// A load's answer. If there is no room, it names the best alone; the page has the others.
@@ -110,10 +86,8 @@ fn answer(page: &Page, load: &LoadView) -> Vec<String> {
     if whole.len() <= MOST_OF_A_TEXT {
         return whole;
     }
-    let shorter = LoadView {
-        clauses: load.clauses[..1].to_vec(),
-        ..load.clone()
-    };
+    let mut shorter = load.clone();
+    shorter.clauses.truncate(1);
     page.cut(MOST_OF_A_TEXT, "", &format!("{}.", shorter.answer()))
 }
 
@@ -121,71 +95,43 @@ fn answer(page: &Page, load: &LoadView) -> Vec<String> {
 fn loads(page: &mut Page, view: &StandingsView, room: usize) {
     let answers: Vec<Vec<String>> = view.loads.iter().map(|load| answer(page, load)).collect();
     let heights: Vec<usize> = answers.iter().map(Vec::len).collect();
-    let tables: Vec<Vec<usize>> = view
-        .loads
-        .iter()
-        .map(|load| {
-            blocks(load)
-                .iter()
-                .map(|block| block.table.rows.len())
-                .collect()
-        })
-        .collect();
-    let plan = room::plan(room, &heights, &tables);
-    let mut drawn = Drawn::new(page, view, &plan);
-    for (place, load) in view.loads.iter().enumerate().take(plan.answers) {
+    let rows = |load| tables(load).map(|table| table.rows.len()).collect();
+    let rows: Vec<Vec<usize>> = view.loads.iter().map(rows).collect();
+    let plan = room::plan(room, &heights, &rows);
+    let shown = || view.loads.iter().zip(&plan.rows);
+    let rows = shown().flat_map(|(load, rows)| {
+        let tables = tables(load).zip(rows);
+        tables
+            .flat_map(|(table, rows)| table.rows.iter().take(*rows).map(|row| (load.measure, row)))
+    });
+    // The same in all tables.
+    let columns = Columns::of(page, rows);
+    let mut head = None;
+    for (place, (load, rows)) in shown().enumerate().take(plan.answers) {
         if plan.is_spaced() {
             page.line(Style::new(), "");
         }
         let style = if plan.is_spaced() { BOLD } else { Style::new() };
-        for line in &answers[place] {
-            page.line(style, line);
-        }
-        for (block, rows) in blocks(load).iter().zip(&plan.rows[place]) {
-            drawn.block(page, block, *rows);
+        answers[place]
+            .iter()
+            .for_each(|line| page.line(style, line));
+        for (number, (table, rows)) in tables(load).zip(rows).enumerate() {
+            if *rows == 0 {
+                continue;
+            }
+            // The first table is what the answer is about.
+            if let Some(title) = table.title.as_ref().filter(|_| number > 0) {
+                page.line(BOLD, title);
+            }
+            if head.replace(load.measure) != Some(load.measure) {
+                columns.head(page, load.measure);
+            }
+            for row in table.rows.iter().take(*rows) {
+                columns.row(page, load.measure, row, table.most);
+            }
         }
     }
     left_out(page, view, &plan);
-}
-
-/// Tables under construction: their columns are the same in all of them.
-struct Drawn {
-    columns: Columns,
-    head: Option<Measure>,
-}
-
-impl Drawn {
-    fn new(page: &Page, view: &StandingsView, plan: &room::Plan) -> Self {
-        let loads = view.loads.iter().zip(&plan.rows);
-        let shown = loads.flat_map(|(load, rows)| {
-            let blocks = blocks(load).into_iter().zip(rows);
-            blocks.flat_map(move |(block, rows)| {
-                let first = block.table.rows.iter().take(*rows);
-                first.map(move |row| (load.measure, row))
-            })
-        });
-        Self {
-            columns: Columns::of(page, shown),
-            head: None,
-        }
-    }
-
-    fn block(&mut self, page: &mut Page, block: &Block, rows: usize) {
-        if rows == 0 {
-            return;
-        }
-        let measure = block.load.measure;
-        if let (false, Some(title)) = (block.is_first, &block.table.title) {
-            page.line(BOLD, title);
-        }
-        if self.head != Some(measure) {
-            self.head = Some(measure);
-            self.columns.head(page, measure);
-        }
-        for row in block.table.rows.iter().take(rows) {
-            self.columns.row(page, measure, row, block.table.most);
-        }
-    }
 }
 
 /// What has no room, and what the columns mean.

@@ -108,7 +108,7 @@ fn rank(row: &RowView) -> String {
 
 fn figures(measure: Measure, row: &RowView) -> [String; 4] {
     [
-        words::placed(row.main.as_ref(), |value| words::main(measure, value)),
+        words::main_placed(measure, row),
         words::half_width_in_column(row.half_width),
         words::placed(row.cpu_us_per_request.as_ref(), words::cost),
         words::memory(row.memory.peak_bytes),

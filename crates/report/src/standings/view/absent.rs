@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use deadheat_model::{TargetId, heats::SessionHeader};
 use deadheat_stats::standings::{Absent, AbsentBecause, Standings};
-use serde::Serialize;
 
 use super::names::{name, shorts};
 use crate::{
@@ -17,7 +16,7 @@ use crate::{
 const MOST_NAMES: usize = 3;
 
 /// Stacks without a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NotMeasured {
     /// All of them in one line, without a full stop; `None` if everything that was asked for was measured.
     pub line: Option<String>,
@@ -28,7 +27,7 @@ pub struct NotMeasured {
 }
 
 /// A stack without a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LackView {
     /// The stack, under its variant.
     pub target: String,

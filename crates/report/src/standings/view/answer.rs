@@ -71,7 +71,7 @@ fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
             "not ranked, because each stack has a rate of its own".to_owned(),
         ];
     }
-    if load.look_heats.is_none() {
+    if load.look.is_none() {
         return vec![format!(
             "{} is ahead {} so far, after {}: too few for a verdict",
             name(first),

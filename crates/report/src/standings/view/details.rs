@@ -1,20 +1,19 @@
 //! What a reader wants who asks where the figures come from.
 
-use deadheat_model::{Wait, heat::Rounds, heats::SessionRecord, machine::Level};
+use deadheat_model::{Wait, heat::Rounds, heats::SessionRecord, machine::Finding};
 use deadheat_stats::standings::{LoadStandings, Standings, TimeSpent};
-use serde::Serialize;
 
 use super::{State, load::planned};
 use crate::{
     figure::{counted, list, seconds, span},
     standings::words,
-    view::{Fact, StackFacts, clean, facts},
+    view::{Fact, StackFacts, facts},
 };
 
 mod caveats;
 
 /// Where the figures come from, and what they do not show.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     /// Session, versions, arguments.
     pub provenance: Vec<Fact>,
@@ -23,35 +22,18 @@ pub struct Details {
     /// How it was measured and judged.
     pub method: Vec<Fact>,
     /// What `deadheat doctor` found, the worst first.
-    pub findings: Vec<FindingView>,
+    pub findings: Vec<Finding>,
     /// Every stack that was asked for.
     pub stacks: Vec<StackFacts>,
     /// What the session does not show, a sentence or two each.
     pub caveats: Vec<String>,
-    /// Where the time of the session went, in seconds.
-    pub time: TimeSpent,
-    /// The same in a line, without a full stop; `None` before the first heat.
+    /// Where the time of the session went, in a line without a full stop; `None` before the first heat.
     pub time_line: Option<String>,
-}
-
-/// A finding of `deadheat doctor`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FindingView {
-    /// What was looked at ("congestion control").
-    pub check: String,
-    /// How bad it is.
-    pub level: Level,
-    /// What was found.
-    pub found: String,
-    /// What it does to a measurement; may be empty.
-    pub why: String,
-    /// What to do about it; may be empty.
-    pub remedy: String,
 }
 
 pub(super) fn details(record: &SessionRecord, standings: &Standings, state: State) -> Details {
     let header = &record.header;
-    let mut findings: Vec<FindingView> = header.findings.iter().map(finding).collect();
+    let mut findings = header.findings.clone();
     findings.sort_by_key(|one| std::cmp::Reverse(one.level));
     Details {
         provenance: provenance(record, state),
@@ -60,18 +42,7 @@ pub(super) fn details(record: &SessionRecord, standings: &Standings, state: Stat
         findings,
         stacks: header.targets.iter().map(facts::stack).collect(),
         caveats: caveats::caveats(header, standings),
-        time: standings.time,
         time_line: time_line(&standings.time),
-    }
-}
-
-fn finding(finding: &deadheat_model::machine::Finding) -> FindingView {
-    FindingView {
-        check: clean(&finding.check.replace('-', " ")),
-        level: finding.level,
-        found: clean(&finding.found),
-        why: clean(&finding.why),
-        remedy: clean(&finding.remedy),
     }
 }
 

@@ -1,72 +1,49 @@
 //! A load: its sentence and its tables.
 
-use deadheat_model::{
-    LoadPoint,
-    heats::{PlannedLoad, SessionHeader},
-};
+use std::ops::Deref;
+
+use deadheat_model::heats::{PlannedLoad, SessionHeader};
 use deadheat_stats::{
-    heats::{Alone, Group, Ranking, Remedy, Verdict},
-    order_statistic::Interval,
-    standings::{AbsentBecause, HeatFigure, LoadStandings, Measure, Standings, Table},
+    heats::{Group, Ranking, pairs::Pair},
+    standings::{AbsentBecause, LoadStandings, Measure, Standings, Table},
 };
-use serde::Serialize;
 
 use super::{
     absent::{self, LackView},
     answer,
-    names::{name, shorts},
+    names::shorts,
     row::{self, RowView},
 };
-use crate::{
-    standings::words,
-    view::{self, clean},
-};
+use crate::{standings::words, view};
 
-/// A workload at a load point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A workload at a load point: what was found, and how it is said.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadView {
+    found: LoadStandings,
     /// Workload and load point in one word ("plaintext:c50").
     pub name: String,
     /// As short as the session allows: the workload alone if it has one load point here.
     pub short: String,
     /// Both in words ("plaintext, 50 connections").
     pub title: String,
-    /// The workload's id.
-    pub workload: String,
-    /// The load point's id.
-    pub point: String,
-    /// What the workload exercises.
-    pub description: String,
-    /// Connections of the closed loop; of an open one the most that it holds.
-    pub connections: u32,
-    /// Whether requests follow a schedule.
-    pub is_open: bool,
-    /// What its stacks are ranked by.
-    pub measure: Measure,
-    /// Whether they are ranked. Not where each has a rate of its own.
-    pub is_ranked: bool,
     /// What came of it: the parts of a sentence of at most 25 words, the most important one first.
     pub clauses: Vec<String>,
-    /// Complete heats.
-    pub heats: u32,
-    /// The heats behind the verdicts; `None`: there are too few for any verdict.
-    pub look_heats: Option<u32>,
-    /// Whether more heats would decide nothing more.
-    pub settled: bool,
     /// A table for each CPU budget, the largest first, then one of yardsticks.
     pub tables: Vec<TableView>,
     /// Stacks that have no place in any of them.
     pub lacking: Vec<LackView>,
-    /// What the null server answered per second: the most that this generator can load on this machine.
-    pub ceiling_per_second: Option<f64>,
-    /// What the null server answered in each of its heats.
-    pub ceiling_course: Vec<HeatFigure>,
-    /// A stack beside itself (A/A).
-    pub twin: Option<TwinView>,
+}
+
+impl Deref for LoadView {
+    type Target = LoadStandings;
+
+    fn deref(&self) -> &LoadStandings {
+        &self.found
+    }
 }
 
 /// Stacks of one CPU budget, or yardsticks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TableView {
     /// Who they are.
     pub group: Group,
@@ -76,47 +53,8 @@ pub struct TableView {
     pub rows: Vec<RowView>,
     /// The largest [`main`](RowView::main), for bars that begin at 0.
     pub most: f64,
-    /// The typical half width of the interval of a ratio (0.03: ±3 %).
-    pub half_width: Option<f64>,
-    /// All pairs by what the table is ranked by.
-    pub pairs: Vec<PairView>,
-    /// All pairs by CPU time per request.
-    pub cost_pairs: Vec<PairView>,
-}
-
-/// Two stacks of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct PairView {
-    /// The place of the better estimate in [`TableView::rows`].
-    pub better: usize,
-    /// The other's.
-    pub worse: usize,
-    /// How many times better it is, 1 or more; `None` if they cannot be compared.
-    pub ratio: Option<f64>,
-    /// The interval of the ratio, which holds together with those of all pairs. An end that a lower bound leaves open is 0
-    /// or ∞.
-    pub interval: Option<Interval>,
-    /// How the better one stands to the other, together with all pairs.
-    pub verdict: Verdict,
-    /// What could decide it, if it is undecided.
-    pub remedy: Option<Remedy>,
-    /// The interval and the verdict for a reader who has picked this pair beforehand.
-    pub alone: Option<Alone>,
-}
-
-/// A stack beside itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TwinView {
-    /// The stacks that had a twin.
-    pub of: Vec<String>,
-    /// Heats with a twin.
-    pub heats: u32,
-    /// How many times the twin's figure was that of its original.
-    pub ratio: f64,
-    /// The 95 % interval of it; `None` with too few heats.
-    pub interval: Option<Interval>,
-    /// How the twin stands to its original.
-    pub verdict: Verdict,
+    /// All pairs by what the table is ranked by. Their numbers are places in [`TableView::rows`].
+    pub pairs: Vec<Pair>,
 }
 
 impl LoadView {
@@ -130,16 +68,11 @@ impl LoadView {
         self.clauses.join("; ")
     }
 
-    /// The same after the load's name: with the CPU budget, if there are several.
-    pub fn says(&self) -> String {
+    /// The whole sentence, with the CPU budget if there are several, without a full stop.
+    pub fn answer(&self) -> String {
         let budget = self.tables.first().and_then(|table| table.title.as_ref());
         let budget = budget.map_or(String::new(), |title| format!(", {title}"));
-        format!("{budget}: {}", self.outcome())
-    }
-
-    /// The whole sentence, without a full stop.
-    pub fn answer(&self) -> String {
-        format!("{}{}", self.short, self.says())
+        format!("{}{budget}: {}", self.short, self.outcome())
     }
 }
 
@@ -162,45 +95,22 @@ fn of_load(
 ) -> LoadView {
     let ranked = load.tables.iter().filter(|table| !table.group.yardsticks);
     let many = ranked.count() > 1;
-    let mut tables: Vec<TableView> = load
-        .tables
-        .iter()
+    let tables = load.tables.iter();
+    let mut tables: Vec<TableView> = tables
         .map(|table| of_table(header, load, table, many))
         .collect();
     beside_the_best(&mut tables, load.measure);
     let mut view = LoadView {
-        name: clean(&load.name()),
+        name: view::clean(&load.name()),
         short,
         title: view::title(&load.workload, &load.point),
-        workload: clean(&load.workload),
-        point: clean(&load.point.id),
-        description: clean(&load.description),
-        connections: load.point.connections,
-        is_open: is_open(&load.point),
-        measure: load.measure,
-        is_ranked: load.is_ranked,
         clauses: Vec::new(),
-        heats: load.heats,
-        look_heats: load.look.map(|look| look.heats),
-        settled: load.settled,
         tables,
         lacking: load.lacking.iter().map(absent::lack).collect(),
-        ceiling_per_second: load.ceiling_per_second,
-        ceiling_course: load.ceiling_course.clone(),
-        twin: load.twin.as_ref().map(|twin| TwinView {
-            of: twin.of.iter().map(name).collect(),
-            heats: twin.heats,
-            ratio: twin.ratio,
-            interval: twin.interval,
-            verdict: twin.verdict,
-        }),
+        found: load.clone(),
     };
     view.clauses = answer::clauses(&view, failed_everywhere);
     view
-}
-
-fn is_open(point: &LoadPoint) -> bool {
-    point.open.is_some()
 }
 
 fn of_table(header: &SessionHeader, load: &LoadStandings, table: &Table, many: bool) -> TableView {
@@ -214,9 +124,7 @@ fn of_table(header: &SessionHeader, load: &LoadStandings, table: &Table, many: b
             many.then(|| crate::figure::counted(table.group.cpus as usize, "CPU"))
         },
         most: figures.map(|main| main.value).fold(0.0, f64::max),
-        half_width: table.half_width,
         pairs: pairs(table, &table.ranking),
-        cost_pairs: pairs(table, &table.cost),
         rows,
     }
 }
@@ -243,17 +151,13 @@ fn beside_the_best(tables: &mut [TableView], measure: Measure) {
     }
 }
 
-fn pairs(table: &Table, ranking: &Ranking) -> Vec<PairView> {
+fn pairs(table: &Table, ranking: &Ranking) -> Vec<Pair> {
     let place = |member: usize| table.rows.iter().position(|row| row.member == member);
     let pairs = ranking.pairs.iter().filter_map(|pair| {
-        Some(PairView {
+        Some(Pair {
             better: place(pair.better)?,
             worse: place(pair.worse)?,
-            ratio: pair.ratio,
-            interval: pair.interval,
-            verdict: pair.verdict,
-            remedy: pair.remedy,
-            alone: pair.alone,
+            ..*pair
         })
     });
     pairs.collect()

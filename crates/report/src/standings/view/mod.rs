@@ -13,21 +13,19 @@ mod warning;
 
 use deadheat_model::heats::{EndReason, SessionRecord};
 use deadheat_stats::standings::Standings;
-use serde::Serialize;
 
 use crate::view::clean;
 
 pub use absent::{LackView, NotMeasured};
-pub use details::{Details, FindingView};
-pub use load::{LoadView, PairView, TableView, TwinView};
-pub use published::{PublishedView, SidesView};
+pub use details::Details;
+pub use load::{LoadView, TableView};
+pub use published::PublishedView;
 pub use row::{Placed, RowView};
 pub use title::Title;
-pub use trust::{Trust, TwinState, WidestRatio};
 pub use warning::WarningView;
 
-/// What a report of a session of heats shows. All text in it is free of control characters.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What a report of a session of heats shows. Sentences and names in it are free of control characters.
+#[derive(Clone, Debug, PartialEq)]
 pub struct StandingsView {
     /// The session's id.
     pub id: String,
@@ -46,8 +44,8 @@ pub struct StandingsView {
     pub loads: Vec<LoadView>,
     /// Published tables that the session repeats, each beside what was measured.
     pub published: Vec<PublishedView>,
-    /// How far the figures can be trusted.
-    pub trust: Trust,
+    /// How far the figures can be trusted, in a line without a full stop.
+    pub trust: String,
     /// What may change a decision first, then the rest. A short format shows the first three.
     pub warnings: Vec<WarningView>,
     /// What has no figure.
@@ -57,8 +55,7 @@ pub struct StandingsView {
 }
 
 /// Whether a session goes on, and if not, why it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "is", content = "why")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It is being measured.
     Running,

@@ -5,51 +5,24 @@ use deadheat_model::{
     heats::SessionHeader,
     published::{PublishedRow, PublishedTable},
 };
-use deadheat_stats::standings::{
-    AbsentBecause, Agreement, MeasuredRatio, MeasuredSide, RowSides, Standings, TableSides,
-};
-use serde::Serialize;
+use deadheat_stats::standings::{Agreement, MeasuredSide, RowSides, Standings, TableSides};
 
-use super::{Placed, names::name};
 use crate::{
     figure::{count, list},
     view::{Fact, clean, load},
 };
 
 /// A published table beside what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PublishedView {
     /// The document and the table.
     pub title: String,
     /// Where the published figures come from, and what is asked for on both sides.
     pub facts: Vec<Fact>,
-    /// The rows, in the document's order.
-    pub rows: Vec<SidesView>,
+    /// The rows on both sides.
+    pub sides: TableSides,
     /// What a reader must know of rows, those that several rows share once, and then of the whole table.
     pub notes: Vec<String>,
-}
-
-/// A row on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SidesView {
-    /// Its name in the document.
-    pub name: String,
-    /// The stack that stands for it here.
-    pub target: String,
-    /// Published requests per second.
-    pub published_per_second: Option<f64>,
-    /// The published ratio to the baseline; `None` if a figure is missing or not valid.
-    pub published_ratio: Option<f64>,
-    /// Verified answers per second here.
-    pub measured_per_second: Option<Placed>,
-    /// Why there is no measured figure; `None` with such a figure, and if it was left out of the plan.
-    pub absent: Option<AbsentBecause>,
-    /// The measured ratio to the baseline.
-    pub measured_ratio: Option<MeasuredRatio>,
-    /// How both ratios go together.
-    pub agreement: Option<Agreement>,
-    /// Whether ratios are against this row.
-    pub is_baseline: bool,
 }
 
 /// The published tables of a session.
@@ -66,7 +39,7 @@ fn table(repeated: &RepeatedTable, sides: &TableSides) -> PublishedView {
     PublishedView {
         title: clean(&format!("{}: {}", repeated.document, own.title)),
         facts: facts(repeated),
-        rows: sides.rows.iter().map(|row| view(row, own)).collect(),
+        sides: sides.clone(),
         notes: notes(own, sides)
             .into_iter()
             .chain(remarks.map(|remark| clean(remark)))
@@ -97,32 +70,6 @@ fn facts(repeated: &RepeatedTable) -> Vec<Fact> {
         ("Ratios against", format!("{}{reason}", own.baseline)),
     ];
     facts.map(|(name, value)| Fact::new(name, value)).to_vec()
-}
-
-fn view(sides: &RowSides, table: &PublishedTable) -> SidesView {
-    SidesView {
-        name: clean(&sides.name),
-        target: name(&sides.target),
-        published_per_second: sides.published_per_second,
-        published_ratio: sides.published_ratio,
-        measured_per_second: match &sides.measured {
-            MeasuredSide::Measured {
-                per_second,
-                is_bound,
-            } => Some(Placed {
-                is_bound: *is_bound,
-                ..Placed::alone(*per_second)
-            }),
-            _ => None,
-        },
-        absent: match &sides.measured {
-            MeasuredSide::Absent { because, .. } => Some(*because),
-            _ => None,
-        },
-        measured_ratio: sides.measured_ratio,
-        agreement: sides.agreement,
-        is_baseline: sides.name == table.baseline,
-    }
 }
 
 /// "A and B, published: …", each text once.

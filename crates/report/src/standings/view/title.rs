@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, fmt};
 
 use deadheat_model::{TargetId, heats::SessionHeader};
 use deadheat_stats::standings::Standings;
-use serde::Serialize;
 
 use crate::{
     figure::{counted, list},
@@ -15,14 +14,13 @@ use crate::{
 const MOST_NAMES: usize = 2;
 
 /// A report's title in three parts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Title {
     /// What was compared ("18 HTTP stacks, 4 workloads").
     pub compared: String,
     /// On what machine ("AMD EPYC 7B13, 2 CPUs").
     pub machine: String,
     /// Whether nothing but that machine took part.
-    #[serde(skip)]
     pub alone: bool,
     /// When ("22 Nov 2026").
     pub date: String,

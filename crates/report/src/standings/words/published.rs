@@ -2,13 +2,13 @@
 
 use deadheat_stats::{
     order_statistic::Interval,
-    standings::{Agreement, Bound, MeasuredRatio},
+    standings::{Agreement, Bound, MeasuredRatio, MeasuredSide, RowSides},
 };
 
 use super::{absent, placed};
 use crate::{
     figure::{NONE, Quantity, count, figure},
-    standings::view::SidesView,
+    standings::view::Placed,
 };
 
 /// What stands above [`sides`], after the row's name and its stack.
@@ -24,27 +24,38 @@ pub const SIDES: [&str; 6] = [
 /// What a table of published rows shows, in a line.
 pub const SIDES_LEGEND: &str = "Requests/s, and their ratio to the baseline's.";
 
-/// The cells of a row.
-pub fn sides(row: &SidesView) -> [String; 6] {
+/// The cells of a row of a table with a baseline of this name.
+pub fn sides(row: &RowSides, baseline: &str) -> [String; 6] {
+    let is_baseline = row.name == baseline;
     let ratio = row.measured_ratio;
-    let baseline = || row.is_baseline.then(|| "1".to_owned());
+    let baseline = || is_baseline.then(|| "1".to_owned());
     let or_none = |cell: Option<String>| cell.unwrap_or_else(|| NONE.to_owned());
-    let own = baseline().filter(|_| row.measured_per_second.is_some());
+    let is_measured = matches!(row.measured, MeasuredSide::Measured { .. });
+    let own = baseline().filter(|_| is_measured);
     [
         or_none(row.published_per_second.map(printed)),
         or_none(
             row.published_ratio
                 .map(|ratio| baseline().unwrap_or_else(|| figure(ratio))),
         ),
-        match (&row.measured_per_second, row.absent) {
-            (None, Some(because)) => absent(because).to_owned(),
-            (None, None) => "left out".to_owned(),
-            (measured, _) => placed(measured.as_ref(), figure),
+        match row.measured {
+            MeasuredSide::LeftOut { .. } => "left out".to_owned(),
+            MeasuredSide::Absent { because, .. } => absent(because).to_owned(),
+            MeasuredSide::Measured {
+                per_second,
+                is_bound,
+            } => {
+                let measured = Placed {
+                    is_bound,
+                    ..Placed::alone(per_second)
+                };
+                placed(Some(&measured), figure)
+            }
         },
         or_none(ratio.map(|ratio| bounded(&ratio)).or(own)),
         or_none(ratio.and_then(|ratio| Some(ends(&ratio.interval?)))),
         match row.agreement {
-            _ if row.is_baseline => "baseline",
+            _ if is_baseline => "baseline",
             Some(Agreement::Within) => "agrees",
             Some(Agreement::Higher) => "higher",
             Some(Agreement::Lower) => "lower",

@@ -1,12 +1,16 @@
 //! Sentences about rows, stacks and findings.
 
-use deadheat_model::machine::Level;
-use deadheat_stats::heats::{LimitedBy, Verdict};
+use deadheat_model::machine::{Finding, Level};
+use deadheat_stats::{
+    heats::{LimitedBy, Verdict},
+    standings::Twin,
+};
 
 use super::{Measure, absent, percent, quantity, verdict};
 use crate::{
     figure::{NONE, count, counted, figure, list, unseen_starts},
-    standings::view::{FindingView, LackView, LoadView, RowView, TwinView},
+    standings::view::{LackView, LoadView, RowView},
+    view::clean,
 };
 
 /// How a row stands to the best of its table.
@@ -61,7 +65,7 @@ pub fn notes(row: &RowView) -> Vec<String> {
     notes.extend(
         row.failures
             .iter()
-            .map(|reason| format!("failed in a heat: {reason}")),
+            .map(|reason| format!("failed in a heat: {}", clean(reason))),
     );
     notes
 }
@@ -84,7 +88,7 @@ pub fn lack(lack: &LackView) -> String {
 }
 
 /// A finding of the doctor.
-pub fn finding(finding: &FindingView) -> String {
+pub fn finding(finding: &Finding) -> String {
     let parts = [&finding.found, &finding.why, &finding.remedy];
     let parts: Vec<&str> = parts
         .into_iter()
@@ -93,7 +97,7 @@ pub fn finding(finding: &FindingView) -> String {
         .collect();
     format!(
         "{} ({}): {}",
-        finding.check,
+        finding.check.replace('-', " "),
         level(finding.level),
         parts.join("; ")
     )
@@ -133,8 +137,9 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-fn twin(twin: &TwinView) -> String {
-    let who = list(&twin.of);
+fn twin(twin: &Twin) -> String {
+    let of = twin.of.iter().map(|target| clean(&target.to_string()));
+    let who = list(&of.collect::<Vec<_>>());
     let heats = counted(twin.heats as usize, "heat");
     let Some(interval) = twin.interval else {
         return format!("A/A check: {who} measured twice in {heats}, too few to judge.");
@@ -170,10 +175,10 @@ fn starts(load: &LoadView) -> Option<String> {
 fn heats(load: &LoadView) -> Option<String> {
     load.tables.first()?;
     let heats = counted(load.heats as usize, "heat");
-    let verdicts = match load.look_heats {
+    let verdicts = match load.look {
         None => "too few for verdicts".to_owned(),
-        Some(looked) if looked == load.heats => "all count in the verdicts".to_owned(),
-        Some(looked) => format!("the verdicts are of the first {looked}"),
+        Some(look) if look.heats == load.heats => "all count in the verdicts".to_owned(),
+        Some(look) => format!("the verdicts are of the first {}", look.heats),
     };
     let more = if load.settled {
         " More heats would decide nothing more."

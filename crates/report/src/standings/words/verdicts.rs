@@ -1,15 +1,15 @@
 //! Ratios and verdicts in words.
 
 use deadheat_stats::{
-    heats::{Quantity, Remedy, Verdict, pairs::MOST_HEATS},
+    heats::{
+        Quantity, Remedy, Verdict,
+        pairs::{MOST_HEATS, Pair},
+    },
     standings::Behind,
 };
 
 use super::{span, two_digits};
-use crate::{
-    figure::{self, count},
-    standings::view::PairView,
-};
+use crate::figure::{self, count};
 
 /// A difference smaller than this share is called equal.
 const EQUAL: f64 = 0.005;
@@ -110,7 +110,7 @@ pub fn verdict(quantity: Quantity, behind: &Behind) -> String {
 }
 
 /// How the worse one of a pair stands to the better one, in full.
-pub fn pair_verdict(quantity: Quantity, pair: &PairView) -> String {
+pub fn pair_verdict(quantity: Quantity, pair: &Pair) -> String {
     let behind = pair.ratio.map(|ratio| Behind {
         ratio,
         interval: pair.interval,

@@ -46,8 +46,10 @@ fn it_never_has_more_than_38_lines_and_keeps_to_the_width() {
             );
             let full = standings::full(&view, screen(width, charset));
             for line in text.lines().chain(full.lines()) {
+                // What a server wrote is there to be copied.
+                let is_log = line.starts_with("    ");
                 assert!(
-                    display_width(line) <= width,
+                    is_log || display_width(line) <= width,
                     "{} at {width}: {line}",
                     case.name
                 );

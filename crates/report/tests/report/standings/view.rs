@@ -192,7 +192,7 @@ fn a_twin_that_differs_fails_the_check() {
         ratio: 1.06,
     });
     let view = StandingsView::new(&record, &standings);
-    let line = &view.trust.line;
+    let line = &view.trust;
     assert!(
         line.contains("A/A check failed (json: 6.0 % apart), 1 warning"),
         "{line}"
@@ -202,7 +202,7 @@ fn a_twin_that_differs_fails_the_check() {
 #[test]
 fn the_ratio_that_is_known_worst_is_in_the_line_of_trust() {
     let (record, mut standings) = session(&[Load::new("json", stacks(&[50e3, 40e3]))], Vec::new());
-    let line = |standings: &Standings| StandingsView::new(&record, standings).trust.line;
+    let line = |standings: &Standings| StandingsView::new(&record, standings).trust;
     assert!(!line(&standings).contains("the worst"));
     let row = &mut standings.loads[0].tables[0].rows[1];
     row.half_width = Some(1.73_f64.ln());
@@ -231,7 +231,7 @@ fn a_session_that_was_interrupted_is_continued_by_its_own_folder() {
 #[test]
 fn a_twin_of_too_few_heats_is_no_check() {
     let (record, mut standings) = cases::few();
-    let line = |standings: &Standings| StandingsView::new(&record, standings).trust.line;
+    let line = |standings: &Standings| StandingsView::new(&record, standings).trust;
     assert!(line(&standings).contains("A/A 1.00 (0.98–1.02)"));
     for load in &mut standings.loads {
         load.twin.as_mut().unwrap().interval = None;

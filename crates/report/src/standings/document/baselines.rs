@@ -1,44 +1,174 @@
-//! The forest plot: how many times as fast each stack is as one of them, the baseline, with intervals that stand alone. It is
-//! drawn beside the default baseline; for all others the page has the same figures, which its script puts in their places.
+//! How many times as fast each stack is as one of them, the baseline, with intervals that stand alone: a column of a load's
+//! table. A page draws it beside the first stack; for all others it has the same figures, which its script puts in their
+//! places.
 
-use std::fmt::Display;
-
-use deadheat_stats::heats::Verdict;
+use deadheat_stats::{
+    heats::{Verdict, pairs::Pair},
+    standings::Measure,
+};
+use minijinja::HtmlEscape;
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
 use crate::{
     figure::{NONE, figure},
-    plot::{
-        axis::Scale,
-        svg::{HEAD, Percent, ROW, Svg},
+    html::in_script,
+    plot::axis::Scale,
+    standings::{
+        view::{LoadView, StandingsView, TableView},
+        words,
     },
 };
 
-/// The share of the drawing that is the plot; the rest is text.
-const PLOT: f64 = 0.54;
-/// Where the ratios end; the intervals end at the right edge.
-const RATIOS: f64 = 0.73;
+/// The script that draws beside another baseline.
+pub(in crate::standings) const SCRIPT: &str = include_str!("baselines.js");
+
 /// Ratios up to this, and down to its inverse, are near.
 const NEAR: f64 = 4.0;
-/// Ticks that a drawing has room for. Those that an axis does not need are empty.
+/// Ticks that an axis has room for. Those that it does not need are empty.
 const TICKS: usize = 6;
 /// The least distance of ticks, as a share of the axis.
 const APART: f64 = 0.2;
+/// The height of a row's drawing in pixels.
+const HEIGHT: usize = 22;
+
+/// The column of a table.
+pub(super) struct Baselines {
+    title: &'static str,
+    names: Vec<String>,
+    /// What is drawn beside each row as the baseline.
+    layouts: Vec<Layout>,
+}
+
+/// What the drawings mean.
+pub(super) fn caption(view: &StandingsView) -> String {
+    format!(
+        "● differs, ○ undecided, • beyond the axis; the band is a dead heat, all of it within ±{}. Each interval of a ratio \
+         stands alone: it is for the reader who has picked this pair beforehand, and misses the truth in {} of sessions. \
+         Ranks and ± allow for all stacks.",
+        words::percent(view.margin),
+        words::percent(view.alpha)
+    )
+}
+
+impl Baselines {
+    /// All baselines of a table. `margin`: ratios within it of 1 are as good as equal.
+    pub(super) fn new(load: &LoadView, table: &TableView, margin: f64) -> Self {
+        let places = 0..table.rows.len();
+        Self {
+            title: match load.measure {
+                Measure::Throughput => "times as fast as",
+                Measure::ResponseTime => "times as fast, by p99, as",
+            },
+            names: table.rows.iter().map(|row| row.target.clone()).collect(),
+            layouts: places
+                .map(|baseline| Layout::new(&cells(table, baseline), margin))
+                .collect(),
+        }
+    }
+
+    /// The head: the choice of a baseline, the axis, and what is drawn beside each.
+    pub(super) fn head(&self) -> String {
+        let names = self.names.iter().map(|name| HtmlEscape(name));
+        let options: String = names
+            .clone()
+            .map(|name| format!("<option>{name}</option>"))
+            .collect();
+        let first = names
+            .take(1)
+            .map(|name| name.to_string())
+            .collect::<String>();
+        let ticks = (0..TICKS).map(|tick| {
+            let (at, label) = self.layouts[0].ticks.get(tick).cloned().unwrap_or_default();
+            format!("<text x=\"{at}%\" y=\"12\">{label}</text>")
+        });
+        let ticks: String = ticks.collect();
+        // Figures and words of this program, which are JSON.
+        let layouts = serde_json::to_string(&self.layouts).unwrap_or_default();
+        format!(
+            "{} <span class=\"against\">{first}</span><label class=\"choosers\" hidden><span class=\"hidden\">the \
+             baseline</span> <select>{options}</select></label><span class=\"beside\"><svg aria-hidden=\"true\" \
+             height=\"16\">{ticks}</svg></span><script type=\"application/json\">{}</script>",
+            self.title,
+            in_script(&layouts)
+        )
+    }
+
+    /// A row beside the first stack.
+    pub(super) fn cell(&self, row: usize) -> String {
+        let Layout {
+            band: (left, one, right),
+            rows,
+            ..
+        } = &self.layouts[0];
+        let Mark {
+            at,
+            kind,
+            ratio,
+            interval,
+        } = &rows[row];
+        let (at, low, high) = at.unwrap_or_default();
+        let (width, middle) = (tenth(right - left), HEIGHT / 2);
+        format!(
+            "<span class=\"beside {kind}\"><svg aria-hidden=\"true\" height=\"{HEIGHT}\"><rect x=\"{left}%\" \
+             width=\"{width}%\" height=\"{HEIGHT}\"/><line class=\"one\" x1=\"{one}%\" x2=\"{one}%\" \
+             y2=\"{HEIGHT}\"/><line x1=\"{low}%\" x2=\"{high}%\" y1=\"{middle}\" y2=\"{middle}\"/><circle cx=\"{at}%\" \
+             cy=\"{middle}\" r=\"4.5\"/></svg> <b>{ratio}</b> <span class=\"soft\">{interval}</span></span>"
+        )
+    }
+}
+
+/// How every row of a table stands to one of them.
+fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
+    let mut cells = vec![Cell::Nothing; table.rows.len()];
+    cells[baseline] = Cell::Baseline;
+    for pair in &table.pairs {
+        let (other, beside) = if pair.worse == baseline {
+            (pair.better, better(pair))
+        } else if pair.better == baseline {
+            (pair.worse, better(pair).map(inverse))
+        } else {
+            continue;
+        };
+        if let (Some(cell), Some(beside)) = (cells.get_mut(other), beside) {
+            *cell = Cell::Beside(beside);
+        }
+    }
+    cells
+}
+
+/// How the better one of a pair stands to the other, alone; `None` if they cannot be compared.
+fn better(pair: &Pair) -> Option<Beside> {
+    let alone = pair.alone?;
+    Some(Beside {
+        ratio: pair.ratio?,
+        interval: Some((alone.interval.low, alone.interval.high)),
+        verdict: alone.verdict,
+    })
+}
+
+/// The same pair seen from the other one.
+fn inverse(beside: Beside) -> Beside {
+    Beside {
+        ratio: 1.0 / beside.ratio,
+        interval: beside.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
+        verdict: beside.verdict.reversed(),
+    }
+}
 
 /// How a stack stands to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Beside {
+struct Beside {
     /// How many times as fast it is.
-    pub(super) ratio: f64,
+    ratio: f64,
     /// The ends of its interval; an end that is open is 0 or ∞.
-    pub(super) interval: Option<(f64, f64)>,
+    interval: Option<(f64, f64)>,
     /// What is known.
-    pub(super) verdict: Verdict,
+    verdict: Verdict,
 }
 
 /// A row's figures relative to a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cell {
+enum Cell {
     /// The row is the baseline's.
     Baseline,
     /// The two can be compared.
@@ -47,22 +177,13 @@ pub(super) enum Cell {
     Nothing,
 }
 
-/// A stack in the plot.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    /// The class of its colour.
-    pub(super) colour: String,
-    /// Its name.
-    pub(super) name: String,
-}
-
-/// All that is drawn beside one baseline. Positions are percent of the drawing's width.
+/// All that is drawn beside one baseline. Places are percent of the drawing's width.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Layout {
+struct Layout {
     /// The values at the axis: where, and what is written.
     ticks: Vec<(f64, String)>,
-    /// Where the dead heat's band begins and ends.
-    band: (f64, f64),
+    /// Where the dead heat's band begins, 1 is, and it ends.
+    band: (f64, f64, f64),
     /// The rows.
     rows: Vec<Mark>,
 }
@@ -94,7 +215,7 @@ impl Serialize for Mark {
 
 impl Layout {
     /// The places of everything beside one baseline. Ratios within `margin` of 1 (0.03: 3 %) are as good as equal.
-    pub(super) fn new(cells: &[Cell], margin: f64) -> Self {
+    fn new(cells: &[Cell], margin: f64) -> Self {
         let known: Vec<&Beside> = shown(cells);
         let known = known.into_iter();
         let least = known.clone().map(|one| one.ratio).fold(1.0, f64::min);
@@ -106,10 +227,7 @@ impl Layout {
         });
         let equal = [1.0, 1.0 / (1.0 + margin), 1.0 + margin];
         let axis = Scale::logarithmic(equal.into_iter().chain(ends));
-        let place = |value: f64| {
-            let share = axis.map_or(0.0, |axis| axis.at(value));
-            Percent(share * PLOT).figure()
-        };
+        let place = |value: f64| tenth(axis.map_or(0.0, |axis| axis.at(value)) * 100.0);
         let ticks = axis
             .map(|axis| axis.ticks(APART, Some(1.0)))
             .unwrap_or_default();
@@ -118,7 +236,7 @@ impl Layout {
             Cell::Baseline => Mark {
                 at: Some((place(1.0), place(1.0), place(1.0))),
                 kind: "baseline",
-                ratio: ONE.to_owned(),
+                ratio: "1×".to_owned(),
                 interval: "baseline".to_owned(),
             },
             Cell::Beside(beside) => {
@@ -140,48 +258,8 @@ impl Layout {
         };
         Self {
             ticks: ticks.map(|tick| (place(tick), tick_label(tick))).collect(),
-            band: (place(1.0 / (1.0 + margin)), place(1.0 + margin)),
+            band: (place(1.0 / (1.0 + margin)), place(1.0), place(1.0 + margin)),
             rows: cells.iter().map(mark).collect(),
-        }
-    }
-
-    /// The drawing.
-    pub(super) fn draw(&self, lines: &[Line], label: &str) -> String {
-        let rows = lines.len();
-        let mut svg = Svg::of_rows(rows, label);
-        self.draw_axis(&mut svg, rows);
-        for (row, (line, mark)) in lines.iter().zip(&self.rows).enumerate() {
-            draw_row(&mut svg, row, line, mark);
-        }
-        svg.finish()
-    }
-
-    fn draw_axis(&self, svg: &mut Svg, rows: usize) {
-        let (left, right) = self.band;
-        svg.element(
-            "rect",
-            &[
-                ("class", &"band"),
-                ("x", &of(left)),
-                ("width", &of(right - left)),
-                ("y", &HEAD),
-                ("height", &(rows * ROW)),
-            ],
-        );
-        for tick in 0..TICKS {
-            let (at, label) = match self.ticks.get(tick) {
-                Some((at, label)) => (*at, label.as_str()),
-                None => (0.0, ""),
-            };
-            let class = if label == ONE { "tick one" } else { "tick" };
-            svg.begin(
-                "g",
-                &[("class", &if label.is_empty() { "tick none" } else { class })],
-            );
-            svg.rule("rule", at / 100.0, rows);
-            let baseline = HEAD - 6;
-            svg.text("text", &[("x", &of(at)), ("y", &baseline)], label);
-            svg.end("g");
         }
     }
 }
@@ -205,33 +283,9 @@ fn shown(cells: &[Cell]) -> Vec<&Beside> {
     }
 }
 
-/// The label of the tick where stacks are equal.
-const ONE: &str = "1×";
-
-fn draw_row(svg: &mut Svg, row: usize, line: &Line, mark: &Mark) {
-    let y = Svg::middle(row);
-    let (at, low, high) = mark.at.unwrap_or((0.0, 0.0, 0.0));
-    let class = format!("row {} {}", line.colour, mark.kind);
-    svg.begin("g", &[("class", &class)]);
-    svg.text("title", &[], &line.name);
-    svg.element(
-        "line",
-        &[("x1", &of(low)), ("x2", &of(high)), ("y1", &y), ("y2", &y)],
-    );
-    svg.element("circle", &[("cx", &of(at)), ("cy", &y), ("r", &4.5)]);
-    let x = Percent(RATIOS);
-    let baseline = y + 4;
-    let end: [(&str, &dyn Display); 3] = [("class", &"value"), ("x", &x), ("y", &baseline)];
-    svg.text("text", &end, &mark.ratio);
-    let x = Percent(1.0);
-    let end: [(&str, &dyn Display); 3] = [("class", &"interval"), ("x", &x), ("y", &baseline)];
-    svg.text("text", &end, &mark.interval);
-    svg.end("g");
-}
-
-/// A figure that is percent already.
-fn of(percent: f64) -> Percent {
-    Percent(percent / 100.0)
+/// A place on the axis in percent, to a tenth: a pixel in a thousand.
+fn tenth(percent: f64) -> f64 {
+    (percent * 10.0).round() / 10.0
 }
 
 /// "0.85×".

@@ -10,14 +10,6 @@ fn beside(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Cell {
     })
 }
 
-fn lines(count: usize) -> Vec<Line> {
-    let line = |place: usize| Line {
-        colour: format!("k{place}"),
-        name: format!("stack {place}"),
-    };
-    (0..count).map(line).collect()
-}
-
 #[test]
 fn what_is_slower_lies_left_of_the_baseline_and_its_interval_around_it() {
     let cells = [
@@ -28,12 +20,12 @@ fn what_is_slower_lies_left_of_the_baseline_and_its_interval_around_it() {
     let layout = Layout::new(&cells, 0.03);
     let at = |row: usize| layout.rows[row].at.unwrap();
     let one = at(0).0;
-    assert!(layout.band.0 < one && one < layout.band.1);
+    assert!(layout.band.0 < one && one == layout.band.1 && one < layout.band.2);
     let (dot, low, high) = at(1);
     assert!(low < dot && dot < high && high < one, "{:?}", layout.rows);
     let (_, low, high) = at(2);
-    assert!(low < one && one < high && high < 100.0 * PLOT);
-    assert!(layout.ticks.contains(&(one, ONE.to_owned())));
+    assert!(low < one && one < high && high < 100.0);
+    assert!(layout.ticks.contains(&(one, "1×".to_owned())));
     assert_eq!(layout.rows[1].ratio, "0.80×");
     assert_eq!(layout.rows[1].interval, "0.75–0.86");
 }
@@ -54,7 +46,7 @@ fn open_ends_reach_the_edge_and_are_said_in_words() {
         .map(|row| row.interval.as_str())
         .collect();
     assert_eq!(words, ["baseline", "≥ 0.40", "≤ 0.95", "any", ""]);
-    assert_eq!(layout.rows[1].at.unwrap().2, 54.0);
+    assert_eq!(layout.rows[1].at.unwrap().2, 100.0);
     assert_eq!(layout.rows[2].at.unwrap().1, 0.0);
     assert_eq!(layout.rows[4].at, None);
 }
@@ -91,13 +83,22 @@ fn a_far_row_does_not_press_near_ones_together_but_stands_at_the_edge() {
 }
 
 #[test]
-fn each_row_is_drawn_with_its_colour_kind_and_words() {
+fn a_row_is_drawn_with_its_kind_and_words() {
     let cells = [Cell::Baseline, beside(0.8, 0.75, 0.86, Verdict::Slower)];
-    let drawn = Layout::new(&cells, 0.03).draw(&lines(2), "ratios");
-    assert_eq!(drawn.matches("<g class=\"row ").count(), 2);
-    assert!(drawn.contains("<g class=\"row k1 differs\"><title>stack 1</title>"));
-    assert!(drawn.contains(">0.80×</text>") && drawn.contains(">0.75–0.86</text>"));
-    assert_eq!(drawn.matches("<g class=\"tick").count(), TICKS);
+    let drawn = Baselines {
+        title: "as",
+        names: ["<a>", "b"].map(str::to_owned).to_vec(),
+        layouts: vec![Layout::new(&cells, 0.03); 2],
+    };
+    let cell = drawn.cell(1);
+    assert!(
+        cell.starts_with("<span class=\"beside differs\">"),
+        "{cell}"
+    );
+    assert!(cell.contains("<b>0.80×</b>") && cell.contains(">0.75–0.86</span>"));
+    let head = drawn.head();
+    assert_eq!(head.matches("<text").count(), TICKS);
+    assert!(head.contains("<option>&lt;a&gt;</option>"), "{head}");
 }
 
 #[test]
