@@ -78,7 +78,7 @@ fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
             };
             run_until(&spec, &mut count, &stop).unwrap()
         });
-        assert_eq!(phases.into_inner(), 3);
+        assert_eq!(phases.into_inner(), 4);
         assert!(seen.measured.succeeded > 0);
         assert!(
             seen.window > Duration::ZERO && seen.window < Duration::from_secs(30),

@@ -503,7 +503,8 @@ fn one_that_stops_answering_is_given_up_after_two_slices() {
         fake.doing(|slice, _, seen| {
             if slice > WARM {
                 seen.result.observation = answers(0, seen.result.observation.window);
-                seen.result.observation.total.in_flight = 16;
+                let total = &mut seen.result.observation.total;
+                (total.issued, total.in_flight) = (16, 16);
             }
         })
     });
