@@ -140,7 +140,7 @@ fn a_search_is_shown_again_from_its_file_and_has_every_format() {
     let too_wide = |line: &&str| line.chars().count() > 80;
     assert_eq!(narrow.lines().find(too_wide), None, "{narrow}");
     let plan = String::from_utf8(output.stderr.clone()).unwrap();
-    assert!(plan.contains("at most 6, about 2s in all"), "{plan}");
+    assert!(plan.contains("at most 6, about 2 s in all"), "{plan}");
     assert_eq!(
         plan.matches("\ntrial ").count(),
         std::fs::read_to_string(&table).unwrap().lines().count() - 1

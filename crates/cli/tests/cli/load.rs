@@ -359,7 +359,7 @@ fn a_load_that_was_interrupted_says_so_first_everywhere_and_passes_no_threshold(
     let loading = Loading::new();
     let server = hello_server();
     for (end, of) in [
-        (["-d", "50s"], "s of 50.0 s: "),
+        (["-d", "50s"], "s of 50 s: "),
         (["-n", "90000000"], " of 90,000,000 requests: "),
     ] {
         let files = ["-o", "a.json", "-o", "a.html"];

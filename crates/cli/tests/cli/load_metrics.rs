@@ -132,7 +132,7 @@ fn the_plan_names_the_collector_and_what_is_none_is_refused() {
     let loading = Loading::new();
     let server = hello_server();
     let (collector, sent) = collector();
-    let shown = format!("sent to {} every 1s", url(&collector, "/v1/metrics"));
+    let shown = format!("sent to {} every 1 s", url(&collector, "/v1/metrics"));
     let ended = loading
         .run(
             &url(&server, "/"),
