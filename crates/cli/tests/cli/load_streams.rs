@@ -118,7 +118,7 @@ fn users_who_think_are_in_the_plan_and_in_the_report() {
     ];
     let ended = loading.run(&url(&server, "/"), &args).exits(0);
     let ended = ended.says(&["think for 10 ms to 30 ms", "the others thought"]);
-    ended.tells(&["has thought for 10ms to 30ms at random", "seed 7"]);
+    ended.tells(&["thought for 10 ms to 30 ms at random", "seed 7"]);
     assert_eq!(server.seen_at_rest().requests, 60);
     let refused = ["--think", "2s..1s"];
     loading
