@@ -21,7 +21,7 @@ pub(crate) fn of_the_checkout(commit: Option<&str>, are_embedded: bool) -> Vec<S
     sources.into_iter().chain(slow).map(str::to_owned).collect()
 }
 
-/// The same, as lines of the plan.
+/// These objections as lines of a plan.
 pub(crate) fn unfit(objections: &[String]) -> impl Iterator<Item = Entry> {
     let objections = objections.iter();
     objections.map(|one| ("unfit", format!("to be published: {one}")))

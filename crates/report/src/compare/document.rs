@@ -14,6 +14,7 @@ use super::{
 use crate::{
     document::{Cell, Column, Document, RatioMark, RatioPlot, Section, Table, Tone},
     figure::NONE,
+    view::clean,
 };
 
 /// The comparison, and what it was checked for.
@@ -50,7 +51,7 @@ pub fn document(versus: &Versus, gate: Option<&Gate>) -> Document {
 
 /// The verdict, in a sentence.
 pub fn headline(versus: &Versus) -> String {
-    document(versus, None).headline().to_owned()
+    clean(&sentence(versus, &Names::of(versus)))
 }
 
 fn tone(versus: &Versus) -> Tone {

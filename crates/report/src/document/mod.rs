@@ -54,7 +54,7 @@ pub struct Section {
     blocks: Vec<Block>,
 }
 
-/// Who reads a section.
+/// The readers that a section is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Audience {
@@ -368,7 +368,7 @@ impl Section {
         self.folded(section, false)
     }
 
-    /// The same for drawings, which only a page has.
+    /// Adds blocks of drawings in the same way. Only a page has them.
     pub(crate) fn fold_of_drawings(self, section: Section) -> Self {
         self.folded(section, true)
     }

@@ -118,11 +118,9 @@ impl Page {
                 room = self.width.saturating_sub(indent.len() + least[0]);
             }
             room = room.saturating_sub(width);
-            parts
-                .iter_mut()
-                .last()
-                .into_iter()
-                .for_each(|part| part.push(place));
+            if let Some(part) = parts.last_mut() {
+                part.push(place);
+            }
         }
         match parts.len() {
             0 | 1 => vec![table.clone()],

@@ -11,7 +11,7 @@ use crate::{
     figure::{NONE, count, figure, latency, share},
 };
 
-/// Whole answers by status.
+/// How many whole answers had each status.
 pub(super) fn statuses(record: &LoadRecord) -> Table {
     let statuses = &record.observation.statuses;
     let all: u64 = statuses.values().sum();

@@ -2,7 +2,7 @@
 
 use deadheat_model::words::separated;
 
-use crate::figure::{Quantity, count, figure, percent, seconds, short};
+use crate::figure::{Quantity, count, per_second, percent, seconds, short};
 
 /// From where to where an axis goes, and how values are spread over it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,9 +14,9 @@ pub(crate) struct Scale {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// The same distance is the same difference.
+    /// Equal distances are equal differences.
     Linear,
-    /// The same distance is the same ratio.
+    /// Equal distances are equal ratios.
     Logarithmic,
 }
 
@@ -146,7 +146,7 @@ impl Unit {
     pub(crate) fn write(self, value: f64) -> String {
         match self {
             Self::Count => count(value.round() as u64),
-            Self::PerSecond => format!("{}/s", figure(value)),
+            Self::PerSecond => per_second(value),
             Self::Seconds => seconds(value),
             Self::Elapsed => format!("{} s", separated(short(&format!("{value:.2}")))),
             Self::Share => percent(value),
@@ -204,7 +204,7 @@ pub(super) struct Tick {
 
 /// The least distance of ticks, as a share of the axis.
 const APART: f64 = 0.14;
-/// The same on a narrow screen.
+/// Their least distance on a narrow screen.
 const COARSELY: f64 = 0.19;
 
 impl Axis {
@@ -267,7 +267,7 @@ impl Axis {
         };
         let (fine, coarse) = (ticks(APART), ticks(COARSELY));
         let is_coarse = |place: usize, tick: f64| match scale.kind {
-            // Every so many ticks.
+            // Each n-th tick, so that the labels have room.
             Kind::Linear => {
                 let distance = fine.get(1).map_or(1.0, |second| scale.at(*second));
                 place.is_multiple_of((COARSELY / distance).ceil() as usize)

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     Colour, Guide, Mark, Place, Plot, Series, Shape, Stroke,
     axis::{Axis, Unit},
-    svg::{Percent, Svg},
+    svg::{Percent, Svg, tenths},
 };
 use crate::html::in_script;
 
@@ -146,10 +146,6 @@ fn drawing(plot: &Plot) -> String {
 /// Where a value lies, in pixels from the top.
 fn height(axis: &Axis, value: f64) -> f64 {
     tenths(BOTTOM - axis.scale.at(value) * (BOTTOM - TOP))
-}
-
-fn tenths(value: f64) -> f64 {
-    (10.0 * value).round() / 10.0
 }
 
 fn draw_guide(svg: &mut Svg, plot: &Plot, guide: &Guide) {

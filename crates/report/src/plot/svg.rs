@@ -65,14 +65,19 @@ impl Svg {
     }
 }
 
+/// A place to a tenth of its unit: nobody sees less.
+pub(crate) fn tenths(place: f64) -> f64 {
+    (10.0 * place).round() / 10.0
+}
+
 /// A share of the width (0 to 1), as SVG writes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Percent(pub(crate) f64);
 
 impl Percent {
-    /// The figure without its sign, to a tenth: a pixel in a thousand.
+    /// The figure without its sign.
     pub(crate) fn figure(self) -> f64 {
-        (self.0 * 1000.0).round() / 10.0
+        tenths(100.0 * self.0)
     }
 }
 

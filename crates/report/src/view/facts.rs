@@ -34,6 +34,11 @@ impl Fact {
             value: clean(value.as_ref()),
         }
     }
+
+    /// Name and value.
+    pub(crate) fn pair(&self) -> (&str, &str) {
+        (&self.name, &self.value)
+    }
 }
 
 impl fmt::Display for Fact {

@@ -12,7 +12,10 @@ use serde::{Serialize, Serializer, ser::SerializeTuple};
 use crate::{
     figure::{NONE, figure},
     html::in_script,
-    plot::axis::Scale,
+    plot::{
+        axis::Scale,
+        svg::{Percent, tenths},
+    },
     standings::{
         view::{LoadView, StandingsView, TableView},
         words,
@@ -68,15 +71,11 @@ impl Baselines {
 
     /// The head: the choice of a baseline, the axis, and what is drawn beside each.
     pub(super) fn head(&self) -> String {
-        let names = self.names.iter().map(|name| HtmlEscape(name));
-        let options: String = names
-            .clone()
+        let options = self.names.iter().map(|name| HtmlEscape(name));
+        let options: String = options
             .map(|name| format!("<option>{name}</option>"))
             .collect();
-        let first = names
-            .take(1)
-            .map(|name| name.to_string())
-            .collect::<String>();
+        let first = HtmlEscape(&self.names[0]);
         let ticks = (0..TICKS).map(|tick| {
             let (at, label) = self.layouts[0].ticks.get(tick).cloned().unwrap_or_default();
             format!("<text x=\"{at}%\" y=\"12\">{label}</text>")
@@ -107,7 +106,7 @@ impl Baselines {
             interval,
         } = &rows[row];
         let (at, low, high) = at.unwrap_or_default();
-        let (width, middle) = (tenth(right - left), HEIGHT / 2);
+        let (width, middle) = (tenths(right - left), HEIGHT / 2);
         format!(
             "<span class=\"beside {kind}\"><svg aria-hidden=\"true\" height=\"{HEIGHT}\"><rect x=\"{left}%\" \
              width=\"{width}%\" height=\"{HEIGHT}\"/><line class=\"one\" x1=\"{one}%\" x2=\"{one}%\" \
@@ -227,7 +226,7 @@ impl Layout {
         });
         let equal = [1.0, 1.0 / (1.0 + margin), 1.0 + margin];
         let axis = Scale::logarithmic(equal.into_iter().chain(ends));
-        let place = |value: f64| tenth(axis.map_or(0.0, |axis| axis.at(value)) * 100.0);
+        let place = |value: f64| Percent(axis.map_or(0.0, |axis| axis.at(value))).figure();
         let ticks = axis
             .map(|axis| axis.ticks(APART, Some(1.0)))
             .unwrap_or_default();
@@ -281,11 +280,6 @@ fn shown(cells: &[Cell]) -> Vec<&Beside> {
     } else {
         known
     }
-}
-
-/// A place on the axis in percent, to a tenth: a pixel in a thousand.
-fn tenth(percent: f64) -> f64 {
-    (percent * 10.0).round() / 10.0
 }
 
 /// "0.85×".

@@ -37,9 +37,12 @@ pub(super) fn section(load: &LoadView, table: &TableView) -> Section {
     if heats.len() < LEAST_HEATS {
         return section;
     }
+    let reach = words::percent(REACH);
     let mut drawn = Table::new([
         Column::left("stack"),
-        Column::drawn("each heat, from −25 % to +25 % of the median".to_owned()),
+        Column::drawn(format!(
+            "each heat, from −{reach} to +{reach} of the median"
+        )),
         Column::right("median, requests/s"),
     ]);
     for (name, course) in courses {

@@ -25,7 +25,7 @@ pub(super) fn section(load: &LoadView, view: &StandingsView) -> Section {
     let mut section = Section::new(&load.title)
         .aside(Some(&load.description))
         .paragraphs(answer);
-    for table in load.tables.iter().filter(|table| !table.rows.is_empty()) {
+    for table in load.filled_tables() {
         if let Some(title) = &table.title {
             section = section.subtitle(title);
         }

@@ -52,17 +52,12 @@ pub fn document(view: &StandingsView) -> Document {
         )
         .section(
             Section::new("Machine")
-                .facts(details.machine.iter().map(|fact| (&fact.name, &fact.value)))
+                .facts(details.machine.iter().map(Fact::pair))
                 .bullets(details.findings.iter().map(words::finding)),
         )
         .section(
             Section::new("Session")
-                .facts(
-                    details
-                        .provenance
-                        .iter()
-                        .map(|fact| (&fact.name, &fact.value)),
-                )
+                .facts(details.provenance.iter().map(Fact::pair))
                 .paragraph(again),
         )
         .section(Section::new("Stacks").bullets(details.stacks.iter().map(stack)))
@@ -210,7 +205,7 @@ fn published(view: &StandingsView) -> Section {
         }
         section = section
             .subtitle(&one.title)
-            .facts(one.facts.iter().map(|fact| (&fact.name, &fact.value)))
+            .facts(one.facts.iter().map(Fact::pair))
             .aside(Some(words::SIDES_LEGEND))
             .table(table)
             .bullets(&one.notes);

@@ -7,7 +7,7 @@ use anstyle::Style;
 use deadheat_stats::standings::AbsentBecause;
 
 use super::{
-    view::{LoadView, StandingsView, TableView},
+    view::{LoadView, StandingsView},
     words,
 };
 use crate::text::{BAD, BOLD, DIM, Page, Screen, WARN};
@@ -75,32 +75,28 @@ fn reasons(page: &mut Page, view: &StandingsView) {
     }
 }
 
-/// A load's tables with rows.
-fn tables(load: &LoadView) -> impl Iterator<Item = &TableView> {
-    load.tables.iter().filter(|table| !table.rows.is_empty())
-}
-
 /// A load's answer. If there is no room, it names the best alone; the page has the others.
 fn answer(page: &Page, load: &LoadView) -> Vec<String> {
     let whole = page.wrap("", &format!("{}.", load.answer()));
     if whole.len() <= MOST_OF_A_TEXT {
         return whole;
     }
-    let mut shorter = load.clone();
-    shorter.clauses.truncate(1);
-    page.cut(MOST_OF_A_TEXT, "", &format!("{}.", shorter.answer()))
+    page.cut(MOST_OF_A_TEXT, "", &format!("{}.", load.short_answer()))
 }
 
 /// Answers with the first rows of their tables, in so many lines.
 fn loads(page: &mut Page, view: &StandingsView, room: usize) {
     let answers: Vec<Vec<String>> = view.loads.iter().map(|load| answer(page, load)).collect();
     let heights: Vec<usize> = answers.iter().map(Vec::len).collect();
-    let rows = |load| tables(load).map(|table| table.rows.len()).collect();
+    let rows = |load: &LoadView| {
+        let tables = load.filled_tables();
+        tables.map(|table| table.rows.len()).collect()
+    };
     let rows: Vec<Vec<usize>> = view.loads.iter().map(rows).collect();
     let plan = room::plan(room, &heights, &rows);
     let shown = || view.loads.iter().zip(&plan.rows);
     let rows = shown().flat_map(|(load, rows)| {
-        let tables = tables(load).zip(rows);
+        let tables = load.filled_tables().zip(rows);
         tables
             .flat_map(|(table, rows)| table.rows.iter().take(*rows).map(|row| (load.measure, row)))
     });
@@ -115,7 +111,7 @@ fn loads(page: &mut Page, view: &StandingsView, room: usize) {
         answers[place]
             .iter()
             .for_each(|line| page.line(style, line));
-        for (number, (table, rows)) in tables(load).zip(rows).enumerate() {
+        for (number, (table, rows)) in load.filled_tables().zip(rows).enumerate() {
             if *rows == 0 {
                 continue;
             }

@@ -63,6 +63,11 @@ impl LoadView {
         self.tables.iter().flat_map(|table| &table.rows)
     }
 
+    /// The tables that have rows.
+    pub fn filled_tables(&self) -> impl Iterator<Item = &TableView> {
+        self.tables.iter().filter(|table| !table.rows.is_empty())
+    }
+
     /// What came of it, without the load's name and a full stop.
     pub fn outcome(&self) -> String {
         self.clauses.join("; ")
@@ -70,9 +75,18 @@ impl LoadView {
 
     /// The whole sentence, with the CPU budget if there are several, without a full stop.
     pub fn answer(&self) -> String {
+        self.named(&self.outcome())
+    }
+
+    /// The sentence with its most important part alone.
+    pub fn short_answer(&self) -> String {
+        self.named(self.clauses.first().map_or("", String::as_str))
+    }
+
+    fn named(&self, outcome: &str) -> String {
         let budget = self.tables.first().and_then(|table| table.title.as_ref());
         let budget = budget.map_or(String::new(), |title| format!(", {title}"));
-        format!("{}{budget}: {}", self.short, self.outcome())
+        format!("{}{budget}: {outcome}", self.short)
     }
 }
 
