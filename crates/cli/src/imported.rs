@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadheat_import::{ImportError, import};
-use deadheat_model::imported::Imported;
+use deadheat_model::{Warning, imported::Imported};
 use deadheat_report::{
     imported::{Sides, document, json, versus, versus_json},
     text::Screen,
@@ -79,11 +79,10 @@ impl Pair {
             .into_iter()
             .flat_map(|(side, imported)| {
                 let warnings = imported.runs.iter().flat_map(|run| &run.warnings);
-                warnings.map(move |warning| format!("{side}: {warning}"))
+                warnings.map(move |warning| format!("{side}: {}", warning.sentence))
             });
         let mut warnings: Vec<String> = of_runs
-            .chain(a.warnings.clone())
-            .chain(b.warnings.clone())
+            .chain(a.warnings.iter().chain(&b.warnings).map(Warning::in_full))
             .collect();
         let mut seen = std::collections::HashSet::new();
         warnings.retain(|warning| seen.insert(warning.clone()));

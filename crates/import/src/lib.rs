@@ -17,7 +17,10 @@ mod warn;
 
 use std::collections::{HashMap, HashSet};
 
-use deadheat_model::imported::{Figures, Imported, LeftOut, Place, Run, SCHEMA, Tool};
+use deadheat_model::{
+    Warning,
+    imported::{Figures, Imported, LeftOut, Place, Run, SCHEMA, Tool},
+};
 
 use self::{
     command::Command,
@@ -287,7 +290,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The command that printed the report at the line with this index, if it is known, and why another one is not it.
-    fn command(&mut self, names: &Names, report: &Report) -> (Option<Command>, Option<String>) {
+    fn command(&mut self, names: &Names, report: &Report) -> (Option<Command>, Option<Warning>) {
         let given = self.given.and_then(command::of_line);
         let is_given = given.is_some();
         let mut is_own = is_given;
@@ -310,13 +313,14 @@ impl<'a> Reader<'a> {
             None => (Some(command), None),
             Some(why) => {
                 let which = if is_given {
-                    "the given command"
+                    "The given command"
                 } else {
-                    "the command above"
+                    "The command above"
                 };
-                let warning = format!(
-                    "{which} is of another run, so how this one was loaded is not known: {why}"
+                let text = format!(
+                    "{which} is of another run, so how this one was loaded is not known: {why}."
                 );
+                let warning = warn::doubt("other-command", text);
                 (None, Some(warning).filter(|_| is_own))
             }
         }

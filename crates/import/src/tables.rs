@@ -1,7 +1,7 @@
 //! Runs as published tables, which `deadheat run --published` repeats.
 
 use deadheat_model::{
-    PublishedDocument, TargetId,
+    PublishedDocument, TargetId, Warning,
     imported::{Imported, Run, Tool},
     load::{HttpVersion, Reuse},
     published::{PublishedLoad, PublishedRow, PublishedTable},
@@ -71,7 +71,7 @@ pub fn document(
         source: format!("reports of {} ({})", first.tool.name(), first.place.file),
         machine: None,
         tool: first.tool.name().to_owned(),
-        remarks: imported.warnings.clone(),
+        remarks: sentences(&imported.warnings),
         table: tables,
     })
 }
@@ -226,8 +226,12 @@ fn row(run: &Run, usual: u32, how: &Published<'_>) -> PublishedRow {
         no_figures: rate.is_none().then(|| "no request was answered".to_owned()),
         invalid: invalid.map(str::to_owned),
         measures: None,
-        remarks: run.warnings.clone(),
+        remarks: sentences(&run.warnings),
     }
+}
+
+fn sentences(warnings: &[Warning]) -> Vec<String> {
+    warnings.iter().map(Warning::in_full).collect()
 }
 
 /// A title as an id: lower-case letters and digits, with hyphens between words.

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
+    figure::capital,
     imported::{ENOUGH_RUNS, Run, Tool},
     load::Reuse,
+    warning::{Level, Warning},
     words::{count, counted, separated},
 };
 
@@ -22,8 +24,13 @@ const RATE_OF_WRK: f64 = 50_000.0;
 /// Servers this close to the fastest may share a limit.
 const CLOSE: f64 = 0.03;
 
+/// A warning that may change a decision.
+pub(crate) fn doubt(id: &str, sentence: impl Into<String>) -> Warning {
+    Warning::new(Level::Doubt, id, sentence)
+}
+
 /// What speaks against one run.
-pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
+pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<Warning> {
     let mut warnings = Vec::new();
     errors(run, report, &mut warnings);
     let figures = &run.figures;
@@ -32,11 +39,11 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
         && run.tool == Tool::H2load
         && complete < asked
     {
-        warnings.push(format!(
-            "h2load stopped after {} of {} requests: the rate covers the requests before that",
+        warnings.push(doubt("stopped", format!(
+            "The run stopped after {} of {} requests: the rate covers the requests before that.",
             count(complete),
             count(asked)
-        ));
+        )));
     }
     // Answers of any kind: whether they were right is another warning.
     let done = complete
@@ -45,27 +52,31 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
     if let (Some(rate), Some(done)) = (run.load.rate, done.or(figures.requests_per_second))
         && done < 0.97 * rate
     {
-        warnings.push(format!(
-            "only {} of the {} requests/s that were asked for were answered: times grow with the length of such a run",
+        warnings.push(doubt("rate-not-reached", format!(
+            "Only {} of the {} requests/s that were asked for were answered: times grow with the length of such a run.",
             whole(done),
             whole(rate)
-        ));
+        )));
     }
     if let Some(limit) = limit(run) {
         warnings.push(limit);
     }
     if figures.seconds.is_some_and(|seconds| seconds < SHORT) {
         let seconds = figures.seconds.unwrap_or(0.0);
-        warnings.push(format!(
-            "the run took {seconds} s: a longer one could have another rate"
+        warnings.push(doubt(
+            "short",
+            format!("The run took {seconds} s: a longer one could have another rate."),
         ));
     } else if let (Some(complete), Some(connections)) = (complete, run.load.connections)
         && complete / u64::from(connections.max(1)) < FEW_REQUESTS
     {
-        warnings.push(format!(
-            "{} over {} are few: starting and ending are much of the run",
-            counted(complete, "request"),
-            counted(connections, "connection")
+        warnings.push(doubt(
+            "few-requests",
+            format!(
+                "{} over {} are few: starting and ending are much of the run.",
+                counted(complete, "request"),
+                counted(connections, "connection")
+            ),
         ));
     }
     if report.lacks_times {
@@ -73,32 +84,36 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<String> {
             Tool::Wrk2 => ": wrk2 records times only after its calibration of ten seconds",
             _ => "",
         };
-        warnings.push(format!(
-            "no time of an answer was recorded, so mean, percentiles and maximum are unknown{why}"
-        ));
+        warnings.push(doubt("no-times", format!(
+            "No time of an answer was recorded, so mean, percentiles and maximum are unknown{why}."
+        )));
     }
     if run.figures != report.figures {
-        warnings.push(format!(
-            "{} prints 0 for a time that is too short for its digits: such times are excluded",
+        warnings.push(doubt("rounded-to-zero", format!(
+            "A time that is too short for the digits of {} is printed as 0: such times are excluded.",
             run.tool.name()
-        ));
+        )));
     }
     if report.has_zero_times
         && !report.lacks_times
         && figures.failed.is_some_and(|failed| failed > 0)
     {
-        warnings
-            .push("requests without an answer count as 0 s, so the times are too low".to_owned());
+        warnings.push(doubt(
+            "zero-times",
+            "Requests without an answer count as 0 s, so the times are too low.",
+        ));
     }
     if report.is_doubted {
-        warnings
-            .push("ab itself doubts the times: their mean and median differ too much".to_owned());
+        warnings.push(doubt(
+            "doubted-times",
+            "The times are doubted by ab itself: their mean and median differ too much.",
+        ));
     }
     warnings
 }
 
 /// Answers that were errors, and requests without an answer.
-fn errors(run: &Run, report: &Report, warnings: &mut Vec<String>) {
+fn errors(run: &Run, report: &Report, warnings: &mut Vec<Warning>) {
     let figures = &run.figures;
     let complete = figures.complete.unwrap_or(0);
     let counts_errors = if run.tool == Tool::Vegeta {
@@ -107,23 +122,30 @@ fn errors(run: &Run, report: &Report, warnings: &mut Vec<String>) {
         "the rate counts them"
     };
     if let Some(invalid) = run.invalid() {
-        warnings.push(format!(
-            "{invalid}: the rate is not one of the server's work"
+        warnings.push(doubt(
+            "invalid",
+            format!(
+                "{}: the rate is not one of the server's work.",
+                capital(invalid)
+            ),
         ));
     } else if let Some(errors) = figures.non_2xx.filter(|errors| *errors > 0) {
-        warnings.push(format!(
-            "{} of {} answers were errors by their status, and {counts_errors}",
-            count(errors),
-            count(complete)
+        warnings.push(doubt(
+            "errors",
+            format!(
+                "{} of {} answers were errors by their status, and {counts_errors}.",
+                count(errors),
+                count(complete)
+            ),
         ));
     }
     let by_length = report.failures_of("length");
     if run.tool == Tool::Ab && by_length > 0 {
-        warnings.push(format!(
-            "{} of {} answers were not as long as the first, or never came: harmless only if the content varies",
+        warnings.push(doubt("lengths", format!(
+            "{} of {} answers were not as long as the first, or never came: harmless only if the content varies.",
             count(by_length),
             count(complete)
-        ));
+        )));
     }
     let others: Vec<String> = report
         .failures
@@ -132,42 +154,52 @@ fn errors(run: &Run, report: &Report, warnings: &mut Vec<String>) {
         .map(|(kind, number)| format!("{kind}: {}", count(*number)))
         .collect();
     if !others.is_empty() {
-        warnings.push(format!("requests failed ({})", others.join(", ")));
+        warnings.push(doubt(
+            "failures",
+            format!("Requests failed ({}).", others.join(", ")),
+        ));
     } else if run.tool == Tool::K6
         && run.invalid().is_none()
         && figures.failed.is_some_and(|failed| failed > 0)
     {
         let failed = figures.failed.unwrap_or(0);
-        warnings.push(format!(
-            "{} of {} requests failed, and the rate counts them",
-            count(failed),
-            count(complete)
+        warnings.push(doubt(
+            "failures",
+            format!(
+                "{} of {} requests failed, and the rate counts them.",
+                count(failed),
+                count(complete)
+            ),
         ));
     }
     if report.late > 0 && complete > 0 {
         let late = report.late;
         // Before version 4, and in wrk2, a timer counts the connections that wait, every few seconds.
-        warnings.push(if run.tool == Tool::Wrk && late <= complete {
+        let text = if run.tool == Tool::Wrk && late <= complete {
             format!(
-                "{} of {} answers took longer than wrk's timeout: the rate counts them, and no percentile does",
+                "{} of {} answers took longer than wrk's timeout: the rate counts them, and no percentile does.",
                 count(late),
                 count(complete)
             )
         } else {
             format!(
-                "{} times a connection had waited for longer than {}'s timeout; whether an answer came is not known",
+                "{} times a connection had waited for longer than {}'s timeout; whether an answer came is not known.",
                 count(late),
                 run.tool.name()
             )
-        });
+        };
+        warnings.push(doubt("late-answers", text));
     }
     if !report.shows_statuses {
-        warnings.push("the report shows no statuses: errors would count as throughput".to_owned());
+        warnings.push(doubt(
+            "no-statuses",
+            "The report shows no statuses: errors would count as throughput.",
+        ));
     }
 }
 
 /// Whether the generator may have been the limit.
-fn limit(run: &Run) -> Option<String> {
+fn limit(run: &Run) -> Option<Warning> {
     let rate = run.valid_rate()?;
     let kib = run.figures.kib_per_second.unwrap_or(0.0);
     let is_near = match run.tool {
@@ -177,37 +209,38 @@ fn limit(run: &Run) -> Option<String> {
     };
     is_near.then(|| {
         let gib = kib / 1024.0 / 1024.0;
-        format!(
-            "{} used one CPU for {} requests/s and {gib:.1} GiB/s: it may be the limit, and faster servers would seem \
-             equal",
+        let text = format!(
+            "The one CPU that {} uses made {} requests/s and {gib:.1} GiB/s: it may be the limit, and faster servers would \
+             seem equal.",
             run.tool.name(),
             whole(rate)
-        )
+        );
+        doubt("one-cpu", text)
     })
 }
 
 /// What holds for several runs.
-pub(crate) fn of_all(runs: &[Run]) -> Vec<String> {
+pub(crate) fn of_all(runs: &[Run]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for section in sections(runs) {
         unequal(&section, &mut warnings);
     }
     let fewest = groups(runs).into_iter().map(|group| group.len()).min();
     if let Some(fewest) = fewest.filter(|fewest| *fewest < ENOUGH_RUNS) {
-        warnings.push(format!(
-            "{} of a server cannot tell a difference from chance: measure each at least {ENOUGH_RUNS} times",
-            if fewest == 1 { "one run" } else { "two runs" }
-        ));
+        warnings.push(doubt("few-runs", format!(
+            "{} of a server cannot tell a difference from chance: measure each at least {ENOUGH_RUNS} times.",
+            if fewest == 1 { "One run" } else { "Two runs" }
+        )));
     }
     if runs
         .iter()
         .any(|run| !run.load.is_open && run.figures.p99_ms.or(run.figures.max_ms).is_some())
     {
-        warnings.push(
-            "in a closed loop a stalled server also delays the next request, and no percentile has that wait \
-             (coordinated omission): do not read them as the waits of users"
-                .to_owned(),
-        );
+        warnings.push(doubt(
+            "closed-loop",
+            "In a closed loop a stalled server also delays the next request, and no percentile has that wait \
+             (coordinated omission): do not read them as the waits of users.",
+        ));
     }
     let is_local = |target: &String| {
         ["127.0.0.1", "localhost", "[::1]"]
@@ -218,16 +251,17 @@ pub(crate) fn of_all(runs: &[Run]) -> Vec<String> {
         .iter()
         .any(|run| run.target.as_ref().is_some_and(is_local))
     {
-        warnings.push(
-            "generator and server shared a machine, so they competed for its CPUs".to_owned(),
-        );
+        warnings.push(doubt(
+            "same-machine",
+            "Generator and server shared a machine, so they competed for its CPUs.",
+        ));
     }
     let connects = |run: &Run| run.tool == Tool::Ab && run.load.reuse == Some(Reuse::PerRequest);
     if runs.iter().any(connects) {
-        warnings.push(
-            "ab made a new connection for each request: every figure includes connecting"
-                .to_owned(),
-        );
+        warnings.push(doubt(
+            "new-connections",
+            "Each request of ab had a new connection: every figure includes connecting.",
+        ));
     }
     warnings
 }
@@ -266,10 +300,10 @@ fn by_key(runs: &[Run], key: impl Fn(&Run) -> String) -> Vec<Vec<&Run>> {
 }
 
 /// What differs between runs that stand side by side.
-fn unequal(runs: &[&Run], warnings: &mut Vec<String>) {
+fn unequal(runs: &[&Run], warnings: &mut Vec<Warning>) {
     let connections = |run: &Run| run.load.connections.map(u64::from);
     if let Some(which) = odd_ones(runs, connections, "connection") {
-        warnings.push(format!("not the same load: {which}"));
+        warnings.push(doubt("other-load", format!("Not the same load: {which}.")));
     }
     let valid: Vec<&Run> = runs
         .iter()
@@ -285,8 +319,9 @@ fn unequal(runs: &[&Run], warnings: &mut Vec<String>) {
         (answers > 0).then_some(figures.body_bytes? / answers)
     };
     if let Some(which) = odd_ones(&valid, length, "byte") {
-        warnings.push(format!(
-            "answers differ in length, so the servers may not do the same work: {which}"
+        warnings.push(doubt(
+            "other-answers",
+            format!("Answers differ in length, so the servers may not do the same work: {which}."),
         ));
     }
     let mut rates: Vec<(f64, String)> = valid
@@ -304,9 +339,12 @@ fn unequal(runs: &[&Run], warnings: &mut Vec<String>) {
         .collect();
     let is_one = close.windows(2).all(|two| two[0] == two[1]);
     if close.len() > 2 && !is_one {
-        warnings.push(format!(
-            "{} are within 3 % of the fastest: something that they share may be the limit",
-            close.join(", ")
+        warnings.push(doubt(
+            "shared-limit",
+            format!(
+                "Within 3 % of the fastest are {}: something that they share may be the limit.",
+                close.join(", ")
+            ),
         ));
     }
 }

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::load::{HttpVersion, Reuse};
+use crate::{
+    load::{HttpVersion, Reuse},
+    warning::Warning,
+};
 
 /// The version of the JSON that `deadheat import` writes.
 pub const SCHEMA: u32 = 1;
@@ -56,7 +59,7 @@ pub struct Imported {
     /// The runs, in the order of their files and lines.
     pub runs: Vec<Run>,
     /// What holds for several runs and may change a decision.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Lines that look like a report's and were not read.
     pub left_out: Vec<LeftOut>,
 }
@@ -99,7 +102,7 @@ pub struct Run {
     /// The figures, exactly as printed but in these units.
     pub figures: Figures,
     /// What speaks against the figures, the most important first.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// How a server was loaded, as far as it is known.

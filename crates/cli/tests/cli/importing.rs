@@ -39,7 +39,7 @@ fn reports_are_shown_with_what_speaks_against_them() {
         "Text",
         "Node",
         "4,000",
-        "one run of a server cannot tell a difference from chance",
+        "One run of a server cannot tell a difference from chance",
         "coordinated omission",
     ];
     root.deadheat("import page.md").exits(0).says(&expected);

@@ -3,7 +3,7 @@
 use deadheat_import::import;
 use deadheat_model::imported::Run;
 
-use crate::support::{report, runs};
+use crate::support::{joined, report, runs};
 
 /// Connections, requests, rate, and whether the loop is open.
 type Loaded = (Option<u32>, Option<u64>, Option<f64>, bool);
@@ -48,9 +48,9 @@ fn a_command_that_the_figures_rule_out_is_not_used() {
         let text = format!("# A\n$ {command}\n{}", report(name));
         let run = &runs(&text)[0];
         assert_eq!(run.command, None, "{command}");
-        let warnings = run.warnings.join("\n");
+        let warnings = joined(&run.warnings);
         assert!(
-            warnings.contains("the command above is of another run"),
+            warnings.contains("The command above is of another run"),
             "{command}: {warnings}"
         );
     }
@@ -99,9 +99,5 @@ fn a_given_command_that_does_not_fit_is_said() {
     let imported = import(&files, Some("hey -n 500 -c 10 http://a.example/")).expect("a report");
     let run = &imported.runs[0];
     assert_eq!(run.load.connections, None);
-    assert!(
-        run.warnings
-            .join("")
-            .contains("the given command is of another run")
-    );
+    assert!(joined(&run.warnings).contains("The given command is of another run"));
 }

@@ -3,7 +3,10 @@
 use std::{fs, path::PathBuf};
 
 use deadheat_import::{ImportError, import};
-use deadheat_model::imported::{Imported, Run};
+use deadheat_model::{
+    Warning,
+    imported::{Imported, Run},
+};
 
 /// A file of this folder.
 pub fn file(name: &str) -> String {
@@ -51,6 +54,12 @@ pub fn run(name: &str) -> Run {
         .try_into()
         .unwrap_or_else(|runs| panic!("{name}: {runs:?}"));
     run
+}
+
+/// Warnings as one text.
+pub fn joined(warnings: &[Warning]) -> String {
+    let sentences: Vec<String> = warnings.iter().map(Warning::in_full).collect();
+    sentences.join("\n")
 }
 
 /// The line and the text of the damage in a report.

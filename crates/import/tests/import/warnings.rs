@@ -1,16 +1,18 @@
 //! What is said against reports.
 
-use crate::support::{file, read, report, run};
+use deadheat_model::Warning;
+
+use crate::support::{file, joined, read, report, run};
 
 /// The only run's warnings, as one text.
 fn of(name: &str) -> String {
-    run(name).warnings.join("\n")
+    joined(&run(name).warnings)
 }
 
 #[test]
 fn errors_are_named_first() {
     for (name, expected) in [
-        ("ab-broken.txt", "every answer was an error"),
+        ("ab-broken.txt", "Every answer was an error"),
         (
             "ab-length.txt",
             "133 of 200 answers were not as long as the first",
@@ -19,10 +21,10 @@ fn errors_are_named_first() {
             "hey-half.txt",
             "100 of 200 answers were errors by their status, and the rate counts them",
         ),
-        ("hey-refused.txt", "no request was answered"),
-        ("hey-reset.txt", "requests failed (Get"),
+        ("hey-refused.txt", "No request was answered"),
+        ("hey-reset.txt", "Requests failed (Get"),
         ("wrk-half.txt", "22,697 of 45,393 answers were errors"),
-        ("wrk-reset.txt", "requests failed (read: 6,224)"),
+        ("wrk-reset.txt", "Requests failed (read: 6,224)"),
         ("h2load-half.txt", "100 of 200 answers were errors"),
         ("oha-hello.txt", "16 of 496 answers were errors"),
         (
@@ -33,7 +35,7 @@ fn errors_are_named_first() {
             "vegeta-half.txt",
             "50 of 100 answers were errors by their status, and the rate excludes them",
         ),
-        ("vegeta-refused.txt", "no request was answered"),
+        ("vegeta-refused.txt", "No request was answered"),
     ] {
         assert!(of(name).starts_with(expected), "{name}: {}", of(name));
     }
@@ -44,16 +46,16 @@ fn errors_are_named_first() {
 fn a_run_in_order_has_few_warnings() {
     assert_eq!(of("wrk-latency.txt"), "");
     assert_eq!(of("h2load-timed.txt"), "");
-    assert!(of("ab-hello.txt").starts_with("the run took 0.164 s"));
+    assert!(of("ab-hello.txt").starts_with("The run took 0.164 s"));
 }
 
 #[test]
 fn a_rate_that_was_not_reached_is_named() {
     let command = "wrk2 -t2 -c100 -d30s -R4000 http://127.0.0.1:8080/hello";
     let text = format!("$ {command}\n{}", report("wrk2-latency.txt"));
-    let warnings = read(&text).expect("a report").runs[0].warnings.join("\n");
+    let warnings = joined(&read(&text).expect("a report").runs[0].warnings);
     assert!(
-        warnings.contains("only 2,000 of the 4,000 requests/s"),
+        warnings.contains("Only 2,000 of the 4,000 requests/s"),
         "{warnings}"
     );
 }
@@ -65,7 +67,7 @@ fn what_holds_for_the_published_comparisons_is_found() {
         let of_runs = imported.runs.iter().flat_map(|run| &run.warnings);
         of_runs
             .chain(&imported.warnings)
-            .cloned()
+            .map(Warning::in_full)
             .collect::<Vec<_>>()
             .join("\n")
     };
@@ -77,16 +79,16 @@ fn what_holds_for_the_published_comparisons_is_found() {
     has(
         "go-nim-python",
         &[
-            "the report shows no statuses",
+            "The report shows no statuses",
             "35 bytes at Nim, 12 bytes at the others",
         ],
     );
     has(
         "webstacks-postgres-early",
         &[
-            "every answer was an error",
-            "ab itself doubts",
-            "one run of a server",
+            "Every answer was an error",
+            "doubted by ab itself",
+            "One run of a server",
             "coordinated omission",
         ],
     );
@@ -94,13 +96,13 @@ fn what_holds_for_the_published_comparisons_is_found() {
         "webstacks-postgres-and-slow-api",
         &[
             "200 connections at Go, 100 connections at the others",
-            "within 3 % of the fastest",
+            "Within 3 % of the fastest",
             "shared a machine",
         ],
     );
     has(
         "payload-go-vs-node",
-        &["ab used one CPU", "it may be the limit"],
+        &["The one CPU that ab uses", "it may be the limit"],
     );
 }
 
@@ -112,7 +114,7 @@ fn a_time_that_a_tool_rounds_to_zero_is_none() {
         (figures.p50_ms, figures.p99_ms, figures.max_ms),
         (None, Some(1.0), Some(5.0))
     );
-    let says = |warning: &String| warning.starts_with("ab prints 0 for a time");
+    let says = |warning: &Warning| warning.id == "rounded-to-zero";
     assert!(run.warnings.iter().any(says), "{:?}", run.warnings);
     assert!(!exact.warnings.iter().any(says), "{:?}", exact.warnings);
 }
@@ -121,7 +123,7 @@ fn a_time_that_a_tool_rounds_to_zero_is_none() {
 fn three_runs_of_each_are_enough() {
     let imported = read(&report("ab-three.txt")).expect("three reports");
     assert!(
-        !imported.warnings.join("\n").contains("chance"),
+        !joined(&imported.warnings).contains("chance"),
         "{:?}",
         imported.warnings
     );

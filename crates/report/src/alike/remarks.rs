@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_model::LoadRecord;
-use deadheat_stats::load::{LoadAnalysis, Severity, Sign};
+use deadheat_model::{LoadRecord, warning::Level};
+use deadheat_stats::load::LoadAnalysis;
 
 use super::found::Found;
-use crate::{
-    figure::{count, figure},
-    load::signs,
-};
+use crate::figure::{count, figure};
 
 /// A tool whose report was printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +60,11 @@ pub fn remarks(tool: Tool, record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<
         ));
     }
     // The limits of the generator, and what spoils the times: neither is in any of the four formats.
-    let signs = analysis.verdict.signs.iter().zip(signs(record, analysis));
-    let grave = signs.filter(|(judged, _)| {
-        judged.severity != Severity::Note
-            && !matches!(judged.sign, Sign::Failures { .. } | Sign::Interrupted)
+    let warnings = analysis.verdict.warnings.iter();
+    let grave = warnings.filter(|one| {
+        one.level <= Level::Doubt && !["failures", "interrupted"].contains(&one.id.as_str())
     });
-    remarks.extend(grave.map(|(_, said)| said.sentence));
+    remarks.extend(grave.map(|one| one.in_full()));
     remarks
 }
 

@@ -1,8 +1,9 @@
 //! What was read: a table for each heading, then what speaks against the figures.
 
-use std::collections::HashMap;
-
-use deadheat_model::imported::{Figures, Imported, Run};
+use deadheat_model::{
+    Warning,
+    imported::{Figures, Imported, Run},
+};
 
 use super::headline::headline;
 use crate::{
@@ -31,10 +32,10 @@ const MOST_NAMED: usize = 6;
 /// What was read.
 pub fn document(imported: &Imported) -> Document {
     let tables: Vec<&[Run]> = imported.runs.chunk_by(is_of_one_table).collect();
-    let mut warnings: Vec<&String> = Vec::new();
+    let mut warnings: Vec<&str> = Vec::new();
     for warning in &imported.warnings {
-        if !warnings.contains(&warning) {
-            warnings.push(warning);
+        if !warnings.contains(&warning.sentence.as_str()) {
+            warnings.push(&warning.sentence);
         }
     }
     let not_read = imported.left_out.iter().map(|left| {
@@ -79,22 +80,18 @@ fn section(runs: &[Run]) -> Section {
         .paragraphs(unusable)
 }
 
-/// What speaks against runs: each warning once, with the runs that it holds for. Warnings that differ in their numbers
-/// alone are one, with the words of the first.
+/// What speaks against runs: each warning once, in the words of the first run that it holds for, with all of these runs.
 fn faults(runs: &[Run]) -> Vec<String> {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut warnings: Vec<(&str, Vec<&Run>)> = Vec::new();
+    let mut warnings: Vec<(&Warning, Vec<&Run>)> = Vec::new();
     for run in runs {
         for warning in &run.warnings {
-            let kind = warning.replace(|one: char| one.is_ascii_digit() || ",.".contains(one), "");
-            let place = *places.entry(kind).or_insert(warnings.len());
-            if place == warnings.len() {
-                warnings.push((warning, Vec::new()));
+            match warnings.iter_mut().find(|(one, _)| one.id == warning.id) {
+                Some((_, of)) => of.push(run),
+                None => warnings.push((warning, vec![run])),
             }
-            warnings[place].1.push(run);
         }
     }
-    let sentence = |(warning, of): &(&str, Vec<&Run>)| {
+    let sentence = |(warning, of): &(&Warning, Vec<&Run>)| {
         let named: Vec<String> = of.iter().take(MOST_NAMED).map(|run| place(run)).collect();
         let more = match of.len() - named.len() {
             0 => String::new(),
@@ -106,15 +103,13 @@ fn faults(runs: &[Run]) -> Vec<String> {
         } else {
             named.join(", ") + &more
         };
-        let is_one_text = of
-            .iter()
-            .all(|run| run.warnings.iter().any(|one| one == warning));
+        let is_one_text = of.iter().all(|run| run.warnings.contains(warning));
         let similar = if is_one_text {
             ""
         } else {
-            " (the numbers are of the first)"
+            " (The figures are those of the first.)"
         };
-        format!("{which}: {warning}{similar}")
+        format!("{which}: {}{similar}", warning.sentence)
     };
     warnings.iter().map(sentence).collect()
 }

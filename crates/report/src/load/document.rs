@@ -1,7 +1,7 @@
 //! The report of a load for people.
 
-use deadheat_model::LoadRecord;
-use deadheat_stats::load::{LoadAnalysis, Severity, Standing};
+use deadheat_model::{LoadRecord, Warning, warning::Level};
+use deadheat_stats::load::{LoadAnalysis, LoadVerdict, Standing};
 
 use super::{
     csv,
@@ -10,7 +10,6 @@ use super::{
     json,
     plan::plan,
     plots::plots,
-    signs::{SignView, signs},
     tables,
 };
 use crate::{
@@ -26,10 +25,8 @@ const BRIEFLY: usize = 10;
 /// The whole report.
 pub fn document(record: &LoadRecord, analysis: &LoadAnalysis) -> Document {
     let figures = &analysis.figures;
-    let signs = signs(record, analysis);
-    let notes = signs.iter().filter(|sign| sign.severity == Severity::Note);
-    let notes = notes.map(|sign| &sign.sentence);
-    let lead = lead(record, Some(plan(record)), &signs);
+    let lead = lead(record, Some(plan(record)), &analysis.verdict);
+    let notes = of_level(analysis, |level| level > Level::Doubt);
     let latency = tables::latency_notes(record, figures).into_iter();
     let latency = latency.fold(latencies(record, analysis), |section, note| {
         section.aside(Some(note))
@@ -53,10 +50,8 @@ pub fn document(record: &LoadRecord, analysis: &LoadAnalysis) -> Document {
 /// What answers the question, on one screen: the verdict, what makes it doubtful, latencies, and what failed.
 pub fn brief(record: &LoadRecord, analysis: &LoadAnalysis) -> Document {
     let figures = &analysis.figures;
-    let signs = signs(record, analysis);
-    let notes = signs.iter().filter(|sign| sign.severity == Severity::Note);
-    let (routine, others): (Vec<_>, Vec<_>) = notes.partition(|note| note.is_routine);
-    let others = others.iter().map(|note| &note.sentence);
+    let others = of_level(analysis, |level| level == Level::Note);
+    let routine = of_level(analysis, |level| level == Level::Routine);
     let mut statuses = record.observation.statuses.keys();
     let is_as_expected = match (statuses.next(), statuses.next()) {
         (Some(status), None) => tables::is_expected(record, *status),
@@ -68,13 +63,13 @@ pub fn brief(record: &LoadRecord, analysis: &LoadAnalysis) -> Document {
     } else {
         statuses.table(tables::statuses(record))
     };
-    let more = match routine.len() {
+    let more = match routine.count() {
         0 => String::new(),
         some => format!(" and {}", counted(some, "note")),
     };
     let more = format!("--details: more figures{more}; -o load.html: a page with plots.");
     begin(record, analysis)
-        .section(lead(record, None, &signs))
+        .section(lead(record, None, &analysis.verdict))
         .section(statuses)
         .section(latencies(record, analysis))
         .section(Section::new("Events").facts(facts::events(record, figures)))
@@ -123,13 +118,20 @@ fn begin(record: &LoadRecord, analysis: &LoadAnalysis) -> Document {
 }
 
 /// What was loaded, how, and what speaks against the figures.
-fn lead(record: &LoadRecord, plan: Option<String>, signs: &[SignView]) -> Section {
-    let doubts = signs.iter().filter(|sign| sign.severity != Severity::Note);
-    let doubts = doubts.filter(|sign| !sign.in_headline);
+fn lead(record: &LoadRecord, plan: Option<String>, verdict: &LoadVerdict) -> Section {
+    let warnings = verdict.warnings.iter();
+    let doubts = warnings.filter(|one| one.level <= Level::Doubt && !verdict.is_in_headline(one));
     Section::lead()
         .paragraph(&record.url)
         .aside(plan)
-        .warnings(doubts.map(|sign| &sign.sentence))
+        .warnings(doubts.map(Warning::in_full))
+}
+
+fn of_level(analysis: &LoadAnalysis, is: fn(Level) -> bool) -> impl Iterator<Item = String> {
+    let warnings = analysis.verdict.warnings.iter();
+    warnings
+        .filter(move |one| is(one.level))
+        .map(Warning::in_full)
 }
 
 fn latencies(record: &LoadRecord, analysis: &LoadAnalysis) -> Section {

@@ -1,7 +1,9 @@
 //! The facts beside the distributions: answers, bytes, connections, the generator's own health, provenance.
 
 use deadheat_model::{LoadRecord, Wait, load_record::GeneratorHost, observation::WorkerHealth};
-use deadheat_stats::load::{Latency, LatencyKind, LoadAnalysis, LoadFigures};
+use deadheat_stats::load::{
+    BUSY, CPU_WAIT, FAILURES, Latency, LatencyKind, LoadAnalysis, LoadFigures,
+};
 
 use super::tables::latency_name;
 use crate::figure::{
@@ -260,14 +262,14 @@ pub(super) fn addresses(record: &LoadRecord) -> Facts {
 
 /// How the generator itself fared.
 pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Facts {
-    let (figures, settings) = (&analysis.figures, &analysis.settings);
+    let figures = &analysis.figures;
     let observation = &record.observation;
     let mut facts = vec![fact(
         "Busy",
         format!(
             "{} (limit: {})",
             workers(&observation.workers),
-            percent(settings.generator_busy)
+            percent(BUSY)
         ),
     )];
     if !record.spec.schedule.is_open() {
@@ -283,7 +285,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Facts {
             format!(
                 "{} of the time a worker's CPU was taken (reported above {})",
                 share(waited),
-                percent(settings.cpu_wait)
+                percent(CPU_WAIT)
             ),
         ));
     }
@@ -291,7 +293,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Facts {
         facts.push(fact("Send lag", summary(lag)));
     }
     // Failed requests are in flight, too, and stand in no service time.
-    let few_failed = figures.failed_share <= Some(settings.failures);
+    let few_failed = figures.failed_share <= Some(FAILURES);
     let in_flight = figures.wanted_in_flight.zip(figures.mean_in_flight);
     if let Some((wanted, found)) = in_flight.filter(|_| few_failed) {
         facts.push(fact(

@@ -1,12 +1,9 @@
 //! The verdict on a load in a line.
 
-use deadheat_model::{Failure, LoadRecord, Observation, observation::FailureGroup};
+use deadheat_model::{Failure, LoadRecord, Observation, Warning, observation::FailureGroup};
 use deadheat_stats::load::{LoadAnalysis, Standing};
 
-use super::{
-    plan,
-    signs::{meaning, quoted, sentence},
-};
+use super::plan;
 use crate::{
     figure::{capital, counted, per_second, seconds, share},
     view::clean,
@@ -31,6 +28,7 @@ fn failed(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
 pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     let verdict = &analysis.verdict;
     let measured = &record.observation.measured;
+    let main = verdict.main_warning().map(Warning::in_full);
     let found = format!(
         "{} in {} ({})",
         counted(analysis.figures.answers, "valid answer"),
@@ -39,15 +37,9 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
     );
     let text = match verdict.standing {
         Standing::GeneratorLimited => {
-            let sign = quoted(verdict);
-            let why = sign.map(sentence).unwrap_or_default();
-            let meaning = sign.filter(|_| measured.succeeded > 0).map_or("", meaning);
             let failed = failed(record, analysis);
-            let limit = format!("the generator was the limit: {why}{meaning}");
-            match failed.as_str() {
-                "" => limit,
-                failed => format!("{failed}{}", capital(&limit)),
-            }
+            let why = main.unwrap_or_default();
+            format!("{failed}The generator was the limit. {why}")
         }
         Standing::Failed => {
             let requests = measured.ended();
@@ -68,8 +60,8 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
         }
         Standing::Doubtful | Standing::MostlyFailed => {
             let failed = failed(record, analysis);
-            match quoted(verdict) {
-                Some(why) => format!("{failed}{found}. Warning: {}", sentence(why)),
+            match main {
+                Some(why) => format!("{failed}{found}. Warning: {why}"),
                 None => format!("{failed}{found}."),
             }
         }

@@ -1,15 +1,15 @@
 //! The load for programs: everything that is known of it, unrounded.
 
 use deadheat_model::{
-    Interval, LoadRecord, LoadSpec, Observation,
+    Interval, LoadRecord, LoadSpec, Observation, Warning,
     load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
 };
-use deadheat_stats::load::{Judged, LoadAnalysis, LoadFigures, LoadSettings, Standing};
+use deadheat_stats::load::{LoadAnalysis, LoadFigures, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{headline::headline, signs::signs};
+use super::headline::headline;
 use crate::{
     ReportError,
     json::{self, Body},
@@ -31,8 +31,6 @@ pub(crate) struct Report<'a> {
     verdict: Verdict<'a>,
     /// What was found, computed.
     figures: &'a LoadFigures,
-    /// The thresholds of the verdict.
-    settings: &'a LoadSettings,
     /// Where the generator ran.
     machine: &'a Machine,
     /// What was asked for. Values that may be secret are replaced by `…`: those of all headers but some that never hold
@@ -62,26 +60,12 @@ struct Verdict<'a> {
     standing: Standing,
     /// The first line of the report.
     headline: String,
-    /// What was found, the gravest first.
-    signs: Vec<SaidSign<'a>>,
-}
-
-/// A sign with its sentence.
-#[derive(Serialize, JsonSchema)]
-struct SaidSign<'a> {
-    #[serde(flatten)]
-    judged: &'a Judged,
-    /// The sign in words.
-    sentence: String,
+    /// What speaks against the figures or helps to read them, the gravest first.
+    warnings: &'a [Warning],
 }
 
 /// The whole load as JSON over several lines that end with a newline.
 pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, ReportError> {
-    let signs = analysis.verdict.signs.iter().zip(signs(record, analysis));
-    let signs = signs.map(|(judged, said)| SaidSign {
-        judged,
-        sentence: said.sentence,
-    });
     json::json(&Report {
         deadheat: &record.deadheat,
         started: &record.started,
@@ -90,10 +74,9 @@ pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
         verdict: Verdict {
             standing: analysis.verdict.standing,
             headline: headline(record, analysis),
-            signs: signs.collect(),
+            warnings: &analysis.verdict.warnings,
         },
         figures: &analysis.figures,
-        settings: &analysis.settings,
         machine: &record.machine,
         spec: &record.spec,
         observation: &record.observation,

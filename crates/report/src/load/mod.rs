@@ -15,7 +15,6 @@ mod metrics;
 mod plan;
 mod plot_data;
 mod plots;
-mod signs;
 mod tables;
 
 pub(crate) use self::{
@@ -31,4 +30,3 @@ pub use json::json;
 pub use metrics::{
     Meter, Reading, Source, open_metrics, otlp, otlp_rejected, otlp_request, readings,
 };
-pub use signs::{SignView, signs};

@@ -1,12 +1,15 @@
 //! The report for programs.
 
-use deadheat_model::heats::{EndReason, Resumption, SCHEMA, SessionHeader, SessionRecord};
+use deadheat_model::{
+    Warning,
+    heats::{EndReason, Resumption, SCHEMA, SessionHeader, SessionRecord},
+};
 use deadheat_stats::{heats::Group, standings::Standings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    view::{LoadView, StandingsView, WarningView},
+    view::{LoadView, StandingsView},
     words,
 };
 use crate::{
@@ -35,7 +38,7 @@ pub(crate) struct Report<'a> {
     /// How far the figures can be trusted, in a line.
     trust: &'a str,
     /// What may change a decision first, then the rest.
-    warnings: &'a [WarningView],
+    warnings: &'a [Warning],
     /// What has no figure, in a line; null if nothing lacks.
     not_measured: Option<&'a str>,
     /// What the session does not show.

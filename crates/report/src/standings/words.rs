@@ -7,12 +7,13 @@ use deadheat_stats::{
 };
 
 use super::view::{LoadView, Placed, RowView, StandingsView, State};
-use crate::figure::{NONE, Quantity, bytes, counted, figure, list, seconds};
+use crate::figure::{NONE, Quantity, bytes, counted, figure, seconds, two_digits};
 
 mod published;
 mod sentences;
 mod verdicts;
 
+pub use crate::figure::{short_percent as percent, some};
 pub use published::{SIDES, SIDES_LEGEND, sides};
 pub use sentences::{finding, lack, level, load_notes, notes, row_verdict};
 pub use verdicts::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
@@ -173,11 +174,6 @@ pub fn rank(rank: Option<Rank>) -> String {
     }
 }
 
-/// A share with two significant digits ("0.34 %", "4.2 %", "13 %").
-pub fn percent(share: f64) -> String {
-    format!("{} %", two_digits(share * 100.0))
-}
-
 /// How far starts of a stack are from each other ("2.1 %"), or a dash.
 pub fn spread(spread: Option<f64>) -> String {
     spread.map_or_else(|| NONE.to_owned(), percent)
@@ -214,19 +210,6 @@ pub fn half_widths(least: f64, most: f64) -> String {
     }
 }
 
-/// Two significant digits, whole numbers from 10 on, at most two decimals.
-fn two_digits(value: f64) -> String {
-    if !value.is_finite() {
-        return NONE.to_owned();
-    }
-    match value.abs() {
-        size if size >= 9.95 => format!("{value:.0}"),
-        size if size >= 0.995 => format!("{value:.1}"),
-        size if size >= 0.005 => format!("{value:.2}"),
-        _ => "0".to_owned(),
-    }
-}
-
 /// What became of a stack without a figure.
 pub const fn absent(because: AbsentBecause) -> &'static str {
     match because {
@@ -248,29 +231,6 @@ pub const fn state(state: State) -> &'static str {
         State::Ended(EndReason::Lost) => "ended when a host was lost",
         State::Ended(EndReason::Nothing) => "nothing could be measured",
     }
-}
-
-/// "a, b and c"; of more than `most` the first ones, and how many more.
-pub fn some(names: &[String], most: usize) -> String {
-    if names.len() <= most {
-        return list(names);
-    }
-    let shown = most.saturating_sub(1).max(1);
-    format!(
-        "{} and {} more",
-        names[..shown].join(", "),
-        names.len() - shown
-    )
-}
-
-/// The same of things that are more than names, with what they are.
-pub(super) fn some_of(parts: &[String], most: usize, noun: &str) -> String {
-    if parts.len() <= most {
-        return parts.join(", ");
-    }
-    let shown = most.saturating_sub(1).max(1);
-    let more = counted(parts.len() - shown, &format!("more {noun}"));
-    format!("{}, and at {more}", parts[..shown].join(", "))
 }
 
 #[cfg(test)]
@@ -318,14 +278,5 @@ mod tests {
         let rates = |least, most| main_range(Measure::Throughput, least, most);
         assert_eq!(rates(1_000.0, 1_200.0), "1,000 to 1,200 requests/s");
         assert_eq!(rates(1_000.0, 1_001.0), "1,000 requests/s");
-    }
-
-    #[test]
-    fn of_many_names_the_first_are_given() {
-        let names: Vec<String> = (0..5).map(|n| format!("s{n}")).collect();
-        assert_eq!(some(&names[..3], 3), "s0, s1 and s2");
-        assert_eq!(some(&names, 3), "s0, s1 and 3 more");
-        assert_eq!(some(&names, 1), "s0 and 4 more");
-        assert_eq!(some_of(&names, 3, "load"), "s0, s1, and at 3 more loads");
     }
 }

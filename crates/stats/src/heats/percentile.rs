@@ -7,7 +7,7 @@ use deadheat_model::{
 
 use super::{Quantity, Settings, recorded, within::Estimate};
 use crate::{
-    load::{LoadSettings, Uneven},
+    load::{Uneven, uneven},
     order_statistic::median,
 };
 
@@ -82,7 +82,6 @@ impl Waiting {
                 Some(time.as_secs_f64())
             }))
         });
-        let rule = LoadSettings::default();
         let slices = heats
             .iter()
             .flat_map(|(heat, place)| recorded::slices_of(heat, *place));
@@ -98,12 +97,12 @@ impl Waiting {
         // Where connections were made again, making them is a part of the mean alone.
         let stayed = 2 * answers.len() > all;
         let usual = answers.get(answers.len() / 2).copied().filter(|_| stayed);
-        let in_a_row = |p50: f64| rule.in_a_row(p50, mean_seconds).filter(|_| stayed);
+        let in_a_row = |p50: f64| uneven::in_a_row(p50, mean_seconds).filter(|_| stayed);
         Self {
             mean_seconds,
             percentiles,
             uneven: usual
-                .and_then(|answers| rule.starved(answers))
+                .and_then(uneven::starved)
                 .or_else(|| percentiles[0].and_then(in_a_row)),
         }
     }

@@ -6,7 +6,13 @@ use deadheat_model::{heat::PerConnection, words::count};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::LoadSettings;
+/// Connections whose fewest answers are below this share of the median starve …
+const STARVED: f64 = 0.5;
+/// … if the median is at least this many answers: with fewer, chance and the first answers alone make them differ.
+pub(super) const ENOUGH_ANSWERS: u64 = 100;
+/// Connections are answered several times in a row if the median service time is below this share of the mean. Where
+/// service times are exponential, it is 0.69 of the mean.
+const IN_A_ROW: f64 = 0.25;
 
 /// How the connections of a closed loop were served unevenly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -47,19 +53,17 @@ impl fmt::Display for Uneven {
     }
 }
 
-impl LoadSettings {
-    /// Whether some connections got far fewer answers than others.
-    pub fn starved(&self, answers: PerConnection) -> Option<Uneven> {
-        let starved = (answers.least as f64) < self.uneven * answers.median as f64
-            && answers.median >= self.uneven_answers;
-        starved.then_some(Uneven::Starved(answers))
-    }
+/// Whether some connections got far fewer answers than others.
+pub(crate) fn starved(answers: PerConnection) -> Option<Uneven> {
+    let starved = (answers.least as f64) < STARVED * answers.median as f64
+        && answers.median >= ENOUGH_ANSWERS;
+    starved.then_some(Uneven::Starved(answers))
+}
 
-    /// Whether half of the answers came much sooner than the mean.
-    pub fn in_a_row(&self, p50_seconds: f64, mean_seconds: f64) -> Option<Uneven> {
-        (p50_seconds < self.uneven_p50 * mean_seconds).then_some(Uneven::InARow {
-            p50_seconds,
-            mean_seconds,
-        })
-    }
+/// Whether half of the answers came much sooner than the mean.
+pub(crate) fn in_a_row(p50_seconds: f64, mean_seconds: f64) -> Option<Uneven> {
+    (p50_seconds < IN_A_ROW * mean_seconds).then_some(Uneven::InARow {
+        p50_seconds,
+        mean_seconds,
+    })
 }

@@ -1,10 +1,13 @@
 //! The generator's verdict on itself.
 
-use deadheat_model::LoadRecord;
+use deadheat_model::{
+    LoadRecord,
+    warning::{Level, Warning},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LoadFigures, LoadSettings, Severity, Sign, signs};
+use super::{LoadFigures, warnings};
 
 /// What a load's figures are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,23 +28,13 @@ pub enum Standing {
 /// The share of failed requests (0 to 1) from which on a load as a whole has failed.
 const MOSTLY: f64 = 0.5;
 
-/// A sign with its weight.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Judged {
-    /// What it does to the figures.
-    pub severity: Severity,
-    /// The sign.
-    #[serde(flatten)]
-    pub sign: Sign,
-}
-
 /// The generator's verdict on itself.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadVerdict {
     /// What the figures are worth.
     pub standing: Standing,
-    /// The signs, the gravest first.
-    pub signs: Vec<Judged>,
+    /// What speaks against the figures or helps to read them, the gravest first.
+    pub warnings: Vec<Warning>,
 }
 
 /// Whether half of the requests or more failed, of those that ended.
@@ -50,19 +43,18 @@ pub fn has_mostly_failed(figures: &LoadFigures) -> bool {
 }
 
 impl LoadVerdict {
-    pub(super) fn new(record: &LoadRecord, figures: &LoadFigures, settings: &LoadSettings) -> Self {
-        let mut signs = signs::all(record, figures, settings);
-        signs.sort_by_key(|judged| judged.severity);
-        let gravest = signs.first().map(|judged| judged.severity);
+    pub(super) fn new(record: &LoadRecord, figures: &LoadFigures) -> Self {
+        let warnings = warnings::all(record, figures);
+        let gravest = warnings.first().map(|warning| warning.level);
         let standing = match gravest {
             // Also when nothing was answered: then it is the generator's fault.
-            Some(Severity::Limit) => Standing::GeneratorLimited,
+            Some(Level::Limit) => Standing::GeneratorLimited,
             _ if record.observation.measured.succeeded == 0 => Standing::Failed,
             _ if has_mostly_failed(figures) => Standing::MostlyFailed,
-            Some(Severity::Doubt) => Standing::Doubtful,
-            Some(Severity::Note) | None => Standing::Sound,
+            Some(Level::Doubt) => Standing::Doubtful,
+            Some(Level::Note | Level::Routine) | None => Standing::Sound,
         };
-        Self { standing, signs }
+        Self { standing, warnings }
     }
 
     /// Whether the generator was the limit.
@@ -70,10 +62,22 @@ impl LoadVerdict {
         self.standing == Standing::GeneratorLimited
     }
 
-    /// The signs of one severity.
-    pub fn of(&self, severity: Severity) -> impl Iterator<Item = &Sign> {
-        let all = self.signs.iter();
-        all.filter(move |judged| judged.severity == severity)
-            .map(|judged| &judged.sign)
+    /// Whether a headline says it.
+    pub fn is_in_headline(&self, warning: &Warning) -> bool {
+        ["interrupted", "failures"].contains(&warning.id.as_str())
+            || self.main_warning() == Some(warning)
+    }
+
+    /// The warning that a headline names besides failed requests and an interruption, which it always names.
+    pub fn main_warning(&self) -> Option<&Warning> {
+        let level = match self.standing {
+            Standing::GeneratorLimited => Level::Limit,
+            Standing::Doubtful | Standing::MostlyFailed => Level::Doubt,
+            Standing::Sound | Standing::Failed => return None,
+        };
+        // That connections could not be made is why requests failed.
+        let known = ["interrupted", "failures", "not-connected"];
+        let mut warnings = self.warnings.iter();
+        warnings.find(|one| one.level == level && !known.contains(&one.id.as_str()))
     }
 }

@@ -7,17 +7,17 @@
 //! | a stack's row | `row` |
 //! | a stack beside itself | `twin` |
 //! | published tables beside what was measured | `published` |
-//! | what is in doubt | `doubts` |
+//! | what may change a decision | `warnings` |
 //! | where the time went | `time` |
 
 mod at;
-mod doubts;
 mod load;
 mod published;
 mod row;
 mod time;
 pub(crate) mod twin;
 mod types;
+mod warnings;
 
 use deadheat_model::{
     heats::{Plan, SessionRecord},
@@ -26,9 +26,9 @@ use deadheat_model::{
 
 pub use at::LoadAt;
 pub use types::{
-    Absent, AbsentBecause, Agreement, Behind, Bound, Doubt, Figure, HeatFigure, LoadStandings,
-    Measure, MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, Table, TableSides,
-    TimeSpent, Twin,
+    Absent, AbsentBecause, Agreement, Behind, Bound, Figure, HeatFigure, LoadStandings, Measure,
+    MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, Table, TableSides, TimeSpent,
+    Twin,
 };
 
 use crate::heats::Settings;
@@ -47,7 +47,7 @@ pub fn standings(record: &SessionRecord) -> Standings {
     let targets = record.header.targets.iter();
     let absent: Vec<Absent> = targets.flat_map(|one| absent(plan, one)).collect();
     Standings {
-        doubts: doubts::of(record, &loads),
+        warnings: warnings::of(record, &loads),
         time: time::spent(record),
         published: published::tables(record, &loads, &absent),
         absent,
@@ -55,6 +55,18 @@ pub fn standings(record: &SessionRecord) -> Standings {
         settings,
         loads,
     }
+}
+
+/// What each load is called in a sentence: its workload, with the load point if the workload has several.
+pub fn short_names(loads: &[LoadStandings]) -> Vec<String> {
+    let short = |load: &LoadStandings| {
+        let same = loads.iter().filter(|one| one.workload == load.workload);
+        match same.count() {
+            1 => load.workload.clone(),
+            _ => load.name(),
+        }
+    };
+    loads.iter().map(short).collect()
 }
 
 /// The thresholds of a session: the usual ones, but for what its plan says.

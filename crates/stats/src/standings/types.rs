@@ -1,7 +1,7 @@
 //! What a session of heats says: the answer to its question, load by load.
 
 use deadheat_model::{
-    LoadPoint, TargetId, heat::HeatPlan, heats::EndReason, stack_failure::StackFailure,
+    LoadPoint, TargetId, Warning, heat::HeatPlan, heats::EndReason, stack_failure::StackFailure,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,8 +26,9 @@ pub struct Standings {
     pub published: Vec<TableSides>,
     /// Where the time went.
     pub time: TimeSpent,
-    /// What is in doubt, the gravest first. Without any, the list is empty.
-    pub doubts: Vec<Doubt>,
+    /// What may change a decision or helps to read the figures, the gravest first. The report has them among its own.
+    #[serde(skip)]
+    pub warnings: Vec<Warning>,
     /// Why the session ended; `None`: it goes on, or was killed.
     pub end: Option<EndReason>,
 }
@@ -409,98 +410,4 @@ impl TimeSpent {
     pub fn counted_share(&self) -> Option<f64> {
         (self.heats_seconds > 0.0).then(|| self.counted_seconds / self.heats_seconds)
     }
-}
-
-/// Something that may change a decision.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "is", rename_all = "kebab-case")]
-pub enum Doubt {
-    /// A stack and its twin differ: the method or the machine is biased here.
-    TwinDiffers {
-        /// The load.
-        load: String,
-        /// Twin over original.
-        ratio: f64,
-    },
-    /// The hypervisor took much of the CPUs that server and generator used.
-    Steal {
-        /// The share of CPU time in counted slices (0 to 1).
-        share: f64,
-    },
-    /// Other programs used much of them.
-    Others {
-        /// The share of CPU time in counted slices, at least (0 to 1).
-        share: f64,
-    },
-    /// Stacks were not steady after their warm-up in most of their heats.
-    Unsteady {
-        /// The load.
-        load: String,
-        /// Which.
-        targets: Vec<TargetId>,
-    },
-    /// Stacks were without load for longer than servers keep idle connections before more than one in twenty of their
-    /// slices, because a round took that long.
-    LongGaps {
-        /// The load.
-        load: String,
-        /// Which.
-        targets: Vec<TargetId>,
-    },
-    /// Connections were served unevenly ([`Row::uneven`]): percentiles of service time hide how long connections waited.
-    Uneven {
-        /// The load.
-        load: String,
-        /// Which.
-        targets: Vec<TargetId>,
-    },
-    /// The generator was the limit: these may be faster than their figures.
-    GeneratorLimited {
-        /// The load.
-        load: String,
-        /// Which.
-        targets: Vec<TargetId>,
-        /// The host whose worker was the busiest in most slices, if others loaded.
-        host: Option<String>,
-    },
-    /// Servers and the generator had CPU time left: something else was the limit, such as the database.
-    NobodyLimited {
-        /// The load.
-        load: String,
-        /// Which.
-        targets: Vec<TargetId>,
-    },
-    /// Requests failed on the way in more than one of 1,000.
-    FailedRequests {
-        /// The load.
-        load: String,
-        /// Which, each with the share of its requests that failed (0 to 1).
-        targets: Vec<(TargetId, f64)>,
-    },
-    /// Stacks failed in a heat. Their figures are those of their other heats.
-    FailedHeats {
-        /// The load.
-        load: String,
-        /// Which.
-        targets: Vec<TargetId>,
-    },
-    /// Servers could not be frozen by a control group, so that their parents could see signals.
-    FrozenBySignals {
-        /// Why not.
-        reason: String,
-    },
-    /// The generator slept between answers, because something else needs its CPUs: waking it is charged to servers.
-    GeneratorSlept {
-        /// The loads.
-        loads: Vec<String>,
-    },
-    /// Server and generator shared CPUs.
-    NotPinned,
-    /// The session went on after an interruption; with a reboot in between if so.
-    Resumed {
-        /// How often.
-        times: u32,
-        /// Whether the machine was started anew meanwhile.
-        rebooted: bool,
-    },
 }

@@ -1,7 +1,9 @@
 //! Whether a look holds.
 
-use deadheat_model::{LoadRecord, Observation, capacity::LookOutcome, fault::TRANSPORT_FAILURES};
-use deadheat_report::{figure, load::signs};
+use deadheat_model::{
+    LoadRecord, Observation, Warning, capacity::LookOutcome, fault::TRANSPORT_FAILURES,
+};
+use deadheat_report::figure;
 use deadheat_stats::load::analyse;
 
 use crate::load::thresholds::Threshold;
@@ -39,9 +41,8 @@ pub(super) fn judge(record: &LoadRecord, conditions: &[Threshold]) -> Judged {
     };
     let analysis = analyse(record);
     let (outcome, why) = if analysis.verdict.generator_was_limit() {
-        let sign = signs(record, &analysis).into_iter().next();
-        let sign = sign.map(|sign| sign.sentence);
-        (LookOutcome::Discarded, sign.unwrap_or(why))
+        let limit = analysis.verdict.warnings.first().map(Warning::in_full);
+        (LookOutcome::Discarded, limit.unwrap_or(why))
     } else {
         (LookOutcome::Failed, why)
     };

@@ -7,11 +7,11 @@ mod load;
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use deadheat_model::heats::EndReason;
+use deadheat_model::{Warning, heats::EndReason};
 use deadheat_stats::{heats::Group, standings::Measure};
 
 use super::{
-    view::{LackView, LoadView, RowView, StandingsView, State, TableView, WarningView},
+    view::{LackView, LoadView, RowView, StandingsView, State, TableView},
     words,
 };
 use crate::{
@@ -70,7 +70,7 @@ fn lead(view: &StandingsView) -> Section {
         .aside(state(view.state).map(|state| format!("State of the session: {state}.")))
         .bullets(view.loads.iter().map(|load| format!("{}.", load.answer())))
         .paragraph(format!("{}.", view.trust))
-        .warnings(view.warnings.iter().map(WarningView::in_full))
+        .warnings(view.warnings.iter().map(Warning::in_full))
         .paragraphs(missing.map(|line| format!("Not measured: {line}.")))
         .aside(view.has_figures().then(|| words::legend(view)))
 }

@@ -11,7 +11,10 @@ mod title;
 mod trust;
 mod warning;
 
-use deadheat_model::heats::{EndReason, SessionRecord};
+use deadheat_model::{
+    Warning,
+    heats::{EndReason, SessionRecord},
+};
 use deadheat_stats::standings::Standings;
 
 use crate::view::clean;
@@ -22,7 +25,6 @@ pub use load::{LoadView, TableView};
 pub use published::PublishedView;
 pub use row::{Placed, RowView};
 pub use title::Title;
-pub use warning::WarningView;
 
 /// What a report of a session of heats shows. Sentences and names in it are free of control characters.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +49,7 @@ pub struct StandingsView {
     /// How far the figures can be trusted, in a line without a full stop.
     pub trust: String,
     /// What may change a decision first, then the rest. A short format shows the first three.
-    pub warnings: Vec<WarningView>,
+    pub warnings: Vec<Warning>,
     /// What has no figure.
     pub not_measured: NotMeasured,
     /// Details: provenance, method, findings, stacks, limits.
@@ -101,8 +103,8 @@ impl StandingsView {
     pub fn in_folder(mut self, folder: &str) -> Self {
         let (unknown, known) = (warning::resume(&self.id), warning::resume(folder));
         for warning in &mut self.warnings {
-            if warning.action.as_ref() == Some(&unknown) {
-                warning.action = Some(known.clone());
+            if warning.advice == unknown {
+                warning.advice.clone_from(&known);
             }
         }
         self

@@ -1,7 +1,7 @@
 //! What stacks and loads are called.
 
 use deadheat_model::TargetId;
-use deadheat_stats::standings::{LoadStandings, Standings};
+use deadheat_stats::standings::{Standings, short_names};
 
 use crate::view::clean;
 
@@ -12,16 +12,6 @@ pub(super) fn name(target: &TargetId) -> String {
 
 /// What each load is called in a sentence.
 pub(super) fn shorts(standings: &Standings) -> Vec<String> {
-    let alone = |load: &LoadStandings| {
-        let same = standings.loads.iter();
-        same.filter(|other| other.workload == load.workload).count() == 1
-    };
-    let short = |load: &LoadStandings| {
-        if alone(load) {
-            clean(&load.workload)
-        } else {
-            clean(&load.name())
-        }
-    };
-    standings.loads.iter().map(short).collect()
+    let names = short_names(&standings.loads).into_iter();
+    names.map(|name| clean(&name)).collect()
 }

@@ -1,18 +1,16 @@
 //! How far the figures of a session can be trusted, in a line.
 
+use deadheat_model::Warning;
 use deadheat_stats::standings::Standings;
 
-use super::{
-    WarningView,
-    names::{name, shorts},
-};
+use super::names::{name, shorts};
 use crate::{figure::counted, standings::words};
 
 /// A ratio is worth a word if it is known this many times worse than the typical ones.
 const MUCH_WORSE: f64 = 1.2;
 
 /// The line, without a full stop.
-pub(super) fn trust(standings: &Standings, warnings: &[WarningView]) -> String {
+pub(super) fn trust(standings: &Standings, warnings: &[Warning]) -> String {
     let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
     let tables = standings.loads.iter().flat_map(|load| &load.tables);
     let widths: Vec<f64> = tables.filter_map(|table| table.half_width).collect();

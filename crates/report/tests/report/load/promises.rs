@@ -1,8 +1,9 @@
 //! What every output keeps, whatever the load.
 
 use deadheat_model::LoadRecord;
-use deadheat_report::load::{csv, json, signs};
-use deadheat_stats::load::{Severity, Standing, analyse};
+use deadheat_model::warning::Level;
+use deadheat_report::load::{csv, json};
+use deadheat_stats::load::{Standing, analyse};
 
 use super::{first_screen, headline, page, text};
 use crate::load_fixture as cases;
@@ -42,16 +43,17 @@ fn the_first_screen_is_one_screen_and_has_every_warning() {
         );
         assert_eq!(brief.lines().next(), long.lines().next());
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for sign in signs(&record, &analysis) {
-            let said = words(&sign.sentence);
+        for warning in &analysis.verdict.warnings {
+            let said = words(&warning.in_full());
+            let in_headline = analysis.verdict.is_in_headline(warning);
             assert!(
-                sign.in_headline || words(&long).contains(&said),
+                in_headline || words(&long).contains(&said),
                 "{name}: {said}"
             );
             // What holds for most loads is in the long report alone.
-            let is_brief = sign.severity != Severity::Note || !sign.is_routine;
+            let is_brief = warning.level < Level::Routine;
             assert!(
-                sign.in_headline || words(&brief).contains(&said) == is_brief,
+                in_headline || words(&brief).contains(&said) == is_brief,
                 "{name}: {brief}"
             );
         }

@@ -1,12 +1,13 @@
 //! Sessions as they come: good ones, and the ugly ones.
 
 use deadheat_model::{
-    TargetId,
+    TargetId, Warning,
     heats::{EndReason, SessionRecord},
     machine::{Finding, Level},
+    warning,
 };
 use deadheat_report::StandingsView;
-use deadheat_stats::standings::{AbsentBecause, Doubt, Standings};
+use deadheat_stats::standings::{AbsentBecause, Standings};
 
 use super::{
     fixture::{Load, Stack},
@@ -86,27 +87,33 @@ pub fn usual() -> (SessionRecord, Standings) {
         ),
     ];
     let (mut record, mut standings) = session(&[plaintext, json, users, open], absent);
-    standings.doubts = vec![
-        Doubt::Steal { share: 0.118 },
-        Doubt::GeneratorLimited {
-            load: "plaintext:c50".to_owned(),
-            targets: vec![TargetId::new("nginx-static", None)],
-            host: None,
-        },
-        Doubt::Unsteady {
-            load: "json:c50".to_owned(),
-            targets: vec![
-                TargetId::new("java-vertx", None),
-                TargetId::new("java-spring", None),
-            ],
-        },
-        Doubt::Unsteady {
-            load: "users:c100".to_owned(),
-            targets: vec![TargetId::new("java-vertx", None)],
-        },
-        Doubt::GeneratorSlept {
-            loads: vec!["users:c100".to_owned()],
-        },
+    standings.warnings = vec![
+        Warning::new(
+            warning::Level::Doubt,
+            "steal",
+            "The hypervisor took 12 % of the CPU time.",
+        )
+        .with("share", 0.118)
+        .advice("Repeat at a quieter time, or on a dedicated machine."),
+        Warning::new(
+            warning::Level::Doubt,
+            "generator-limited",
+            "Lower bounds, because the load generator was the limit: nginx-static (plaintext).",
+        )
+        .with("targets", vec!["plaintext:c50: nginx-static"])
+        .advice("Compare them by CPU per request."),
+        Warning::new(
+            warning::Level::Doubt,
+            "unsteady",
+            "Not steady after the warm-up: java-vertx and java-spring (json:c50), java-vertx (users).",
+        )
+        .advice("Their figures may change when they run for longer."),
+        Warning::new(
+            warning::Level::Note,
+            "generator-slept",
+            "The generator shared its CPUs, so each answer also had to wake it (users). Figures are somewhat low.",
+        )
+        .advice("Use a machine with more CPUs."),
     ];
     record.header.findings = vec![
         Finding {
@@ -226,9 +233,8 @@ pub fn hostile() -> (SessionRecord, Standings) {
     }
     let (mut record, mut standings) = session(&[load], Vec::new());
     for text in HOSTILE {
-        standings.doubts.push(Doubt::FrozenBySignals {
-            reason: text.to_owned(),
-        });
+        let hostile = Warning::new(warning::Level::Note, text, text).advice(text);
+        standings.warnings.push(hostile);
         record.header.findings.push(Finding {
             check: text.to_owned(),
             level: Level::Warning,

@@ -135,7 +135,11 @@ fn every_warning_is_shown_without_a_click() {
         }
         let open = plain(&open);
         for warning in &view.warnings {
-            assert!(open.contains(&warning.text), "{name}: {}", warning.text);
+            assert!(
+                open.contains(&warning.sentence),
+                "{name}: {}",
+                warning.sentence
+            );
         }
         assert!(open.contains(&view.trust), "{name}");
     }

@@ -116,7 +116,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
             warm_up_seconds: 100.0,
             starting_seconds: 60.0,
         },
-        doubts: Vec::new(),
+        warnings: Vec::new(),
         end: Some(EndReason::Budget),
     };
     (record, standings)

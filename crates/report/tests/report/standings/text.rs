@@ -131,7 +131,9 @@ fn the_long_text_has_all_rows_warnings_and_reasons() {
         for row in view.loads.iter().flat_map(|load| load.rows()) {
             has(&row.target);
         }
-        view.warnings.iter().for_each(|warning| has(&warning.text));
+        view.warnings
+            .iter()
+            .for_each(|warning| has(&warning.sentence));
         if case.name != "all-failed" {
             view.not_measured
                 .entries

@@ -1,9 +1,11 @@
 //! What the view says of each session.
 
 use deadheat_model::{
-    heats::EndReason,
+    Warning,
+    heats::{EndReason, SessionRecord},
     machine::{Finding, Level},
     session::Added,
+    warning::Level::Doubt,
 };
 use deadheat_report::{
     StandingsView,
@@ -13,7 +15,7 @@ use deadheat_report::{
     },
 };
 
-use deadheat_stats::standings::{AbsentBecause, Doubt, Standings};
+use deadheat_stats::standings::{AbsentBecause, Standings};
 
 use super::{
     cases,
@@ -161,25 +163,21 @@ fn warnings_that_change_a_decision_come_first_and_one_kind_is_one_warning() {
     let first = view
         .warnings
         .iter()
-        .take_while(|one| one.changes_decision)
+        .take_while(|one| one.level <= Doubt)
         .count();
-    assert!(
-        view.warnings[first..]
-            .iter()
-            .all(|one| !one.changes_decision)
-    );
+    assert!(view.warnings[first..].iter().all(|one| one.level > Doubt));
     let unsteady = view
         .warnings
         .iter()
-        .filter(|one| one.text.starts_with("Not steady"));
-    let unsteady: Vec<&str> = unsteady.map(|one| one.text.as_str()).collect();
+        .filter(|one| one.sentence.starts_with("Not steady"));
+    let unsteady: Vec<&str> = unsteady.map(|one| one.sentence.as_str()).collect();
     assert_eq!(
         unsteady,
         [
             "Not steady after the warm-up: java-vertx and java-spring (json:c50), java-vertx (users)."
         ]
     );
-    assert!(view.warnings.iter().all(|one| one.action.is_some()));
+    assert!(view.warnings.iter().all(|one| !one.advice.is_empty()));
 }
 
 #[test]
@@ -187,10 +185,8 @@ fn a_twin_that_differs_fails_the_check() {
     let mut load = Load::new("json", stacks(&[50e3, 40e3]));
     load.twin = Some(1.06);
     let (record, mut standings) = session(&[load], Vec::new());
-    standings.doubts.push(Doubt::TwinDiffers {
-        load: "json:c50".to_owned(),
-        ratio: 1.06,
-    });
+    let warning = Warning::new(Doubt, "twin-differs", "The same stack differs.");
+    standings.warnings.push(warning);
     let view = StandingsView::new(&record, &standings);
     let line = &view.trust;
     assert!(
@@ -222,7 +218,7 @@ fn a_session_that_was_interrupted_is_continued_by_its_own_folder() {
     let actions: Vec<&str> = view
         .warnings
         .iter()
-        .filter_map(|one| one.action.as_deref())
+        .map(|one| one.advice.as_str())
         .collect();
     let expected = "Continue it with `deadheat run --resume 'my results/1'`.";
     assert!(actions.contains(&expected), "{actions:?}");
@@ -272,12 +268,9 @@ fn a_remedy_of_several_lines_is_said_by_its_sentence() {
         record.header.findings = vec![finding];
         let view = StandingsView::new(&record, &standings);
         let mut warnings = view.warnings.into_iter();
-        warnings.find_map(|one| {
-            one.text
-                .starts_with("Other load")
-                .then_some(one.action)
-                .flatten()
-        })
+        warnings
+            .find(|one| one.sentence.starts_with("Other load"))
+            .map(|one| one.advice)
     };
     assert_eq!(
         warned("ps -p 42\nStop them, or wait until they are done.").as_deref(),
@@ -314,7 +307,7 @@ fn a_half_width_is_that_of_the_ratio_to_the_best_that_is_no_bound() {
 fn a_session_that_runs_is_not_called_killed() {
     let (record, standings) = cases::no_heats();
     let killed = StandingsView::new(&record, &standings);
-    assert!(killed.warnings[0].text.contains("killed"));
+    assert!(killed.warnings[0].sentence.contains("killed"));
     let running = StandingsView::running(&record, &standings);
     assert_eq!(running.state, State::Running);
     assert_eq!(running.warnings, []);
@@ -360,11 +353,15 @@ fn controls_and_missing_percentiles_are_explained() {
 fn a_copy_in_the_place_of_a_stack_is_warned_of_once_and_sources_that_are_part_of_deadheat_are_said()
 {
     let (mut record, standings) = cases::few();
-    let about = |record: &_| {
+    let about = |record: &SessionRecord| {
+        let standings = Standings {
+            warnings: deadheat_stats::standings::standings(record).warnings,
+            ..standings.clone()
+        };
         let view = StandingsView::new(record, &standings);
         let facts = view.details.provenance.iter();
         let facts: Vec<String> = facts.map(ToString::to_string).collect();
-        let warnings = view.warnings.into_iter().map(|one| one.text);
+        let warnings = view.warnings.into_iter().map(|one| one.sentence);
         let warnings: Vec<String> = warnings.filter(|one| one.contains("in place of")).collect();
         (facts.join("\n"), warnings)
     };

@@ -1,10 +1,10 @@
 //! Sessions of heats from their records to their standings, on records whose truth is known.
 
-mod doubts;
 mod published;
 mod rows;
 mod steered;
 mod verdicts;
+mod warnings;
 
 use std::time::Duration;
 

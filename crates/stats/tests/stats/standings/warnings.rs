@@ -8,18 +8,29 @@ use deadheat_model::{
     heats::{Resumption, SessionRecord},
     hosts::Hosts,
     plan::Pinning,
+    warning::{Level, Warning},
 };
-use deadheat_stats::{
-    load::Uneven,
-    standings::{Doubt, standings},
-};
+use deadheat_stats::{load::Uneven, standings::standings};
+use serde_json::json;
 
 use super::{died, member, quiet, steered};
 
+/// The ids of a session's warnings.
+fn ids(record: &SessionRecord) -> Vec<String> {
+    let warnings = standings(record).warnings.into_iter();
+    warnings.map(|one| one.id).collect()
+}
+
+/// A session's only warning.
+fn only(record: &SessionRecord) -> Warning {
+    let mut warnings = standings(record).warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    warnings.remove(0)
+}
+
 #[test]
-fn a_quiet_session_has_no_doubts() {
-    let found = standings(&steered(&quiet(&[1.0, 2.0]), 1));
-    assert_eq!(found.doubts, []);
+fn a_quiet_session_has_no_warnings() {
+    assert_eq!(ids(&steered(&quiet(&[1.0, 2.0]), 1)), [""; 0]);
 }
 
 #[test]
@@ -34,20 +45,17 @@ fn what_others_took_of_the_machine_is_said_once() {
         noise.steal_seconds = 0.02;
         noise.busy_seconds += 0.04;
     }
-    let doubts = standings(&record).doubts;
+    assert_eq!(ids(&record), ["steal", "others"]);
+    let warnings = standings(&record).warnings;
+    let shares = warnings
+        .iter()
+        .map(|one| one.evidence["share"].as_f64().unwrap());
+    let shares: Vec<f64> = shares.collect();
     // Of two CPUs for 100 ms.
-    match doubts[..] {
-        [
-            Doubt::Steal { share: steal },
-            Doubt::Others { share: others },
-        ] => {
-            assert!(
-                (steal - 0.1).abs() < 1e-9 && (others - 0.2).abs() < 0.01,
-                "{doubts:?}"
-            );
-        }
-        _ => panic!("{doubts:?}"),
-    }
+    assert!(
+        (shares[0] - 0.1).abs() < 1e-9 && (shares[1] - 0.2).abs() < 0.01,
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -60,19 +68,16 @@ fn a_bound_is_named_with_its_load() {
             slice.generator.busiest = 0.99;
         }
     }
-    match &standings(&record).doubts[..] {
-        [
-            Doubt::GeneratorLimited {
-                load,
-                targets,
-                host: None,
-            },
-        ] => {
-            assert_eq!(load, "plaintext:c50");
-            assert_eq!(targets[0].stack, "stack-1");
-        }
-        other => panic!("{other:?}"),
-    }
+    let limited = only(&record);
+    assert_eq!(limited.id, "generator-limited");
+    assert_eq!(
+        limited.evidence["targets"],
+        json!(["plaintext:c50: stack-1", "plaintext:c50: stack-0"])
+    );
+    assert_eq!(
+        limited.sentence,
+        "Lower bounds, because the load generator was the limit: stack-1 and stack-0 (plaintext)."
+    );
     record.header.plan.hosts = Some(Hosts {
         generators: vec!["h2".to_owned(), "h3".to_owned()],
         database: None,
@@ -85,15 +90,16 @@ fn a_bound_is_named_with_its_load() {
     for (nth, slice) in slices(&mut record).enumerate() {
         slice.generator.host = Some(nth as u32 % 2);
     }
-    let named = |record: &SessionRecord| match &standings(record).doubts[..] {
-        [Doubt::GeneratorLimited { host, .. }] => host.clone(),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(named(&record), None);
+    assert_eq!(only(&record).evidence["hosts"], json!([]));
     for slice in slices(&mut record) {
         slice.generator.host = Some(1);
     }
-    assert_eq!(named(&record), Some("h3".to_owned()));
+    let limited = only(&record);
+    assert_eq!(limited.evidence["hosts"], json!(["h3"]));
+    assert!(
+        limited.sentence.contains("the load generator on h3 was"),
+        "{limited:?}"
+    );
 }
 
 fn slices(record: &mut SessionRecord) -> impl Iterator<Item = &mut SliceRecord> {
@@ -114,23 +120,18 @@ fn how_it_was_measured_is_said_where_it_is_not_as_usual() {
         heats_before: 2,
         live: false,
     });
-    let doubts = standings(&record).doubts;
-    assert!(
-        matches!(
-            doubts[..],
-            [
-                Doubt::FrozenBySignals { .. },
-                Doubt::GeneratorSlept { .. },
-                Doubt::Resumed {
-                    times: 1,
-                    rebooted: true
-                }
-            ]
-        ),
-        "{doubts:?}"
+    let warnings = standings(&record).warnings;
+    assert_eq!(
+        ids(&record),
+        ["frozen-by-signals", "generator-slept", "resumed"]
+    );
+    assert!(warnings.iter().all(|one| one.level == Level::Note));
+    assert_eq!(
+        warnings[2].sentence,
+        "The session was resumed once, after a reboot."
     );
     record.header.plan.pinning = Pinning::Off { cpus: vec![0, 1] };
-    assert!(standings(&record).doubts.contains(&Doubt::NotPinned));
+    assert!(ids(&record).contains(&"not-pinned".to_owned()));
 }
 
 #[test]
@@ -143,33 +144,32 @@ fn stacks_that_were_rarely_steady_or_lost_requests_are_named() {
             slice.tally.failed[deadheat_model::Failure::Reset] = slice.tally.succeeded / 2_000;
         }
     }
-    let doubts = standings(&record).doubts;
-    let [
-        Doubt::FailedRequests { targets, .. },
-        Doubt::Unsteady {
-            targets: unsteady, ..
-        },
-    ] = &doubts[..]
-    else {
-        panic!("{doubts:?}")
+    assert_eq!(ids(&record), ["failed-requests", "unsteady"]);
+    let warnings = standings(&record).warnings;
+    let [failed, unsteady] = &warnings[..] else {
+        panic!("{warnings:?}")
     };
+    // Half a request of stack-0's 1,000 is none.
     assert_eq!(
-        targets.len(),
-        1,
-        "half a request of stack-0's 1,000 is none: {targets:?}"
+        failed.sentence,
+        "Requests failed: 0.03 % stack-1 (plaintext)."
     );
-    assert_eq!(unsteady[0].stack, "stack-0");
+    assert_eq!(
+        unsteady.evidence["targets"],
+        json!(["plaintext:c50: stack-0"])
+    );
 }
 
 #[test]
 fn a_stack_that_failed_once_is_named_before_those_that_are_limited() {
     let mut record = steered(&quiet(&[1.0, 2.0]), 1);
     member(&mut record.heats[0], "stack-1").failure = died("ended by SIGSEGV", 0);
-    let doubts = standings(&record).doubts;
-    let [Doubt::FailedHeats { targets, .. }] = &doubts[..] else {
-        panic!("{doubts:?}")
-    };
-    assert_eq!(targets[0].stack, "stack-1");
+    let failed = only(&record);
+    assert_eq!(failed.id, "failed-heats");
+    assert_eq!(
+        failed.evidence["targets"],
+        json!(["plaintext:c50: stack-1"])
+    );
 }
 
 /// A server that stands still for a tenth of a second after each tenth slice loses a tenth of its time, which no slice
@@ -218,13 +218,10 @@ fn waiting() -> SessionRecord {
 
 #[test]
 fn connections_that_are_served_unevenly_are_a_doubt() {
-    let named = |record: &SessionRecord| match &standings(record).doubts[..] {
-        [] => None,
-        [Doubt::Uneven { load, targets }] => {
-            assert_eq!(load, "plaintext:c50");
-            Some(targets[0].stack.clone())
-        }
-        other => panic!("{other:?}"),
+    let uneven = |record: &SessionRecord| {
+        let found = only(record);
+        assert_eq!(found.evidence["targets"], json!(["plaintext:c50: stack-1"]));
+        found.id
     };
     // Nine of ten answers come at once, and all connections wait as long as before.
     let mut in_a_row = waiting();
@@ -233,7 +230,7 @@ fn connections_that_are_served_unevenly_are_a_doubt() {
             slice.service_time.record_ns(20_000);
         }
     }
-    assert_eq!(named(&in_a_row), Some("stack-1".to_owned()));
+    assert_eq!(uneven(&in_a_row), "uneven");
     let found = standings(&in_a_row);
     let row = &found.loads[0].tables[0].rows[0];
     assert!(
@@ -254,9 +251,9 @@ fn connections_that_are_served_unevenly_are_a_doubt() {
         }
     };
     starve(&mut starved, 2);
-    assert_eq!(named(&starved), None);
+    assert_eq!(ids(&starved), [""; 0]);
     starve(&mut starved, 3);
-    assert_eq!(named(&starved), Some("stack-1".to_owned()));
+    assert_eq!(uneven(&starved), "uneven");
 }
 
 #[test]
@@ -289,19 +286,18 @@ fn slices_and_gaps_are_those_that_were_measured_and_long_gaps_are_a_doubt() {
     };
     let found = |record: &SessionRecord| {
         let found = standings(record);
-        let is_doubt = |doubt: &&Doubt| matches!(doubt, Doubt::LongGaps { .. });
-        let doubt = found.doubts.iter().find(is_doubt).cloned();
-        (found.loads[0].slices.unwrap(), doubt)
+        let has_long_gaps = found.warnings.iter().any(|one| one.id == "long-gaps");
+        (found.loads[0].slices.unwrap(), has_long_gaps)
     };
     of_one(&mut record, 1, Duration::from_secs(1));
-    let (lengths, doubt) = found(&record);
+    let (lengths, has_long_gaps) = found(&record);
     assert_eq!(lengths.counted_seconds, [0.1, 0.4], "{lengths:?}");
     assert_eq!(lengths.longest_gap_seconds, 1.0);
-    assert_eq!(doubt, None);
+    assert!(!has_long_gaps);
     of_one(&mut record, 30, Duration::from_secs(3));
-    assert_eq!(found(&record).1, None, "one slice in thirty");
+    assert!(!found(&record).1, "one slice in thirty");
     of_one(&mut record, 10, Duration::from_secs(3));
-    let (lengths, doubt) = found(&record);
+    let (lengths, has_long_gaps) = found(&record);
     assert_eq!(lengths.longest_gap_seconds, 3.0);
-    assert!(doubt.is_some());
+    assert!(has_long_gaps);
 }
