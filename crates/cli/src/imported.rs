@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadheat_import::{ImportError, import};
-use deadheat_model::{Warning, imported::Imported};
+use deadheat_model::imported::Imported;
 use deadheat_report::{
     imported::{Sides, document, json, versus, versus_json},
     text::Screen,
@@ -74,19 +74,8 @@ impl Pair {
     /// B against A, for people.
     pub(crate) fn as_text(&self, bounds: Bounds, screen: Screen) -> Result<String, Failure> {
         let found = self.compared(bounds)?;
-        let (a, b) = (&self.a.1, &self.b.1);
-        let of_runs = [("A", a), ("B", b)]
-            .into_iter()
-            .flat_map(|(side, imported)| {
-                let warnings = imported.runs.iter().flat_map(|run| &run.warnings);
-                warnings.map(move |warning| format!("{side}: {}", warning.sentence))
-            });
-        let mut warnings: Vec<String> = of_runs
-            .chain(a.warnings.iter().chain(&b.warnings).map(Warning::in_full))
-            .collect();
-        let mut seen = std::collections::HashSet::new();
-        warnings.retain(|warning| seen.insert(warning.clone()));
-        Ok(versus(self.sides(), &found, &warnings).text(screen))
+        let document = versus(self.sides(), &found, [&self.a.1, &self.b.1]);
+        Ok(document.text(screen))
     }
 
     fn sides(&self) -> Sides<'_> {

@@ -18,8 +18,8 @@ mod warn;
 use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
-    Warning,
     imported::{Figures, Imported, LeftOut, Place, Run, SCHEMA, Tool},
+    warning::{Warning, doubt},
 };
 
 use self::{
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
                 let text = format!(
                     "{which} is of another run, so how this one was loaded is not known: {why}."
                 );
-                let warning = warn::doubt("other-command", text);
+                let warning = doubt("other-command", text);
                 (None, Some(warning).filter(|_| is_own))
             }
         }

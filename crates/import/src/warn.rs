@@ -6,7 +6,7 @@ use deadheat_model::{
     figure::capital,
     imported::{ENOUGH_RUNS, Run, Tool},
     load::Reuse,
-    warning::{Level, Warning},
+    warning::{Warning, doubt},
     words::{count, counted, separated},
 };
 
@@ -23,11 +23,6 @@ const KIB_OF_AB: f64 = 1024.0 * 1024.0;
 const RATE_OF_WRK: f64 = 50_000.0;
 /// Servers this close to the fastest may share a limit.
 const CLOSE: f64 = 0.03;
-
-/// A warning that may change a decision.
-pub(crate) fn doubt(id: &str, sentence: impl Into<String>) -> Warning {
-    Warning::new(Level::Doubt, id, sentence)
-}
 
 /// What speaks against one run.
 pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<Warning> {

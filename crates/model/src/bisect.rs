@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Warning;
+
 /// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
 pub const SCHEMA: u32 = 1;
 
@@ -66,9 +68,9 @@ pub struct Question {
     pub took_seconds: f64,
     /// The session's folder, in that of the search; `None`: nothing was measured.
     pub session: Option<String>,
-    /// What to know of the figures, a sentence each.
+    /// What to know of the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Warning>,
 }
 
 /// A question. Commits are numbered from 0 ([`BisectRecord::commits`]).

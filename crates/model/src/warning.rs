@@ -37,6 +37,21 @@ pub enum Level {
     Routine,
 }
 
+/// The generator was the limit.
+pub fn limit(id: &str, sentence: impl Into<String>) -> Warning {
+    Warning::new(Level::Limit, id, sentence)
+}
+
+/// It may change a decision.
+pub fn doubt(id: &str, sentence: impl Into<String>) -> Warning {
+    Warning::new(Level::Doubt, id, sentence)
+}
+
+/// It helps to read the figures.
+pub fn note(id: &str, sentence: impl Into<String>) -> Warning {
+    Warning::new(Level::Note, id, sentence)
+}
+
 impl Warning {
     /// A warning without figures and advice.
     pub fn new(level: Level, id: &str, sentence: impl Into<String>) -> Self {

@@ -11,6 +11,7 @@ use std::{
 };
 
 use deadheat_model::{
+    Warning,
     bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
     comparison::Comparison,
     heats::{EndReason, LEAST_HEATS, SessionRecord, Step},
@@ -420,13 +421,15 @@ fn last_heats(record: &BisectRecord, budget: Option<Duration>) -> u32 {
 }
 
 /// Notes, which call the sides A and B, with their names.
-fn told(notes: &[String], names: &[&str; 2]) -> Vec<String> {
+fn told(notes: &[Warning], names: &[&str; 2]) -> Vec<Warning> {
     let [a, b] = names;
     // How wide an interval is stands in the answer.
-    let notes = notes.iter().filter(|one| !one.starts_with("undecided"));
-    notes
-        .map(|note| format!("{a} (A), {b} (B): {note}"))
-        .collect()
+    let notes = notes.iter().filter(|one| one.id != "undecided");
+    let named = notes.map(|note| Warning {
+        sentence: format!("{a} (A), {b} (B): {}", note.sentence),
+        ..note.clone()
+    });
+    named.collect()
 }
 
 fn took(record: &SessionRecord) -> f64 {

@@ -8,6 +8,7 @@ use deadheat_model::{
     comparison::{Contender, ContenderKind, Side as Which},
     heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
     session::TargetRecord,
+    warning::note,
 };
 use deadheat_stats::{
     sequential::Look,
@@ -43,12 +44,11 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
         not_compared: judged.not_compared,
         conditions: conditions(&record.header, folder),
         differences: differences(&duel),
-        warnings: record
-            .header
-            .comparison
-            .iter()
-            .filter_map(|one| one.alike.clone())
-            .collect(),
+        warnings: {
+            let comparison = record.header.comparison.iter();
+            let alike = comparison.filter_map(|one| one.alike.as_deref());
+            alike.map(|sentence| note("alike", sentence)).collect()
+        },
     })
 }
 
@@ -117,7 +117,7 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
         return Vec::new();
     }
     let mut changes = Vec::new();
-    let mut note = |aspect, what: &str, before: Option<&str>, after: Option<&str>| {
+    let mut differ = |aspect, what: &str, before: Option<&str>, after: Option<&str>| {
         if before != after {
             changes.push(Change {
                 aspect,
@@ -128,7 +128,7 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
             });
         }
     };
-    note(
+    differ(
         Aspect::Commit,
         "sources",
         Some(sources.as_str()),
@@ -147,7 +147,7 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
     for name in names.map(|found| &found.name) {
         if !told.contains(&name) {
             let (before, after) = (version(a, name), version(b, name));
-            note(Aspect::Version, name, before.as_deref(), after.as_deref());
+            differ(Aspect::Version, name, before.as_deref(), after.as_deref());
             told.push(name);
         }
     }

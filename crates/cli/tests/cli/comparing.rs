@@ -64,7 +64,7 @@ fn the_verdict_comes_first_in_80_columns_and_without_colour() {
         );
     }
     let ended = ended.says(&[
-        "! the sessions were measured at two times",
+        "! The sessions were measured at two times",
         "share no heats",
         "Welch",
         "Holm",
@@ -218,8 +218,8 @@ fn other_circumstances_are_refused_with_all_the_reasons_unless_forced() {
         "--force",
     ]);
     compare(&root, "--force").exits(0).says(&[
-        "! kernel differs: 6.12.0-test in A, 7.0.1-other in B",
-        "! plaintext:c50: load point differs:",
+        "! Conditions differ: kernel is 6.12.0-test in A, 7.0.1-other in B.",
+        "! Conditions differ: plaintext:c50: load point is",
         "dead heat",
     ]);
 }

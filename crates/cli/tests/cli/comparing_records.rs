@@ -32,7 +32,7 @@ fn one_run_each_has_a_ratio_and_no_verdict() {
     record(&root, &server, "b.json", "");
     let ended = root.deadheat("compare a.json b.json").exits(0).says(&[
         "Undecided",
-        "no verdict",
+        "No verdict",
         "1 of A and 1 of B",
         "requests/s",
     ]);

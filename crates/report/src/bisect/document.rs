@@ -1,6 +1,7 @@
 //! A search as it is shown: the answer, a row for each comparison, and notes.
 
 use deadheat_model::{
+    Warning,
     bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
     words::counted,
 };
@@ -30,14 +31,9 @@ pub fn document(record: &BisectRecord, folder: &str, stopped: Option<&str>) -> D
         counted(record.commits.len(), "commit"),
         seconds(spent)
     );
-    let mut notes: Vec<&str> = Vec::new();
-    for note in record.questions.iter().flat_map(|one| &one.notes) {
-        if !notes.contains(&note.as_str()) {
-            notes.push(note);
-        }
-    }
+    let notes = record.questions.iter().flat_map(|one| &one.notes);
     let records = format!("Records: {folder}");
-    notes.push(&records);
+    let notes = notes.map(Warning::in_full).chain([records]);
     Document::new(tone, headline)
         .section(Section::lead().paragraphs(meaning))
         .section(Section::new(title).table(table(record)))

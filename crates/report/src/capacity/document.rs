@@ -1,15 +1,16 @@
 //! A search as it is shown: the answer, plots, every trial by its rate, and what was declared.
 
 use deadheat_model::{
+    Warning,
     capacity::{CapacityRecord, LookOutcome, LookRecord},
     load::Endpoint,
     words::separated,
 };
-use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
+use deadheat_stats::capacity::{CapacityAnalysis, Outcome, precision};
 
 use super::{
     plot,
-    sentences::{caveat, headline, precision, shown},
+    sentences::{headline, shown},
 };
 use crate::{
     document::{Column, Document, Section, Table, Tone},
@@ -18,14 +19,14 @@ use crate::{
 
 /// The search.
 pub fn document(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Document {
-    let caveat = caveat(record, analysis);
+    let warnings = analysis.warnings.iter().map(Warning::in_full);
     let tone = match analysis.outcome {
-        Outcome::Found(_) if caveat.is_none() => Tone::Good,
+        Outcome::Found(_) if analysis.warnings.is_empty() => Tone::Good,
         Outcome::Found(_) => Tone::Doubtful,
         _ => Tone::Bad,
     };
     Document::new(tone, headline(record, analysis))
-        .section(Section::lead().paragraph(&record.url).warnings(caveat))
+        .section(Section::lead().paragraph(&record.url).warnings(warnings))
         .section(Section::new("By rate").plots(plot::plots(record, analysis)))
         .section(Section::new("Trials, by rate").table(trials(record)))
         .section(Section::new("The search").facts(facts(record, analysis)))

@@ -1,4 +1,4 @@
-//! What `deadheat load --find-rate` leaves, from its record and analysis: the answer, one caveat, and every trial.
+//! What `deadheat load --find-rate` leaves, from its record and analysis: the answer, a warning, and every trial.
 //!
 //! [`document`] and [`html`] are for people. What programs read ([`json`], [`csv`]) is unrounded.
 
@@ -25,8 +25,6 @@ use crate::{
 pub(crate) struct Report<'a> {
     /// The first line of the report.
     headline: String,
-    /// What changes a decision, in words.
-    caveat: Option<String>,
     /// What was found.
     answer: &'a CapacityAnalysis,
     #[serde(flatten)]
@@ -40,7 +38,6 @@ pub(crate) struct Report<'a> {
 pub fn json(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<String, ReportError> {
     let report = Report {
         headline: sentences::headline(record, analysis),
-        caveat: sentences::caveat(record, analysis),
         answer: analysis,
         record,
     };

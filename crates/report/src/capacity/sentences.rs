@@ -1,10 +1,10 @@
-//! A search's answer, and what changes a decision that is made with it.
+//! A search's answer in words.
 
-use deadheat_model::capacity::{CapacityRecord, Condition, LookOutcome, Unit};
+use deadheat_model::capacity::{CapacityRecord, Condition, Unit};
 use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
 
 use crate::{
-    figure::{NONE, count, counted, figure, list, per_second, percent, seconds, short},
+    figure::{NONE, count, counted, figure, list, per_second, percent, seconds},
     view::clean,
 };
 
@@ -82,56 +82,4 @@ pub(super) fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> 
             format!("No rate found: {known}, and the trials show no more, {effort}.")
         }
     }
-}
-
-/// "± 5 %".
-pub(super) fn precision(record: &CapacityRecord) -> String {
-    let percent = figure(record.declared.precision * 100.0);
-    format!("± {} %", short(&percent))
-}
-
-/// The one thing that changes a decision.
-pub(super) fn caveat(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Option<String> {
-    if record.interrupted {
-        return Some(
-            "The search was interrupted, so the result covers only the trials before that."
-                .to_owned(),
-        );
-    }
-    let found = match &analysis.outcome {
-        Outcome::Found(found) => found,
-        Outcome::Below { .. } => {
-            return Some(
-                "The search does not go lower: a trial would have too few requests, or less than a thousandth of the \
-                 closed loop's rate. Try a looser condition, or longer trials (--duration)."
-                    .to_owned(),
-            );
-        }
-        Outcome::GeneratorLimited { .. } => {
-            let why = record.looks.iter().rev();
-            let why = why.filter(|look| look.outcome == LookOutcome::Discarded);
-            let why = why.filter_map(|look| look.why.as_deref()).next();
-            return Some(format!(
-                "{} Give Deadheat more CPUs (--cpus), or load from other machines (--on).",
-                clean(why.unwrap_or_default())
-            ));
-        }
-        Outcome::Undecided { .. } => {
-            return Some("Allow more trials (--looks).".to_owned());
-        }
-    };
-    let far_below = (1.0 - 2.0 * record.declared.precision) * found.per_second;
-    if found.contradictory && found.reliable_per_second < far_below {
-        return Some(
-            "The two rates are far apart: between them, some trials meet the conditions and others do not."
-                .to_owned(),
-        );
-    }
-    (!found.precise).then(|| {
-        format!(
-            "The interval is wider than {}, because the trials were used up: allow more (--looks), or longer ones \
-             (--duration).",
-            precision(record)
-        )
-    })
 }

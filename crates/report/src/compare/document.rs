@@ -1,6 +1,9 @@
 //! A comparison as it is shown: the verdict, what each side needs, and how it was judged.
 
-use deadheat_model::change::{Aspect, Change};
+use deadheat_model::{
+    Warning,
+    change::{Aspect, Change},
+};
 use deadheat_stats::versus::{
     Compared, Fact, Gate, How, Metric, Ratio, Side, Subject, Verdict, Versus,
 };
@@ -68,7 +71,8 @@ fn warnings(versus: &Versus) -> impl Iterator<Item = String> {
     let failed = versus.a.failed.as_ref();
     let failed = failed.filter(|_| versus.b.failed.is_some());
     let failed = failed.map(|reason| format!("A failed: {reason}"));
-    failed.into_iter().chain(versus.warnings.iter().cloned())
+    let warnings = versus.warnings.iter().map(Warning::in_full);
+    failed.into_iter().chain(warnings)
 }
 
 /// Where one thing was compared at each load: the load, with a row for each metric.
@@ -155,27 +159,22 @@ fn section(title: String, rows: Vec<(String, &Ratio)>, is_judged: bool) -> Secti
     Section::new(title).ratios(plot).table(table)
 }
 
-/// What was noted about cells, and where the null server's drift exceeds the practical difference; each once.
-fn notes(cells: &[Compared]) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for cell in cells {
+/// What was noted about cells, and where the null server's drift exceeds the practical difference.
+fn notes(cells: &[Compared]) -> impl Iterator<Item = String> {
+    let of_cell = |cell: &Compared| {
         let drifts = cell.ratios.iter().filter_map(|ratio| {
             let drift = ratio.drift.filter(|drift| *drift >= ratio.rule.threshold)?;
             Some(format!(
-                "{}: the null server, the same program in both sessions, differed by {}: B differs only if by more",
+                "{}: The null server, the same program in both sessions, differed by {}: B differs only if by more.",
                 load(&cell.subject),
                 words::percent(drift)
             ))
         });
         let own = cell.notes.iter();
-        let own = own.map(|note| format!("{}: {note}", cell.subject));
-        for note in drifts.chain(own) {
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-    }
-    notes
+        let own = own.map(|note| format!("{}: {}", cell.subject, note.in_full()));
+        drifts.chain(own).collect::<Vec<String>>()
+    };
+    cells.iter().flat_map(of_cell)
 }
 
 fn difference(change: &Change) -> String {

@@ -9,6 +9,8 @@ mod markdown;
 mod ratios;
 mod text;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 pub(crate) use self::{
@@ -308,14 +310,14 @@ impl Section {
         texts.into_iter().fold(self, Self::paragraph)
     }
 
-    /// Adds a list.
+    /// Adds a list; equal items are shown once.
     pub fn bullets(self, items: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        self.with(items, Block::Bullets)
+        self.with(unique(items), Block::Bullets)
     }
 
-    /// Adds what changes a decision.
+    /// Adds what changes a decision, equal texts once.
     pub fn warnings(self, items: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        self.with(items, Block::Warnings)
+        self.with(unique(items), Block::Warnings)
     }
 
     /// Adds lines that are never wrapped, because they are there to be copied.
@@ -528,6 +530,13 @@ impl Table {
             Row::Note { .. } | Row::Command(_) => None,
         })
     }
+}
+
+/// The texts without those that are equal to an earlier one.
+fn unique(items: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let items = items.into_iter().map(|item| item.as_ref().to_owned());
+    items.filter(|item| seen.insert(item.clone())).collect()
 }
 
 #[cfg(test)]

@@ -32,12 +32,7 @@ const MOST_NAMED: usize = 6;
 /// What was read.
 pub fn document(imported: &Imported) -> Document {
     let tables: Vec<&[Run]> = imported.runs.chunk_by(is_of_one_table).collect();
-    let mut warnings: Vec<&str> = Vec::new();
-    for warning in &imported.warnings {
-        if !warnings.contains(&warning.sentence.as_str()) {
-            warnings.push(&warning.sentence);
-        }
-    }
+    let warnings = imported.warnings.iter().map(Warning::in_full);
     let not_read = imported.left_out.iter().map(|left| {
         let place = &left.place;
         format!("{}:{}: {}", place.file, place.line, left.reason)

@@ -1,5 +1,6 @@
 //! Runs of two servers against each other, the verdict first.
 
+use deadheat_model::{Warning, imported::Imported};
 use deadheat_stats::versus::{Verdict, tool_runs::RunsVersus};
 use serde::Serialize;
 
@@ -19,8 +20,8 @@ pub struct Sides<'a> {
     pub b: &'a str,
 }
 
-/// The comparison as it is shown, the verdict first. `warnings` hold for both sides.
-pub fn versus(sides: Sides<'_>, versus: &RunsVersus, warnings: &[String]) -> Document {
+/// The comparison as it is shown, the verdict first, with what speaks against the figures of each side.
+pub fn versus(sides: Sides<'_>, versus: &RunsVersus, [a, b]: [&Imported; 2]) -> Document {
     let throughput = &versus.throughput;
     let side = |name: &str, runs: usize| format!("{name} ({})", counted(runs, "run"));
     let interval = throughput.interval.map_or_else(
@@ -50,12 +51,18 @@ pub fn versus(sides: Sides<'_>, versus: &RunsVersus, warnings: &[String]) -> Doc
             NONE,
         ]);
     }
+    let of_runs = [("A", a), ("B", b)].into_iter().flat_map(|(side, of)| {
+        let warnings = of.runs.iter().flat_map(|run| &run.warnings);
+        warnings.map(move |warning| format!("{side}: {}", warning.in_full()))
+    });
+    let of_both = a.warnings.iter().chain(&b.warnings).map(Warning::in_full);
+    let own = versus.warnings.iter().map(Warning::in_full);
     let lead = Section::lead()
         .facts([
             ("A", side(sides.a, throughput.heats_a)),
             ("B", side(sides.b, throughput.heats_b)),
         ])
-        .warnings(versus.warnings.iter().chain(warnings));
+        .warnings(own.chain(of_runs).chain(of_both));
     Document::new(Tone::Plain, headline(versus))
         .section(lead)
         .section(Section::new("B against A").table(table))

@@ -131,7 +131,7 @@ fn not_shown(samples: u64) -> Option<String> {
     } else {
         ""
     };
-    // Up to p99 there is a sign that says so.
+    // Up to p99 a warning says so.
     (percent > 99.0).then(|| {
         format!(
             "Not shown: p{percent}{more}; p{percent} needs {} answers.",

@@ -1,6 +1,9 @@
 //! Searches with every outcome, and with messages that want to break out.
 
-use deadheat_model::bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question, SCHEMA};
+use deadheat_model::{
+    bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question, SCHEMA},
+    warning::note,
+};
 use deadheat_report::{
     bisect::{document, json},
     text::Screen,
@@ -65,7 +68,7 @@ fn commit(index: usize, answer: Answer) -> Question {
 
 fn ends() -> Question {
     Question {
-        notes: vec!["good (A), bad (B): B was not steady".to_owned()],
+        notes: vec![note("unsteady", "good (A), bad (B): B was not steady.")],
         ..question(Asks::Ends, Answer::Slower, 0.8)
     }
 }

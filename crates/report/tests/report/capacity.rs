@@ -122,9 +122,9 @@ fn shown(record: &CapacityRecord) -> String {
 }
 
 #[test]
-fn the_first_line_is_the_answer_and_the_caveat_is_what_changes_a_decision() {
+fn the_first_line_is_the_answer_and_a_warning_is_what_changes_a_decision() {
     let all = all();
-    for (name, first, caveat) in [
+    for (name, first, warning) in [
         (
             "found",
             "Highest rate with p99 < 50 ms and errors < 1 % in nearly all trials: 4,",
@@ -160,8 +160,8 @@ fn the_first_line_is_the_answer_and_the_caveat_is_what_changes_a_decision() {
         let shown = shown(&all[name]);
         let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.starts_with(first), "{name}: {shown}");
-        match caveat {
-            Some(caveat) => assert!(flat.contains(caveat), "{name}: {shown}"),
+        match warning {
+            Some(warning) => assert!(flat.contains(warning), "{name}: {shown}"),
             None => assert!(!shown.contains("\n! "), "{name}: {shown}"),
         }
         assert!(

@@ -1,5 +1,6 @@
 //! A comparison in alternation, with names that want to break out.
 
+use deadheat_model::warning::{doubt, note};
 use deadheat_report::{
     compare::{document, headline, html, json},
     text::Screen,
@@ -49,7 +50,7 @@ pub fn versus(ratio: f64) -> Versus {
             Metric::Throughput,
             &pairs.clone().collect::<Vec<_>>(),
         )],
-        notes: vec![HOSTILE[0].to_owned()],
+        notes: vec![note("hostile", HOSTILE[0])],
     };
     let bounds = Bounds::default();
     let side = |name: &str| Side {
@@ -86,7 +87,7 @@ pub fn versus(ratio: f64) -> Versus {
         }],
         conditions: vec![Fact::new("processor", HOSTILE[2])],
         differences: Vec::new(),
-        warnings: vec![HOSTILE[1].to_owned()],
+        warnings: vec![doubt("hostile", HOSTILE[1])],
     }
 }
 

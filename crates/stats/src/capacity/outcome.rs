@@ -1,6 +1,10 @@
 //! What a search has found, from its record alone.
 
-use deadheat_model::capacity::{CapacityRecord, LookOutcome};
+use deadheat_model::{
+    capacity::{CapacityRecord, LookOutcome},
+    figure::{figure, short},
+    warning::{Warning, doubt, limit},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -65,6 +69,8 @@ pub struct CapacityAnalysis {
     pub counted: u32,
     /// Looks that were discarded, because the generator was the limit.
     pub discarded: u32,
+    /// What changes a decision; at most one.
+    pub warnings: Vec<Warning>,
 }
 
 impl Search {
@@ -123,12 +129,60 @@ pub(super) fn so_far(record: &CapacityRecord) -> Posterior {
 /// What the search has found so far.
 pub fn analyse(record: &CapacityRecord) -> CapacityAnalysis {
     let looks = counted(record);
+    let outcome = outcome(record, &looks);
     CapacityAnalysis {
-        outcome: outcome(record, &looks),
+        warnings: warning(record, &outcome).into_iter().collect(),
+        outcome,
         confidence: CONFIDENCE,
         counted: looks.len() as u32,
         discarded: (record.looks.len() - looks.len()) as u32,
     }
+}
+
+/// The one thing that changes a decision.
+fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
+    let far = 1.0 - 2.0 * record.declared.precision;
+    let is_far = |found: &Found| found.reliable_per_second < far * found.per_second;
+    Some(match outcome {
+        _ if record.interrupted => doubt(
+            "interrupted",
+            "The search was interrupted, so the result covers only the trials before that.",
+        ),
+        Outcome::Found(found) if found.contradictory && is_far(found) => doubt(
+            "far-apart",
+            "The two rates are far apart: between them, some trials meet the conditions and others do not.",
+        ),
+        Outcome::Found(found) if found.precise => return None,
+        Outcome::Found(_) => {
+            let width = precision(record);
+            let sentence = format!("The interval is wider than {width}, because the trials were used up.");
+            doubt("wide", sentence).advice("Allow more (--looks), or longer ones (--duration).")
+        }
+        Outcome::Below { .. } => doubt(
+            "below",
+            "The search does not go lower: a trial would have too few requests, or less than a thousandth of the closed \
+             loop's rate.",
+        )
+        .advice("Try a looser condition, or longer trials (--duration)."),
+        Outcome::GeneratorLimited { .. } => {
+            let looks = record.looks.iter().rev();
+            let mut discarded = looks.filter(|look| look.outcome == LookOutcome::Discarded);
+            let why = discarded.find_map(|look| look.why.as_deref());
+            limit("generator-limited", why.unwrap_or_default())
+                .advice("Give Deadheat more CPUs (--cpus), or load from other machines (--on).")
+        }
+        Outcome::Undecided { .. } => doubt(
+            "undecided",
+            "A rate needs a trial that meets the conditions and one that does not.",
+        )
+        .advice("Allow more trials (--looks)."),
+    })
+}
+
+/// How narrow an interval was asked for: "± 5 %".
+pub fn precision(record: &CapacityRecord) -> String {
+    let percent = figure(record.declared.precision * 100.0);
+    format!("± {} %", short(&percent))
 }
 
 fn outcome(record: &CapacityRecord, looks: &[Look]) -> Outcome {

@@ -9,7 +9,7 @@ use deadheat_model::{
     heat::{Freezing, LONGEST_GAP},
     heats::SessionRecord,
     plan::{NoiseBound, Pinning},
-    warning::{Level, Warning},
+    warning::{Warning, doubt, note},
     words::counted,
 };
 
@@ -56,10 +56,6 @@ struct Session<'a> {
     loads: &'a [LoadStandings],
     /// What the loads are called in a sentence.
     names: Vec<String>,
-}
-
-fn doubt(id: &str, sentence: String) -> Warning {
-    Warning::new(Level::Doubt, id, sentence)
 }
 
 impl Session<'_> {
@@ -282,7 +278,7 @@ impl Session<'_> {
             reason.trim_end_matches('.')
         );
         Some(
-            Warning::new(Level::Note, "frozen-by-signals", sentence)
+            note("frozen-by-signals", sentence)
                 .advice("Run as root, or where control groups can be made."),
         )
     }
@@ -310,7 +306,7 @@ impl Session<'_> {
             some(&loads, MOST_NAMES)
         );
         (!loads.is_empty()).then(|| {
-            Warning::new(Level::Note, "generator-slept", sentence)
+            note("generator-slept", sentence)
                 .with("loads", loads)
                 .advice("Use a machine with more CPUs.")
         })
@@ -328,7 +324,7 @@ impl Session<'_> {
             if rebooted { ", after a reboot" } else { "" }
         );
         (!resumed.is_empty()).then(|| {
-            Warning::new(Level::Note, "resumed", sentence)
+            note("resumed", sentence)
                 .with("times", resumed.len())
                 .with("rebooted", rebooted)
         })

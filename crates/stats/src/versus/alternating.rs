@@ -13,12 +13,14 @@ use deadheat_model::{
     load::Protocol,
     plan::Pinning,
     session::{TargetRecord, TargetState},
+    warning::{Warning, note},
     words::time_option,
 };
 
 use super::{
     Bounds, Check, Compared, Gate, Metric, NotCompared, Subject, Verdict,
     paired::{self, PairedCell, Series, quantity},
+    unsteady,
 };
 use crate::{
     heats::{
@@ -436,7 +438,7 @@ impl Counted<'_> {
     }
 
     /// How wide the interval is where there is no verdict, and how much more time would give one.
-    fn undecided(&self, cell: &PairedCell, look: Look, bounds: &Bounds) -> Option<String> {
+    fn undecided(&self, cell: &PairedCell, look: Look, bounds: &Bounds) -> Option<Warning> {
         let found = paired::at_look(std::slice::from_ref(cell), look, bounds);
         let found = &found[0];
         let ratio = found.decisive()?;
@@ -454,18 +456,15 @@ impl Counted<'_> {
         } else {
             String::new()
         };
-        let width = format!(
-            "the interval{of} reaches {width} after {} heats",
+        let sentence = format!(
+            "Undecided: the interval{of} reaches {width} after {} heats.",
             ratio.heats_a
         );
         let mut series = cell.series.iter();
         let series = series.find(|series| series.metric == ratio.metric)?;
         let more = series.heats_to_go(bounds.alpha / cell.deciding as f64, &ratio.rule);
-        let more = more.map(|more| self.advice(self.heats.len() as u32 + more));
-        Some(match more {
-            Some(more) => format!("undecided: {width}; {more}"),
-            None => format!("undecided: {width}"),
-        })
+        let advice = more.map(|more| self.advice(self.heats.len() as u32 + more));
+        Some(note("undecided", sentence).advice(advice.unwrap_or_default()))
     }
 
     /// The option with which another comparison has so many heats of each load, in a sentence.
@@ -476,47 +475,39 @@ impl Counted<'_> {
         let turn = all.as_secs_f64() / f64::from(self.duel.most_heats().max(1));
         let seconds = turn * f64::from(heats);
         let option = match record.header.plan.budget_seconds {
-            _ if seconds > MOST_SECONDS => return "no reasonable time would decide it".to_owned(),
+            _ if seconds > MOST_SECONDS => return "No reasonable time would decide it.".to_owned(),
             Some(_) => format!("--budget {}", time_option(seconds * SPARE)),
             None => format!("--heats {heats}"),
         };
-        format!("about {heats} heats may decide it ({option})")
+        format!("About {heats} heats may decide it ({option}).")
     }
 
     /// What to know although it counts.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Warning> {
         let mut notes = Vec::new();
-        let all = self.heats.len();
         for side in Side::BOTH {
             let members = || self.heats.iter().map(|heat| &heat.members[side.member()]);
             let heats = self.heats.iter();
-            let unsteady = heats
-                .filter(|heat| !recorded::is_steady(heat, side.member()))
-                .count();
-            if unsteady > 0 {
-                notes.push(format!(
-                    "{side} was not steady after its warm-up in {unsteady} of {all} heats"
-                ));
-            }
+            let heats = heats.filter(|heat| !recorded::is_steady(heat, side.member()));
+            notes.extend(unsteady(&side.to_string(), heats.count(), self.heats.len()));
             let by_signals =
                 |freezing: &Option<Freezing>| matches!(freezing, Some(Freezing::Signals { .. }));
             if members().any(|member| by_signals(&member.freezing)) {
-                notes.push(format!(
-                    "{side} was frozen by signals, because no control group can freeze it"
-                ));
+                let sentence = format!(
+                    "{side} was frozen by signals, because no control group can freeze it."
+                );
+                notes.push(note("frozen-by-signals", sentence));
+            }
+            notes.extend(self.uneven(side));
+            let own = self.heats.iter().flat_map(|heat| slices(heat, side));
+            if recorded::often_late(own) {
+                let sentence = format!(
+                    "{side} often waited for its turn for {} s or longer, in which idle connections may be closed.",
+                    LONGEST_GAP.as_secs()
+                );
+                notes.push(note("long-gaps", sentence));
             }
         }
-        notes.extend(Side::BOTH.into_iter().filter_map(|side| self.uneven(side)));
-        let late = Side::BOTH.into_iter().filter(|side| {
-            let own = self.heats.iter().flat_map(|heat| slices(heat, *side));
-            recorded::often_late(own)
-        });
-        notes.extend(late.map(|side| {
-            format!(
-                "{side} often waited for its turn for {} s or longer, in which idle connections may be closed",
-                LONGEST_GAP.as_secs()
-            )
-        }));
         notes.extend(self.bound_note());
         notes.extend(rate::notes(&self.heats));
         notes.extend(self.other_answers());
@@ -524,7 +515,7 @@ impl Counted<'_> {
     }
 
     /// That a closed loop's connections waited unevenly.
-    fn uneven(&self, side: Side) -> Option<String> {
+    fn uneven(&self, side: Side) -> Option<Warning> {
         let per_second = median(self.heats.iter().filter_map(|heat| {
             let figures = recorded::figures(heat, Quantity::Throughput);
             figures.get(side.member()).copied().flatten()
@@ -537,22 +528,21 @@ impl Counted<'_> {
             .collect();
         let settings = Settings::default();
         let waiting = Waiting::of(self.in_flight, per_second, &heats, &settings);
-        Some(format!(
-            "{side}'s connections waited unevenly: {}",
-            waiting.uneven?
-        ))
+        let sentence = format!("{side}'s connections waited unevenly: {}.", waiting.uneven?);
+        Some(note("uneven", sentence))
     }
 
-    fn bound_note(&self) -> Option<String> {
+    fn bound_note(&self) -> Option<Warning> {
         let bounded = self.bounded();
         let side = Side::BOTH.into_iter().find(|side| bounded[side.member()])?;
-        Some(format!(
-            "{side} may be faster still: the generator was the limit in some of its slices"
-        ))
+        let sentence = format!(
+            "{side} may be faster still: the generator was the limit in some of its slices."
+        );
+        Some(note("generator-limited", sentence))
     }
 
     /// That the two sides answer with bodies of other lengths, so that they may do other work.
-    fn other_answers(&self) -> Option<String> {
+    fn other_answers(&self) -> Option<Warning> {
         let length = |side: Side| {
             let own = self.heats.iter().flat_map(|heat| slices(heat, side));
             let (bytes, answers) = own.fold((0, 0), |(bytes, answers), slice| {
@@ -563,7 +553,12 @@ impl Counted<'_> {
         };
         let (a, b) = (length(Side::A)?, length(Side::B)?);
         ((a - b).abs() >= 0.5).then(|| {
-            format!("the answers differ: A's bodies have {a:.0} bytes on average, B's have {b:.0}")
+            let sentence = format!(
+                "The answers differ: A's bodies have {a:.0} bytes on average, B's have {b:.0}."
+            );
+            note("other-answers", sentence)
+                .with("a_bytes", a)
+                .with("b_bytes", b)
         })
     }
 }

@@ -15,7 +15,12 @@ pub mod sessions;
 pub mod tool_runs;
 
 pub use deadheat_model::comparison::Check;
-use deadheat_model::{TargetId, change::Change, heats::LEAST_HEATS};
+use deadheat_model::{
+    TargetId,
+    change::Change,
+    heats::LEAST_HEATS,
+    warning::{Warning, doubt, note},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -124,9 +129,8 @@ pub struct Versus {
     /// Differences between the two sides that are what is compared: versions, commits, sources, or which stacks there
     /// were. `before` is A, `after` is B.
     pub differences: Vec<Change>,
-    /// What a reader must know before the figures, a sentence each: differences between the sides that ought not to be
-    /// there, drift, an early end.
-    pub warnings: Vec<String>,
+    /// What a reader must know before the figures: differences between the sides that ought not to be there, and drift.
+    pub warnings: Vec<Warning>,
 }
 
 impl Versus {
@@ -258,9 +262,9 @@ pub struct Compared {
     pub ratios: Vec<Ratio>,
     /// How many of the first ratios decide together: the worst of their verdicts is the cell's.
     pub deciding: usize,
-    /// What to know of it although it counts, a sentence each.
+    /// What to know of it although it counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Warning>,
 }
 
 impl Compared {
@@ -386,4 +390,21 @@ fn verdict(direction: Direction, found: Option<heats::Verdict>) -> Verdict {
         | (heats::Verdict::Slower, Direction::LessIsBetter) => Verdict::Better,
         (heats::Verdict::Faster | heats::Verdict::Slower, _) => Verdict::Worse,
     }
+}
+
+/// A difference between A and `others` that ought not to be there, for somebody who compares all the same.
+fn differs(change: &Change, a: &str, others: &str) -> Warning {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let (name, before, after) = (change.name(), value(&change.before), value(&change.after));
+    let sentence = format!("Conditions differ: {name} is {before} in {a}, {after} in {others}.");
+    doubt("other-conditions", sentence)
+        .with("what", name)
+        .with("a", before)
+        .with("b", after)
+}
+
+/// That a side was not steady in some of its heats.
+fn unsteady(side: &str, heats: usize, all: usize) -> Option<Warning> {
+    let sentence = format!("{side} was not steady after its warm-up in {heats} of {all} heats.");
+    (heats > 0).then(|| note("unsteady", sentence).with("heats", heats))
 }

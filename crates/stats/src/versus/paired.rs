@@ -1,5 +1,7 @@
 //! What was measured in heats of both sides, judged at a declared look: the model of [`crate::heats`] for two members.
 
+use deadheat_model::Warning;
+
 use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Verdict};
 use crate::{
     heats::{
@@ -21,8 +23,8 @@ pub struct PairedCell {
     pub series: Vec<Series>,
     /// So many of the first series decide together, and share the error.
     pub deciding: usize,
-    /// What to know of it although it counts, a sentence each.
-    pub notes: Vec<String>,
+    /// What to know of it although it counts.
+    pub notes: Vec<Warning>,
 }
 
 impl PairedCell {

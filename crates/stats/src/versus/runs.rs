@@ -10,11 +10,12 @@ use deadheat_model::{
     LoadRecord, LoadSpec, Schedule,
     change::{Aspect, Change},
     load::{ProxyKind, RequestSpec, Target, words as in_words},
+    warning::{Warning, doubt, note},
     words::{counted, time},
 };
 
 use super::{
-    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Versus,
+    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Versus, differs,
     sessions::unpaired::{LEAST, Sample, correct},
 };
 use crate::load::{LatencyKind, LoadAnalysis, Standing, analyse};
@@ -40,7 +41,10 @@ pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
             b_failed,
         }),
     }
-    let mut warnings: Vec<String> = refusals(a.1, b.1).iter().map(warning).collect();
+    let refusals = refusals(a.1, b.1);
+    let refusals = refusals.iter();
+    let refusals = refusals.map(|change| differs(change, "A's first run", "another"));
+    let mut warnings: Vec<Warning> = refusals.collect();
     warnings.extend(doubts(a.0, &sides[0]));
     warnings.extend(doubts(b.0, &sides[1]));
     Versus {
@@ -191,16 +195,6 @@ fn request(spec: &LoadSpec, index: usize, request: &RequestSpec) -> String {
     )
 }
 
-fn warning(change: &Change) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_default();
-    format!(
-        "{} differs: {} in A's first run, {} in another",
-        change.what,
-        value(&change.before),
-        value(&change.after)
-    )
-}
-
 fn subject(spec: Option<&LoadSpec>) -> Subject {
     let request = spec.and_then(|spec| Some(&spec.exchanges.first()?.request));
     let point = spec.map(|spec| match &spec.schedule {
@@ -256,7 +250,7 @@ fn hindrance(runs: [&[LoadRecord]; 2], sides: &[Vec<LoadAnalysis>; 2]) -> Option
 }
 
 /// Runs whose own verdict is that there is a doubt.
-fn doubts(name: &str, analyses: &[LoadAnalysis]) -> Option<String> {
+fn doubts(name: &str, analyses: &[LoadAnalysis]) -> Option<Warning> {
     let doubtful = analyses.iter();
     let count = doubtful
         .filter(|one| {
@@ -267,10 +261,11 @@ fn doubts(name: &str, analyses: &[LoadAnalysis]) -> Option<String> {
         })
         .count();
     (count > 0).then(|| {
-        format!(
-            "{name}: {count} of {} runs are doubtful by their own verdict; their reports say why",
-            analyses.len()
-        )
+        let all = analyses.len();
+        let sentence = format!("{name}: {count} of {all} runs are doubtful by their own verdict.");
+        doubt("doubtful-runs", sentence)
+            .with("runs", count)
+            .advice("Their reports say why.")
     })
 }
 
@@ -333,20 +328,19 @@ fn figure(metric: Metric, analysis: &LoadAnalysis) -> Option<f64> {
 }
 
 /// Why these runs carry no verdict, if so.
-fn no_verdict(runs: [&[LoadRecord]; 2]) -> Option<String> {
-    if runs.iter().any(|runs| runs.len() < LEAST) {
-        return Some(format!(
-            "no verdict: a run is not a repetition of itself, and there are {} of A and {} of B; with {LEAST} or more \
-             of each, in turn (A B A B A B), compare two folders of records",
-            runs[0].len(),
-            runs[1].len()
-        ));
+fn no_verdict(runs: [&[LoadRecord]; 2]) -> Option<Warning> {
+    let [a, b] = runs.map(<[LoadRecord]>::len);
+    if a.min(b) < LEAST {
+        let sentence = format!(
+            "No verdict: a run is not a repetition of itself, and there are {a} of A and {b} of B."
+        );
+        return Some(note("few-runs", sentence).advice(format!(
+            "Make {LEAST} or more of each, in turn (A B A B A B), and compare two folders of records."
+        )));
     }
-    (changes(runs) < LEAST_CHANGES).then(|| {
-        "no verdict: the runs of A and B were not made in turn (A B A B A B), so the ratio includes any change of the \
-         machine in between"
-            .to_owned()
-    })
+    let sentence = "No verdict: the runs of A and B were not made in turn (A B A B A B), so the ratio includes any change \
+                    of the machine in between.";
+    (changes(runs) < LEAST_CHANGES).then(|| note("not-in-turn", sentence))
 }
 
 /// How often two runs in a row, in the order of their times, are of two sides.

@@ -2,6 +2,7 @@
 
 use deadheat_model::{
     imported::{Figures, Run},
+    warning::{Warning, doubt},
     words::count,
 };
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ pub struct RunsVersus {
     /// Times: too coarse for a verdict, because tools round them.
     pub times: Vec<TimesVersus>,
     /// What differs between the sides and must not.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A time of both sides: the geometric means over the runs, in ms.
@@ -55,11 +56,11 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, Stri
     let mut warnings = differences(a, b);
     if throughput.interval.is_some() {
         // Records of loads without alternating runs have no verdict; here nobody knows.
-        warnings.push(
-            "reports do not say when they were made: unless runs of A and B alternated, the ratio includes any change \
-             of the machine in between"
-                .to_owned(),
-        );
+        warnings.push(doubt(
+            "not-in-turn",
+            "Reports do not say when they were made: unless runs of A and B alternated, the ratio includes any change \
+             of the machine in between.",
+        ));
     }
     Ok(RunsVersus {
         throughput,
@@ -90,7 +91,7 @@ fn mean(runs: &[Run], of: fn(&Figures) -> Option<f64>) -> Option<f64> {
 }
 
 /// What differs in how the sides were loaded.
-fn differences(a: &[Run], b: &[Run]) -> Vec<String> {
+fn differences(a: &[Run], b: &[Run]) -> Vec<Warning> {
     let mut found = Vec::new();
     let mut unless_same = |what: &str, of: &dyn Fn(&Run) -> String| {
         let values = |runs: &[Run]| {
@@ -101,16 +102,17 @@ fn differences(a: &[Run], b: &[Run]) -> Vec<String> {
         };
         let (of_a, of_b) = (values(a), values(b));
         if of_a != of_b {
-            found.push(format!("{what} differ: {of_a} in A, {of_b} in B"));
+            let sentence = format!("The {what} differ: {of_a} in A, {of_b} in B.");
+            found.push(doubt("other-load", sentence));
         }
     };
     let number = |number: Option<u64>| number.map_or_else(|| "unknown".to_owned(), count);
-    unless_same("the tools", &|run| run.tool.name().to_owned());
-    unless_same("the connections", &|run| {
+    unless_same("tools", &|run| run.tool.name().to_owned());
+    unless_same("connections", &|run| {
         number(run.load.connections.map(u64::from))
     });
-    unless_same("the requests asked for", &|run| number(run.load.requests));
-    unless_same("the ways of sending", &|run| {
+    unless_same("requests asked for", &|run| number(run.load.requests));
+    unless_same("ways of sending", &|run| {
         let kind = if run.load.is_open {
             "an open loop"
         } else {
@@ -160,7 +162,7 @@ mod tests {
         let b = runs(&[1500.0, 1510.0, 1490.0], Tool::Wrk);
         let compared = compare(&a, &b, &Bounds::default()).unwrap();
         assert_eq!(compared.throughput.verdict, Verdict::Better);
-        assert!(compared.warnings[0].contains("alternated"));
+        assert!(compared.warnings[0].sentence.contains("alternated"));
         assert!((compared.throughput.ratio - 1.5).abs() < 0.01);
         assert!(
             (compared.times[0].a_ms - 1.0).abs() < 0.01,
@@ -177,7 +179,8 @@ mod tests {
         let a = runs(&[1000.0], Tool::Wrk);
         let mut b = runs(&[1500.0], Tool::Ab);
         let compared = compare(&a, &b, &Bounds::default()).unwrap();
-        assert_eq!(compared.warnings, ["the tools differ: wrk in A, ab in B"]);
+        let warnings: Vec<_> = compared.warnings.iter().map(|one| &one.sentence).collect();
+        assert_eq!(warnings, ["The tools differ: wrk in A, ab in B."]);
         b[0].figures.complete = Some(10);
         b[0].figures.non_2xx = Some(10);
         let error = compare(&a, &b, &Bounds::default()).unwrap_err();

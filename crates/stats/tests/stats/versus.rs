@@ -55,9 +55,10 @@ fn versus(a: &SessionRecord, b: &SessionRecord) -> Versus {
 }
 
 /// The warnings after the one that every comparison has.
-fn warnings(versus: &Versus) -> &[String] {
-    assert!(versus.warnings[0].contains("at two times"), "{versus:?}");
-    &versus.warnings[1..]
+fn warnings(versus: &Versus) -> Vec<&str> {
+    assert_eq!(versus.warnings[0].id, "two-times", "{versus:?}");
+    let others = versus.warnings[1..].iter();
+    others.map(|one| one.sentence.as_str()).collect()
 }
 
 #[track_caller]
@@ -270,7 +271,7 @@ fn every_circumstance_that_would_be_in_the_figures_refuses() {
         assert_eq!(names, [what]);
         assert!(found[0].before != found[0].after);
         let forced = versus(&a, &b);
-        assert!(warnings(&forced)[0].starts_with(&format!("{what} differs: ")));
+        assert!(warnings(&forced)[0].starts_with(&format!("Conditions differ: {what} is ")));
     }
 }
 
@@ -310,8 +311,9 @@ fn what_does_not_count_is_not_compared() {
     // One failure may be the machine's doing.
     let once = versus(&a, &fails(&[3]));
     assert_eq!(once.not_compared, []);
-    let notes = &cell(&once, "stack-1").notes;
-    assert_eq!(notes[..], ["B failed in 1 of 8 heats, under load: it died"]);
+    let notes = cell(&once, "stack-1").notes.iter();
+    let notes: Vec<&str> = notes.map(|one| one.sentence.as_str()).collect();
+    assert_eq!(notes, ["B failed in 1 of 8 heats, under load: it died."]);
 
     let b = fails(&[1, 3]);
     let found = versus(&a, &b);
@@ -366,7 +368,7 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
 
     let moved = scaled(slower(same("b")), 0.95, |_, role| role == Role::Ceiling);
     let moved = versus(&same("a"), &moved);
-    let [told] = warnings(&moved) else {
+    let [told] = warnings(&moved)[..] else {
         panic!("{moved:?}")
     };
     assert!(
@@ -387,10 +389,10 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
         members.all(|member| member.role != Role::Ceiling)
     });
     let without = versus(&same("a"), &without);
-    let [told] = warnings(&without) else {
+    let [told] = warnings(&without)[..] else {
         panic!("{without:?}")
     };
-    assert!(told.starts_with("not both sessions have a heat with the null server"));
+    assert!(told.starts_with("Not both sessions have a heat with the null server"));
     assert_eq!(without.compared[0].ratios[0].drift, None);
 }
 
@@ -410,10 +412,10 @@ fn two_heats_are_too_few_for_an_interval() {
 fn a_session_whose_twin_differed_is_told_of() {
     let is_twin = |_: &TargetId, role| matches!(role, Role::Twin { .. });
     let found = versus(&same("a"), &scaled(same("b"), 0.9, is_twin));
-    let [told] = warnings(&found) else {
+    let [told] = warnings(&found)[..] else {
         panic!("{found:?}")
     };
-    assert!(told.starts_with("in B one stack under two names (A/A) differed"));
+    assert!(told.starts_with("In B one stack under two names (A/A) differed"));
     assert_eq!(found.compared.len(), 2, "a twin is no cell");
 }
 

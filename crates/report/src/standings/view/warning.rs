@@ -4,7 +4,7 @@ use deadheat_model::{
     Warning,
     heats::{EndReason, SessionRecord},
     machine::{self, Finding},
-    warning::Level,
+    warning::doubt,
 };
 use deadheat_stats::standings::{Standings, short_names};
 
@@ -44,7 +44,7 @@ fn early_end(record: &SessionRecord, state: State, heats: u32) -> Option<Warning
         State::Ended(EndReason::Interrupted) => "The session was interrupted",
         State::Ended(EndReason::Lost) => "A host was lost and could not be reached again",
         State::Ended(EndReason::Nothing) => {
-            let warning = Warning::new(Level::Doubt, "early-end", "Nothing could be measured.");
+            let warning = doubt("early-end", "Nothing could be measured.");
             return Some(warning.advice("See why under “Not measured”."));
         }
         State::Running | State::Ended(_) => return None,
@@ -53,7 +53,7 @@ fn early_end(record: &SessionRecord, state: State, heats: u32) -> Option<Warning
         0 => "no heat was complete by then",
         _ => "verdicts cover the heats up to the last checkpoint before that",
     };
-    let warning = Warning::new(Level::Doubt, "early-end", format!("{what}; {until}."));
+    let warning = doubt("early-end", format!("{what}; {until}."));
     Some(warning.advice(resume(&record.header.id)))
 }
 
@@ -81,7 +81,7 @@ fn too_few_heats(standings: &Standings, state: State) -> Option<Warning> {
             "Too few heats for a verdict ({}): the order may change with more data.",
             some(&names, MOST_NAMES)
         );
-        Warning::new(Level::Doubt, "too-few-heats", sentence)
+        doubt("too-few-heats", sentence)
             .with("loads", names)
             .advice("Measure for longer with --budget.")
     })
@@ -92,7 +92,7 @@ fn of_machine(finding: &Finding) -> Warning {
     let found = format!("{}: {}", finding.check.replace('-', " "), finding.found);
     let texts = [&found, &finding.why].map(|text| sentence(text));
     let text = texts.join(" ");
-    let warning = Warning::new(Level::Doubt, &finding.check, text.trim_end());
+    let warning = doubt(&finding.check, text.trim_end());
     let remedy = advice(&finding.remedy);
     match remedy.as_str() {
         "" => warning,

@@ -5,11 +5,11 @@ use deadheat_model::{
     fault::TRANSPORT_FAILURES,
     figure::{latency, share},
     heat::PerConnection,
-    warning::{Level, Warning},
+    warning::{Level, Warning, doubt},
     words::{count, counted},
 };
 
-use super::{Load, doubt, requests};
+use super::{Load, requests};
 use crate::load::uneven::{self, ENOUGH_ANSWERS, Uneven};
 
 /// More failed requests than this share of those that ended cast a doubt on the result.

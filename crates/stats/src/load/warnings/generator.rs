@@ -10,11 +10,11 @@ use deadheat_model::{
     figure::{figure, latency, percent, share, size},
     load::Protocol,
     observation::WorkerHealth,
-    warning::{Level, Warning},
+    warning::{Level, Warning, doubt, limit, note},
     words::count,
 };
 
-use super::{Load, connections::FAILURES, doubt, limit, note, requests};
+use super::{Load, connections::FAILURES, requests};
 
 /// A worker that is busy for this share of its time makes the generator the limit …
 pub const BUSY: f64 = 0.85;

@@ -9,7 +9,7 @@ use deadheat_model::{
     LoadRecord, Schedule,
     load::{Endpoint, Protocol, Reuse},
     load_record::GeneratorHost,
-    warning::{Level, Warning},
+    warning::{Level, Warning, doubt, note},
     words::{count, counted},
 };
 
@@ -69,18 +69,6 @@ pub(super) fn all(record: &LoadRecord, figures: &LoadFigures) -> Vec<Warning> {
     warnings.extend(load.paced());
     warnings.sort_by_key(|warning| warning.level);
     warnings
-}
-
-fn limit(id: &str, sentence: impl Into<String>) -> Warning {
-    Warning::new(Level::Limit, id, sentence)
-}
-
-fn doubt(id: &str, sentence: impl Into<String>) -> Warning {
-    Warning::new(Level::Doubt, id, sentence)
-}
-
-fn note(id: &str, sentence: impl Into<String>) -> Warning {
-    Warning::new(Level::Note, id, sentence)
 }
 
 fn requests(number: u64) -> String {

@@ -4,11 +4,11 @@ use deadheat_model::{
     Failure,
     figure::{latency, share},
     observation::OpenLoop,
-    warning::Warning,
+    warning::{Warning, doubt, limit, note},
     words::{count, counted},
 };
 
-use super::{Load, doubt, limit, note, requests};
+use super::{Load, requests};
 use crate::load::LatencyKind;
 
 /// If a smaller share of the offered requests was sent, the load was not what was asked for.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use deadheat_model::{
     Interval, LoadPhase, LoadRecord,
     figure::{latency, percent, share},
-    warning::{Level, Warning},
+    warning::{Level, Warning, doubt},
 };
 
-use super::{Load, doubt, requests};
+use super::{Load, requests};
 use crate::load::LatencyKind;
 
 /// If more than this share of all requests had not ended when the measurement did, the p99 may lie among them.

@@ -1,6 +1,11 @@
 //! What to know of an open loop: whether both sides kept up with its rate, and whether there were enough requests.
 
-use deadheat_model::{HeatRecord, comparison::Side, heat::SliceRecord};
+use deadheat_model::{
+    HeatRecord,
+    comparison::Side,
+    heat::SliceRecord,
+    warning::{Warning, note},
+};
 
 use super::slices;
 use crate::heats::{Settings, percentile::is_carried};
@@ -10,24 +15,26 @@ const KEPT_UP: f64 = 0.95;
 /// The tail that decides, as a percentile.
 const TAIL: f64 = 99.0;
 
-/// Sentences on these heats of one load; of a closed loop none.
-pub(super) fn notes(heats: &[&HeatRecord]) -> Vec<String> {
+/// What these heats of one load show; of a closed loop nothing.
+pub(super) fn notes(heats: &[&HeatRecord]) -> Vec<Warning> {
     let late = Side::BOTH.map(|side| answered(heats, side).filter(|share| *share < KEPT_UP));
-    let mut notes: Vec<String> = Side::BOTH
-        .iter()
-        .zip(late)
-        .filter_map(|(side, share)| {
-            Some(format!(
-                "{side} did not keep up with the rate: it answered {:.1} % of it in time, so its response times grow \
-                 with the length of a slice",
-                100.0 * share?
-            ))
-        })
-        .collect();
-    if late.iter().all(Option::is_some) {
-        notes.push(
-            "the rate is too high for both sides: omit it to compare their capacity".to_owned(),
+    let of_side = |(side, share): (&Side, Option<f64>)| {
+        let share = share?;
+        let sentence = format!(
+            "{side} did not keep up with the rate: it answered {:.1} % of it in time, so its response times grow with \
+             the length of a slice.",
+            100.0 * share
         );
+        Some(
+            note("behind", sentence)
+                .with("share", share)
+                .with("bound", KEPT_UP),
+        )
+    };
+    let mut notes: Vec<Warning> = Side::BOTH.iter().zip(late).filter_map(of_side).collect();
+    if late.iter().all(Option::is_some) {
+        let sentence = "The rate is too high for both sides.";
+        notes.push(note("both-behind", sentence).advice("Omit it to compare their capacity."));
     }
     notes.extend(too_few(heats));
     notes
@@ -44,7 +51,7 @@ fn answered(heats: &[&HeatRecord], side: Side) -> Option<f64> {
 }
 
 /// That the heats have too few requests for the tail, if so.
-fn too_few(heats: &[&HeatRecord]) -> Option<String> {
+fn too_few(heats: &[&HeatRecord]) -> Option<Warning> {
     let settings = Settings::default();
     let count = |heat: &HeatRecord, side| {
         let open = slices(heat, side).filter_map(|slice| slice.open.as_ref());
@@ -57,9 +64,12 @@ fn too_few(heats: &[&HeatRecord]) -> Option<String> {
     let least = counts.flatten().min()?;
     let needed = settings.beyond as f64 * 100.0 / (100.0 - TAIL);
     (!is_carried(TAIL, least, &settings)).then(|| {
-        format!(
-            "the p99 response time is judged only in heats with {needed:.0} answers of each side, and some have {least}: \
-             longer heats (--heat-time) or a higher rate have more"
-        )
+        let sentence = format!(
+            "The p99 response time is judged only in heats with {needed:.0} answers of each side, and some have {least}."
+        );
+        note("few-answers", sentence)
+            .with("answers", least)
+            .with("needed", needed)
+            .advice("Longer heats (--heat-time) or a higher rate have more.")
     })
 }

@@ -222,6 +222,13 @@ fn duel(record: &SessionRecord) -> Duel<'_> {
     Duel::of(record).unwrap()
 }
 
+/// What to know of a cell.
+fn sentences(cell: &Compared) -> String {
+    let notes = cell.notes.iter();
+    let notes: Vec<String> = notes.map(Warning::in_full).collect();
+    notes.join(" ")
+}
+
 fn judged(record: &SessionRecord) -> Judged {
     let duel = duel(record);
     let look = duel.design().unwrap().looks[0];
@@ -275,7 +282,7 @@ fn every_metric_is_compared_and_the_cost_has_its_sign() {
 #[test]
 fn a_side_that_serves_its_connections_unevenly_is_named() {
     let mut record = record(8, 1.25);
-    let notes = |record: &SessionRecord| judged(record).compared[0].notes.join("; ");
+    let notes = |record: &SessionRecord| sentences(&judged(record).compared[0]);
     assert!(!notes(&record).contains("unevenly"), "{}", notes(&record));
     let rounds = record.heats.iter_mut().flat_map(|one| &mut one.heat.rounds);
     let of_b = rounds.flatten().filter(|slice| slice.member == 1);
@@ -300,7 +307,7 @@ fn what_is_undecided_says_how_wide_the_interval_is_and_how_much_more_time_it_tak
     let judged = judged(&record(2, 1.02));
     let cell = &judged.compared[0];
     assert_eq!(cell.verdict(), Verdict::NotEnoughData);
-    let told = cell.notes.join("; ");
+    let told = sentences(cell);
     assert!(
         told.contains("after 2 heats") && told.contains("heats may decide it (--"),
         "{told}"

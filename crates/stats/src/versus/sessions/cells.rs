@@ -4,9 +4,10 @@ use deadheat_model::{
     TargetId,
     heats::SessionRecord,
     session::{TargetRecord, TargetState},
+    warning::{Warning, note},
 };
 
-use super::{Metric, Subject, load::Load};
+use super::{Metric, Subject, load::Load, unsteady};
 use crate::standings::settings;
 
 /// A session and its loads.
@@ -182,7 +183,7 @@ fn other_rates(sides: &[Session<'_>; 2], subject: &Subject, numbers: Numbers) ->
 }
 
 /// What to know of a cell that is compared.
-pub(super) fn notes(sides: &[Session<'_>; 2], subject: &Subject, numbers: Numbers) -> Vec<String> {
+pub(super) fn notes(sides: &[Session<'_>; 2], subject: &Subject, numbers: Numbers) -> Vec<Warning> {
     let mut notes = Vec::new();
     for ((side, name), number) in sides.iter().zip(NAMES).zip(numbers) {
         let Some(load) = side.load(subject) else {
@@ -190,14 +191,14 @@ pub(super) fn notes(sides: &[Session<'_>; 2], subject: &Subject, numbers: Number
         };
         let (heats, failures) = load.failures(number);
         if let Some(last) = failures.last() {
-            notes.push(format!("{name} failed in 1 of {heats} heats, {last}"));
+            let sentence = format!("{name} failed in 1 of {heats} heats, {last}.");
+            notes.push(note("failed-heat", sentence));
         }
-        match load.at.unsteady_heats(number) {
-            0 => {}
-            unsteady => notes.push(format!(
-                "{name} was not steady after its warm-up in {unsteady} of {heats} heats"
-            )),
-        }
+        notes.extend(unsteady(
+            name,
+            load.at.unsteady_heats(number) as usize,
+            heats,
+        ));
     }
     notes
 }

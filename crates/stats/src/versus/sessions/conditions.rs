@@ -7,6 +7,7 @@ use deadheat_model::{
     change::{Aspect, Change, between},
     heats::SessionRecord,
     plan::Pinning,
+    warning::{Warning, doubt},
 };
 
 use super::{Session, load::Load};
@@ -34,17 +35,6 @@ fn is_compared(change: &Change) -> bool {
         Aspect::Machine | Aspect::Deadheat | Aspect::Settings => false,
         Aspect::Commit | Aspect::Version | Aspect::Sources | Aspect::Selection => true,
     }
-}
-
-/// A difference that was not to be there, for somebody who compares all the same.
-pub(super) fn warning(change: &Change) -> String {
-    let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-    format!(
-        "{} differs: {} in A, {} in B",
-        change.name(),
-        side(&change.before),
-        side(&change.after)
-    )
 }
 
 /// Warm-ups are in the heats. Stacks with another one are one reason.
@@ -85,17 +75,20 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
 }
 
 /// A warning for each session in which a stack and its twin (A/A) differed.
-pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<String> {
+pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<Warning> {
     let of = |(session, name): (&Session<'_>, &str)| {
         let differs = |load: &&Load<'_>| twin::of(&load.at).is_some_and(|twin| twin.differs());
         let loads = session.loads.iter().filter(differs);
         let loads: Vec<String> = loads.map(|load| load.at.load.name()).collect();
         (!loads.is_empty()).then(|| {
-            format!(
-                "in {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and \
-                 every difference there is in doubt",
+            let sentence = format!(
+                "In {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and \
+                 every difference there is in doubt.",
                 loads.join(", ")
-            )
+            );
+            doubt("twin-differs", sentence)
+                .with("side", name)
+                .with("loads", loads)
         })
     };
     sides.iter().zip(["A", "B"]).filter_map(of).collect()

@@ -6,17 +6,20 @@ mod load;
 mod null_server;
 pub(in crate::versus) mod unpaired;
 
-use deadheat_model::heats::SessionRecord;
+use deadheat_model::{heats::SessionRecord, warning::doubt};
 
 use self::cells::{Numbers, Session};
 pub use self::conditions::refusals;
 use self::unpaired::Sample;
 pub(in crate::versus) use self::unpaired::of_runs;
-use super::{Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Versus};
+use super::{
+    Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Versus, differs, unsteady,
+};
 
 /// What every comparison of two sessions must be read with.
-const CAVEAT: &str = "the sessions were measured at two times, so the ratio includes any change of the machine in \
-                      between (`deadheat compare STACK@REVISION STACK` measures both in the same heats)";
+const CAVEAT: &str = "The sessions were measured at two times, so the ratio includes any change of the machine in \
+                      between.";
+const ADVICE: &str = "`deadheat compare STACK@REVISION STACK` measures both in the same heats.";
 
 /// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). The names are
 /// those by which the user knows the sessions.
@@ -39,8 +42,8 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
         let ratios = compared.iter_mut().flat_map(|cell| &mut cell.ratios);
         unpaired::correct(&mut ratios.filter(of_metric).collect::<Vec<_>>(), &bounds);
     }
-    let mut warnings = vec![CAVEAT.to_owned()];
-    warnings.extend(refusals(a.1, b.1).iter().map(conditions::warning));
+    let mut warnings = vec![doubt("two-times", CAVEAT).advice(ADVICE)];
+    warnings.extend(refusals(a.1, b.1).iter().map(|one| differs(one, "A", "B")));
     warnings.extend(conditions::biased(&sides));
     warnings.extend(null_server::warnings(&sides, &bounds));
     Versus {

@@ -1,5 +1,7 @@
 //! The null server, the same program in both sessions: whether the machine was as fast.
 
+use deadheat_model::warning::{Warning, doubt};
+
 use super::{Bounds, Metric, Ratio, Session, Subject, load::Load, unpaired::Sample};
 
 /// How far the null server's throughput in B was from that in A: the distance from 1 of their ratio, for an open loop at
@@ -16,8 +18,8 @@ pub(super) fn drift(sides: &[Session<'_>; 2], subject: &Subject, bounds: &Bounds
     Some(distance(ratio(sides, &closed, bounds)?.ratio))
 }
 
-/// A sentence for each closed loop of both sessions at which the null server differed, or is not known.
-pub(super) fn warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<String> {
+/// A warning for each closed loop of both sessions at which the null server differed, or is not known.
+pub(super) fn warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<Warning> {
     let [a, b] = sides;
     let closed = |load: &Subject| {
         let is_closed = |load: &Load<'_>| load.at.load.point.open.is_none();
@@ -25,18 +27,20 @@ pub(super) fn warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<String>
     };
     let of = |load: Subject| {
         let Some(ratio) = ratio(sides, &load, bounds) else {
-            return Some(format!(
-                "not both sessions have a heat with the null server at {load}: nothing shows whether the machine was \
-                 as fast"
-            ));
+            let sentence = format!(
+                "Not both sessions have a heat with the null server at {load}: nothing shows whether the machine was \
+                 as fast."
+            );
+            return Some(doubt("no-null-server", sentence));
         };
         let moved = distance(ratio.ratio) > bounds.practical_difference;
         (ratio.p? < bounds.alpha && moved).then(|| {
-            format!(
-                "the null server, the same program in both sessions, answered {:.3} times as much in B as in A at \
-                 {load}: the machine was not as fast, and every difference there may come from that",
+            let sentence = format!(
+                "The null server, the same program in both sessions, answered {:.3} times as much in B as in A at \
+                 {load}: the machine was not as fast, and every difference there may come from that.",
                 ratio.ratio
-            )
+            );
+            doubt("null-server", sentence).with("ratio", ratio.ratio)
         })
     };
     a.subjects(None).filter(closed).filter_map(of).collect()

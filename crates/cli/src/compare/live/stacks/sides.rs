@@ -182,7 +182,7 @@ impl Sides {
                 (None, None) => "A and B are the same",
                 _ => "A and B have the same sources",
             };
-            format!("{what}: what differs between them is the noise of this machine (A/A)")
+            format!("{what}: what differs between them is the noise of this machine (A/A).")
         })
     }
 }

@@ -120,7 +120,7 @@ fn who_does_not_keep_up_with_the_rate_is_slower_however_quick_the_answers_are() 
     let slow = cell(8, b);
     assert_eq!(verdict_on(&slow, Metric::Throughput), Verdict::Worse);
     assert_eq!(slow.verdict(), Verdict::Worse);
-    let told = &slow.notes[0];
+    let told = &slow.notes[0].sentence;
     assert!(
         told.starts_with("B did not keep up") && told.contains("80.0 %"),
         "{told}"
@@ -157,7 +157,7 @@ fn a_tail_of_too_few_requests_does_not_decide_and_is_told() {
     let cell = judged(&record).compared.remove(0);
     assert_eq!(cell.deciding, 2, "{cell:?}");
     assert!(
-        cell.notes.iter().any(|note| note.contains("10000 answers")),
+        sentences(&cell).contains("10000 answers"),
         "{:?}",
         cell.notes
     );
