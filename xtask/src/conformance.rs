@@ -1,7 +1,7 @@
 //! Every stack and variant, every workload and load point, every rule: `deadheat stacks check` for each stack.
 #![allow(clippy::print_stdout)]
 
-use std::{fs, sync::Mutex};
+use std::{fs, process::Command, sync::Mutex};
 
 use serde_json::Value;
 
@@ -16,19 +16,59 @@ pub(crate) struct Runnable {
     pub(crate) workloads: Vec<String>,
 }
 
-/// Checks every stack. Those that can run here, in alphabetical order.
-pub(crate) fn check(steps: &Steps) -> Vec<Runnable> {
-    let runnable = Mutex::new(Vec::new());
-    two_at_a_time(stacks(), |stack| {
-        let workloads = of_stack(steps, &stack);
-        if !workloads.is_empty() {
-            let found = Runnable { stack, workloads };
-            runnable.lock().expect("no check panics").push(found);
+/// What came of the check of every stack.
+#[derive(Default)]
+pub(crate) struct Checked {
+    /// Those that can run here.
+    pub(crate) runnable: Vec<Runnable>,
+    /// Those that failed while others were checked, built and tested beside them.
+    failed: Vec<String>,
+}
+
+impl Checked {
+    fn add(&mut self, stack: String, found: Option<Vec<String>>) {
+        match found {
+            None => self.failed.push(stack),
+            Some(workloads) if workloads.is_empty() => {}
+            Some(workloads) => self.runnable.push(Runnable { stack, workloads }),
         }
+    }
+}
+
+/// Checks every stack, two at a time. Those that fail are for [`check_again`].
+pub(crate) fn check(steps: &Steps) -> Checked {
+    let checked = Mutex::new(Checked::default());
+    two_at_a_time(stacks(), |stack| {
+        let mut found = None;
+        let name = format!("conformance of {stack}");
+        steps.run_beside(&name, command(&stack), |said| {
+            found = Some(judge(steps, &stack, said)?);
+            Ok(())
+        });
+        let mut checked = checked.lock().expect("no check panics");
+        checked.add(stack, found);
     });
-    let mut runnable = runnable.into_inner().expect("no check panics");
-    runnable.sort();
-    runnable
+    checked.into_inner().expect("no check panics")
+}
+
+/// Checks those that have failed once more, each alone. Those that can run here, in alphabetical order.
+pub(crate) fn check_again(steps: &Steps, checked: Checked) -> Vec<Runnable> {
+    let Checked { runnable, failed } = checked;
+    let mut all = Checked {
+        runnable,
+        failed: Vec::new(),
+    };
+    for stack in failed {
+        let mut found = None;
+        let name = format!("conformance of {stack}, again, alone");
+        steps.run_with(&name, command(&stack), |said| {
+            found = Some(judge(steps, &stack, said)?);
+            Ok(())
+        });
+        all.add(stack, found);
+    }
+    all.runnable.sort();
+    all.runnable
 }
 
 /// The folders in `stacks/` that hold a stack, in alphabetical order.
@@ -45,50 +85,39 @@ fn stacks() -> Vec<String> {
     stacks
 }
 
-/// Checks one stack; the workloads that its default variant answers.
-fn of_stack(steps: &Steps, stack: &str) -> Vec<String> {
-    let mut workloads = Vec::new();
-    steps.run_with(
-        &format!("conformance of {stack}"),
-        deadheat(&["stacks", "check", stack, "--json"]),
-        |said| {
-            let found: Value =
-                serde_json::from_str(said).map_err(|error| format!("its output: {error}"))?;
-            let findings = found["findings"]
-                .as_array()
-                .ok_or("its output has no findings")?;
-            workloads = judge(steps, findings)?;
-            println!(
-                "{stack}: {} passed, 0 failed, {} unavailable",
-                found["passed"], found["unavailable"]
-            );
-            Ok(())
-        },
-    );
-    workloads
+fn command(stack: &str) -> Command {
+    deadheat(&["stacks", "check", stack, "--json"])
 }
 
 /// Tells what is unavailable; the workloads that the first target, a stack's default variant, has passed.
 ///
 /// # Errors
 /// When nothing was found, or something failed.
-fn judge(steps: &Steps, findings: &[Value]) -> Result<Vec<String>, String> {
+fn judge(steps: &Steps, stack: &str, said: &str) -> Result<Vec<String>, String> {
+    let found: Value =
+        serde_json::from_str(said).map_err(|error| format!("its output: {error}"))?;
+    let findings = found["findings"].as_array();
+    let findings = findings.ok_or("its output has no findings")?;
     let default = &findings.first().ok_or("nothing was checked")?["target"];
     let mut workloads = Vec::new();
     for finding in findings {
-        let name = finding["target"].as_str().unwrap_or_default();
-        match finding["result"].as_str() {
-            Some("passed") if finding["target"] == *default => {
+        let text = |name: &str| finding[name].as_str().unwrap_or_default();
+        match text("result") {
+            "passed" if finding["target"] == *default => {
                 workloads.extend(finding["workload"].as_str().map(str::to_owned));
             }
-            Some("passed") => {}
-            Some("unavailable") => {
-                let because = finding["reason"].as_str().unwrap_or_default();
-                steps.not_tested(Lack::new(name, because));
+            "passed" => {}
+            "unavailable" => steps.not_tested(Lack::new(text("target"), text("reason"))),
+            _ => {
+                let (target, workload) = (text("target"), text("workload"));
+                return Err(format!("{target} {workload}: {}", text("reason")));
             }
-            _ => return Err(format!("{name}: {finding:#}")),
         }
     }
+    println!(
+        "{stack}: {} passed, 0 failed, {} unavailable",
+        found["passed"], found["unavailable"]
+    );
     Ok(workloads)
 }
 
@@ -103,11 +132,13 @@ mod tests {
     fn a_stack_can_run_here_when_its_default_variant_can() {
         let steps = Steps::new(&Strictness::full(), true);
         let finding = |target: &str, result: &str| json!({"target": target, "workload": "json", "result": result, "reason": "no JDK 21"});
-        let of = |findings: &[Value]| judge(&steps, findings);
+        let of =
+            |findings: &[Value]| judge(&steps, "a", &json!({ "findings": findings }).to_string());
         let both = [finding("a", "passed"), finding("a:b", "unavailable")];
         assert_eq!(of(&both), Ok(vec!["json".to_owned()]));
         assert_eq!(of(&[finding("a", "unavailable")]), Ok(Vec::new()));
-        assert!(of(&[finding("a", "passed"), finding("a", "failed")]).is_err());
+        let failed = of(&[finding("a", "passed"), finding("a", "failed")]);
+        assert_eq!(failed, Err("a json: no JDK 21".to_owned()));
         assert!(of(&[]).is_err());
     }
 }

@@ -113,7 +113,8 @@ fn main() -> ExitCode {
         }),
         Command::Conformance(strictness) => alone(&strictness, |steps| {
             if tests::build(steps) {
-                conformance::check(steps);
+                let checked = conformance::check(steps);
+                conformance::check_again(steps, checked);
             }
         }),
         Command::Cluster => alone(&Strictness::full(), cluster::cluster),

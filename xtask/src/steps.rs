@@ -88,7 +88,7 @@ pub(crate) struct Steps {
     started: Instant,
     done: Mutex<Vec<Step>>,
     lacks: Mutex<Vec<Lack>>,
-    /// Names of tests that failed once.
+    /// What failed once and is run again, alone.
     again: Mutex<Vec<String>>,
 }
 
@@ -97,7 +97,7 @@ enum Outcome {
     Passed,
     /// Something was not brought, and is listed by who needs it.
     Partly,
-    /// Tests failed that are run again, alone, by a step of their own.
+    /// It failed, and is run again, alone, by a step of its own.
     Again,
     /// A signal ended it.
     Interrupted,
@@ -139,10 +139,16 @@ impl Steps {
 
     /// Runs a command in the project's folder; it fails when its exit status is not 0. True when it passed.
     pub(crate) fn run(&self, name: &str, command: Command) -> bool {
-        self.run_with(name, command, |said| {
-            print!("{said}");
+        let mut output = String::new();
+        let passed = self.run_with(name, command, |said| {
+            said.clone_into(&mut output);
             Ok(())
-        })
+        });
+        // What failed has shown it.
+        if passed {
+            print!("{output}");
+        }
+        passed
     }
 
     /// The same; what the command wrote to standard output goes to `judge`, which may find fault with it. It is shown
@@ -150,37 +156,75 @@ impl Steps {
     pub(crate) fn run_with(
         &self,
         name: &str,
-        mut command: Command,
+        command: Command,
         judge: impl FnOnce(&str) -> Result<(), String>,
     ) -> bool {
         let Some(begun) = begin(name) else {
             return false;
         };
-        let shown = shown(&command);
-        let mut cpu = None;
-        let ran = self
-            .execute(name, &mut command)
-            .map_err(|error| format!("{shown}: {error}"));
-        let judged = ran.and_then(|(usage, said)| {
-            cpu = Some(usage.user + usage.system);
-            let judged = match usage.failure() {
-                Some(why) => Err(format!("{shown}: {why}")),
-                None => judge(&said),
-            };
-            judged.inspect_err(|_| print!("{said}"))
-        });
+        let (judged, cpu) = self.judged(name, command, judge);
         self.note(name, judged.into(), begun.elapsed(), cpu)
     }
 
-    /// Runs tests. Those that fail are for [`Self::to_run_again`] to say.
-    pub(crate) fn run_tests(&self, name: &str, mut command: Command) {
+    /// The same for what is run again, alone, when it fails: beside others it may have failed for want of a CPU.
+    pub(crate) fn run_beside(
+        &self,
+        name: &str,
+        command: Command,
+        judge: impl FnOnce(&str) -> Result<(), String>,
+    ) -> bool {
         let Some(begun) = begin(name) else {
-            return;
+            return false;
+        };
+        let (judged, cpu) = self.judged(name, command, judge);
+        let outcome = match judged {
+            Ok(()) => Outcome::Passed,
+            Err(problem) => {
+                println!("failed, and will be run again: {name}: {problem}");
+                self.again([format!("{name}: {problem}")]);
+                Outcome::Again
+            }
+        };
+        self.note(name, outcome, begun.elapsed(), cpu)
+    }
+
+    /// What `judge` says of a command's output, with its exit status where that is not 0, and the CPU time that it took.
+    fn judged(
+        &self,
+        name: &str,
+        mut command: Command,
+        judge: impl FnOnce(&str) -> Result<(), String>,
+    ) -> (Result<(), String>, Option<Duration>) {
+        let shown = shown(&command);
+        match self.execute(name, &mut command) {
+            Err(error) => (Err(format!("{shown}: {error}")), None),
+            Ok((usage, said)) => {
+                let judged = match (usage.failure(), judge(&said)) {
+                    (None, judged) => judged,
+                    (Some(why), Ok(())) => Err(format!("{shown}: {why}")),
+                    (Some(why), Err(problem)) => Err(format!("{problem} ({shown}: {why})")),
+                };
+                let judged = judged.inspect_err(|_| print!("{said}"));
+                (judged, Some(usage.user + usage.system))
+            }
+        }
+    }
+
+    /// Notes what has failed and is run again.
+    fn again(&self, what: impl IntoIterator<Item = String>) {
+        self.again.lock().expect("no step panics").extend(what);
+    }
+
+    /// Runs tests; the names of those that failed, which are to be run again, alone.
+    pub(crate) fn run_tests(&self, name: &str, mut command: Command) -> Vec<String> {
+        let mut failed = Vec::new();
+        let Some(begun) = begin(name) else {
+            return failed;
         };
         let (outcome, cpu) = match self.execute(name, &mut command) {
             Ok((usage, said)) => {
                 print!("{said}");
-                let failed = failed_tests(&said);
+                failed = failed_tests(&said);
                 let outcome = match usage.failure() {
                     None => Outcome::Passed,
                     // It did not compile, or a test ended the process.
@@ -189,7 +233,7 @@ impl Steps {
                     }
                     Some(_) => Outcome::Again,
                 };
-                self.again.lock().expect("no step panics").extend(failed);
+                self.again(failed.iter().cloned());
                 (outcome, Some(usage.user + usage.system))
             }
             Err(error) => (
@@ -198,11 +242,7 @@ impl Steps {
             ),
         };
         self.note(name, outcome, begun.elapsed(), cpu);
-    }
-
-    /// The tests that failed in [`Self::run_tests`].
-    pub(crate) fn to_run_again(&self) -> Vec<String> {
-        self.again.lock().expect("no step panics").clone()
+        failed
     }
 
     /// Runs a command that may fail: what it did not bring is listed by the steps that need it.
@@ -319,8 +359,8 @@ impl Steps {
                 Outcome::Passed | Outcome::Partly | Outcome::Again => passed += 1,
             }
         }
-        for test in again.into_inner().expect("no step panics") {
-            println!("failed the first time, and was run again, alone: {test}");
+        for what in again.into_inner().expect("no step panics") {
+            println!("failed the first time, and was run again, alone: {what}");
         }
         for lack in &allowed {
             println!("not tested here: {}, because {}", lack.what, lack.because);
@@ -508,11 +548,12 @@ failures:
 
 test result: FAILED'; exit 101";
         let steps = steps(false, &[]);
-        steps.run_tests("tests", shell(failing));
-        assert_eq!(steps.to_run_again(), ["a::b", "c", "d::e"]);
+        let failed = steps.run_tests("tests", shell(failing));
+        assert_eq!(failed, ["a::b", "c", "d::e"]);
         let outcome = |steps: &Steps| steps.done.lock().unwrap().last().unwrap().outcome.clone();
         assert_eq!(outcome(&steps), Outcome::Again);
-        steps.run_tests("tests", shell("echo 'error: could not compile'; exit 101"));
+        let failed = steps.run_tests("tests", shell("echo 'error: could not compile'; exit 101"));
+        assert!(failed.is_empty());
         assert!(matches!(outcome(&steps), Outcome::Failed(_)));
         assert_eq!(steps.finish(), ExitCode::FAILURE);
     }

@@ -34,7 +34,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
         return;
     }
     let (is_set_up, set_up) = mpsc::channel();
-    let stacks = thread::scope(|scope| {
+    let (checked, failed) = thread::scope(|scope| {
         let stacks = scope.spawn(move || {
             setup::set_up(steps);
             // Nobody waits for it any more if lint has panicked.
@@ -50,10 +50,11 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
         );
         // Set-up installs what tests need.
         let _ = set_up.recv();
-        tests(steps);
-        stacks.join().expect("no check panics")
+        let failed = tests(steps);
+        (stacks.join().expect("no check panics"), failed)
     });
-    serial_tests(steps);
+    serial_tests(steps, failed);
+    let stacks = conformance::check_again(steps, checked);
     cluster::cluster(steps);
     thread::scope(|scope| {
         scope.spawn(|| browser::test(steps));
@@ -77,29 +78,33 @@ pub(crate) fn build(steps: &Steps) -> bool {
     steps.run("build", build)
 }
 
-/// The workspace's tests. Those of the command line wait most of the time, so the others run beside them.
-fn tests(steps: &Steps) {
+/// The workspace's tests. Those of the command line wait most of the time, so the others run beside them. Those that
+/// failed.
+fn tests(steps: &Steps) -> Vec<String> {
     let lacks = target().join("tmp/not-tested");
     let _ = fs::remove_file(&lacks);
-    thread::scope(|scope| {
-        scope.spawn(|| {
+    let failed = thread::scope(|scope| {
+        let others = scope.spawn(|| {
             let mut others = test(&lacks, &["--lib", "--bins"]);
             for name in integration_tests() {
                 others.args(["--test", &name]);
             }
-            steps.run_tests("tests", others);
+            let failed = steps.run_tests("tests", others);
             steps.run("examples in the documentation", test(&lacks, &["--doc"]));
+            failed
         });
         let mut cli = test(&lacks, &["--test", CLI]);
         cli.args(["--", WAITING_THREADS]);
         cli.args(SERIAL.iter().flat_map(|name| ["--skip", name]));
-        steps.run_tests("tests of the command line", cli);
+        let failed = steps.run_tests("tests of the command line", cli);
+        [failed, others.join().expect("no step panics")].concat()
     });
     // Cargo does not run it by itself: it needs the network.
     let mut download = test(&lacks, &["--test", "runner", "--", "--ignored", "--exact"]);
     download.arg("services::postgres::the_download_works");
     steps.run("download of PostgreSQL", download);
     list(steps, &lacks);
+    failed
 }
 
 /// The crates' integration tests, but for those of the command line: each is a folder with a `main.rs`.
@@ -125,13 +130,12 @@ fn test(lacks: &Path, which: &[&str]) -> Command {
 /// What nothing may run beside: tests that need that, and once more the tests that have failed. Among a dozen programs on
 /// two busy CPUs, what waits for a process now and then waits longer than it was thought to; such a test is to be mended,
 /// and is named at the end.
-fn serial_tests(steps: &Steps) {
+fn serial_tests(steps: &Steps, mut failed: Vec<String>) {
     let lacks = target().join("tmp/not-tested-serial");
     let _ = fs::remove_file(&lacks);
     let mut serial = test(&lacks, &["--test", CLI, "--", "--test-threads=1"]);
     serial.args(SERIAL);
-    steps.run_tests("tests of the command line, serial", serial);
-    let failed = steps.to_run_again();
+    failed.extend(steps.run_tests("tests of the command line, serial", serial));
     if !failed.is_empty() {
         let mut again = test(&lacks, &["--tests", "--", "--test-threads=1", "--exact"]);
         again.args(failed);

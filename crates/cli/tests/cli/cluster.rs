@@ -21,7 +21,6 @@ use crate::support::{
     loaded::{Loaded, load},
     network::Network,
     processes,
-    recorded::journal_lines,
     running::command,
 };
 
@@ -287,10 +286,7 @@ fn a_database_on_another_host_is_for_the_servers_alone_and_goes_with_the_session
         command.arg(network.ssh());
         command.arg(format!("--database=h1={}", network.address(1)));
         let running = Running::start_command(root.path(), command, "run with a database elsewhere");
-        eventually("a heat", || {
-            let folder = root.sessions().pop()?;
-            (journal_lines(&folder) >= 1).then_some(())
-        });
+        root.wait_for_lines(1);
         let database = root.session().record.header.postgres;
         let database = database.expect("a database");
         assert!(database.ends_with(" on h1"), "{database}");

@@ -13,12 +13,10 @@ use deadheat_model::{
     heats::{EndReason, SessionRecord},
 };
 use deadheat_runner::session::{HEADER_FILE, heats::read_session};
-use deadheat_testkit::{OracleServer, Script, Step, Turn};
+use deadheat_testkit::{OracleServer, RefusingPort, Script, Step, Turn};
 use rustix::process::Signal;
 
-use crate::support::{
-    Ended, Fake, Root, Running, eventually, flat, recorded::journal_lines, running,
-};
+use crate::support::{Ended, Fake, Root, Running, eventually, flat, running};
 
 /// Short heats: what they find is not looked at, and is no reason for exit status 1.
 const SHORT: &str = "--heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms -c 2 --seed 7 --fail-if-slower 99%";
@@ -189,10 +187,8 @@ fn a_side_that_fails_ends_it_and_is_named() {
         let text = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
         vec![Step::Send(text.to_vec())]
     });
-    let refusing = {
-        let gone = server(Duration::ZERO, Duration::ZERO);
-        url(&gone)
-    };
+    let port = RefusingPort::new().expect("a port that nobody listens on");
+    let refusing = format!("http://{}/", port.address());
     for (other, said) in [(url(&wrong), "500"), (refusing, "refused")] {
         let root = Root::with(&[]);
         root.deadheat(&format!("compare {} {other} --heats 5 {SHORT}", url(&good)))
@@ -229,7 +225,7 @@ fn an_interrupt_leaves_the_figures_without_a_verdict_in_every_format() {
         url(&one),
         url(&other)
     ));
-    wait_for_heats(&root, 3);
+    root.wait_for_lines(3);
     running.signal(Signal::INT);
     let ended = running.wait().exits(130);
     let folder = root.session_folder();
@@ -268,7 +264,7 @@ fn without_a_look_the_gate_does_not_pass() {
     let root = Root::with(&[]);
     let one = server(milliseconds(1), Duration::ZERO);
     let running = root.start(&format!("compare {0} {0} --heats 500 {SHORT}", url(&one)));
-    wait_for_heats(&root, 1);
+    root.wait_for_lines(1);
     running.signal(Signal::INT);
     let ended = running.wait().exits(130);
     let told = flat(&ended.stdout);
@@ -299,14 +295,6 @@ fn no_password_of_a_command_is_shown_or_recorded() {
         assert!(!text.contains("s3cret"), "{text}");
     }
     assert!(header.contains("DB=postgres://…") && heats.contains("DB=postgres://…"));
-}
-
-#[track_caller]
-fn wait_for_heats(root: &Root, count: usize) {
-    eventually(&format!("{count} heats in the journal"), || {
-        let folder = root.sessions().pop()?;
-        (journal_lines(&folder) >= count).then_some(())
-    });
 }
 
 const GOOD: &str = "cmd:env FAULT=unhurried python3 -I -S stacks/fake-one/server.py";
@@ -553,10 +541,7 @@ fn a_revision_is_compared_with_the_work_tree_and_leaves_no_folder() {
 fn equal_sources_are_told_and_an_interrupt_leaves_no_folder_of_a_revision() {
     let root = checkout();
     let running = root.start(&format!("compare fake-one @HEAD --heats 500 {OF_STACKS}"));
-    eventually("a heat in the journal", || {
-        let folder = root.sessions().pop()?;
-        (folder.join(HEADER_FILE).exists() && journal_lines(&folder) >= 1).then_some(())
-    });
+    root.wait_for_lines(1);
     assert!(
         !root.temporary().is_empty(),
         "the revision's folder is there meanwhile"

@@ -350,9 +350,9 @@ fn a_statement_that_is_parsed_for_each_request() {
         "h.pool.Query(ctx, firstUsers, pgx.QueryExecModeExec)",
     );
     let rule = [
-        "64 times GET /users: a connection prepares its statement once",
+        "256 times GET /users: a connection prepares its statement once",
         "declares `prepared = false` under [database]",
-        "got 64 times parsed for 64 reads",
+        "got 256 times parsed for 256 reads",
     ];
     assert_found(&[parsed], "users", &rule);
     if let Some(found) = check(&[parsed, PREPARED], "users") {
@@ -373,9 +373,9 @@ fn a_statement_that_is_prepared_although_the_manifest_says_that_it_is_not() {
 fn a_test_of_the_connection_before_each_request() {
     let ping = ("users.go", "{ return false }", "{ return true }");
     let rule = [
-        "64 times GET /users: a request sends one statement to PostgreSQL",
+        "256 times GET /users: a request sends one statement to PostgreSQL",
         "declares `other-statements = true` under [database]",
-        "got 64 other statements beside 64 reads",
+        "got 256 other statements beside 256 reads",
     ];
     assert_found(&[ping], "users", &rule);
 }

@@ -3,7 +3,7 @@
 use deadheat_model::heats::EndReason;
 use rustix::process::Signal;
 
-use crate::support::{Fake, PATIENCE, Root, eventually, recorded::journal_lines};
+use crate::support::{Fake, PATIENCE, Root, eventually};
 
 /// A build that never ends, with a grandchild in a session of its own that ignores SIGTERM.
 const ENDLESS_BUILD: &str = r#"
@@ -14,21 +14,12 @@ sleep 600
 """]]
 "#;
 
-/// Waits until so many heats are in the journal.
-#[track_caller]
-fn wait_for_heats(root: &Root, count: usize) {
-    eventually(&format!("{count} heats in the journal"), || {
-        let folder = root.sessions().pop()?;
-        (journal_lines(&folder) >= count).then_some(())
-    });
-}
-
 #[test]
 fn once_after_a_heat_ends_in_a_valid_report() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
         let running = root.start_run("--heats 500 --heat-time 300ms");
-        wait_for_heats(&root, 1);
+        root.wait_for_figures();
         running.signal(signal);
         running
             .wait()

@@ -6,7 +6,7 @@ use deadheat_model::heats::EndReason;
 use deadheat_runner::session::heats::HEATS_FILE;
 use rustix::process::Signal;
 
-use crate::support::{Fake, Root, Running, eventually, recorded::journal_lines};
+use crate::support::{Fake, Root, eventually, recorded::journal_lines};
 
 /// What only a page that reloads itself has.
 const RELOADS: &str = "location.reload";
@@ -108,22 +108,18 @@ fn the_page_has_the_heats_so_far_and_becomes_the_final_report() {
 #[test]
 fn a_session_that_continues_has_a_live_page_only_if_it_is_asked_again() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    // Of this many short heats, one has figures also on a busy machine.
-    const FIGURES: usize = 3;
-    let interrupted_after = |lines: usize, running: Running| {
-        eventually("more in the journal", || {
-            let folder = root.sessions().pop()?;
-            (journal_lines(&folder) >= lines).then_some(())
-        });
-        running.signal(Signal::INT);
-        running.wait().exits(0)
-    };
-    interrupted_after(FIGURES, root.start_run("--live --heats 9")).tells(&["live: results/"]);
+    let running = root.start_run("--live --heats 50");
+    root.wait_for_figures();
+    running.signal(Signal::INT);
+    running.wait().exits(0).tells(&["live: results/"]);
     let folder = root.session_folder();
     let resume = format!("run --resume {}", folder.display());
     // A line that says that it continues, and a heat.
     let lines = journal_lines(&folder) + 2;
-    let ended = interrupted_after(lines, root.start(&resume));
+    let running = root.start(&resume);
+    root.wait_for_lines(lines);
+    running.signal(Signal::INT);
+    let ended = running.wait().exits(0);
     assert!(!ended.stderr.contains("live: "), "{ended}");
     let record = root.session().record;
     let complete = record.heats.iter().filter(|one| one.is_complete()).count();

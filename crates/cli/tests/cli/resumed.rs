@@ -9,20 +9,11 @@ use serde_json::{Value, json};
 
 use crate::support::{Ended, Fake, Recorded, Root, Running, eventually, recorded::journal_lines};
 
-/// Waits until so many lines are in the journal of the only session.
-#[track_caller]
-fn wait_for_lines(root: &Root, count: usize) {
-    eventually(&format!("{count} lines in the journal"), || {
-        let folder = root.sessions().pop()?;
-        (journal_lines(&folder) >= count).then_some(())
-    });
-}
-
-/// A session that was interrupted after its first heat.
+/// A session that was interrupted when it had figures.
 fn interrupted(stacks: &[Fake], options: &str) -> Root {
     let root = Root::with(stacks);
     let running = root.start_run(options);
-    wait_for_lines(&root, 1);
+    root.wait_for_figures();
     running.signal(Signal::INT);
     running.wait().exits(0);
     assert_eq!(root.session().record.end, Some(EndReason::Interrupted));
@@ -70,7 +61,7 @@ fn an_interrupted_session_goes_on_as_often_as_it_takes() {
     let lines = journal_lines(&folder);
     let running = start(&root, "");
     // A line that says that it goes on, and a heat.
-    wait_for_lines(&root, lines + 2);
+    root.wait_for_lines(lines + 2);
     running.signal(Signal::INT);
     let complete = before.heats.iter().filter(|one| one.is_complete());
     let recorded = match complete.count() {
@@ -260,7 +251,7 @@ fn one_process_at_a_time() {
     });
     start(&root, "").wait_alone().exits(2).tells(&[&pid]);
     // Of so many short heats, one has figures also on a busy machine.
-    wait_for_lines(&root, 3);
+    root.wait_for_lines(3);
     start(&root, "")
         .wait_alone()
         .exits(2)
@@ -270,7 +261,7 @@ fn one_process_at_a_time() {
     running.wait().exits(0);
     let running = start(&root, "");
     let pid = format!("process {} writes this session", running.pid());
-    wait_for_lines(&root, journal_lines(&root.session_folder()) + 2);
+    root.wait_for_lines(journal_lines(&root.session_folder()) + 2);
     start(&root, "").wait_alone().exits(2).tells(&[&pid]);
     running.signal(Signal::INT);
     running.wait().exits(0);

@@ -9,7 +9,6 @@ use rustix::process::Signal;
 use crate::support::{
     Fake, Root, Running, eventually,
     processes::{self, Processes},
-    recorded::journal_lines,
     running::command,
 };
 
@@ -121,7 +120,7 @@ fn a_file_names_the_hosts_and_options_take_precedence() {
 fn a_heat_that_loses_a_host_counts_for_nothing_and_the_session_goes_on() {
     let root = root();
     let running = root.start_run(&options(&root, "--heats 3 --heat-time 400ms"));
-    wait_for_lines(&root, 1);
+    root.wait_for_lines(1);
     let (pid, _) = eventually("an agent", || agents(running.pid()).pop_last());
     processes::signal(pid, Signal::KILL);
     running
@@ -147,7 +146,7 @@ fn a_heat_that_loses_a_host_counts_for_nothing_and_the_session_goes_on() {
 fn a_host_that_stays_away_ends_the_session_which_can_go_on_later() {
     let root = root();
     let running = root.start_run(&options(&root, "--heats 3 --heat-time 400ms"));
-    wait_for_lines(&root, 1);
+    root.wait_for_lines(1);
     reached(&root, "b", "echo no route to it >&2; exit 255");
     let ours = agents(running.pid());
     assert_eq!(ours.len(), 2, "{ours:?}");
@@ -179,13 +178,6 @@ fn a_host_that_cannot_be_reached_is_named_before_anything_is_built() {
         .exits(3)
         .tells(&["host b: ", "no route to it"]);
     root.assert_nothing_runs(BOUND, "a session that did not begin");
-}
-
-fn wait_for_lines(root: &Root, count: usize) {
-    eventually("heats in the journal", || {
-        let folder = root.sessions().pop()?;
-        (journal_lines(&folder) >= count).then_some(())
-    });
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, sync::Barrier, thread};
 
+use deadheat_model::stack::Http;
+
 use super::{Fault, PATIENCE, Verifier, connections::judged, question::Question, wire::Wire};
 
 /// Connections at once.
@@ -16,27 +18,7 @@ impl Verifier<'_> {
         let questions = self.questions(CONNECTIONS * EACH)?;
         let counted = self.service_count()?;
         let sessions = self.sessions()?;
-        let together = Barrier::new(CONNECTIONS);
-        let keep_alive = self.declared.http.keep_alive;
-        let (address, barrier) = (self.address, &together);
-        let results: Vec<Result<(), Fault>> = thread::scope(|scope| {
-            let clients: Vec<_> = questions
-                .chunks(EACH)
-                .enumerate()
-                .map(|(index, own)| {
-                    scope.spawn(move || client(address, keep_alive, index, own, barrier))
-                })
-                .collect();
-            clients
-                .into_iter()
-                .map(|client| {
-                    client
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect()
-        });
-        results.into_iter().collect::<Result<(), Fault>>()?;
+        ask_together(self.address, self.declared.http, &questions)?;
         self.passed += questions.len() as u32;
         let answers = questions.len() as u64;
         let asked = format!(
@@ -46,6 +28,31 @@ impl Verifier<'_> {
         self.expect_service_count(&asked, counted, answers..=answers)?;
         self.check_pool(&asked, sessions, answers)
     }
+}
+
+/// Asks all of `questions` over up to [`CONNECTIONS`] connections at once: each asks its next one when it has an answer.
+///
+/// # Errors
+/// The first wrong answer of the first connection that got one.
+pub(super) fn ask_together(
+    address: SocketAddr,
+    declared: Http,
+    questions: &[Question],
+) -> Result<(), Fault> {
+    let each = questions.len().div_ceil(CONNECTIONS).max(1);
+    let together = &Barrier::new(questions.len().div_ceil(each));
+    thread::scope(|scope| {
+        let clients = questions.chunks(each).enumerate().map(|(index, own)| {
+            scope.spawn(move || client(address, declared.keep_alive, index, own, together))
+        });
+        let clients: Vec<_> = clients.collect();
+        let results = clients.into_iter().map(|client| {
+            let joined = client.join();
+            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        // All of them are waited for.
+        results.collect::<Vec<_>>().into_iter().collect()
+    })
 }
 
 /// One client of the crowd: connects, waits for the others, and asks its questions.
@@ -62,7 +69,7 @@ fn client(
     let mut open = Some(first);
     for (round, question) in questions.iter().enumerate() {
         let asked = format!(
-            "{}, request {} on connection {} of {CONNECTIONS} at once",
+            "{}, request {} on connection {} of many at once",
             question.name(),
             round + 1,
             index + 1

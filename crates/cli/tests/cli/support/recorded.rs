@@ -6,8 +6,8 @@ use std::{
 };
 
 use deadheat_model::{
-    heat::{HeatEnd, MemberRecord, Role},
-    heats::{JournalEntry, SessionRecord},
+    heat::{HeatEnd, MemberRecord, Role, SliceRecord},
+    heats::{JournalEntry, MeasuredHeat, SessionRecord},
     session::{TargetRecord, TargetState},
     stack_failure::StackFailure,
 };
@@ -194,6 +194,16 @@ impl Recorded {
             _ => flat(&text),
         }
     }
+}
+
+/// Whether there is a figure of each member in it: it is whole, and in one of its rounds all of them answered.
+pub fn has_figures(measured: &MeasuredHeat) -> bool {
+    let heat = &measured.heat;
+    let answered =
+        |slice: &SliceRecord| slice.tally.succeeded > 0 && slice.tally.failed.total() == 0;
+    let mut rounds = heat.rounds.iter();
+    measured.is_complete()
+        && rounds.any(|round| round.len() == heat.members.len() && round.iter().all(answered))
 }
 
 /// Whole lines of a journal: heats that are on the disk, and perhaps the end.

@@ -8,10 +8,15 @@ use std::{
     time::Duration,
 };
 
+use deadheat_runner::session::heats::read_session;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::{Ended, Fake, Recorded, Running, eventually, fake, processes, running};
+use super::{
+    Ended, Fake, Recorded, Running, eventually, fake, processes,
+    recorded::{has_figures, journal_lines},
+    running,
+};
 
 /// The workload of the fake stacks: as the project's own, with few connections and every answer compared.
 const PLAINTEXT: &str = r#"id = "plaintext"
@@ -176,6 +181,25 @@ impl Root {
             "there should be one session: {sessions:?}"
         );
         sessions[0].clone()
+    }
+
+    /// Waits until the journal of its only session has so many lines.
+    #[track_caller]
+    pub fn wait_for_lines(&self, count: usize) {
+        eventually(&format!("{count} lines in the journal"), || {
+            let folder = self.sessions().pop()?;
+            (journal_lines(&folder) >= count).then_some(())
+        });
+    }
+
+    /// Waits until its only session has figures of all stacks: a whole heat with a round in which each of them answered.
+    /// On a busy machine the first heats may have none, because their slices take a few milliseconds.
+    #[track_caller]
+    pub fn wait_for_figures(&self) {
+        eventually("a heat with figures", || {
+            let record = read_session(&self.sessions().pop()?).ok()?;
+            record.heats.iter().any(has_figures).then_some(())
+        });
     }
 
     /// Its only session, read back.
