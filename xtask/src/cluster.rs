@@ -18,14 +18,29 @@ const PROGRAMS: [(&str, &str); 8] = [
 /// A namespace that is made to see whether one can be.
 const TRIAL: &str = "deadheat-trial";
 
-/// Runs them, one after the other.
-pub(crate) fn cluster(steps: &Steps) {
+/// Runs them, one after the other. Those that failed are for [`cluster_again`].
+pub(crate) fn cluster(steps: &Steps) -> Vec<String> {
     if let Err(because) = possible() {
-        return steps.not_tested(Lack::new("cluster", &because));
+        steps.not_tested(Lack::new("cluster", &because));
+        return Vec::new();
     }
+    steps.run_tests("several hosts", tests(&["cluster::"]))
+}
+
+/// Runs those that failed beside other steps once more.
+pub(crate) fn cluster_again(steps: &Steps, failed: &[String]) {
+    if !failed.is_empty() {
+        let names: Vec<&str> = failed.iter().map(String::as_str).collect();
+        let mut tests = tests(&names);
+        tests.arg("--exact");
+        steps.run("several hosts, tests that failed, again, alone", tests);
+    }
+}
+
+fn tests(names: &[&str]) -> Command {
     let mut tests = cargo(&["test", "--workspace", "--quiet", "--test", "cli", "--"]);
-    tests.args(["cluster::", "--ignored", "--test-threads=1"]);
-    steps.run("several hosts", tests);
+    tests.args(["--ignored", "--test-threads=1"]).args(names);
+    tests
 }
 
 fn possible() -> Result<(), String> {

@@ -117,7 +117,10 @@ fn main() -> ExitCode {
                 conformance::check_again(steps, checked);
             }
         }),
-        Command::Cluster => alone(&Strictness::full(), cluster::cluster),
+        Command::Cluster => alone(&Strictness::full(), |steps| {
+            let failed = cluster::cluster(steps);
+            cluster::cluster_again(steps, &failed);
+        }),
         Command::Fuzz { seconds, keep } => alone(&Strictness::full(), |steps| {
             fuzz::fuzz(steps, seconds, keep)
         }),

@@ -55,11 +55,14 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
     });
     serial_tests(steps, failed);
     let stacks = conformance::check_again(steps, checked);
-    cluster::cluster(steps);
-    thread::scope(|scope| {
+    // Sessions wait for servers to start and for their upstream, hosts for each other.
+    let failed = thread::scope(|scope| {
+        let hosts = scope.spawn(|| cluster::cluster(steps));
         scope.spawn(|| browser::test(steps));
         session::short_sessions(steps, &stacks);
+        hosts.join().expect("no step panics")
     });
+    cluster::cluster_again(steps, &failed);
     peers::smoke(steps, binary());
     evidence::check(steps);
     if long {
