@@ -21,7 +21,7 @@ use deadheat_report::{
 use deadheat_runner::{files::write_whole, session::heats::read_session};
 use deadheat_stats::standings::standings;
 
-use crate::{invocation::shown, report::HTML_FILE};
+use crate::{invocation::shown, session_folders::HTML_FILE};
 
 /// A page that takes longer than this to write …
 const QUICK: Duration = Duration::from_secs(1);

@@ -14,9 +14,6 @@ use crate::{
     session_folders::{RESULTS, sessions},
 };
 
-/// The HTML report's file in a session's folder.
-pub(crate) const HTML_FILE: &str = "report.html";
-
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;
     if args.details && sink.format != Format::Text {

@@ -11,6 +11,9 @@ use serde::Deserialize;
 /// The folder of sessions, if nobody names another one.
 pub(crate) const RESULTS: &str = "results";
 
+/// The HTML report's file in a session's folder.
+pub(crate) const HTML_FILE: &str = "report.html";
+
 /// The folder of a session. These have the order in which their sessions started; one may have been renamed.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Found {

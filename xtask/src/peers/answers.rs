@@ -20,7 +20,7 @@ pub(crate) struct Answers {
 /// What failed, in the tool's words, or what is missing in the report.
 pub(crate) fn read(tool: Tool, report: &str) -> Result<Answers, String> {
     let answered = match tool {
-        Tool::Deadheat | Tool::Other => return super::deadheat::read(report),
+        Tool::Deadheat | Tool::Other => return deadheat(report),
         Tool::Wrk => wrk(report),
         Tool::Ab => ab(report),
         Tool::Hey => hey(report),
@@ -52,6 +52,37 @@ fn number(text: &str) -> Option<u64> {
 
 fn missing(what: &str) -> String {
     format!("its report has no {what}")
+}
+
+/// What `deadheat load --json` wrote (docs/formats.md). The whole load counts, its end included, because the CPU
+/// time is that of the whole process.
+fn deadheat(report: &str) -> Result<Answers, String> {
+    let report: Value =
+        serde_json::from_str(report).map_err(|error| format!("its report is no JSON: {error}"))?;
+    let total = &report["observation"]["total"];
+    let failed = total["failed"].as_object();
+    let failed = failed.ok_or("its report has no observation.total.failed")?;
+    for (kind, count) in failed {
+        if count.as_u64() != Some(0) {
+            return Err(format!("{kind}: {count}"));
+        }
+    }
+    Ok(Answers {
+        answered: total["succeeded"]
+            .as_u64()
+            .ok_or("its report has no observation.total.succeeded")?,
+        send_lag_p99_us: send_lag_p99_us(&report),
+    })
+}
+
+fn send_lag_p99_us(report: &Value) -> Option<f64> {
+    let latencies = report["figures"]["latencies"].as_array()?;
+    let lag = latencies.iter().find(|one| one["of"] == "send-lag")?;
+    let percentiles = lag["percentiles"].as_array()?;
+    let p99 = percentiles
+        .iter()
+        .find(|one| one["percent"].as_f64() == Some(99.0))?;
+    Some(p99["seconds"].as_f64()? * 1e6)
 }
 
 /// wrk: `175415 requests in 1.00s, 26.77MB read`. It tells of failures only when there are some.
@@ -156,6 +187,8 @@ fn only_200(statuses: &Value) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// A report as the tool writes it (cut to the lines that matter), its count, and the same with a failure in it.
@@ -253,5 +286,51 @@ mod tests {
     fn another_status_is_no_count() {
         let oha = r#"{"statusCodeDistribution": {"200": 9, "502": 1}, "errorDistribution": {}}"#;
         assert_eq!(read(Tool::Oha, oha), Err("status 502: 1".to_owned()));
+    }
+
+    fn report() -> Value {
+        json!({
+            "figures": { "latencies": [
+                { "of": "service-time", "percentiles": [{ "percent": 99.0, "seconds": 0.5 }] },
+                { "of": "send-lag", "percentiles": [
+                    { "percent": 50.0, "seconds": 0.00002 },
+                    { "percent": 99.0, "seconds": 0.00005 },
+                ] },
+            ] },
+            "observation": { "total": { "issued": 9, "succeeded": 9, "failed": {} } },
+        })
+    }
+
+    #[test]
+    fn valid_answers_and_the_send_lag_are_read() {
+        let answers = deadheat(&report().to_string()).unwrap();
+        assert_eq!(answers.answered, 9);
+        assert!((answers.send_lag_p99_us.unwrap() - 50.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_closed_loop_has_no_send_lag() {
+        let mut closed = report();
+        closed["figures"]["latencies"].as_array_mut().unwrap().pop();
+        assert_eq!(deadheat(&closed.to_string()).unwrap().send_lag_p99_us, None);
+    }
+
+    #[test]
+    fn a_failed_request_is_no_count() {
+        let mut failed = report();
+        failed["observation"]["total"]["failed"] = json!({ "reset": 2 });
+        assert_eq!(deadheat(&failed.to_string()), Err("reset: 2".to_owned()));
+    }
+
+    #[test]
+    fn a_report_without_its_counts_is_no_count() {
+        for key in ["failed", "succeeded"] {
+            let mut broken = report();
+            broken["observation"]["total"]
+                .as_object_mut()
+                .unwrap()
+                .remove(key);
+            assert!(deadheat(&broken.to_string()).unwrap_err().contains(key));
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     exit::{Exit, Failure},
     invocation::shown,
     output,
-    report::HTML_FILE,
+    session_folders::HTML_FILE,
 };
 
 /// Writes the report of a session that has ended beside it, and shows it.

@@ -241,36 +241,24 @@ fn what_writes_is_recognised() {
 /// A file's modules from the crate's root on: `load/live/mod.rs` is `["load", "live"]`.
 type Module = Vec<String>;
 
-/// The modules that are in circles today, one in a line. It may only get shorter.
-const IN_CIRCLES: &str = include_str!("circles.txt");
-
 #[test]
-fn no_more_modules_are_in_circles() {
+fn no_modules_are_in_a_circle() {
     let root = project();
     let xtask = root.join("xtask/src");
     let folders = product_folders(&root).into_iter().chain([xtask]);
-    let mut found = BTreeSet::new();
     for folder in folders {
-        let shown = folder.strip_prefix(&root).expect("below the project");
-        for module in circles(&folder).into_iter().flatten() {
-            found.insert(format!("{} {}", shown.display(), module.join("::")));
-        }
+        let circles = circles(&folder);
+        let shown = circles.iter().map(|circle| {
+            let modules = circle.iter().map(|module| module.join("::"));
+            modules.collect::<Vec<_>>().join(", ")
+        });
+        assert!(
+            circles.is_empty(),
+            "{}: modules that use each other in a circle; what they need of each other belongs in one below them:\n{}",
+            folder.display(),
+            shown.collect::<Vec<_>>().join("\n")
+        );
     }
-    let known: BTreeSet<String> = IN_CIRCLES.lines().map(str::to_owned).collect();
-    let list = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
-        let only: Vec<&str> = one.difference(other).map(String::as_str).collect();
-        only.join("\n")
-    };
-    assert!(
-        found.is_subset(&known),
-        "these modules use each other in a circle; what they need of each other belongs in one below them:\n{}",
-        list(&found, &known)
-    );
-    assert!(
-        known.is_subset(&found),
-        "these modules are in no circle any more: take them out of circles.txt\n{}",
-        list(&known, &found)
-    );
 }
 
 /// The circles of a crate's files, in each of which every file uses every other one, directly or through others: strongly

@@ -11,7 +11,7 @@ use std::{
 use deadheat_model::{session::TargetState, stack_failure::Phase};
 use deadheat_testkit::{Listen, Step, Turn};
 
-use crate::support::{Fake, PATIENCE, Recorded, Root, running::THIEF};
+use crate::support::{Fake, PATIENCE, Recorded, Root, root::MANY_ROUNDS, running::THIEF};
 
 const BAD: &str = "fake-bad";
 
@@ -159,7 +159,7 @@ fn one_with_a_grandchild_that_ends_when_it_is_asked_to() {
         Fake::faulty("fake-family", "has-a-grandchild"),
         Fake::good("fake-good"),
     ]);
-    root.run("").exits(0);
+    root.run(MANY_ROUNDS).exits(0);
     let session = root.session();
     session.assert_measured("fake-family");
     session.assert_measured("fake-good");
@@ -220,7 +220,7 @@ fn one_whose_port_was_taken_gets_another() {
         std::mem::take(&mut once)
             .then(|| TcpListener::bind(("127.0.0.1", port)).expect("the port is free"))
     });
-    root.run("").exits(0);
+    root.run(MANY_ROUNDS).exits(0);
     let taken = thief.next();
     let session = root.session();
     session.assert_measured("fake-unlucky");

@@ -8,12 +8,11 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Fake, Root, running};
+use crate::support::{Fake, Root, root::MANY_ROUNDS, running};
 
-/// A root folder with a session of two heats, and the session's folder.
+/// A root folder with a session, and the session's folder.
 fn measured() -> (Root, String) {
-    let root = Root::with(&[Fake::good("fake-one")]);
-    root.run("").exits(0);
+    let root = Root::interrupted(&[Fake::good("fake-one")], "--heats 50");
     let folder = root.session_folder().display().to_string();
     (root, folder)
 }
@@ -180,7 +179,7 @@ fn without_a_name_it_is_the_newest_session() {
         .exits(2)
         .has_no_data()
         .tells(&["newest session in results", "deadheat report FOLDER"]);
-    root.run("").exits(0);
+    root.run(MANY_ROUNDS).exits(0);
     let first = root.session_folder();
     // One that began a second later, under a name that comes before.
     let text = fs::read_to_string(first.join("session.json")).expect("reading the header");

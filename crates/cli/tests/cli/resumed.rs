@@ -9,17 +9,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Ended, Fake, Recorded, Root, Running, eventually, recorded::journal_lines};
 
-/// A session that was interrupted when it had figures.
-fn interrupted(stacks: &[Fake], options: &str) -> Root {
-    let root = Root::with(stacks);
-    let running = root.start_run(options);
-    root.wait_for_figures();
-    running.signal(Signal::INT);
-    running.wait().exits(0);
-    assert_eq!(root.session().record.end, Some(EndReason::Interrupted));
-    root
-}
-
 fn start(root: &Root, options: &str) -> Running {
     let folder = root.session_folder();
     root.start(&format!("run --resume {} {options}", folder.display()))
@@ -52,7 +41,7 @@ fn change(folder: &Path, change: impl FnOnce(&mut Value)) {
 
 #[test]
 fn an_interrupted_session_goes_on_as_often_as_it_takes() {
-    let root = interrupted(
+    let root = Root::interrupted(
         &[Fake::good("fake-one"), Fake::good("fake-two")],
         "--heats 6",
     );
@@ -98,7 +87,7 @@ fn an_interrupted_session_goes_on_as_often_as_it_takes() {
 /// More heats would change nothing, or there is no time for them: that is an end like that of a session with all heats.
 #[test]
 fn a_session_that_was_decided_or_used_its_budget_up_is_complete() {
-    let root = interrupted(&[Fake::good("fake-one")], "--heats 50");
+    let root = Root::interrupted(&[Fake::good("fake-one")], "--heats 50");
     let journal = root.session_folder().join(HEATS_FILE);
     let text = fs::read_to_string(&journal).expect("reading the journal");
     let started = root.told("started").len();
@@ -141,7 +130,7 @@ fn an_interrupt_before_its_first_heat_leaves_it_as_it_was() {
 [build]
 steps = [["sh", "-c", 'test ! -e "$DEADHEAT_TEST_EVENTS-slow" || { echo "slowly $$" >> "$DEADHEAT_TEST_EVENTS"; sleep 600; }']]
 "#;
-    let root = interrupted(&[Fake::good("fake-one").with(build)], "--heats 50");
+    let root = Root::interrupted(&[Fake::good("fake-one").with(build)], "--heats 50");
     let journal = root.session_folder().join(HEATS_FILE);
     let before = fs::read(&journal).expect("the journal");
     root.write("events-slow", "");
@@ -154,7 +143,7 @@ steps = [["sh", "-c", 'test ! -e "$DEADHEAT_TEST_EVENTS-slow" || { echo "slowly 
 
 #[test]
 fn what_has_changed_is_refused_with_all_reasons() {
-    let root = interrupted(
+    let root = Root::interrupted(
         &[Fake::good("fake-one"), Fake::good("fake-two")],
         "--heats 9",
     );
@@ -203,7 +192,7 @@ fn a_stack_that_is_gone_or_fails_now_is_a_change() {
     // A build that may fail for a reason outside of its sources.
     let build =
         "\n[build]\nsteps = [[\"sh\", \"-c\", 'test ! -e \"$DEADHEAT_TEST_EVENTS-broken\"']]\n";
-    let root = interrupted(
+    let root = Root::interrupted(
         &[Fake::good("fake-one").with(build), Fake::good("fake-two")],
         "--heats 9",
     );
@@ -222,12 +211,12 @@ fn a_stack_that_is_gone_or_fails_now_is_a_change() {
 #[test]
 fn a_stack_that_was_unavailable_stays_so() {
     let lacking = "\n[[toolchain]]\nprogram = \"no-such-program\"\nversion = [\"no-such-program\"]\nminimum = \"1\"\nhint = \"none\"\n";
-    let root = interrupted(
+    let root = Root::interrupted(
         &[
             Fake::good("fake-one"),
             Fake::good("fake-lacking").with(lacking),
         ],
-        "--heats 4",
+        "--heats 6",
     );
     resume(&root, "").exits(0).says(&["fake-lacking"]);
     let session = root.session();
@@ -250,8 +239,7 @@ fn one_process_at_a_time() {
         folder.join(HEATS_FILE).exists().then_some(())
     });
     start(&root, "").wait_alone().exits(2).tells(&[&pid]);
-    // Of so many short heats, one has figures also on a busy machine.
-    root.wait_for_lines(3);
+    root.wait_for_figures();
     start(&root, "")
         .wait_alone()
         .exits(2)
@@ -269,7 +257,7 @@ fn one_process_at_a_time() {
 
 #[test]
 fn options_that_change_what_is_measured_are_refused() {
-    let root = interrupted(&[Fake::good("fake-one")], "--heats 3");
+    let root = Root::interrupted(&[Fake::good("fake-one")], "--heats 6");
     resume(&root, "--heats 7 --seed 3")
         .exits(2)
         .has_no_data()
@@ -287,7 +275,7 @@ fn options_that_change_what_is_measured_are_refused() {
 
 #[test]
 fn what_is_no_session_is_told_so() {
-    let root = interrupted(&[Fake::good("fake-one")], "--heats 3");
+    let root = Root::interrupted(&[Fake::good("fake-one")], "--heats 6");
     for wrong in ["stacks", "nowhere"] {
         root.deadheat(&format!("run --resume {wrong}"))
             .exits(2)

@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use serde_json::Value;
 
-use crate::support::{Fake, Root};
+use crate::support::{Fake, Root, root::MANY_ROUNDS};
 
 fn two_stacks() -> Root {
     Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")])
@@ -13,7 +13,9 @@ fn two_stacks() -> Root {
 #[test]
 fn a_session_is_reported_in_every_format_and_leaves_no_unfinished_file() {
     let root = two_stacks();
-    root.run("").exits(0).says(&["fake-one", "fake-two"]);
+    root.run(MANY_ROUNDS)
+        .exits(0)
+        .says(&["fake-one", "fake-two"]);
     let session = root.session();
     session.assert_measured("fake-one");
     session.assert_measured("fake-two");
@@ -32,7 +34,7 @@ fn a_session_is_reported_in_every_format_and_leaves_no_unfinished_file() {
 #[test]
 fn every_heat_has_processes_of_its_own_and_each_is_asked_to_end() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    root.run("").exits(0);
+    root.run(MANY_ROUNDS).exits(0);
     root.session().assert_measured("fake-one");
     // One for the check, then one in each of two heats.
     let mut started = root.told("started");
@@ -58,7 +60,7 @@ fn a_slow_start_shows_in_the_time_to_the_first_answer() {
         Fake::good("fake-one"),
         Fake::faulty("fake-slow", "slow-start"),
     ]);
-    root.run("").exits(0);
+    root.run(MANY_ROUNDS).exits(0);
     let session = root.session();
     session.assert_measured("fake-one");
     session.assert_measured("fake-slow");

@@ -63,8 +63,12 @@ fn a_tunnel_leads_to_a_server_with_tls() {
         let seen = run(&spec);
         assert_eq!(seen.total.succeeded, 20, "{:?}", seen.examples);
         let server = server.seen_at_rest();
-        assert_eq!((server.requests, server.connections), (20, 2));
-        assert_eq!(proxy.asked(), [asked; 2]);
+        assert_eq!(server.requests, 20);
+        // On a busy machine the first may have done all before the second is there.
+        let tunnels = proxy.asked();
+        assert!(matches!(tunnels.len(), 1 | 2), "{tunnels:?}");
+        assert!(tunnels.iter().all(|one| one == asked), "{tunnels:?}");
+        assert!(server.connections >= 1 && server.connections <= tunnels.len() as u64);
         let head = &server.first[0];
         assert_eq!(
             (head.path.as_str(), head.header("host")),

@@ -248,6 +248,16 @@ impl Axis {
         }
     }
 
+    /// Where a value lies, from 0 to 1; values beyond an end lie at it.
+    pub(crate) fn at(&self, value: f64) -> f64 {
+        self.scale.at(value)
+    }
+
+    /// The values that are written at it, with their labels.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (f64, &str)> {
+        self.ticks.iter().map(|tick| (tick.value, &*tick.label))
+    }
+
     fn new(unit: Unit, scale: Scale) -> Self {
         let ticks = |apart| -> Vec<f64> {
             // Minutes and hours are round, not their seconds.

@@ -6,6 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// How often each side says that it is there.
+pub(super) const PULSE: Duration = Duration::from_secs(1);
+/// A side that hears nothing of the other for so long takes it for lost.
+pub(super) const SILENCE: Duration = Duration::from_secs(6);
+
 /// How long agents may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
@@ -32,8 +37,8 @@ impl Patience {
     pub(super) const USUAL: Self = Self {
         greeting: Duration::from_secs(60),
         preparation: Duration::from_secs(30),
-        silence: super::serve::SILENCE,
-        question: super::serve::SILENCE,
+        silence: SILENCE,
+        question: SILENCE,
         grace: Duration::from_secs(15),
         database: Duration::from_secs(300),
         stopping: Duration::from_secs(10),

@@ -21,9 +21,8 @@ use super::{
     launcher::{Binary, LOCAL, Launcher},
     message::{self, Answer, Host, Message as _, Order, PROTOCOL},
     monotonic_ns,
-    patience::Patience,
+    patience::{PULSE, Patience},
     pipe::{INTERRUPTED, Until, Within, never_block, write_all},
-    serve::PULSE,
 };
 
 /// How long what a launcher printed is waited for, once its output has ended.

@@ -21,16 +21,13 @@ use super::{
     frame::{FrameError, GREETING},
     message::{self, Answer, Host, Order, PROTOCOL},
     monotonic_ns,
+    patience::{PULSE, SILENCE},
     sliced::SlicedLoads,
 };
 use crate::{
     doctor::Examination, process::Supervision, services::Access, session::describe_machine,
 };
 
-/// How often the agent says that it is there.
-pub(super) const PULSE: Duration = Duration::from_secs(1);
-/// A side that hears nothing of the other for so long takes it for lost.
-pub(super) const SILENCE: Duration = Duration::from_secs(6);
 /// How long a load may take to end when the coordinator is lost.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 /// The longest that other programs are watched.

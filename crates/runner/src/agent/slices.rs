@@ -13,9 +13,9 @@ use super::{
     agents::{Agents, Pending, TICK, start},
     message::{Answer, Order, SlicePart},
     monotonic_ns,
+    patience::SILENCE,
     plausible::Asked,
     remote::AgentError,
-    serve::SILENCE,
 };
 
 /// Questions for the time before each slice: clocks go apart by up to 50 µs in a second.

@@ -2,10 +2,10 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, path::Path};
 
-use deadheat_model::plan::Pinning;
+use deadheat_model::{hosts::Hosts, plan::Pinning};
 
 use super::{
-    PinningMode, SelectedTarget,
+    PinningMode, SelectedTarget, SessionOptions,
     topology::{Core, cores_below},
 };
 use crate::process::usable_cpus;
@@ -16,6 +16,20 @@ pub fn share_out(mode: PinningMode) -> Pinning {
     match mode {
         PinningMode::Apart if cpus.len() >= 2 => split(cores_below(Path::new("/"), &cpus)),
         _ => Pinning::Off { cpus },
+    }
+}
+
+impl SessionOptions {
+    /// Shares out the CPUs of this machine. Where nothing but the server needs them, it may use all of them.
+    pub fn share_out(&self) -> Pinning {
+        let loaded_elsewhere = self.hosts.as_ref().is_some_and(Hosts::load_it);
+        let mut workloads = self.workloads.iter();
+        let is_alone = loaded_elsewhere && !workloads.any(|one| self.needs_service(&one.manifest));
+        share_out(if is_alone {
+            PinningMode::Off
+        } else {
+            self.pinning
+        })
     }
 }
 

@@ -8,6 +8,7 @@ mod error;
 mod folder;
 pub mod heats;
 mod hosts;
+mod inspections;
 mod journal;
 mod launch;
 mod listener;
@@ -39,6 +40,7 @@ pub use self::{
     cpus::share_out,
     error::SessionError,
     folder::{commit_of, embedded_of},
+    inspections::Inspections,
     journal::{HEADER_FILE, Journal, JournalError},
     launch::Launch,
     lock::exclusively,
@@ -49,7 +51,7 @@ pub use self::{
     readiness::Readiness,
     request::{Checks, MemberRequest},
     resume::ResumeError,
-    survey::{Inspections, survey},
+    survey::survey,
 };
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};

@@ -12,7 +12,7 @@ use deadheat_model::{
     comparison::Comparison, hosts::Hosts, machine::Finding, plan::Pinning, workload::Oracle,
 };
 
-use super::{START_TIMEOUT, cpus::share_out, heats::HeatOptions, survey::Inspections};
+use super::{START_TIMEOUT, heats::HeatOptions, inspections::Inspections};
 use crate::{
     manifest::{SelectedWorkload, Stack},
     process::Supervision,
@@ -139,16 +139,9 @@ impl SessionOptions {
         }
     }
 
-    /// Shares out the CPUs of this machine. Where nothing but the server needs them, it may use all of them.
-    pub fn share_out(&self) -> Pinning {
-        let loaded_elsewhere = self.hosts.as_ref().is_some_and(Hosts::load_it);
-        let mut workloads = self.workloads.iter();
-        let is_alone = loaded_elsewhere && !workloads.any(|one| self.needs_service(&one.manifest));
-        share_out(if is_alone {
-            PinningMode::Off
-        } else {
-            self.pinning
-        })
+    /// The stacks of all targets.
+    pub(super) fn stacks(&self) -> impl Iterator<Item = &Stack> {
+        self.targets.iter().map(|one| &one.stack)
     }
 
     /// The address that servers listen on.

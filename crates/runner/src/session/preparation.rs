@@ -19,13 +19,14 @@ use super::{
     Participant, SelectedTarget, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::SessionFolder,
+    inspections::Inspections,
     launch::Launch,
     members::warm_up_rule,
     readiness::Readiness,
     server::{Server, StartError},
     services::Services,
     sources::hash_sources,
-    survey::{Inspections, answered, answers_nothing},
+    survey::{answered, answers_nothing},
 };
 use crate::{
     agent::Agents,
@@ -180,7 +181,7 @@ impl Preparing<'_> {
             return known.clone();
         }
         let host = Host::here(self.options.supervision.clone(), self.interrupt);
-        Inspections::of(&host, &self.options.targets, &mut |_| {})
+        Inspections::of(&host, self.options.stacks(), &mut |_| {})
     }
 
     fn one(

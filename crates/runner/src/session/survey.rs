@@ -1,52 +1,14 @@
 //! Which of the stacks that are asked for can be measured here, before anything is built.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::sync::atomic::AtomicBool;
 
 use deadheat_model::TargetId;
 
-use super::{SelectedTarget, SessionOptions};
+use super::{SelectedTarget, SessionOptions, inspections::Inspections};
 use crate::{
-    manifest::{SelectedWorkload, Stack},
-    prepare::{Asking, Host, Inspection, Unavailable, inspect_all},
+    manifest::SelectedWorkload,
+    prepare::{Asking, Host, Unavailable},
 };
-
-/// What was found for stacks, by their ids and folders: a comparison of revisions has one stack in two of them.
-#[derive(Clone, Debug, Default)]
-pub struct Inspections(Arc<BTreeMap<(String, PathBuf), Inspection>>);
-
-impl Inspections {
-    /// Asks the toolchains of all stacks of `targets`, at the same time.
-    pub(super) fn of(
-        host: &Host<'_>,
-        targets: &[SelectedTarget],
-        tell: &mut dyn FnMut(&Asking<'_>),
-    ) -> Self {
-        let stacks: BTreeMap<_, _> = targets
-            .iter()
-            .map(|one| (key(&one.stack), &one.stack))
-            .collect();
-        let all: Vec<&Stack> = stacks.values().copied().collect();
-        let found = inspect_all(host, &all, tell);
-        Self(Arc::new(stacks.into_keys().zip(found).collect()))
-    }
-
-    /// What was found for `stack`, if it was among those that were asked.
-    pub(super) fn get(&self, stack: &Stack) -> Option<&Inspection> {
-        self.0.get(&key(stack))
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-fn key(stack: &Stack) -> (String, PathBuf) {
-    (stack.manifest.id.clone(), stack.dir.clone())
-}
 
 /// Asks all toolchains for their versions, and keeps the answers in `options`. Returns the targets that cannot be measured
 /// here, in the order in which they were asked for. Nothing is built or started.
@@ -56,7 +18,7 @@ pub fn survey(
     tell: &mut dyn FnMut(&Asking<'_>),
 ) -> Vec<(TargetId, Unavailable)> {
     let host = Host::here(options.supervision.clone(), interrupt);
-    options.inspections = Inspections::of(&host, &options.targets, tell);
+    options.inspections = Inspections::of(&host, options.stacks(), tell);
     let pinning = options.share_out();
     let missing = options.targets.iter().filter_map(|one| {
         let inspection = options.inspections.get(&one.stack)?;

@@ -40,12 +40,18 @@ pub(super) fn ask_together(
     questions: &[Question],
 ) -> Result<(), Fault> {
     let each = questions.len().div_ceil(CONNECTIONS).max(1);
-    let together = &Barrier::new(questions.len().div_ceil(each));
+    let size = questions.len().div_ceil(each);
+    let crowd = &Crowd {
+        address,
+        keep_alive: declared.keep_alive,
+        size,
+        together: Barrier::new(size),
+    };
     thread::scope(|scope| {
-        let clients = questions.chunks(each).enumerate().map(|(index, own)| {
-            scope.spawn(move || client(address, declared.keep_alive, index, own, together))
-        });
-        let clients: Vec<_> = clients.collect();
+        let clients = questions.chunks(each).enumerate();
+        let clients: Vec<_> = clients
+            .map(|(index, own)| scope.spawn(move || crowd.client(index, own)))
+            .collect();
         let results = clients.into_iter().map(|client| {
             let joined = client.join();
             joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -55,32 +61,38 @@ pub(super) fn ask_together(
     })
 }
 
-/// One client of the crowd: connects, waits for the others, and asks its questions.
-fn client(
+/// Clients that ask one server at once.
+struct Crowd {
     address: SocketAddr,
     keep_alive: bool,
-    index: usize,
-    questions: &[Question],
-    together: &Barrier,
-) -> Result<(), Fault> {
-    let connect = || Wire::open(address, PATIENCE);
-    let first = connect();
-    together.wait();
-    let mut open = Some(first);
-    for (round, question) in questions.iter().enumerate() {
-        let asked = format!(
-            "{}, request {} on connection {} of many at once",
-            question.name(),
-            round + 1,
-            index + 1
-        );
-        let reply = open.take().unwrap_or_else(connect).and_then(|mut wire| {
-            let reply = wire.ask(&question.request)?;
-            // Whether it may close is another rule's affair.
-            open = (keep_alive && reply.keeps).then_some(Ok(wire));
-            Ok(reply)
-        });
-        judged(question, &asked, RULE, reply)?;
+    size: usize,
+    /// Where they wait for each other when they have connected.
+    together: Barrier,
+}
+
+impl Crowd {
+    /// One of them: connects, waits for the others, and asks its questions.
+    fn client(&self, index: usize, questions: &[Question]) -> Result<(), Fault> {
+        let connect = || Wire::open(self.address, PATIENCE);
+        let first = connect();
+        self.together.wait();
+        let mut open = Some(first);
+        for (round, question) in questions.iter().enumerate() {
+            let asked = format!(
+                "{}, request {} on connection {} of {} at once",
+                question.name(),
+                round + 1,
+                index + 1,
+                self.size
+            );
+            let reply = open.take().unwrap_or_else(connect).and_then(|mut wire| {
+                let reply = wire.ask(&question.request)?;
+                // Whether it may close is another rule's affair.
+                open = (self.keep_alive && reply.keeps).then_some(Ok(wire));
+                Ok(reply)
+            });
+            judged(question, &asked, RULE, reply)?;
+        }
+        Ok(())
     }
-    Ok(())
 }

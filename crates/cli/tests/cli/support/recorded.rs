@@ -6,12 +6,13 @@ use std::{
 };
 
 use deadheat_model::{
-    heat::{HeatEnd, MemberRecord, Role, SliceRecord},
-    heats::{JournalEntry, MeasuredHeat, SessionRecord},
+    heat::{HeatEnd, MemberRecord, Role},
+    heats::{EndReason, JournalEntry, SessionRecord},
     session::{TargetRecord, TargetState},
     stack_failure::StackFailure,
 };
 use deadheat_runner::session::heats::{HEATS_FILE, read_session};
+use deadheat_stats::standings::standings;
 use serde_json::Value;
 
 use super::{Root, flat, schema};
@@ -196,14 +197,18 @@ impl Recorded {
     }
 }
 
-/// Whether there is a figure of each member in it: it is whole, and in one of its rounds all of them answered.
-pub fn has_figures(measured: &MeasuredHeat) -> bool {
-    let heat = &measured.heat;
-    let answered =
-        |slice: &SliceRecord| slice.tally.succeeded > 0 && slice.tally.failed.total() == 0;
-    let mut rounds = heat.rounds.iter();
-    measured.is_complete()
-        && rounds.any(|round| round.len() == heat.members.len() && round.iter().all(answered))
+/// Whether the report of a session that ends now has figures of every stack at every load.
+pub fn has_figures(record: &SessionRecord) -> bool {
+    let ended = SessionRecord {
+        end: Some(EndReason::Interrupted),
+        ..record.clone()
+    };
+    let planned = ended.header.plan.loads.iter();
+    let mut loads = planned.zip(standings(&ended).loads);
+    loads.all(|(planned, load)| {
+        let rows = load.tables.iter().map(|table| table.rows.len());
+        rows.sum::<usize>() >= planned.targets.len()
+    })
 }
 
 /// Whole lines of a journal: heats that are on the disk, and perhaps the end.

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use deadheat_model::heats::EndReason;
 use deadheat_runner::session::heats::read_session;
 use rustix::process::Signal;
 use tempfile::TempDir;
@@ -55,6 +56,10 @@ const QUICK: [(&str, &str); 9] = [
     ("--seed", "1"),
     ("--latency", "off"),
 ];
+
+/// For tests that need figures from a session that ends by itself: also on a busy machine, one of so many rounds has
+/// answers of everybody.
+pub const MANY_ROUNDS: &str = "--heat-time 1s";
 
 /// A folder with stacks, workloads and results, which is gone in the end with everything that runs there.
 pub struct Root {
@@ -192,14 +197,26 @@ impl Root {
         });
     }
 
-    /// Waits until its only session has figures of all stacks: a whole heat with a round in which each of them answered.
-    /// On a busy machine the first heats may have none, because their slices take a few milliseconds.
+    /// Waits until its only session has figures of all stacks. On a busy machine its first heats may have none, because their
+    /// slices take a few milliseconds.
     #[track_caller]
     pub fn wait_for_figures(&self) {
         eventually("a heat with figures", || {
             let record = read_session(&self.sessions().pop()?).ok()?;
-            record.heats.iter().any(has_figures).then_some(())
+            has_figures(&record).then_some(())
         });
+    }
+
+    /// With a session of these stacks that was interrupted as soon as it had figures.
+    #[track_caller]
+    pub fn interrupted(stacks: &[Fake], options: &str) -> Self {
+        let root = Self::with(stacks);
+        let running = root.start_run(options);
+        root.wait_for_figures();
+        running.signal(Signal::INT);
+        running.wait().exits(0);
+        assert_eq!(root.session().record.end, Some(EndReason::Interrupted));
+        root
     }
 
     /// Its only session, read back.

@@ -7,7 +7,8 @@ use deadheat_stats::{heats::Verdict, standings::Measure};
 
 use super::canvas::{Anchor, BLUE, Canvas, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM, Type};
 use crate::{
-    figure::{count, counted, figure},
+    figure::counted,
+    plot::axis::{Axis, Unit},
     standings::{
         view::{LoadView, Placed, RowView, StandingsView, TableView},
         words,
@@ -18,8 +19,8 @@ use crate::{
 const MOST_ROWS: usize = 8;
 /// Of which so many are kept for lower bounds, which may stand last and be the fastest.
 const MOST_BOUNDS: usize = 2;
-/// Between the axis's figures at least, in pixels.
-const TICK_GAP: f32 = 26.0;
+/// Of one of the axis's figures at most, in pixels.
+const TICK_ROOM: f32 = 80.0;
 const TICK_SIZE: f32 = 14.0;
 /// The names' sizes, and the most room that they take.
 const NAME_SIZES: [f32; 2] = [20.0, 17.0];
@@ -125,18 +126,12 @@ struct Frame {
     value: f32,
     top: f32,
     row: f32,
-    /// What stands at the right end.
-    most: f64,
+    axis: Axis,
 }
 
 impl Frame {
     fn x(&self, value: f64) -> f32 {
-        let share = if self.most > 0.0 {
-            value / self.most
-        } else {
-            0.0
-        };
-        self.left + share.clamp(0.0, 1.0) as f32 * (self.right - self.left)
+        self.left + self.axis.at(value) as f32 * (self.right - self.left)
     }
 
     /// The middle of a row.
@@ -168,7 +163,10 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) 
         let value = row.main.value;
         row.ends().map_or(value, |(_, high)| high.max(value))
     });
-    let most = ends.fold(0.0, f64::max);
+    let unit = match plot.measure {
+        Measure::Throughput => Unit::Count,
+        Measure::ResponseTime => Unit::Seconds,
+    };
     let row = ((bottom - top - BELOW) / shown.len() as f32).min(MOST_ROW);
     let slack = bottom - top - BELOW - row * shown.len() as f32;
     let frame = Frame {
@@ -178,14 +176,9 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) 
         value: value_room,
         top: top + ABOVE * slack,
         row,
-        // Room for the open end of a lower bound that is the highest.
-        most: if shown.iter().any(|(_, row)| row.main.is_bound) {
-            1.12 * most
-        } else {
-            most
-        },
+        axis: Axis::amount(unit, ends),
     };
-    axis(canvas, &frame, plot.measure, shown.len());
+    draw_axis(canvas, &frame, shown.len());
     for (place, ((_, row), name)) in shown.iter().zip(&names).enumerate() {
         label(canvas, &frame, place, row, name, size);
         mark(canvas, &frame, place, row);
@@ -264,27 +257,6 @@ fn ties(plot: &Plot, shown: &[Shown]) -> Vec<Vec<usize>> {
     ties.filter(|rows| rows.len() > 1).collect()
 }
 
-/// The distance of the axis's figures: the least of 1, 2 or 5 times a power of ten of which no more than `most_ticks`
-/// reach `most`.
-fn step(most: f64, most_ticks: f64) -> f64 {
-    let least = most / most_ticks;
-    if least <= 0.0 || !least.is_finite() {
-        return 1.0;
-    }
-    let power = 10_f64.powf(least.log10().floor());
-    let steps = [1.0, 2.0, 5.0].map(|times| times * power);
-    let mut enough = steps.into_iter().filter(|step| *step >= least);
-    enough.next().unwrap_or(10.0 * power)
-}
-
-/// The axis has no units, so that milliseconds are easier to read than parts of a second.
-const fn unit(measure: Measure) -> f64 {
-    match measure {
-        Measure::Throughput => 1.0,
-        Measure::ResponseTime => 1e3,
-    }
-}
-
 fn rank(row: &PlotRow) -> String {
     words::rank(row.main.rank)
 }
@@ -293,26 +265,14 @@ fn written(plot: &Plot, row: &PlotRow) -> String {
     words::placed(Some(&row.main), |value| words::main(plot.measure, value))
 }
 
-fn axis(canvas: &mut Canvas, frame: &Frame, measure: Measure, rows: usize) {
-    let most = frame.most * unit(measure);
+fn draw_axis(canvas: &mut Canvas, frame: &Frame, rows: usize) {
     let kind = Type::regular(TICK_SIZE, DIM);
-    let widest = canvas.face(kind).width(&figure(most), TICK_SIZE);
-    let ticks = (frame.right - frame.left) / (widest + TICK_GAP);
-    let step = step(most, f64::from(ticks.floor().max(1.0)));
     let bottom = frame.y(rows) - 0.5 * frame.row;
-    let ticks = (most / step).floor() as u32;
-    for tick in (0..=ticks).map(|tick| f64::from(tick) * step) {
-        let x = frame.x(tick / unit(measure));
+    for (tick, label) in frame.axis.labels() {
+        let x = frame.x(tick);
         let colour = if tick == 0.0 { DIM } else { GRID };
         canvas.line((x, frame.top), (x, bottom + 5.0), colour, 1.5);
-        let at = (x, bottom + 21.0);
-        let whole = step >= 1.0;
-        let text = if whole {
-            count(tick as u64)
-        } else {
-            figure(tick)
-        };
-        canvas.text(kind, at, Anchor::Middle, widest + TICK_GAP, &text);
+        canvas.text(kind, (x, bottom + 21.0), Anchor::Middle, TICK_ROOM, label);
     }
 }
 
@@ -397,7 +357,7 @@ fn below(canvas: &mut Canvas, frame: &Frame, plot: &Plot, shown: &[Shown]) {
     let kind = Type::regular(15.0, DIM);
     let what = match plot.measure {
         Measure::Throughput => "Requests per second",
-        Measure::ResponseTime => "99th percentile of response time in ms, less is better",
+        Measure::ResponseTime => "99th percentile of response time, less is better",
     };
     let mut axis = format!("{what}. Lines: how well the ratio to the best is known.");
     if shown.iter().any(|(_, row)| row.main.is_bound) {
@@ -426,25 +386,5 @@ fn below(canvas: &mut Canvas, frame: &Frame, plot: &Plot, shown: &[Shown]) {
     if !rest.is_empty() {
         let at = (MARGIN, y + 20.0);
         canvas.text(kind, at, Anchor::Start, ROOM, &rest.join(" "));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::step;
-
-    #[test]
-    fn the_axis_has_a_few_round_figures() {
-        for (most, ticks, expected) in [
-            (5_240.0, 5.0, 2_000.0),
-            (10_000.0, 5.0, 2_000.0),
-            (11_000.0, 2.0, 10_000.0),
-            (596.0, 6.0, 100.0),
-            (0.9, 5.0, 0.2),
-            (0.0, 5.0, 1.0),
-        ] {
-            let step = step(most, ticks);
-            assert!((step - expected).abs() < 1e-9, "{most}: {step}");
-        }
     }
 }
