@@ -1,11 +1,11 @@
 //! Every stack and variant, every workload and load point, every rule: `deadheat stacks check` for each stack.
 #![allow(clippy::print_stdout)]
 
-use std::{fs, process::Command, sync::Mutex};
+use std::{fs, sync::Mutex};
 
 use serde_json::Value;
 
-use crate::steps::{Lack, Steps, deadheat, root, two_at_a_time};
+use crate::steps::{Lack, Steps, WhenFailed, deadheat, root, two_at_a_time};
 
 /// A stack that can run here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,12 +39,8 @@ impl Checked {
 pub(crate) fn check(steps: &Steps) -> Checked {
     let checked = Mutex::new(Checked::default());
     two_at_a_time(stacks(), |stack| {
-        let mut found = None;
         let name = format!("conformance of {stack}");
-        steps.run_beside(&name, command(&stack), |said| {
-            found = Some(judge(steps, &stack, said)?);
-            Ok(())
-        });
+        let found = of_stack(steps, &name, &stack, WhenFailed::RunsAgain);
         let mut checked = checked.lock().expect("no check panics");
         checked.add(stack, found);
     });
@@ -52,23 +48,14 @@ pub(crate) fn check(steps: &Steps) -> Checked {
 }
 
 /// Checks those that have failed once more, each alone. Those that can run here, in alphabetical order.
-pub(crate) fn check_again(steps: &Steps, checked: Checked) -> Vec<Runnable> {
-    let Checked { runnable, failed } = checked;
-    let mut all = Checked {
-        runnable,
-        failed: Vec::new(),
-    };
-    for stack in failed {
-        let mut found = None;
+pub(crate) fn check_again(steps: &Steps, mut checked: Checked) -> Vec<Runnable> {
+    for stack in std::mem::take(&mut checked.failed) {
         let name = format!("conformance of {stack}, again, alone");
-        steps.run_with(&name, command(&stack), |said| {
-            found = Some(judge(steps, &stack, said)?);
-            Ok(())
-        });
-        all.add(stack, found);
+        let found = of_stack(steps, &name, &stack, WhenFailed::Fails);
+        checked.add(stack, found);
     }
-    all.runnable.sort();
-    all.runnable
+    checked.runnable.sort();
+    checked.runnable
 }
 
 /// The folders in `stacks/` that hold a stack, in alphabetical order.
@@ -85,8 +72,15 @@ fn stacks() -> Vec<String> {
     stacks
 }
 
-fn command(stack: &str) -> Command {
-    deadheat(&["stacks", "check", stack, "--json"])
+/// Checks one stack in a step of this name; the workloads that its default variant answers, if nothing failed.
+fn of_stack(
+    steps: &Steps,
+    name: &str,
+    stack: &str,
+    when_failed: WhenFailed,
+) -> Option<Vec<String>> {
+    let command = deadheat(&["stacks", "check", stack, "--json"]);
+    steps.run_with(name, command, when_failed, |said| judge(steps, stack, said))
 }
 
 /// Tells what is unavailable; the workloads that the first target, a stack's default variant, has passed.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     conformance::Runnable,
-    steps::{Steps, deadheat, root, two_at_a_time},
+    steps::{Steps, WhenFailed, deadheat, root, two_at_a_time},
 };
 
 /// The workload of each session. Each stack is in one session, so that every stack and every workload is measured, but
@@ -78,7 +78,9 @@ fn session(steps: &Steps, stacks: &[&str], workload: &str, results: &Path) {
         command.args(["--stack", stack]);
     }
     command.args(["--workload", workload]);
-    steps.run_with(&name, command, |_| records(results, stacks));
+    steps.run_with(&name, command, WhenFailed::Fails, |_| {
+        records(results, stacks)
+    });
 }
 
 /// The reports are there, and the records have all that was planned.

@@ -110,6 +110,15 @@ impl From<Result<(), String>> for Outcome {
     }
 }
 
+/// What becomes of a step that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhenFailed {
+    /// It counts as failed.
+    Fails,
+    /// It is run again, alone: beside others it may have failed for want of a CPU.
+    RunsAgain,
+}
+
 struct Step {
     name: String,
     outcome: Outcome,
@@ -139,79 +148,53 @@ impl Steps {
 
     /// Runs a command in the project's folder; it fails when its exit status is not 0. True when it passed.
     pub(crate) fn run(&self, name: &str, command: Command) -> bool {
-        let mut output = String::new();
-        let passed = self.run_with(name, command, |said| {
-            said.clone_into(&mut output);
-            Ok(())
-        });
-        // What failed has shown it.
-        if passed {
-            print!("{output}");
-        }
-        passed
+        let output = self.run_with(name, command, WhenFailed::Fails, |said| Ok(said.to_owned()));
+        output.inspect(|output| print!("{output}")).is_some()
     }
 
     /// The same; what the command wrote to standard output goes to `judge`, which may find fault with it. It is shown
-    /// when something failed.
-    pub(crate) fn run_with(
-        &self,
-        name: &str,
-        command: Command,
-        judge: impl FnOnce(&str) -> Result<(), String>,
-    ) -> bool {
-        let Some(begun) = begin(name) else {
-            return false;
-        };
-        let (judged, cpu) = self.judged(name, command, judge);
-        self.note(name, judged.into(), begun.elapsed(), cpu)
-    }
-
-    /// The same for what is run again, alone, when it fails: beside others it may have failed for want of a CPU.
-    pub(crate) fn run_beside(
-        &self,
-        name: &str,
-        command: Command,
-        judge: impl FnOnce(&str) -> Result<(), String>,
-    ) -> bool {
-        let Some(begun) = begin(name) else {
-            return false;
-        };
-        let (judged, cpu) = self.judged(name, command, judge);
-        let outcome = match judged {
-            Ok(()) => Outcome::Passed,
-            Err(problem) => {
-                println!("failed, and will be run again: {name}: {problem}");
-                self.again([format!("{name}: {problem}")]);
-                Outcome::Again
-            }
-        };
-        self.note(name, outcome, begun.elapsed(), cpu)
-    }
-
-    /// What `judge` says of a command's output, with its exit status where that is not 0, and the CPU time that it took.
-    fn judged(
+    /// when something failed. What `judge` found, if all passed.
+    pub(crate) fn run_with<T>(
         &self,
         name: &str,
         mut command: Command,
-        judge: impl FnOnce(&str) -> Result<(), String>,
-    ) -> (Result<(), String>, Option<Duration>) {
+        when_failed: WhenFailed,
+        judge: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let begun = begin(name)?;
         let shown = shown(&command);
-        match self.execute(name, &mut command) {
-            Err(error) => (Err(format!("{shown}: {error}")), None),
+        let mut cpu = None;
+        let ran = self.execute(name, &mut command);
+        let judged = match ran {
+            Err(error) => Err(format!("{shown}: {error}")),
             Ok((usage, said)) => {
+                cpu = Some(usage.user + usage.system);
                 let judged = match (usage.failure(), judge(&said)) {
                     (None, judged) => judged,
-                    (Some(why), Ok(())) => Err(format!("{shown}: {why}")),
+                    (Some(why), Ok(_)) => Err(format!("{shown}: {why}")),
                     (Some(why), Err(problem)) => Err(format!("{problem} ({shown}: {why})")),
                 };
-                let judged = judged.inspect_err(|_| print!("{said}"));
-                (judged, Some(usage.user + usage.system))
+                judged.inspect_err(|_| print!("{said}"))
             }
-        }
+        };
+        let (outcome, found) = match (judged, when_failed) {
+            (Ok(found), _) => (Outcome::Passed, Some(found)),
+            (Err(problem), WhenFailed::Fails) => (Outcome::Failed(problem), None),
+            (Err(problem), WhenFailed::RunsAgain) => {
+                println!("failed, and will be run again: {name}: {problem}");
+                self.again([format!("{name}: {problem}")]);
+                (Outcome::Again, None)
+            }
+        };
+        self.note(name, outcome, begun.elapsed(), cpu);
+        found
     }
 
-    /// Notes what has failed and is run again.
+    /// Notes what has failed and is run again; after a signal nothing is.
     fn again(&self, what: impl IntoIterator<Item = String>) {
+        if interrupt::is_interrupted() {
+            return;
+        }
         self.again.lock().expect("no step panics").extend(what);
     }
 
@@ -564,7 +547,9 @@ test result: FAILED'; exit 101";
         assert!(!steps.run("first", shell("exit 3")));
         assert!(steps.run("second", shell("exit 0")));
         assert!(!steps.check("third", || Err("no".to_owned())));
-        assert!(!steps.run_with("fourth", shell("echo 5"), |said| Err(said.to_owned())));
+        let judged = |said: &str| Err::<(), _>(said.to_owned());
+        let fourth = steps.run_with("fourth", shell("echo 5"), WhenFailed::Fails, judged);
+        assert!(fourth.is_none());
         steps.attempt("fifth", shell("exit 1"));
         let outcomes: Vec<_> = steps
             .done

@@ -22,12 +22,12 @@ pub fn figure(value: f64) -> String {
     separated(&format!("{rounded:.decimals$}"))
 }
 
-/// A number and its unit, with the blank between them, as they are written.
+/// A number and its unit, as they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
     /// The number.
     pub number: String,
-    /// The unit; empty if there is none.
+    /// The unit with the blank before it; empty for a plain number.
     pub unit: &'static str,
 }
 
@@ -166,7 +166,7 @@ pub fn some(names: &[String], most: usize) -> String {
     )
 }
 
-/// The same of things that are more than names, with what they are.
+/// Like [`some`], for parts that are more than names; the rest is counted as `noun` ("…, and at 3 more loads").
 pub fn some_of(parts: &[String], most: usize, noun: &str) -> String {
     if parts.len() <= most {
         return parts.join(", ");

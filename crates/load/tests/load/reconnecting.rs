@@ -7,8 +7,8 @@ use std::{
 };
 
 use deadheat_model::{
-    Failure, LoadSpec, StopRule,
-    load::{HttpVersion, Protocol, Reuse},
+    Failure, LoadSpec,
+    load::{HttpVersion, Protocol, Reuse, Think},
 };
 use deadheat_testkit::{
     OracleServer, RefusingPort, Step, Turn,
@@ -16,10 +16,7 @@ use deadheat_testkit::{
     wait_until,
 };
 
-use crate::{
-    arrivals::open,
-    support::{count, lasting, run, run_until},
-};
+use crate::support::{count, lasting, run, run_until};
 
 #[test]
 fn an_announced_end_of_a_connection_costs_no_request() {
@@ -163,11 +160,13 @@ fn a_request_that_meets_a_connection_closed_while_idle_is_told_apart() {
     };
     let idle = "the connection had been idle, and the server closed it";
     let (rare, often) = (server(), server());
-    let mut spec = open(rare.address(), 40.0, 1);
-    spec.stop = StopRule::Count { requests: 10 };
-    // What is late on a busy machine is sent at once, over a connection that is not idle then.
-    let sparse = causes(&spec);
-    assert!(sparse.iter().any(|cause| cause == idle), "{sparse:?}");
+    let mut spec = count(rare.address(), 1, 10);
+    let pause = Duration::from_millis(25);
+    spec.think = Some(Think::Uniform {
+        from: pause,
+        to: pause,
+    });
+    assert_eq!(causes(&spec), [idle]);
     let busy = causes(&count(often.address(), 1, 50));
     // Only a machine that stood still in between makes a busy connection look idle.
     assert!(busy.iter().any(|cause| cause != idle), "{busy:?}");

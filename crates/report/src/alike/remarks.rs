@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadheat_model::{LoadRecord, warning::Level};
-use deadheat_stats::load::LoadAnalysis;
+use deadheat_stats::load::{IN_EVERY_HEADLINE, LoadAnalysis};
 
 use super::found::Found;
 use crate::figure::{count, figure};
@@ -61,9 +61,8 @@ pub fn remarks(tool: Tool, record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<
     }
     // The limits of the generator, and what spoils the times: neither is in any of the four formats.
     let warnings = analysis.verdict.warnings.iter();
-    let grave = warnings.filter(|one| {
-        one.level <= Level::Doubt && !["failures", "interrupted"].contains(&one.id.as_str())
-    });
+    let grave = warnings
+        .filter(|one| one.level <= Level::Doubt && !IN_EVERY_HEADLINE.contains(&one.id.as_str()));
     remarks.extend(grave.map(|one| one.in_full()));
     remarks
 }

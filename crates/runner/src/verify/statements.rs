@@ -14,8 +14,8 @@ use crate::services::Said;
 const BEFORE: u32 = 8;
 /// Requests for each connection while the statements are counted.
 const COUNTED: u32 = 16;
-/// Of so many requests, one may do it: each connection once or more, because it is new, was not asked before, or idled
-/// while the log was turned on.
+/// One in this many requests may do it: a connection may be new, may not have prepared its statement yet, or may have
+/// idled while the log was turned on.
 const EXCUSED: u64 = 4;
 
 impl Verifier<'_> {
@@ -53,7 +53,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Whether it said for so many requests what `declared` says of statements.
+/// Checks that what was said for these requests is what `declared` promises.
 fn judge(declared: Declared, asked: String, requests: u64, said: Said) -> Result<(), Fault> {
     let often = |count: u64| count > requests / EXCUSED;
     let is_prepared = !often(said.parsed);

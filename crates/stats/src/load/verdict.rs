@@ -9,6 +9,9 @@ use serde::Serialize;
 
 use super::{LoadFigures, warnings};
 
+/// Warnings that every headline states in its own words, by their ids.
+pub const IN_EVERY_HEADLINE: [&str; 2] = ["failures", "interrupted"];
+
 /// What a load's figures are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -64,8 +67,7 @@ impl LoadVerdict {
 
     /// Whether a headline says it.
     pub fn is_in_headline(&self, warning: &Warning) -> bool {
-        ["interrupted", "failures"].contains(&warning.id.as_str())
-            || self.main_warning() == Some(warning)
+        IN_EVERY_HEADLINE.contains(&warning.id.as_str()) || self.main_warning() == Some(warning)
     }
 
     /// The warning that a headline names besides failed requests and an interruption, which it always names.
@@ -76,8 +78,8 @@ impl LoadVerdict {
             Standing::Sound | Standing::Failed => return None,
         };
         // That connections could not be made is why requests failed.
-        let known = ["interrupted", "failures", "not-connected"];
+        let is_known = |id: &str| IN_EVERY_HEADLINE.contains(&id) || id == "not-connected";
         let mut warnings = self.warnings.iter();
-        warnings.find(|one| one.level == level && !known.contains(&one.id.as_str()))
+        warnings.find(|one| one.level == level && !is_known(&one.id))
     }
 }

@@ -179,7 +179,7 @@ impl Session<'_> {
         Some(doubt(id, format!("{begins}: {places}.")).with("targets", evidence))
     }
 
-    /// The same about rows of which something is true.
+    /// Like [`Self::of_rows`], for the rows of which `is` is true.
     fn of_rows_that(&self, id: &str, begins: &str, is: impl Fn(&Row) -> bool) -> Option<Warning> {
         self.of_rows(id, begins, |_, row| is(row).then(|| row.target.to_string()))
     }
@@ -287,7 +287,7 @@ impl Session<'_> {
     fn generator_slept(&self) -> Option<Warning> {
         let plan = &self.record.header.plan;
         if plan.is_loaded_elsewhere() {
-            // Whom it wakes is another machine.
+            // The server is on another machine, which its sleep cannot disturb.
             return None;
         }
         if let Pinning::Off { .. } = plan.pinning {

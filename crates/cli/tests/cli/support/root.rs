@@ -57,8 +57,8 @@ const QUICK: [(&str, &str); 9] = [
     ("--latency", "off"),
 ];
 
-/// For tests that need figures from a session that ends by itself: also on a busy machine, one of so many rounds has
-/// answers of everybody.
+/// Longer heats, for tests that need figures from a session that ends by itself: even on a busy machine, some of their
+/// rounds have answers from every stack.
 pub const MANY_ROUNDS: &str = "--heat-time 1s";
 
 /// A folder with stacks, workloads and results, which is gone in the end with everything that runs there.
@@ -188,7 +188,7 @@ impl Root {
         sessions[0].clone()
     }
 
-    /// Waits until the journal of its only session has so many lines.
+    /// Waits until the journal of its only session has at least `count` lines.
     #[track_caller]
     pub fn wait_for_lines(&self, count: usize) {
         eventually(&format!("{count} lines in the journal"), || {

@@ -1,4 +1,4 @@
-//! Warnings of a session, with those that depend on whether it goes on.
+//! All warnings of a session: of its figures, of the machine, and of how it ended.
 
 use deadheat_model::{
     Warning,

@@ -217,8 +217,8 @@ impl Load<'_> {
         Some(Found::Warning(warning))
     }
 
-    /// For how long connections may have had no request that ended in the measurement, because it had just begun or was
-    /// about to end, summed up over all of the `wanted`.
+    /// The time, added up over all of the `wanted` requests in flight, that connections may have spent at the two ends of
+    /// the measurement on requests that do not count in it.
     fn idle_at_the_ends(&self, wanted: f64) -> Duration {
         let (spec, seen) = (&self.record.spec, &self.record.observation);
         let mean = |of: &LatencyHistogram| of.mean().unwrap_or_default();

@@ -149,7 +149,7 @@ fn stacks_that_were_rarely_steady_or_lost_requests_are_named() {
     let [failed, unsteady] = &warnings[..] else {
         panic!("{warnings:?}")
     };
-    // Half a request of stack-0's 1,000 is none.
+    // A slice of stack-0 has 1,000 answers, of which one in 2,000 rounds down to none.
     assert_eq!(
         failed.sentence,
         "Requests failed: 0.03 % stack-1 (plaintext)."
