@@ -148,7 +148,8 @@ impl Steps {
 
     /// Runs a command in the project's folder; it fails when its exit status is not 0. True when it passed.
     pub(crate) fn run(&self, name: &str, command: Command) -> bool {
-        let output = self.run_with(name, command, WhenFailed::Fails, |said| Ok(said.to_owned()));
+        let judge = |said: &str| Ok(said.to_owned());
+        let output = self.step(name, command, self.collects, WhenFailed::Fails, judge);
         output.inspect(|output| print!("{output}")).is_some()
     }
 
@@ -157,14 +158,25 @@ impl Steps {
     pub(crate) fn run_with<T>(
         &self,
         name: &str,
+        command: Command,
+        when_failed: WhenFailed,
+        judge: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        self.step(name, command, true, when_failed, judge)
+    }
+
+    fn step<T>(
+        &self,
+        name: &str,
         mut command: Command,
+        reads: bool,
         when_failed: WhenFailed,
         judge: impl FnOnce(&str) -> Result<T, String>,
     ) -> Option<T> {
         let begun = begin(name)?;
         let shown = shown(&command);
         let mut cpu = None;
-        let ran = self.execute(name, &mut command);
+        let ran = self.execute(name, &mut command, reads);
         let judged = match ran {
             Err(error) => Err(format!("{shown}: {error}")),
             Ok((usage, said)) => {
@@ -204,7 +216,7 @@ impl Steps {
         let Some(begun) = begin(name) else {
             return failed;
         };
-        let (outcome, cpu) = match self.execute(name, &mut command) {
+        let (outcome, cpu) = match self.execute(name, &mut command, self.collects) {
             Ok((usage, said)) => {
                 print!("{said}");
                 failed = failed_tests(&said);
@@ -233,7 +245,7 @@ impl Steps {
         let Some(begun) = begin(name) else {
             return;
         };
-        let ran = self.execute(name, &mut command);
+        let ran = self.execute(name, &mut command, self.collects);
         let (outcome, cpu) = match ran {
             Ok((usage, _)) => {
                 let outcome = usage.failure().map_or(Outcome::Passed, |_| Outcome::Partly);
@@ -264,28 +276,31 @@ impl Steps {
         self.lacks.lock().expect("no step panics").push(lack);
     }
 
-    /// What a command used, and what it wrote to standard output if that is collected. What it wrote to standard error
-    /// is shown.
-    fn execute(&self, name: &str, command: &mut Command) -> io::Result<(Usage, String)> {
+    /// What a command used, and with `reads` what it wrote to standard output. What it wrote to standard error is shown.
+    fn execute(
+        &self,
+        name: &str,
+        command: &mut Command,
+        reads: bool,
+    ) -> io::Result<(Usage, String)> {
         if command.get_current_dir().is_none() {
             command.current_dir(root());
         }
         command.stdin(Stdio::null());
-        let mut files = None;
-        if self.collects {
-            let (standard, error) = (tempfile::tempfile()?, tempfile::tempfile()?);
-            command
-                .stdout(standard.try_clone()?)
-                .stderr(error.try_clone()?);
-            files = Some((standard, error));
+        let file = |wanted: bool| wanted.then(tempfile::tempfile).transpose();
+        let (standard, error) = (file(reads)?, file(self.collects)?);
+        if let Some(standard) = &standard {
+            command.stdout(standard.try_clone()?);
+        }
+        if let Some(error) = &error {
+            command.stderr(error.try_clone()?);
         }
         let child = command.spawn()?;
         let (usage, overdue) = sys::wait_for(child.id(), LONGEST_STEP)?;
-        let mut said = String::new();
-        if let Some((standard, error)) = files {
-            said = text(standard)?;
+        if let Some(error) = error {
             println!("\n==> {name}: done\n{}", text(error)?.trim_end());
         }
+        let said = standard.map_or(Ok(String::new()), text)?;
         if overdue {
             Err(io::Error::other(format!("ended after {LONGEST_STEP:?}")))
         } else {
@@ -539,6 +554,14 @@ test result: FAILED'; exit 101";
         assert!(failed.is_empty());
         assert!(matches!(outcome(&steps), Outcome::Failed(_)));
         assert_eq!(steps.finish(), ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn what_is_judged_is_read_also_by_steps_that_run_alone() {
+        let steps = Steps::new(&Strictness::full(), false);
+        let said = |said: &str| Ok(said.to_owned());
+        let found = steps.run_with("one", shell("echo 5"), WhenFailed::Fails, said);
+        assert_eq!(found.as_deref(), Some("5\n"));
     }
 
     #[test]
