@@ -103,8 +103,9 @@ fn judge(steps: &Steps, stack: &str, said: &str) -> Result<Vec<String>, String> 
             "passed" => {}
             "unavailable" => steps.not_tested(Lack::new(text("target"), text("reason"))),
             _ => {
-                let (target, workload) = (text("target"), text("workload"));
-                return Err(format!("{target} {workload}: {}", text("reason")));
+                // A stack that does not start has no workload.
+                let asked = format!("{} {}", text("target"), text("workload"));
+                return Err(format!("{}: {}", asked.trim_end(), text("reason")));
             }
         }
     }
