@@ -34,6 +34,9 @@ const SHORT: [&str; 7] = [
     "1s",
 ];
 
+/// The workload whose session has equal work.
+const WITH_EQUAL_WORK: &str = "json";
+
 /// Runs the sessions over stacks that can run here, two at a time beside the first.
 pub(crate) fn short_sessions(steps: &Steps, stacks: &[Runnable]) {
     let results = root().join("target/xtask-sessions");
@@ -78,6 +81,10 @@ fn session(steps: &Steps, stacks: &[&str], workload: &str, results: &Path) {
         command.args(["--stack", stack]);
     }
     command.args(["--workload", workload]);
+    if workload != WITH_EQUAL_WORK {
+        // It takes six seconds of each stack.
+        command.args(["--rate", "none"]);
+    }
     steps.run_with(&name, command, WhenFailed::Fails, |_| {
         records(results, stacks)
     });

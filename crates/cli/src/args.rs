@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use deadheat_model::workload::OfferedRate;
 
 use crate::{
     alike::AsArgs,
@@ -14,11 +15,11 @@ use crate::{
     explicit_options::ExplicitOptions,
     heats::args::HeatArgs,
     import::ImportArgs,
-    load::args::LoadArgs,
+    load::{args::LoadArgs, rate::equal_rate},
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
-    values::{debian_package, duration, margin, one_of},
+    values::{debian_package, duration, margin},
     verbosity::VerbosityArgs,
 };
 
@@ -145,14 +146,14 @@ pub(crate) struct RunArgs {
         value_name = "DOCUMENT",
         num_args = 0..=1,
         default_missing_value = "*",
-        conflicts_with_all = ["all", "quick", "publish", "latency"],
+        conflicts_with_all = ["all", "quick", "publish", "rate"],
         hide_short_help = true
     )]
     pub(crate) published: Vec<String>,
     /// For a first impression: plaintext in three minutes, without stacks that warm up slowly
     #[arg(long)]
     pub(crate) quick: bool,
-    /// For figures that you publish: all planned heats, and response times too
+    /// For figures that you publish: all planned heats
     ///
     /// It has no time limit, and lists the reasons why a session is unfit to publish.
     #[arg(long, conflicts_with = "quick")]
@@ -165,15 +166,13 @@ pub(crate) struct RunArgs {
     /// Two stacks that are proven to be within this are a dead heat
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Measure response times below capacity
+    /// Equal work: offer this rate to every stack as well, and compare CPU time per request and response times there;
+    /// repeatable [default: `common`; with --quick and --published `none`]
     ///
-    /// In open loops: at shares of each stack's own capacity, and at a rate common to all. Five loads take the place of each
-    /// one, so raise --budget with it. By default off; with `--publish` on.
-    #[arg(long, value_name = "WHEN", value_parser = one_of(&[
-        ("on", true, "Four open loops for each closed one"),
-        ("off", false, "Closed loops only"),
-    ]))]
-    pub(crate) latency: Option<bool>,
+    /// RATE is a number of requests per second (`2000/s`); `common`, the largest of 1, 2, 5, 10 … that three quarters of the
+    /// stacks can take at 70 % of their capacity; or `none`.
+    #[arg(long, value_name = "RATE", value_parser = equal_rate)]
+    pub(crate) rate: Vec<Option<OfferedRate>>,
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
     /// Install missing requirements first, as `deadheat setup --yes` does

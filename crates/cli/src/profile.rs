@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use deadheat_model::{
-    Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose, workload::Oracle,
+    Cell, RepeatedTable, StackManifest, TargetId,
+    choice::Purpose,
+    workload::{OfferedRate, Oracle},
 };
 use deadheat_runner::{
     heat::rule_of,
@@ -85,10 +87,10 @@ impl Profile {
             heats: HeatOptions {
                 margin: args.margin,
                 until_decided: !args.whole_budget && !args.publish,
+                rates: rates(args, self.purpose),
                 left_out: self.left_out,
                 ..base.heats
             },
-            latency: args.latency.unwrap_or(self.purpose == Purpose::Publication),
             hosts,
             typed: Typed {
                 root: args.selection.place.root.clone(),
@@ -102,13 +104,26 @@ impl Profile {
     }
 }
 
+/// The rates of equal work: those that were given, or a common one where there is time for it.
+fn rates(args: &RunArgs, purpose: Purpose) -> Vec<OfferedRate> {
+    if args.rate.is_empty() {
+        return match purpose {
+            Purpose::Usual | Purpose::Publication => vec![OfferedRate::Common],
+            Purpose::FirstLook | Purpose::Repetition => Vec::new(),
+        };
+    }
+    let rates: BTreeSet<Option<OfferedRate>> = args.rate.iter().copied().collect();
+    rates.into_iter().flatten().collect()
+}
+
 /// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.
 fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
     let own = &args.selection;
     let (mut stacks, mut workloads) = (own.stack.clone(), own.workload.clone());
     if stacks.is_empty() && !own.all {
         let usual = catalogue.stacks.iter().map(|one| &one.manifest);
-        let usual = usual.filter(|one| one.usual && !(args.quick && warms_up_slowly(one)));
+        let usual =
+            usual.filter(|one| one.usual.is_some() && !(args.quick && warms_up_slowly(one)));
         // A catalogue that marks none has none that is less usual than another.
         stacks = usual.map(|one| one.id.clone()).collect();
     }

@@ -76,7 +76,7 @@ pub enum Event {
 }
 
 /// What a heat is doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum HeatStep {
     /// A member is started, checked and warmed up.
     BringingUp {
@@ -89,6 +89,13 @@ pub enum HeatStep {
         done: u32,
         /// Time since the first one began.
         elapsed: Duration,
+    },
+    /// A member is loaded at a rate.
+    AtRate {
+        /// The member.
+        target: TargetId,
+        /// Requests per second.
+        per_second: f64,
     },
     /// All members are checked once more and stopped.
     Ending,

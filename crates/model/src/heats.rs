@@ -119,7 +119,7 @@ impl SessionHeader {
 pub struct Plan {
     /// The seed of everything random: members of heats, orders of slices, requests.
     pub seed: u64,
-    /// The loads, each with heats of its own. They take turns.
+    /// The loads. Closed loops have heats of their own and take turns; open loops are measured in those of a closed one.
     pub loads: Vec<PlannedLoad>,
     /// How CPUs are shared out.
     pub pinning: Pinning,
@@ -156,6 +156,11 @@ const fn least_heats() -> u32 {
 }
 
 impl Plan {
+    /// The loads with heats of their own.
+    pub fn leading(&self) -> impl Iterator<Item = &PlannedLoad> + Clone {
+        self.loads.iter().filter(|load| load.leads())
+    }
+
     /// Whether other hosts load the servers.
     pub fn is_loaded_elsewhere(&self) -> bool {
         self.hosts.as_ref().is_some_and(Hosts::load_it)
@@ -240,6 +245,19 @@ impl PlannedLoad {
             Some(0) => TargetId::null_server(),
             Some(_) => TargetId::twin(),
         }
+    }
+
+    /// Whether it has heats of its own. Equal work is done in those of a closed loop, by the same processes, once their
+    /// rounds are over.
+    pub fn leads(&self) -> bool {
+        self.point.open.is_none()
+    }
+
+    /// Whether it is equal work in the heats of `closed`.
+    pub fn is_measured_with(&self, closed: &Self) -> bool {
+        let open = self.point.open.as_ref();
+        self.workload == closed.workload
+            && open.is_some_and(|open| open.capacity_of == closed.point.id)
     }
 
     /// The most heats that there will be.

@@ -109,9 +109,10 @@ pub struct StackManifest {
     /// How long it is warmed up at least, in seconds, where its runtime's usual time is wrong for it.
     #[serde(default)]
     pub warm_up_seconds: Option<u32>,
-    /// Whether `deadheat run` measures it if nobody names a stack: a widely used one, at most one of a language.
+    /// `deadheat run` measures it if nobody names a stack: a widely used one, at most one of a language. The number is its
+    /// place among these, from 1, where there is no time for all.
     #[serde(default)]
-    pub usual: bool,
+    pub usual: Option<u32>,
     /// What the stack cannot do or deviates in, shown with its results.
     #[serde(default)]
     pub limits: Vec<String>,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::load::{Arrivals, Body, HttpVersion, Protocol, Reuse};
+use crate::load::{Body, HttpVersion, Protocol, Reuse};
 
 /// A workload's manifest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,31 +87,32 @@ pub struct LoadPoint {
     /// How its requests are sent.
     #[serde(default, skip_serializing_if = "Sending::is_usual")]
     pub sending: Sending,
-    /// An open loop; no manifest has one, the plan derives them from the closed loops.
+    /// An open loop; no manifest has one, the plan adds them to the closed loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenLoad>,
 }
 
-/// An open loop at a rate that follows from what closed loops found.
+/// Equal work: an open loop at a rate that is the same for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OpenLoad {
-    /// The load point, of the same workload, whose throughput is the capacity.
+    /// The load point, of the same workload, in whose heats it is measured.
     pub capacity_of: String,
-    /// The rate.
+    /// The rate; arrivals are those of a Poisson process.
     pub rate: OfferedRate,
-    /// How the intended starts lie around it.
-    pub arrivals: Arrivals,
 }
 
 /// The rate of an open loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum OfferedRate {
-    /// So many percent of the stack's own capacity.
-    OfOwnCapacity(u32),
-    /// So many percent of the capacity of the slowest stack of the session: the same rate for all.
-    OfSlowestCapacity(u32),
+    /// The largest of 1, 2, 5, 10, 20, 50 … requests per second that three quarters of the stacks can take at 70 % of their
+    /// capacity, as the first heat measured it.
+    Common,
+    /// So many requests per second.
+    PerSecond(u32),
 }
 
 /// How the requests of a load are sent. What is left out is as usual: HTTP/1.1, keep-alive, sized bodies.

@@ -7,11 +7,9 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    TargetId,
-    heat::{Role, Rounds},
+    heat::Rounds,
     heats::{Control, EndReason, NextHeat, Plan, PlannedLoad, SessionRecord, Step},
     stack::Runtime,
-    workload::OfferedRate,
 };
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -27,9 +25,7 @@ const TWINS: u64 = u64::MAX;
 /// What is measured next; `spent` is the time that measuring has taken so far.
 pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     let plan = &record.header.plan;
-    let loads: Vec<LoadSoFar<'_>> = (0..plan.loads.len())
-        .map(|load| LoadSoFar::new(record, load))
-        .collect();
+    let loads = leading(record);
     let mut open: Vec<&LoadSoFar<'_>> = loads.iter().filter(|load| load.goes_on()).collect();
     // The load with the fewest heats is next, in the order of the plan.
     open.sort_by_key(|load| load.done());
@@ -50,7 +46,16 @@ pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     Step::Heat(load.deal())
 }
 
-/// A load, and what its heats say so far.
+/// The loads with heats of their own.
+fn leading(record: &SessionRecord) -> Vec<LoadSoFar<'_>> {
+    let loads = record.header.plan.loads.iter().enumerate();
+    let leading = loads.filter(|(_, load)| load.leads());
+    leading
+        .map(|(index, _)| LoadSoFar::new(record, index))
+        .collect()
+}
+
+/// A load with heats of its own, and what they say so far.
 struct LoadSoFar<'a> {
     at: LoadAt<'a>,
     index: usize,
@@ -67,7 +72,7 @@ impl<'a> LoadSoFar<'a> {
             let failures = recorded::failures(record.complete_heats(index), |member| {
                 load.number(member) == Some(*number)
             });
-            failures < FAILURES && is_rate_known(record, load, &load.targets[*number])
+            failures < FAILURES
         };
         let ready = (0..load.targets.len()).filter(may_run).collect();
         Self {
@@ -93,7 +98,7 @@ impl<'a> LoadSoFar<'a> {
             let rankings = self.at.main_rankings();
             rankings.iter().all(|one| one.is_settled(&self.at.settings))
         };
-        self.at.has_look() && (!self.at.is_ranked() || is_decided())
+        self.at.has_look() && is_decided()
     }
 
     /// Whether it gets more heats.
@@ -106,9 +111,17 @@ impl<'a> LoadSoFar<'a> {
         can && wanted && !(until_decided && self.is_settled())
     }
 
-    /// About how long another heat takes: as long as those so far.
+    /// About how long another heat takes, with what is measured in it: as long as those so far.
     fn heat_time(&self) -> Duration {
-        let heats = self.record.complete_heats(self.index);
+        let loads = self.record.header.plan.loads.iter().enumerate();
+        let with_it = loads.filter(|(_, one)| one.is_measured_with(self.load()));
+        let with_it: Duration = with_it.map(|(index, _)| self.mean_time(index)).sum();
+        self.mean_time(self.index) + with_it
+    }
+
+    /// The mean time of the heats at the load at this place.
+    fn mean_time(&self, index: usize) -> Duration {
+        let heats = self.record.complete_heats(index);
         let (mut sum, mut count) = (Duration::ZERO, 0);
         for heat in heats {
             sum += heat.wall;
@@ -173,10 +186,6 @@ impl<'a> LoadSoFar<'a> {
     /// The null server in every second heat, and in the others one of the members twice, each in its turn.
     fn control(&self, members: &[usize], seed: u64) -> Option<Control> {
         let done = self.done() as usize;
-        if self.load().point.open.is_some() {
-            // A ceiling is one of a closed loop.
-            return None;
-        }
         match done % 2 {
             0 => Some(Control::Ceiling),
             // One stack alone has only the null server to be seen beside.
@@ -195,33 +204,6 @@ impl<'a> LoadSoFar<'a> {
     }
 }
 
-/// Whether a stack's rate at a load can be told. In an open loop it is a share of the capacity that a closed loop of the
-/// same workload found: of the stack's own, or of the slowest stack's.
-fn is_rate_known(record: &SessionRecord, load: &PlannedLoad, target: &TargetId) -> bool {
-    let Some(open) = &load.point.open else {
-        return true;
-    };
-    let loads = record.header.plan.loads.iter().enumerate();
-    let mut closed = loads
-        .filter(|(_, other)| other.workload == load.workload && other.point.id == open.capacity_of);
-    let heats = closed.next().into_iter();
-    let mut heats = heats.flat_map(|(index, _)| record.complete_heats(index));
-    heats.any(|heat| {
-        let mut members = heat.members.iter().enumerate();
-        members.any(|(place, member)| {
-            let is_asked = match open.rate {
-                OfferedRate::OfOwnCapacity(_) => member.target == *target,
-                OfferedRate::OfSlowestCapacity(_) => load.targets.contains(&member.target),
-            };
-            let mut slices = recorded::slices_of(heat, place);
-            is_asked
-                && member.role == Role::Member
-                && recorded::failure(heat, place).is_none()
-                && slices.any(|slice| slice.throughput() > 0.0)
-        })
-    })
-}
-
 /// What a load's heats so far let expect of the planned ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
@@ -237,13 +219,7 @@ pub struct Expected {
 /// loops, have no expectation.
 pub fn expectation(record: &SessionRecord, spent: Duration) -> Vec<Expected> {
     let plan = &record.header.plan;
-    let loads: Vec<LoadSoFar<'_>> = (0..plan.loads.len())
-        .map(|load| LoadSoFar::new(record, load))
-        .collect();
-    let closed = loads
-        .iter()
-        .filter(|load| load.done() > 0 && load.at.measure() == Measure::Throughput);
-    let closed: Vec<_> = closed.collect();
+    let loads = leading(record);
     // Each heat of every load takes its turn until the budget ends.
     let cycle: Duration = loads.iter().map(LoadSoFar::heat_time).sum();
     let left = plan
@@ -253,7 +229,11 @@ pub fn expectation(record: &SessionRecord, spent: Duration) -> Vec<Expected> {
         Some(left) if !cycle.is_zero() => (left / cycle.as_secs_f64()) as u32,
         _ => u32::MAX,
     };
-    closed.into_iter().map(|load| load.expected(more)).collect()
+    let measured = loads.iter().filter(|load| {
+        // A comparison at a rate has an open loop alone.
+        load.done() > 0 && load.at.measure() == Measure::Throughput
+    });
+    measured.map(|load| load.expected(more)).collect()
 }
 
 impl LoadSoFar<'_> {
@@ -279,8 +259,7 @@ impl LoadSoFar<'_> {
 /// machine.
 pub fn foretold(plan: &Plan) -> Vec<Expected> {
     let settings = settings(plan);
-    let closed = plan.loads.iter().filter(|load| load.point.open.is_none());
-    let expected = closed.map(|load| {
+    let expected = plan.leading().map(|load| {
         let stacks = load.targets.len();
         let numbers: Vec<usize> = (0..stacks).collect();
         let rounds = match load.heat.rounds {

@@ -66,7 +66,6 @@ const TABLE: [(Effect, &[&str]); 7] = [
             "interval",
             "json",
             "label",
-            "latency",
             "live",
             "looks",
             "margin",

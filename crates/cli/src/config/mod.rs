@@ -228,7 +228,7 @@ mod tests {
             ("[run]\npublish = true", "x run --quick", "x run --quick"),
             ("[run]\nquick = true", "x run --publish", "x run --publish"),
             (
-                "[run]\nlatency = \"on\"",
+                "[run]\nrate = \"common\"",
                 "x run --published",
                 "x run --published",
             ),

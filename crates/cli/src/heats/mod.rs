@@ -55,6 +55,10 @@ pub(crate) fn run(
     if !args.heat.dry_run {
         refuse(&missing, &options, &args.selection.stack)?;
     }
+    let nobody_named_stacks = args.selection.stack.is_empty() && !args.selection.all;
+    let room = nobody_named_stacks
+        .then(|| choose(&mut options, &missing, &steer))
+        .flatten();
     let draft = heats::draft(&without(&options, &missing), &steer);
     let unfit = if args.publish {
         let commit = session::commit_of(&options);
@@ -64,6 +68,7 @@ pub(crate) fn run(
         Vec::new()
     };
     let more = words::published(&options.published).into_iter();
+    let more = room.into_iter().chain(more);
     let plan = plan_text::describe(&draft, more.chain(words::unfit(&unfit)));
     let unavailable = missing.lines();
     if args.heat.dry_run {
@@ -156,6 +161,19 @@ fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Resu
         (&named, why)
     };
     Err(Failure::nothing(which.lines().join("\n")).and(why))
+}
+
+/// Of stacks that nobody named, keeps those that the budget can decide; what is said about the others.
+fn choose(options: &mut SessionOptions, missing: &Missing, steer: &Steer) -> Option<words::Entry> {
+    let able = without(options, missing);
+    let (_, rest) = heats::with_room(&able, steer);
+    if options.published.is_empty() && !rest.is_empty() {
+        options.targets.retain(|one| !rest.contains(&one.target));
+        options.heats.left_out.splice(0..0, rest.iter().cloned());
+        let all = heats::eight_heats(&able, steer);
+        return Some(plan_text::room(&rest, all));
+    }
+    None
 }
 
 /// The session without the stacks that are missing.

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use deadheat_model::{
+    TargetId,
+    figure::list,
     heat::Rounds,
     heats::{Plan, PlannedLoad},
     words::{counted, time},
+    workload::OfferedRate,
 };
 use deadheat_report::document::Document;
 use deadheat_stats::steering::foretold;
@@ -20,12 +23,13 @@ const LEFT_OUT: usize = 5;
 /// The plan, with what else is said about the session.
 pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Document {
     let stacks = stacks(plan);
-    let loads: Vec<String> = plan.loads.iter().map(load).collect();
+    let loads: Vec<String> = plan.leading().map(load).collect();
     let mut entries = vec![
         ("stacks", listed(&stacks, NAMES)),
         ("loads", listed(&loads, NAMES)),
     ];
     entries.extend(heats(plan).map(|heats| ("heats", heats)));
+    entries.extend(equal_work(plan).map(|work| ("rate", work)));
     entries.extend(expected(plan).map(|expected| ("expect", expected)));
     entries.push(("ends", ends(plan)));
     entries.extend(too_short(plan).map(|text| ("short", text)));
@@ -58,7 +62,7 @@ fn title(plan: &Plan) -> String {
     format!(
         "Plan: {} × {}, measured in heats, {time}",
         counted(stacks(plan).len(), "stack"),
-        counted(plan.loads.len(), "load"),
+        counted(plan.leading().count(), "load"),
     )
 }
 
@@ -80,12 +84,8 @@ fn load(load: &PlannedLoad) -> String {
         .point
         .rounds
         .map(|rounds| format!(", {}", counted(rounds as usize, "round")));
-    let open = match load.point.open {
-        Some(_) => ", open loop",
-        None => "",
-    };
     glued(&format!(
-        "{} ({} connections{}{open})",
+        "{} ({} connections{})",
         load.workload,
         load.point.connections,
         rounds.unwrap_or_default()
@@ -102,7 +102,7 @@ fn heats(plan: &Plan) -> Option<String> {
         Rounds::Time { time } => format!("{} of", about(time)),
         Rounds::Count { rounds } => format!("{rounds} rounds of"),
     };
-    let each = match plan.loads.len() {
+    let each = match plan.leading().count() {
         1 => "",
         _ => " per load",
     };
@@ -112,6 +112,38 @@ fn heats(plan: &Plan) -> Option<String> {
          a warm-up",
         load.most_heats(),
         counted(seats, "stack"),
+    ))
+}
+
+/// Which of the usual stacks the budget has no room for, and what budget has.
+pub(super) fn room(rest: &[TargetId], all: Duration) -> Entry {
+    let names: Vec<String> = rest.iter().map(ToString::to_string).collect();
+    let minutes = (all.as_secs_f64() / 60.0).ceil();
+    let text = format!(
+        "{} has room for eight heats of these as well: {}",
+        glued(&format!("--budget {minutes:.0}m")),
+        listed(&names, NAMES)
+    );
+    ("room", text)
+}
+
+/// At which rates all stacks are compared, by the first load.
+fn equal_work(plan: &Plan) -> Option<String> {
+    let first = plan.leading().next()?;
+    let work = plan.loads.iter().filter(|one| one.is_measured_with(first));
+    let work: Vec<&PlannedLoad> = work.collect();
+    let rates = work
+        .iter()
+        .filter_map(|one| Some(one.point.open.as_ref()?.rate));
+    let rates = rates.map(|rate| match rate {
+        OfferedRate::Common => "one that most can take at 70 % of their capacity".to_owned(),
+        OfferedRate::PerSecond(rate) => glued(&format!("{rate}/s")),
+    });
+    let rates: Vec<String> = rates.collect();
+    let time = glued(&about(work.first()?.heat.slice));
+    Some(format!(
+        "then each stack for {time} at the same rate, {}: CPU time per request, and response times",
+        list(&rates)
     ))
 }
 
@@ -160,7 +192,7 @@ fn too_short(plan: &Plan) -> Option<String> {
         .filter(|budget| *budget < ENOUGH * plan.estimate.as_secs_f64())?;
     let minutes = (plan.estimate.as_secs_f64() / 60.0).ceil();
     let share = budget / plan.estimate.as_secs_f64();
-    let heats = plan.loads.iter().map(|load| load.most_heats()).min()?;
+    let heats = plan.leading().map(PlannedLoad::most_heats).min()?;
     let fits = f64::from(heats) * share;
     Some(format!(
         "about {fits:.1} of the {heats} heats of each load fit, so some verdicts will be missing; {} has room for \
@@ -171,7 +203,7 @@ fn too_short(plan: &Plan) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{TargetId, heats::SessionRecord};
+    use deadheat_model::heats::SessionRecord;
     use deadheat_simulation::Recorded;
 
     use super::*;

@@ -131,6 +131,9 @@ impl Progress {
                 };
                 self.say(&format!("round {}{of}", done + 1));
             }
+            HeatStep::AtRate { target, per_second } => {
+                self.say(&format!("{target} at {}/s", figure::figure(*per_second)))
+            }
             HeatStep::Ending => self.say("checking the answers once more"),
         }
     }
@@ -161,11 +164,16 @@ impl Progress {
         };
         record.heats.push(ended.clone());
         self.discarded += discarded(ended);
-        let at = LoadAt::new(record, ended.load as usize, settings(&record.header.plan));
-        self.leaders = leaders(&at);
         for failure in failures(ended) {
             self.shown.problem(&failure);
         }
+        let load = ended.load as usize;
+        if !record.header.plan.loads[load].leads() {
+            // Equal work, whose heat was told of.
+            return;
+        }
+        let at = LoadAt::new(record, load, settings(&record.header.plan));
+        self.leaders = leaders(&at);
         let mut lines = Vec::new();
         if !output::draws_progress() && ended.is_complete() {
             lines.push(summary(&self.heat, ended, &self.leaders.join(", ")));
@@ -224,12 +232,14 @@ fn failures(ended: &MeasuredHeat) -> Vec<String> {
 
 /// What the session will come to, said once: when each load has had its second heat, which shows this machine's noise.
 fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
-    let loads = 0..record.header.plan.loads.len();
+    let loads = record.header.plan.loads.iter().enumerate();
     let heats: Vec<usize> = loads
-        .map(|load| record.complete_heats(load).count())
+        .filter(|(_, load)| load.leads())
+        .map(|(load, _)| record.complete_heats(load).count())
         .collect();
     // The load that is the last to have its second one; others may have had more by then, or none to come.
-    if heats.get(ended.load as usize) != Some(&2) || heats.iter().any(|heats| *heats < 2) {
+    let own = record.complete_heats(ended.load as usize).count();
+    if own != 2 || heats.iter().any(|heats| *heats < 2) {
         return None;
     }
     let spent = record.heats.iter().map(|one| one.heat.wall).sum();

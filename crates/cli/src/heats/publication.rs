@@ -1,6 +1,9 @@
 //! What makes figures of heats unfit to be published.
 
-use deadheat_model::{heats::Plan, plan::Pinning};
+use deadheat_model::{
+    heats::{Plan, PlannedLoad},
+    plan::Pinning,
+};
 
 use crate::plan_text::of_the_checkout;
 
@@ -16,7 +19,7 @@ pub(super) fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) 
         );
     }
     objections.extend(of_the_checkout(commit, are_embedded));
-    let fewest = plan.loads.iter().map(|load| load.most_heats()).min();
+    let fewest = plan.leading().map(PlannedLoad::most_heats).min();
     if let Some(fewest) = fewest.filter(|heats| *heats < LEAST_HEATS) {
         objections.push(format!(
             "{fewest} heats of a load, where the minimum is {LEAST_HEATS}"

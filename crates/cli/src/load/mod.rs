@@ -17,7 +17,7 @@ mod outputs;
 mod plan_text;
 mod proxy;
 mod push;
-mod rate;
+pub(crate) mod rate;
 mod request;
 mod series;
 mod spec;

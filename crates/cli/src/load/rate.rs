@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_load::limits::MOST_PER_SECOND;
-use deadheat_model::load::Stage;
+use deadheat_model::{load::Stage, workload::OfferedRate};
 
 use super::values::length;
 
@@ -12,6 +12,23 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
     match any_rate(text)? {
         0.0 => Err("a rate of zero sends nothing; set one above zero".to_owned()),
         rate => Ok(rate),
+    }
+}
+
+/// A rate of equal work: a number of whole requests per second, `common`, or `none`.
+pub(crate) fn equal_rate(text: &str) -> Result<Option<OfferedRate>, String> {
+    match text.trim() {
+        "none" => Ok(None),
+        "common" => Ok(Some(OfferedRate::Common)),
+        text => {
+            let rate = rate(text).map_err(|error| format!("{error}; or write common, or none"))?;
+            if rate.fract() != 0.0 || rate > f64::from(u32::MAX) {
+                return Err(format!(
+                    "{text:?} is not a whole number of requests per second"
+                ));
+            }
+            Ok(Some(OfferedRate::PerSecond(rate as u32)))
+        }
     }
 }
 

@@ -253,7 +253,7 @@ fn a_session_is_loaded_by_two_hosts() {
     let root = Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")]);
     let mut command = command(
         root.path(),
-        "run --heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --generator h1 \
+        "run --heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --rate none --generator h1 \
          --generator h2 --launcher",
     );
     command.arg(network.ssh());
@@ -280,7 +280,7 @@ fn a_database_on_another_host_is_for_the_servers_alone_and_goes_with_the_session
         root.copy_workload("users");
         let mut command = command(
             root.path(),
-            "run --heats 500 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --workload \
+            "run --heats 500 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --rate none --workload \
              plaintext --workload users --launcher",
         );
         command.arg(network.ssh());
@@ -317,7 +317,7 @@ fn a_session_takes_the_nodes_of_its_job() {
     network.start_slurm();
     let root = Root::with(&[Fake::good("fake-one").claiming(&["plaintext", "users"])]);
     root.copy_workload("users");
-    let run = "run --heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --latency off --slurm \
+    let run = "run --heats 2 --heat-time 300ms --slice 40ms --guard 10ms --warm-up 100ms --rate none --slurm \
                --workload plaintext --workload users";
     let words = [
         &["salloc", "--quiet", "--nodes=3"][..],

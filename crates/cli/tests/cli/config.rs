@@ -16,7 +16,7 @@ fn plan(ended: &Ended) -> Value {
     json["plan"].clone()
 }
 
-const RUN: &str = "run --dry-run --json --latency off";
+const RUN: &str = "run --dry-run --json --rate none";
 
 #[test]
 fn defaults_come_from_the_nearest_file_and_are_told() {
@@ -101,7 +101,7 @@ fn what_does_not_fit_to_a_load_or_a_comparison_is_left_out_and_told() {
 fn what_a_plan_or_a_comparison_of_reports_cannot_have_is_left_out() {
     let root =
         root("[run]\nformat = \"markdown\"\nheats = 4\n\n[compare]\nfail-if-slower = \"3%\"\n");
-    let plan = root.deadheat("run --dry-run --latency off").exits(0);
+    let plan = root.deadheat("run --dry-run --rate none").exits(0);
     plan.tells(&["deadheat.toml: heats = 4; not used here: format"]);
     let report = "crates/import/tests/import/reports/ab-three.txt";
     let report = std::fs::read_to_string(crate::support::root::project().join(report)).unwrap();

@@ -11,8 +11,41 @@ use rustix::process::Signal;
 
 use crate::support::{Fake, Root, eventually};
 
+/// One rate that each stack can take, and one that none can.
+#[test]
+fn equal_work_stands_beside_capacity_in_every_report() {
+    let root = two_stacks();
+    let options = "run --seed 1 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --heats 3 --whole-budget \
+                   --budget 2m --rate 300/s --rate 100m/s";
+    let wrong = root.deadheat(options).exits(2);
+    wrong.tells(&["is not a rate"]);
+    let options = options.replace("100m/s", "100000000/s");
+    let ended = root.deadheat(&options).exits(0);
+    let ended = ended
+        .tells(&[
+            "Plan: 2 stacks × 1 load",
+            "at the same rate, 300/s and 100000000/s",
+        ])
+        .says(&["p99", "at the same rate for all, 300/s", "3 heats"]);
+    assert!(!ended.stdout.contains("c4-rate"), "one table: {ended}");
+    let record = record(&root);
+    let names: Vec<String> = record
+        .header
+        .plan
+        .loads
+        .iter()
+        .map(|load| load.name())
+        .collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    for (place, load) in names.iter().enumerate() {
+        assert_eq!(record.complete_heats(place).count(), 3, "{load}");
+    }
+    let details = root.deadheat("report --details").exits(0);
+    details.says(&["CPU/req at 300/s", "plaintext at 300/s", "cannot take it"]);
+}
+
 /// Heats that take no longer than they have to.
-const SHORT: &str = "--heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --latency off";
+const SHORT: &str = "--heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --rate none";
 
 fn two_stacks() -> Root {
     Root::with(&[Fake::good("fake-one"), Fake::good("fake-two")])
@@ -109,17 +142,14 @@ fn the_plan_fits_15_lines_and_starts_nothing() {
     assert_eq!(plan["plan"]["budget_seconds"], 600.0);
 }
 
-/// With the stacks of this repository: every heat is worth its start, and the budget has room for the heats.
+/// With the stacks of this repository: of those that nobody named, as many as the budget can decide.
 #[test]
-fn what_is_measured_without_options_fits_its_budget() {
+fn what_is_measured_without_options_is_what_the_budget_can_decide() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = two_stacks();
-    for options in ["", "--quick"] {
-        let asked = format!(
-            "run --dry-run --json --root {} {options}",
-            repository.display()
-        );
-        let plan = root.deadheat(&asked).exits(0).stdout;
+    let asked = format!("run --dry-run --json --root {}", repository.display());
+    for options in ["", "--quick", "--budget 30m"] {
+        let plan = root.deadheat(&format!("{asked} {options}")).exits(0).stdout;
         let plan: serde_json::Value = serde_json::from_str(&plan).expect("the plan is JSON");
         let plan = &plan["plan"];
         let seconds = |name: &str| plan[name].as_f64().expect("a number of seconds");
@@ -129,11 +159,25 @@ fn what_is_measured_without_options_fits_its_budget() {
         );
         for load in plan["loads"].as_array().expect("loads") {
             let heats = load["looks"].as_array().and_then(|looks| looks.last());
-            let rounds = &load["heat"]["rounds"]["seconds"];
-            assert!(heats.and_then(|heats| heats.as_u64()) >= Some(2), "{load}");
-            assert!(rounds.as_f64() >= Some(20.0), "{load}");
+            assert!(heats.and_then(|heats| heats.as_u64()) >= Some(8), "{load}");
+            assert!(
+                load["targets"]
+                    .as_array()
+                    .is_some_and(|stacks| stacks.len() >= 3),
+                "{load}"
+            );
         }
     }
+    let told = root.deadheat(&asked.replace("--json ", "")).exits(0);
+    told.says(&["room", "has room for eight heats of these as well: "]);
+    // Whom somebody names is measured, whatever it takes.
+    let all = root
+        .deadheat(&format!(
+            "{} --stack * --budget 1m",
+            asked.replace("--json ", "")
+        ))
+        .exits(0);
+    all.says(&["short"]);
 }
 
 /// The same stacks are measured as if nothing had happened, and complete heats are kept.

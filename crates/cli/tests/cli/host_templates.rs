@@ -40,7 +40,7 @@ fn the_commands_of_the_manifest_run_a_session_and_fetch_its_results() {
     // Folders of a pod are folders of the test, and the session is short.
     let pod = root.path().join("pod");
     let project = format!("{}/project", pod.display());
-    let quick = "--heats 2 --whole-budget --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --latency off";
+    let quick = "--heats 2 --whole-budget --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --rate none";
     let commands = manifest.lines();
     let commands = commands.filter_map(|line| line.strip_prefix("#     "));
     let commands = commands

@@ -8,7 +8,7 @@ use crate::support::{Ended, Fake, Recorded, Root, Running, flat, root::project, 
 
 /// A session of two short heats.
 const QUICK: &str = "--workload plaintext --heats 2 --whole-budget --heat-time 300ms --slice 40ms --guard 5ms --warm-up \
-                     50ms --seed 1 --latency off";
+                     50ms --seed 1 --rate none";
 
 /// A user's home, and an empty folder to work in.
 struct User {

@@ -47,7 +47,7 @@ fn session_folder(root: &Root) -> PathBuf {
 fn a_full_disk_ends_the_session_and_keeps_what_is_on_it() {
     let root = Root::with(&[Fake::good("fake-one")]);
     // Room for the blob (64 KiB), and in the journal for some heats.
-    let args = "run --heats 200 --whole-budget --heat-time 60ms --slice 10ms --guard 1ms --warm-up 10ms --latency off \
+    let args = "run --heats 200 --whole-budget --heat-time 60ms --slice 10ms --guard 1ms --warm-up 10ms --rate none \
                 --seed 1";
     let command = running::short_of_space(root.path(), 144, args);
     Running::start_command(root.path(), command, args)

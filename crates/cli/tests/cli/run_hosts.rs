@@ -209,7 +209,7 @@ fn a_session_is_loaded_from_pods() {
         "bin/kubectl",
         "[ \"$1 $2 $4\" = 'exec --stdin --' ] || exit 9; echo \"$3\" >> pods; shift 4; exec \"$@\"",
     );
-    let args = "run --heats 2 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --latency off --whole-budget \
+    let args = "run --heats 2 --heat-time 300ms --slice 40ms --guard 5ms --warm-up 50ms --rate none --whole-budget \
                 --launcher kubectl --generator a --address 127.0.0.1";
     let mut command = command(root.path(), args);
     let path = std::env::var("PATH").unwrap_or_default();

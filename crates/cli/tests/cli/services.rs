@@ -76,7 +76,7 @@ fn start_with(root: &Root, initdb: &str) -> Running {
         fs::set_permissions(root.path().join("bin").join(name), everybody)
             .expect("making it executable");
     }
-    let args = "run --heats 2 --whole-budget --heat-time 200ms --slice 40ms --guard 5ms --warm-up 50ms --latency off --workload \
+    let args = "run --heats 2 --whole-budget --heat-time 200ms --slice 40ms --guard 5ms --warm-up 50ms --rate none --workload \
                 plaintext --workload users --postgres installed";
     let mut command = running::command(root.path(), args);
     let path = env::var_os("PATH").unwrap_or_default();

@@ -48,7 +48,7 @@ fn every_heat_has_processes_of_its_own_and_each_is_asked_to_end() {
 #[test]
 fn a_seed_that_nobody_chose_is_recorded() {
     let root = Root::with(&[Fake::good("fake-one")]);
-    let options = "--heats 2 --whole-budget --heat-time 100ms --slice 40ms --guard 5ms --warm-up 10ms --latency off";
+    let options = "--heats 2 --whole-budget --heat-time 100ms --slice 40ms --guard 5ms --warm-up 10ms --rate none";
     let ended = root.deadheat(&format!("run {options}")).exits(0);
     let seed = root.session().record.header.plan.seed;
     ended.tells(&[&format!("seed      {seed}")]);
@@ -90,7 +90,8 @@ fn with_json_standard_output_is_the_report_for_programs_and_nothing_else() {
 fn wrong_values_say_what_is_right() {
     let root = two_stacks();
     for (options, said) in [
-        ("--latency sometimes", "on, off"),
+        ("--rate sometimes", "or write common, or none"),
+        ("--rate 2.5/s", "not a whole number of requests per second"),
         ("--budget 10", "write it like 90s or 10m"),
         ("--heats 1", "2..=1000"),
         ("--publish --quick", "cannot be used with"),

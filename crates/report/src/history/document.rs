@@ -94,6 +94,7 @@ fn series_table(series: &Series, sessions: &[PastSession]) -> Table {
                 AbsentBecause::Failed => "failed",
                 AbsentBecause::Unavailable => "unavailable",
                 AbsentBecause::NotMeasured => "not measured",
+                AbsentBecause::Overloaded => "cannot take the rate",
             };
             table.note("! ", format!("{state}: {}", absent.reason));
         }

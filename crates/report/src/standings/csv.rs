@@ -326,6 +326,7 @@ impl Row {
             } else {
                 Loop::Closed
             }),
+            offered_per_second: load.offered_per_second.and_then(Number::finite),
             ..Self::about(view, id)
         }
     }
@@ -340,7 +341,6 @@ impl Row {
             reason: clean(&row.failures.join("; ")).into(),
             heats: Some(row.heats),
             limit: row.limited_by,
-            offered_per_second: row.offered_per_second.and_then(Number::finite),
             ..self
         }
     }

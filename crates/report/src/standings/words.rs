@@ -7,7 +7,7 @@ use deadheat_stats::{
 };
 
 use super::view::{LoadView, Placed, RowView, StandingsView, State};
-use crate::figure::{NONE, Quantity, bytes, counted, figure, seconds, two_digits};
+use crate::figure::{NONE, Quantity, bytes, counted, figure, list, seconds, two_digits};
 
 mod published;
 mod sentences;
@@ -43,6 +43,30 @@ pub fn legend(view: &StandingsView) -> &'static str {
     }
 }
 
+/// What the columns of equal work mean; `None` without any.
+pub fn at_rates(view: &StandingsView) -> Option<String> {
+    let loads: Vec<&LoadView> = view
+        .leading()
+        .filter(|load| !load.rates.is_empty())
+        .collect();
+    let one = loads.len() == 1;
+    let rates = loads.iter().map(|load| {
+        let rate = figure(load.rates[0]);
+        if one {
+            format!("{rate}/s")
+        } else {
+            format!("{rate}/s ({})", load.short)
+        }
+    });
+    let rates: Vec<String> = rates.collect();
+    (!rates.is_empty()).then(|| {
+        format!(
+            "CPU/req, p99: at the same rate for all, {}; p99 from when a request is due.",
+            list(&rates)
+        )
+    })
+}
+
 /// Whether a row is proven to be behind the best by less than its ±.
 pub(crate) fn is_proven_in_steps(view: &StandingsView) -> bool {
     let mut rows = view.loads.iter().flat_map(LoadView::rows);
@@ -74,8 +98,8 @@ pub fn times(load: &LoadView) -> String {
             counted(load.point.connections as usize, "connection")
         ),
         Measure::ResponseTime => {
-            "Response times count from the intended start. Each slice begins with an empty queue: \
-                                  near capacity they are lower than under a load without end."
+            "Response times count from the intended start of each request, whatever the requests before it do. The load is \
+             uninterrupted, after a second that does not count."
                 .to_owned()
         }
     }
@@ -116,6 +140,14 @@ pub fn main_in_full(measure: Measure, value: f64) -> Quantity {
 /// Figures from … to with their unit ("112,000 to 116,000 requests/s", "955 to 965 µs").
 pub fn main_range(measure: Measure, least: f64, most: f64) -> String {
     span(&main_in_full(measure, least), &main_in_full(measure, most))
+}
+
+/// CPU time per request, in microseconds, from … to ("8.50 to 9.20 µs").
+pub fn cost_range(least: f64, most: f64) -> String {
+    span(
+        &Quantity::seconds(least / 1e6),
+        &Quantity::seconds(most / 1e6),
+    )
 }
 
 /// "5.0 to 13 %"; what is written the same stands once.
@@ -216,6 +248,7 @@ pub const fn absent(because: AbsentBecause) -> &'static str {
         AbsentBecause::Unavailable => "unavailable",
         AbsentBecause::Failed => "failed",
         AbsentBecause::NotMeasured => "not reached",
+        AbsentBecause::Overloaded => "cannot take it",
     }
 }
 

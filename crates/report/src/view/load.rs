@@ -7,7 +7,7 @@ use deadheat_model::{
 };
 
 use super::clean;
-use crate::figure::counted;
+use crate::figure::{count, counted};
 
 /// The workload and its load, for a heading.
 pub fn title(workload: &str, point: &LoadPoint) -> String {
@@ -23,12 +23,8 @@ pub fn load(point: &LoadPoint) -> String {
     let how = sending(point.sending);
     let connections = counted(point.connections as usize, "connection");
     let open = point.open.as_ref().map(|open| match open.rate {
-        OfferedRate::OfOwnCapacity(percent) => {
-            format!(", open loop at {percent} % of each stack's own capacity")
-        }
-        OfferedRate::OfSlowestCapacity(percent) => {
-            format!(", open loop at {percent} % of the slowest stack's capacity")
-        }
+        OfferedRate::Common => ", the same rate for all".to_owned(),
+        OfferedRate::PerSecond(rate) => format!(", {} requests/s for all", count(rate.into())),
     });
     format!("{connections}{rounds}{how}{}", open.unwrap_or_default())
 }

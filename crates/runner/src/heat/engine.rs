@@ -28,6 +28,8 @@ use super::{
 
 /// What a server needs after a long freeze until its timers have come due.
 const COMING_TO: Duration = Duration::from_secs(1);
+/// The same where connections are opened anew, and the load begins with a second that does not count.
+const BEFORE_A_RATE: Duration = Duration::from_millis(200);
 /// How long the notice of a server's end may take where its requests were refused.
 const END_NOTICE: Duration = Duration::from_millis(500);
 /// So many slices in a row without an answer, also in the drain, and a member is given up. One may be the machine's
@@ -49,8 +51,30 @@ pub struct Heat<'m> {
     pub seed: u64,
     /// Who takes part.
     pub entries: Vec<Entry<'m>>,
+    /// What follows the rounds.
+    pub equal_work: Vec<EqualWork<'m>>,
     /// It ends when fewer than so many are left to be compared; at least 1.
     pub least: usize,
+}
+
+/// A rate at which all members are loaded, one after another and without interruption: one slice of each.
+pub struct EqualWork<'m> {
+    /// The slice's length, and the part before it that does not count.
+    pub plan: HeatPlan,
+    /// What is offered, from what the rounds have found; `None`: nothing, because the rate is not known.
+    pub offer: Offering<'m>,
+}
+
+/// From what the rounds of a heat have found to what is offered.
+pub type Offering<'m> = Box<dyn Fn(&HeatRecord) -> Option<Offer> + 'm>;
+
+/// A rate that is offered to the members of a heat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// Requests per second.
+    pub per_second: f64,
+    /// By place, whether it is loaded; `None`: it takes no part. Who cannot take the rate takes part and is not loaded.
+    pub is_loaded: Vec<Option<bool>>,
 }
 
 /// Somebody who takes part.
@@ -82,7 +106,8 @@ pub enum HeatError {
 }
 
 /// Runs a heat to its end, or until `stop` is set, which ends it within a second. `started` is when it began (RFC 3339).
-/// A member that fails is stopped, and the heat goes on without it.
+/// A member that fails is stopped, and the heat goes on without it. The first record is that of the rounds; then there is one
+/// of each rate that was offered.
 ///
 /// # Errors
 /// When the orders are not those of the members. Nothing was started then.
@@ -91,7 +116,7 @@ pub fn run(
     started: String,
     world: &dyn World,
     stop: &AtomicBool,
-) -> Result<HeatRecord, HeatError> {
+) -> Result<Vec<HeatRecord>, HeatError> {
     run_told(heat, started, world, stop, &mut |_| ())
 }
 
@@ -105,7 +130,7 @@ pub fn run_told(
     world: &dyn World,
     stop: &AtomicBool,
     on_step: &mut dyn FnMut(HeatStep),
-) -> Result<HeatRecord, HeatError> {
+) -> Result<Vec<HeatRecord>, HeatError> {
     check_orders(&heat.orders, heat.entries.len())?;
     let begun = world.now();
     let mut course = Course {
@@ -125,26 +150,35 @@ pub fn run_told(
     course.bring_all_up(&heat.orders[0]);
     course.lead_in(&heat.orders[0]);
     let (rounds, end) = course.rounds(&heat.orders, heat.seed);
+    let mut parts = vec![course.part(heat.number, &started, heat.plan, rounds, end, begun)];
+    if end == HeatEnd::Finished {
+        for work in &heat.equal_work {
+            let Some(offer) = (work.offer)(&parts[0]) else {
+                break;
+            };
+            let (number, begun) = (heat.number + parts.len() as u32, world.now());
+            let (slices, end) = course.at_rate(work.plan, &offer, &heat.orders[0]);
+            parts.push(course.part(number, &started, work.plan, slices, end, begun));
+        }
+    }
     (course.on_step)(HeatStep::Ending);
+    let ending = world.now();
     course.verify_again();
-    let end = if course.is_unverified() {
-        // The user asked to stop between its last round and its last check.
-        HeatEnd::Interrupted
-    } else {
-        end
-    };
+    // The user asked to stop between the last round and the last check.
+    let is_unverified = course.is_unverified();
     let is_in_a_hurry = course.is_stopped();
     stop_all(&mut course.places, is_in_a_hurry);
-    Ok(HeatRecord {
-        heat: heat.number,
-        started,
-        plan: course.plan,
-        rounds,
-        end,
-        lost: None,
-        wall: world.now().since(&begun),
-        members: course.places.into_iter().map(Place::into_record).collect(),
-    })
+    // What all parts needed is the first one's.
+    parts[0].wall += world.now().since(&ending);
+    let members = course.places.into_iter().map(Place::into_records);
+    let mut members: Vec<_> = members.collect();
+    for part in &mut parts {
+        part.members = members.iter_mut().filter_map(Iterator::next).collect();
+        if is_unverified {
+            part.end = HeatEnd::Interrupted;
+        }
+    }
+    Ok(parts)
 }
 
 fn check_orders(orders: &[Vec<usize>], members: usize) -> Result<(), HeatError> {
@@ -195,6 +229,28 @@ struct Course<'h, 'm> {
 impl Course<'_, '_> {
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// A part of the heat that has just ended, with its members as far as they are known.
+    fn part(
+        &self,
+        heat: u32,
+        started: &str,
+        plan: HeatPlan,
+        rounds: Vec<Vec<SliceRecord>>,
+        end: HeatEnd,
+        begun: Moment,
+    ) -> HeatRecord {
+        HeatRecord {
+            heat,
+            started: started.to_owned(),
+            plan,
+            members: self.places.iter().map(|one| one.record.clone()).collect(),
+            rounds,
+            end,
+            lost: None,
+            wall: self.world.now().since(&begun),
+        }
     }
 
     /// Starts, checks, warms up and freezes the members, one after another, in an order that differs from heat to heat:
@@ -268,7 +324,7 @@ impl Course<'_, '_> {
         if !self.places[index].runs {
             return Ok(());
         }
-        self.places[index].member.open()?;
+        self.places[index].member.open(None)?;
         self.warm_up(index)?;
         if !self.is_stopped() {
             self.places[index].member.settle()?;
@@ -463,6 +519,44 @@ impl Course<'_, '_> {
         (rounds, HeatEnd::Finished)
     }
 
+    /// Offers a rate to each member: one slice, whose guard lets connections and queues come to what is usual at this rate.
+    fn at_rate(
+        &mut self,
+        plan: HeatPlan,
+        offer: &Offer,
+        order: &[usize],
+    ) -> (Vec<Vec<SliceRecord>>, HeatEnd) {
+        let rate = offer.per_second;
+        for (place, is_loaded) in self.places.iter_mut().zip(&offer.is_loaded) {
+            place.begin_part(plan, is_loaded.map(|_| rate));
+        }
+        let mut slices = Vec::new();
+        for &index in order {
+            if self.is_stopped() {
+                return (vec![slices], HeatEnd::Interrupted);
+            }
+            if offer.is_loaded[index] != Some(true) || !self.places[index].runs {
+                continue;
+            }
+            (self.on_step)(HeatStep::AtRate {
+                target: self.places[index].record.target.clone(),
+                per_second: rate,
+            });
+            match self.open_at(index, rate) {
+                Ok(()) => slices.extend(self.turn(index, 0, 1.0)),
+                Err(failure) => self.places[index].fail(failure, Void::From(0)),
+            }
+        }
+        (vec![slices], HeatEnd::Finished)
+    }
+
+    /// Thaws a member, lets its timers come due, and opens its connections for a rate.
+    fn open_at(&mut self, index: usize, per_second: f64) -> Result<(), StackFailure> {
+        self.thaw(index)?;
+        self.world.pause(BEFORE_A_RATE);
+        self.places[index].member.open(Some(per_second))
+    }
+
     /// A member's turn in a round, with a slice of `length` times its plan's. `None`: there was no slice, or it was cut
     /// short.
     fn turn(&mut self, index: usize, round: u32, length: f64) -> Option<SliceRecord> {
@@ -572,7 +666,7 @@ impl Course<'_, '_> {
             }
             let verified = self.places[index].member.verify(Phase::VerifyAfter);
             match verified {
-                Ok(checks) => self.places[index].record.verified_after = Some(checks),
+                Ok(checks) => self.places[index].verified_after(checks),
                 Err(failure) => {
                     self.places[index].fail(failure, Void::All);
                     continue;

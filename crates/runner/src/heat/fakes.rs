@@ -177,8 +177,11 @@ impl Member for Fake {
         Ok(7)
     }
 
-    fn open(&mut self) -> Result<(), StackFailure> {
-        self.asked("open");
+    fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {
+        match per_second {
+            Some(rate) => self.asked(&format!("open at {rate}")),
+            None => self.asked("open"),
+        }
         Ok(())
     }
 

@@ -6,7 +6,10 @@ use std::{
 };
 
 use deadheat_load::{LoadError, Session, Slice};
-use deadheat_model::{LoadSpec, SliceEvent};
+use deadheat_model::{
+    LoadSpec, Schedule, SliceEvent,
+    load::{Arrivals, Stage},
+};
 
 use super::Seen;
 use crate::agent::{AgentError, Agents};
@@ -110,6 +113,23 @@ impl Drop for Load<'_> {
         if let Self::There { hosts, load, .. } = self {
             lock(hosts).generators.close(*load);
         }
+    }
+}
+
+/// The load as an open loop on as many connections, if there is a rate.
+pub(super) fn at_rate(spec: LoadSpec, per_second: Option<f64>) -> LoadSpec {
+    let Some(rate) = per_second else {
+        return spec;
+    };
+    let connections = spec.schedule.most_connections();
+    LoadSpec {
+        schedule: Schedule::Open {
+            arrivals: Arrivals::Poisson,
+            stages: vec![Stage::constant(rate)],
+            connections,
+            most_connections: connections,
+        },
+        ..spec
     }
 }
 

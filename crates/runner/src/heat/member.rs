@@ -24,11 +24,12 @@ pub trait Member: Send {
     /// What was wrong.
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure>;
 
-    /// Opens the connections of its load, which sends nothing yet.
+    /// Opens the connections of its load, which sends nothing yet; those of an earlier load are closed. `per_second` is the
+    /// rate of an open loop; `None`: as its load point says.
     ///
     /// # Errors
     /// When the load cannot be set up.
-    fn open(&mut self) -> Result<(), StackFailure>;
+    fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure>;
 
     /// Loads it: for `guard`, which does not count, then for `length`, which does; then waits for what is in flight.
     /// Tells at the counted part's edges.

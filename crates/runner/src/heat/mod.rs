@@ -5,7 +5,8 @@
 //! run → each member: start → verify → warm up until it is steady → freeze
 //!     → a round that does not count
 //!     → rounds: thaw one, a slice of load (guard, counted part, drain), freeze; then the next
-//!     → each member: thaw → verify; then stop all → HeatRecord
+//!     → for each rate, each member: thaw → one long slice at this rate → freeze
+//!     → each member: thaw → verify; then stop all → a HeatRecord of the rounds, and one of each rate
 //! ```
 //!
 //! [`run`] decides what happens when, and what a failure means. It reaches servers by [`Member`] and the machine by
@@ -27,7 +28,7 @@ mod url;
 mod warm_up;
 mod world;
 
-pub use engine::{Entry, Heat, HeatError, run, run_told};
+pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
 pub(crate) use judging::suited;
 pub use load::{Generator, Hosts};
 pub use machine::Machine;

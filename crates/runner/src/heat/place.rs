@@ -25,6 +25,8 @@ pub(super) struct Place<'m> {
     /// Whether it takes part (still).
     pub(super) runs: bool,
     pub(super) record: MemberRecord,
+    /// Its records of the parts of the heat before: the rounds, and earlier rates.
+    before: Vec<MemberRecord>,
     /// When its last slice ended.
     pub(super) idle_since: Option<Moment>,
     /// When its memory was last read.
@@ -58,6 +60,7 @@ impl<'m> Place<'m> {
             warm_up: entry.warm_up,
             runs: false,
             record,
+            before: Vec::new(),
             idle_since: None,
             sampled: None,
             silent: 0,
@@ -97,6 +100,25 @@ impl<'m> Place<'m> {
         (self.memory_sum, self.sampled) = (0, None);
     }
 
+    /// Begins a part of the heat with figures of its own, at a rate if it is loaded at one. A failure before means that none
+    /// of it counts; one in it says nothing about what was before.
+    pub(super) fn begin_part(&mut self, plan: HeatPlan, offered_per_second: Option<f64>) {
+        self.before.push(self.record.clone());
+        self.record.warm_up = None;
+        self.record.offered_per_second = offered_per_second;
+        if let Some(failure) = &mut self.record.failure {
+            failure.void_from = Some(0);
+        }
+        self.plan = plan;
+        self.forget_memory();
+    }
+
+    /// So many checks passed after everything.
+    pub(super) fn verified_after(&mut self, checks: u32) {
+        let records = self.before.iter_mut().chain([&mut self.record]);
+        records.for_each(|record| record.verified_after = Some(checks));
+    }
+
     /// A failure of its server.
     pub(super) fn failure(&mut self, phase: Phase, reason: String) -> StackFailure {
         self.member.failure(phase, reason)
@@ -109,9 +131,13 @@ impl<'m> Place<'m> {
             Void::From(round) => Some(round),
             Void::Nothing => None,
         };
-        self.record
-            .failure
-            .get_or_insert(MemberFailure { failure, void_from });
+        let failure = MemberFailure { failure, void_from };
+        if void == Void::All {
+            for record in &mut self.before {
+                record.failure.get_or_insert_with(|| failure.clone());
+            }
+        }
+        self.record.failure.get_or_insert(failure);
         // Soon, because the connections of all the others are idle meanwhile.
         self.stop_soon();
     }
@@ -127,13 +153,15 @@ impl<'m> Place<'m> {
         self.runs = false;
         if let Err(failure) = self.member.stop() {
             let void_from = None;
-            self.record
+            let first = self.before.first_mut().unwrap_or(&mut self.record);
+            first
                 .failure
                 .get_or_insert(MemberFailure { failure, void_from });
         }
     }
 
-    pub(super) fn into_record(self) -> MemberRecord {
-        self.record
+    /// Its records: of the rounds, then of each rate.
+    pub(super) fn into_records(self) -> impl Iterator<Item = MemberRecord> {
+        self.before.into_iter().chain([self.record])
     }
 }

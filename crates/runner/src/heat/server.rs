@@ -14,7 +14,7 @@ use deadheat_model::{
 
 use super::{
     Member, Seen, Started,
-    load::{Generator, Load},
+    load::{Generator, Load, at_rate},
 };
 use crate::{
     sampling::Tree,
@@ -172,14 +172,19 @@ impl Member for ServerMember<'_> {
         Ok(checks)
     }
 
-    fn open(&mut self) -> Result<(), StackFailure> {
+    fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {
         let stop = Arc::clone(&self.stop);
         let running = there(&mut self.running)?;
+        running.load = None;
         let address = running.server.address;
         let spec = self.subject.load(address, running.exchanges.clone());
-        let load = Load::open(spec, self.generator, stop);
+        let load = Load::open(at_rate(spec, per_second), self.generator, stop);
         let failed = |error: String| running.server.failure(Phase::Load, error);
         running.load = Some(load.map_err(failed)?);
+        if per_second.is_some() {
+            // Its warm-up is over.
+            return Ok(());
+        }
         running.warm_up.is_on = true;
         let told = |fault: Fault| running.server.failure(Phase::Service, fault.to_string());
         running.warm_up.before = self.subject.services(&running.server).map_err(told)?;

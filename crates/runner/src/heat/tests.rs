@@ -9,13 +9,13 @@ use std::{
 use deadheat_model::{
     Failure, TargetId, Wait,
     heat::{
-        CpuUsed, Freezing, HeatEnd, HeatPlan, HeatRecord, Role, Rounds, SLICE_SPREAD, SliceFlag,
-        WarmUpRule,
+        CpuUsed, Freezing, HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role, Rounds, SLICE_SPREAD,
+        SliceFlag, WarmUpRule,
     },
 };
 
 use super::{
-    Entry, Heat, HeatError, Seen,
+    Entry, EqualWork, Heat, HeatError, Offer, Seen,
     fakes::{Fake, MS, Shared, answers},
     run,
 };
@@ -62,14 +62,20 @@ fn heat(fakes: Vec<Fake>) -> Heat<'static> {
         orders: vec![(0..fakes.len()).collect()],
         seed: 1,
         entries: fakes.into_iter().map(entry).collect(),
+        equal_work: Vec::new(),
         least: 1,
     }
 }
 
 fn run_heat(heat: Heat<'_>, shared: &Shared) -> HeatRecord {
-    let record = run(heat, "now".to_owned(), shared, &AtomicBool::new(false)).unwrap();
+    run_parts(heat, shared).remove(0)
+}
+
+/// The records of the rounds and of each rate.
+fn run_parts(heat: Heat<'_>, shared: &Shared) -> Vec<HeatRecord> {
+    let parts = run(heat, "now".to_owned(), shared, &AtomicBool::new(false)).unwrap();
     assert_eq!(shared.stage().there, BTreeSet::new(), "all were stopped");
-    record
+    parts
 }
 
 /// Of so many members, of which the second is made by `change`.
@@ -654,6 +660,110 @@ fn memory_is_read_as_often_as_the_plan_says() {
     assert_eq!(samples.collect::<Vec<_>>(), [2, 2]);
 }
 
+const WORK: HeatPlan = HeatPlan {
+    slice: Duration::from_secs(2),
+    guard: Duration::from_secs(1),
+    rounds: Rounds::Count { rounds: 1 },
+    ..PLAN
+};
+
+/// The heat with these rates for all after its rounds.
+fn at_rates(mut heat: Heat<'static>, rates: &[f64]) -> Heat<'static> {
+    heat.equal_work = rates
+        .iter()
+        .map(|rate| {
+            let per_second = *rate;
+            EqualWork {
+                plan: WORK,
+                offer: Box::new(move |rounds| {
+                    let loaded = |one: &MemberRecord| (one.failure.is_none()).then_some(true);
+                    Some(Offer {
+                        per_second,
+                        is_loaded: rounds.members.iter().map(loaded).collect(),
+                    })
+                }),
+            }
+        })
+        .collect();
+    heat
+}
+
+#[test]
+fn each_rate_follows_the_rounds_with_one_long_slice_of_each_member_and_a_record_of_its_own() {
+    let shared = Shared::default();
+    let heat = heat((0..2).map(|place| Fake::new(place, &shared)).collect());
+    let parts = run_parts(at_rates(heat, &[500.0, 900.0]), &shared);
+    let [rounds, slow, fast] = &parts[..] else {
+        panic!("{} parts", parts.len());
+    };
+    assert_eq!(
+        parts.iter().map(|part| part.heat).collect::<Vec<_>>(),
+        [3, 4, 5]
+    );
+    for (part, rate) in [(slow, 500.0), (fast, 900.0)] {
+        assert_eq!(
+            (order(part), part.plan, part.end),
+            (vec![vec![0, 1]], WORK, HeatEnd::Finished)
+        );
+        for (member, before) in part.members.iter().zip(&rounds.members) {
+            assert_eq!(member.offered_per_second, Some(rate));
+            assert_eq!(
+                (member.ready, member.verified_after),
+                (before.ready, Some(7))
+            );
+            assert_eq!((member.warm_up, member.memory.samples), (None, 1));
+        }
+        assert!(
+            part.rounds[0]
+                .iter()
+                .all(|slice| slice.window == WORK.slice)
+        );
+        // In which it comes to, and three seconds of load, of each.
+        assert!(part.wall >= Duration::from_millis(6_400) && part.wall < Duration::from_secs(7));
+    }
+    assert_eq!(rounds.members[0].offered_per_second, None);
+    let asked = shared.stage().asked.join(", ");
+    let turn = "memory 1, thaw 0, open at 500 0, thaw 0, slice 0, freeze 0, memory 0, thaw 1, open at 500 1";
+    assert!(asked.contains(turn), "{asked}");
+    assert_eq!(
+        asked.matches("start").count() + asked.matches("verify").count(),
+        6
+    );
+}
+
+#[test]
+fn who_fails_at_a_rate_keeps_its_rounds_and_who_failed_before_has_no_equal_work() {
+    let at_rate = |change: fn(Fake) -> Fake| {
+        let shared = Shared::default();
+        let fakes = vec![Fake::new(0, &shared), change(Fake::new(1, &shared))];
+        run_parts(at_rates(heat(fakes), &[500.0]), &shared)
+    };
+    // After its warm-up, four rounds, and the slice at the rate.
+    let parts = at_rate(|fake| Fake {
+        dies_after: WARM + 4 + 1,
+        ..fake
+    });
+    assert!(parts[0].members[1].failure.is_none());
+    let (reason, void_from) = second_failure(&parts[1]);
+    assert_eq!(
+        (reason, void_from),
+        ("stack1 was ended by SIGSEGV under load", Some(0))
+    );
+    let parts = at_rate(|fake| Fake {
+        dies_after: WARM + 2,
+        ..fake
+    });
+    assert_eq!(second_failure(&parts[0]).1, Some(1));
+    assert_eq!(second_failure(&parts[1]).1, Some(0));
+    assert_eq!(order(&parts[1]), [[0]]);
+    assert_eq!(parts[1].members[1].offered_per_second, None);
+    // An answer that is wrong at the end makes all of it worthless.
+    let parts = at_rate(|fake| Fake { right: 1, ..fake });
+    for part in &parts {
+        assert_eq!(second_failure(part), ("an old answer", Some(0)));
+    }
+}
+
 #[test]
 fn orders_that_leave_somebody_out_are_refused_before_anything_starts() {
     let shared = Shared::default();
@@ -676,10 +786,8 @@ fn orders_that_leave_somebody_out_are_refused_before_anything_starts() {
 fn the_wish_to_stop_ends_a_heat_at_any_moment() {
     let questions = {
         let shared = Shared::default();
-        run_heat(
-            heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]),
-            &shared,
-        );
+        let heat = heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]);
+        run_heat(at_rates(heat, &[500.0]), &shared);
         shared.stage().asked.len()
     };
     for at in 0..questions {
@@ -689,7 +797,9 @@ fn the_wish_to_stop_ends_a_heat_at_any_moment() {
             stop: Some((Arc::clone(&stop), at)),
             ..Fake::new(place, &shared)
         });
-        let record = run(heat(fakes.collect()), String::new(), &shared, &stop).unwrap();
+        let heat = at_rates(heat(fakes.collect()), &[500.0]);
+        let parts = run(heat, String::new(), &shared, &stop).unwrap();
+        let record = &parts[0];
         let stage = shared.stage();
         assert_eq!(stage.there, BTreeSet::new(), "stopped at {at}");
         let later = &stage.asked[at + 1..];
@@ -706,5 +816,11 @@ fn the_wish_to_stop_ends_a_heat_at_any_moment() {
             assert_eq!(record.end, HeatEnd::Interrupted, "stopped at {at}");
             assert!(!is_late);
         }
+        // A heat counts with its equal work, or not at all.
+        let is_interrupted = |part: &HeatRecord| part.end == HeatEnd::Interrupted;
+        assert!(
+            parts.iter().all(is_interrupted) || !parts.iter().any(is_interrupted),
+            "stopped at {at}"
+        );
     }
 }

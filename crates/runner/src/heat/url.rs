@@ -13,7 +13,7 @@ use deadheat_model::{
 
 use super::{
     Member, Seen, Started,
-    load::{Generator, Load},
+    load::{Generator, Load, at_rate},
     server::without_server,
 };
 
@@ -50,8 +50,10 @@ impl Member for UrlMember<'_> {
         Ok(0)
     }
 
-    fn open(&mut self) -> Result<(), StackFailure> {
-        let load = Load::open(self.spec.clone(), self.generator, Arc::clone(&self.stop));
+    fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {
+        self.load = None;
+        let spec = at_rate(self.spec.clone(), per_second);
+        let load = Load::open(spec, self.generator, Arc::clone(&self.stop));
         self.load = Some(load.map_err(|error| without_server(Phase::Load, error))?);
         Ok(())
     }

@@ -82,7 +82,7 @@ impl Ceiling {
             runtime: Runtime::Native,
             runtime_from: Vec::new(),
             warm_up_seconds: None,
-            usual: false,
+            usual: None,
             limits: Vec::new(),
             workloads: None,
             http: Http::default(),

@@ -85,8 +85,6 @@ pub(super) struct Seat<'a> {
     pub(super) number: usize,
     pub(super) role: Role,
     pub(super) log: PathBuf,
-    /// The rate of an open loop, in requests per second.
-    pub(super) offered_per_second: Option<f64>,
 }
 
 impl<'a> HeatSetting<'a> {
@@ -138,7 +136,6 @@ impl<'a> HeatSetting<'a> {
             },
             workers: self.session.workers(self.pinning).unwrap_or_default(),
             measure: self.plan.slice,
-            offered_per_second: seat.offered_per_second,
             seed: self.seed,
         };
         let stop = Arc::clone(self.interrupt);

@@ -76,8 +76,6 @@ pub struct SessionOptions {
     pub purpose: Purpose,
     /// So long a warm-up, whatever the runtime.
     pub warm_up: Option<Duration>,
-    /// Whether response times are measured under open loops.
-    pub latency: bool,
     /// How it is measured.
     pub heats: HeatOptions,
     /// Whether server and generator are kept apart.
@@ -124,7 +122,6 @@ impl SessionOptions {
             budget: None,
             purpose: Purpose::Usual,
             warm_up: None,
-            latency: false,
             heats: HeatOptions::default(),
             pinning: PinningMode::Apart,
             hosts: None,

@@ -3,8 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadPoint, LoadSpec, Schedule, StopRule, WorkloadManifest,
-    load::{Stage, Target},
+    Exchange, LoadPoint, LoadSpec, Schedule, StopRule, WorkloadManifest, load::Target,
 };
 
 use super::{
@@ -35,8 +34,6 @@ pub struct MemberRequest<'a> {
     pub workers: Vec<usize>,
     /// The counted part of a slice.
     pub measure: Duration,
-    /// The rate of an open loop, in requests per second.
-    pub offered_per_second: Option<f64>,
     /// The seed of random requests and arrivals.
     pub seed: u64,
 }
@@ -67,7 +64,10 @@ pub(crate) fn load_spec(
     address: SocketAddr,
     exchanges: Vec<Exchange>,
 ) -> LoadSpec {
-    let schedule = schedule(request);
+    let schedule = Schedule::Closed {
+        connections: request.point.connections,
+        ramp: Duration::ZERO,
+    };
     let framing = request.point.sending.bodies;
     let exchanges = exchanges.into_iter().map(|mut exchange| {
         exchange.request.body = framing.apply(exchange.request.body);
@@ -89,23 +89,6 @@ pub(crate) fn load_spec(
 /// The width of the bins of a measurement that is to take so long.
 fn bin(measure: Duration) -> Duration {
     BIN.min(measure / LEAST_BINS).max(Duration::from_nanos(1))
-}
-
-/// When requests are sent: at the rate, or each when the answer before it has come.
-fn schedule(request: &MemberRequest<'_>) -> Schedule {
-    let connections = request.point.connections;
-    match (&request.point.open, request.offered_per_second) {
-        (Some(open), Some(rate)) => Schedule::Open {
-            arrivals: open.arrivals,
-            stages: vec![Stage::constant(rate)],
-            connections,
-            most_connections: connections,
-        },
-        _ => Schedule::Closed {
-            connections,
-            ramp: Duration::ZERO,
-        },
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use deadheat_model::{LoadPoint, TargetId, WorkloadManifest, stack::Runtime, workload::Oracle};
 
-use super::{Participant, PinningMode, SessionOptions};
-use crate::{heat::rule_of, manifest::SelectedWorkload, process::Supervision};
+use super::{Participant, PinningMode, SelectedTarget, SessionOptions};
+use crate::{
+    heat::rule_of,
+    manifest::{SelectedWorkload, Stack},
+    process::Supervision,
+};
 
 pub(super) fn point(id: &str) -> LoadPoint {
     LoadPoint {
@@ -61,4 +65,20 @@ pub(super) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
             ready: None,
         })
         .collect()
+}
+
+/// A stack of this name, compiled beforehand, that answers everything.
+pub(super) fn selected(name: &str) -> SelectedTarget {
+    let manifest = serde_json::json!({
+        "id": name, "language": "x", "framework": "x", "class": "platform", "runtime": "native",
+        "run": { "command": ["x"] },
+    });
+    SelectedTarget {
+        stack: Stack {
+            dir: "/".into(),
+            manifest: serde_json::from_value(manifest).unwrap(),
+            added: None,
+        },
+        target: TargetId::new(name, None),
+    }
 }

@@ -135,7 +135,6 @@ impl Scene {
                 },
                 workers: Vec::new(),
                 measure: plan.slice,
-                offered_per_second: None,
                 seed: 1,
             };
             Entry {
@@ -158,8 +157,10 @@ impl Scene {
             seed: 1,
             entries: entries.collect(),
             least: 1,
+            equal_work: Vec::new(),
         };
-        run(heat, "now".to_owned(), &Machine::default(), stop).unwrap()
+        let mut parts = run(heat, "now".to_owned(), &Machine::default(), stop).unwrap();
+        parts.remove(0)
     }
 }
 

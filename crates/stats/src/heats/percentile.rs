@@ -30,15 +30,29 @@ pub fn is_carried(percent: f64, samples: u64, settings: &Settings) -> bool {
     (beyond * 1e3).round() >= settings.beyond as f64 * 1e3
 }
 
-/// The estimates of each heat, for [`Fit::of`](super::Fit::of), from its percentiles. What too few samples carry is
-/// left out.
+/// Of the samples that are to lie beyond a percentile, each heat has this share at least.
+const SHARE_OF_HEAT: f64 = 0.1;
+
+/// The estimates of each heat, for [`Fit::of`](super::Fit::of), from its percentiles. A member's heats together have to carry
+/// it, and each a tenth of it; what too few samples carry is left out.
 pub fn estimates(
     percent: f64,
     heats: &[Vec<Percentile>],
     settings: &Settings,
 ) -> Vec<Vec<Estimate>> {
-    let carried =
-        |one: &&Percentile| one.seconds > 0.0 && is_carried(percent, one.samples, settings);
+    let part = Settings {
+        beyond: (settings.beyond as f64 * SHARE_OF_HEAT) as u64,
+        ..*settings
+    };
+    let together = |member: usize| -> u64 {
+        let own = heats.iter().flatten().filter(|one| one.member == member);
+        own.map(|one| one.samples).sum()
+    };
+    let carried = |one: &&Percentile| {
+        one.seconds > 0.0
+            && is_carried(percent, one.samples, &part)
+            && is_carried(percent, together(one.member), settings)
+    };
     let estimate = |one: &Percentile| Estimate {
         member: one.member,
         value: Quantity::Latency.advantage(one.seconds),
@@ -129,14 +143,18 @@ mod tests {
             seconds,
             samples,
         };
-        let heats = [vec![
-            one(0, 0.002, 10_000),
-            one(1, 0.004, 9_999),
-            one(2, 0.004, 20_000),
-        ]];
+        let heats = [
+            vec![
+                one(0, 0.002, 10_000),
+                one(1, 0.004, 9_000),
+                one(2, 0.004, 20_000),
+            ],
+            vec![one(0, 0.002, 999), one(1, 0.004, 999), one(2, 0.004, 1_000)],
+        ];
         let found = estimates(99.0, &heats, &Settings::default());
-        let members: Vec<usize> = found[0].iter().map(|one| one.member).collect();
-        assert_eq!(members, [0, 2]);
+        let members =
+            |heat: usize| -> Vec<usize> { found[heat].iter().map(|one| one.member).collect() };
+        assert_eq!((members(0), members(1)), (vec![0, 2], vec![2]));
         // Twice the time is half as good.
         let ahead = found[0][0].value - found[0][1].value;
         assert!((ahead.exp() - 2.0).abs() < 1e-12);

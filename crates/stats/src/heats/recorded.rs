@@ -71,6 +71,26 @@ fn taken(slice: &SliceRecord) -> f64 {
     noise.map_or(0.0, |noise| noise.taken_share(slice.window, member))
 }
 
+/// A request that has waited for longer than this share of an open loop's time to be sent shows that the server falls behind:
+/// it takes less than 95 % of the rate.
+const BEHIND: f64 = 0.05;
+
+/// Whether a member of a heat at a rate cannot take it: its capacity is lower, so that it was not loaded, or requests still
+/// waited for a connection at the end, for longer and longer.
+pub fn is_overloaded(heat: &HeatRecord, place: usize) -> bool {
+    let is_asked = heat.members[place].offered_per_second.is_some();
+    let fell_behind = |slice: &SliceRecord| {
+        let time = (slice.guard + slice.window).as_secs_f64();
+        let open = slice.open.as_ref();
+        open.is_some_and(|open| open.oldest_unsent.as_secs_f64() > BEHIND * time)
+    };
+    let slices = heat.rounds.iter().flatten();
+    let mut own = slices
+        .filter(|slice| slice.member as usize == place)
+        .peekable();
+    is_asked && (own.peek().is_none() || own.any(fell_behind))
+}
+
 /// Why a member counts for nothing in a heat, if so: what was seen then, or too many requests that failed on the way.
 pub fn failure(heat: &HeatRecord, place: usize) -> Option<String> {
     let member: &MemberRecord = heat.members.get(place)?;

@@ -6,7 +6,6 @@ use deadheat_model::{
     heats::{EndReason, PlannedLoad, SessionRecord},
     session::TargetRecord,
     stack::StackRole,
-    workload::OfferedRate,
 };
 
 use crate::{
@@ -80,17 +79,32 @@ impl<'a> LoadAt<'a> {
         }
     }
 
-    /// Whether its stacks are ranked: all do the same work. At a rate that is a share of a stack's own capacity, each
-    /// does another.
-    pub fn is_ranked(&self) -> bool {
-        let open = self.load.point.open.as_ref();
-        !open.is_some_and(|open| matches!(open.rate, OfferedRate::OfOwnCapacity(_)))
-    }
-
     /// Whether a stack failed too often to be compared.
     pub(crate) fn has_failed(&self, number: usize) -> bool {
         let is_asked = |member: &MemberRecord| self.load.number(member) == Some(number);
         recorded::failures(self.heats.iter().copied(), is_asked) >= FAILURES
+    }
+
+    /// The rate of an open loop, which is the same for all.
+    pub(crate) fn offered(&self) -> Option<f64> {
+        let members = self.heats.iter().flat_map(|heat| &heat.members);
+        let mut offered = members.filter_map(|member| member.offered_per_second);
+        offered.next()
+    }
+
+    /// In how many of its heats a stack did not take the rate, and in how many it took part.
+    pub(crate) fn overloads(&self, number: usize) -> (usize, usize) {
+        let places = self.sound_places(number);
+        places.fold((0, 0), |(overloads, all), (heat, place)| {
+            let is_overload = recorded::is_overloaded(heat, place);
+            (overloads + usize::from(is_overload), all + 1)
+        })
+    }
+
+    /// Whether a stack cannot take the rate: it did not in most of its heats.
+    fn cannot_take(&self, number: usize) -> bool {
+        let (overloads, all) = self.overloads(number);
+        2 * overloads > all
     }
 
     /// The record of a stack of this load.
@@ -104,7 +118,8 @@ impl<'a> LoadAt<'a> {
         let stacks = 0..self.load.targets.len();
         let group = |number: usize| {
             let target = self.target(number);
-            (!self.has_failed(number)).then(|| Group {
+            let is_placed = !self.has_failed(number) && !self.cannot_take(number);
+            is_placed.then(|| Group {
                 yardsticks: target.is_some_and(|target| target.role == StackRole::Yardstick),
                 cpus: self.cpus(number) as u32,
             })
@@ -228,8 +243,7 @@ impl<'a> LoadAt<'a> {
     }
 
     fn alpha(&self) -> f64 {
-        let look = self.look.filter(|_| self.is_ranked());
-        look.map_or(NO_VERDICT, |look| look.spends)
+        self.look.map_or(NO_VERDICT, |look| look.spends)
     }
 }
 

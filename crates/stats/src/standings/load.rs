@@ -17,14 +17,13 @@ use crate::{
 /// The standings at a load.
 pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
     let course = at.course();
-    let cost = compared(at, at.rankings(&course, Quantity::Cost));
-    let throughput = compared(at, at.rankings(&course, Quantity::Throughput));
+    let cost = at.rankings(&course, Quantity::Cost);
+    let throughput = at.rankings(&course, Quantity::Throughput);
     let (main, p50) = match at.measure() {
         Measure::Throughput => (throughput.clone(), vec![None; throughput.len()]),
         Measure::ResponseTime => {
-            let percentiles = |percent| compared(at, at.percentiles(percent));
-            let p50 = percentiles(50.0).into_iter().map(Some);
-            (percentiles(99.0), p50.collect())
+            let p50 = at.percentiles(50.0).into_iter().map(Some);
+            (at.percentiles(99.0), p50.collect())
         }
     };
     let of_throughput = at.fit(&course, Quantity::Throughput);
@@ -32,8 +31,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         Measure::Throughput => &of_throughput,
         Measure::ResponseTime => &at.timed_fit(99.0),
     };
-    let settled =
-        at.look.is_some() && at.is_ranked() && main.iter().all(|one| one.is_settled(&at.settings));
+    let settled = at.look.is_some() && main.iter().all(|one| one.is_settled(&at.settings));
     let parts = main.into_iter().zip(throughput).zip(cost).zip(p50);
     let mut tables: Vec<Table> = parts
         .map(|(((ranking, throughput), cost), p50)| {
@@ -71,7 +69,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         description: at.load.description.clone(),
         point: at.load.point.clone(),
         measure: at.measure(),
-        is_ranked: at.is_ranked(),
+        offered_per_second: at.offered(),
         members: (0..at.load.members())
             .map(|number| at.load.target(number))
             .collect(),
@@ -90,16 +88,6 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
     }
 }
 
-/// Rankings, without their pairs where figures cannot be compared.
-fn compared(at: &LoadAt<'_>, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
-    if !at.is_ranked() {
-        for ranking in &mut rankings {
-            ranking.pairs.clear();
-        }
-    }
-    rankings
-}
-
 /// The median over all members of the half width of the interval of their ratio to the best.
 fn half_width(ranking: &Ranking) -> Option<f64> {
     let members = ranking.places.iter().map(|place| place.member);
@@ -115,6 +103,16 @@ fn ceiling(at: &LoadAt<'_>, fit: &Fit) -> Option<f64> {
 
 /// Why a stack of the plan has no place.
 fn lacking(at: &LoadAt<'_>, number: usize) -> Absent {
+    let (overloads, all) = at.overloads(number);
+    if 2 * overloads > all && !at.has_failed(number) {
+        return Absent {
+            target: at.load.target(number),
+            is: AbsentBecause::Overloaded,
+            reason: format!("its capacity was too low in {overloads} of {all} heats"),
+            remedy: None,
+            log: Vec::new(),
+        };
+    }
     let failures = at.places(number).filter_map(|(heat, place)| {
         let reason = recorded::failure(heat, place)?;
         let failure = heat.members[place].failure.as_ref();

@@ -20,6 +20,7 @@ mod types;
 mod warnings;
 
 use deadheat_model::{
+    figure::figure,
     heats::{Plan, SessionRecord},
     session::{TargetRecord, TargetState},
 };
@@ -57,13 +58,23 @@ pub fn standings(record: &SessionRecord) -> Standings {
     }
 }
 
-/// What each load is called in a sentence: its workload, with the load point if the workload has several.
+/// What each load is called in a sentence: its workload, with the load point if the workload has several, and the rate of
+/// equal work.
 pub fn short_names(loads: &[LoadStandings]) -> Vec<String> {
     let short = |load: &LoadStandings| {
-        let same = loads.iter().filter(|one| one.workload == load.workload);
-        match same.count() {
-            1 => load.workload.clone(),
-            _ => load.name(),
+        let closed = load.point.open.as_ref().map(|open| &open.capacity_of);
+        let mut same = loads
+            .iter()
+            .filter(|one| one.workload == load.workload && one.point.open.is_none());
+        let name = match (same.by_ref().count(), closed) {
+            (0 | 1, _) => load.workload.clone(),
+            (_, None) => load.name(),
+            (_, Some(closed)) => format!("{}:{closed}", load.workload),
+        };
+        match (closed, load.offered_per_second) {
+            (None, _) => name,
+            (Some(_), None) => format!("{name} at the same rate for all"),
+            (Some(_), Some(rate)) => format!("{name} at {}/s", figure(rate)),
         }
     };
     loads.iter().map(short).collect()

@@ -64,7 +64,7 @@ impl Found<'_> {
             let connections = at.load.point.connections;
             Waiting::of(connections, throughput.value, &heats, &at.settings)
         });
-        let is_ranked = at.is_ranked() && !self.ranking.group.yardsticks;
+        let is_ranked = !self.ranking.group.yardsticks;
         let ranked = |figure: Option<Figure>| {
             if is_ranked {
                 figure
@@ -87,7 +87,6 @@ impl Found<'_> {
             p50_seconds,
             p99_seconds,
             uneven: waiting.and_then(|waiting| waiting.uneven),
-            offered_per_second: median(sound().filter_map(|one| one.offered_per_second)),
             behind: self.behind(member),
             half_width: self.ranking.half_width(member),
             spread: self.fit.spread(member),
@@ -101,7 +100,7 @@ impl Found<'_> {
             unsteady_heats: at.unsteady_heats(member),
             heats: sound().count() as u32,
             slices: counted as u32,
-            often_late: recorded::often_late(slices()),
+            often_late: is_closed && recorded::often_late(slices()),
             discarded_slices: (all - counted) as u32,
             answers: slices().map(|slice| slice.tally.answers()).sum(),
             failed_requests: slices().map(|slice| slice.tally.failed.total()).sum(),

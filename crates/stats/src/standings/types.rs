@@ -33,6 +33,13 @@ pub struct Standings {
     pub end: Option<EndReason>,
 }
 
+impl Standings {
+    /// The loads with heats of their own.
+    pub fn leading(&self) -> impl Iterator<Item = &LoadStandings> + Clone {
+        self.loads.iter().filter(|load| load.leads())
+    }
+}
+
 /// A workload at a load point.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadStandings {
@@ -44,8 +51,9 @@ pub struct LoadStandings {
     pub point: LoadPoint,
     /// What the stacks are ranked by.
     pub measure: Measure,
-    /// Whether they are ranked. Not where each has a rate of its own.
-    pub is_ranked: bool,
+    /// Equal work: the rate that each stack is offered, in requests per second. `None` in a closed loop, and as long as it
+    /// is not known.
+    pub offered_per_second: Option<f64>,
     /// Who is numbered how: the stacks, then the null server, then the twin.
     pub members: Vec<TargetId>,
     /// Complete heats.
@@ -76,6 +84,18 @@ impl LoadStandings {
     /// Workload and load point in one word ("plaintext:c50").
     pub fn name(&self) -> String {
         format!("{}:{}", self.workload, self.point.id)
+    }
+
+    /// Whether it has heats of its own. Equal work has not.
+    pub fn leads(&self) -> bool {
+        self.point.open.is_none()
+    }
+
+    /// Whether it is equal work in the heats of `closed`.
+    pub fn is_measured_with(&self, closed: &Self) -> bool {
+        let open = self.point.open.as_ref();
+        self.workload == closed.workload
+            && open.is_some_and(|open| open.capacity_of == closed.point.id)
     }
 
     /// The table of the largest CPU budget.
@@ -132,8 +152,6 @@ pub struct Row {
     pub p99_seconds: Option<Figure>,
     /// Closed loop: how its connections were served unevenly, if so.
     pub uneven: Option<Uneven>,
-    /// The rate of an open loop: the median over its heats.
-    pub offered_per_second: Option<f64>,
     /// How the best of the table stands to it, at the table's level: how many times better, 1 or more. `None` for the best
     /// itself, or if they cannot be compared.
     pub behind: Option<Behind>,
@@ -289,6 +307,8 @@ pub enum AbsentBecause {
     Failed,
     /// It had no heat yet.
     NotMeasured,
+    /// It cannot take the rate at which all are loaded.
+    Overloaded,
 }
 
 /// A published table beside what was measured.

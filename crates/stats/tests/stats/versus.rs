@@ -7,7 +7,6 @@ use deadheat_model::{
     change::Aspect,
     heat::{Role, SliceRecord},
     heats::SessionRecord,
-    load::Arrivals,
     observation::OpenLoop,
     plan::Pinning,
     session::TargetState,
@@ -424,8 +423,7 @@ fn open(id: &str, offered: f64, times: f64) -> SessionRecord {
     let mut record = same(id);
     record.header.plan.loads[0].point.open = Some(OpenLoad {
         capacity_of: "c50".to_owned(),
-        rate: OfferedRate::OfSlowestCapacity(70),
-        arrivals: Arrivals::Poisson,
+        rate: OfferedRate::Common,
     });
     for slice in slices(&mut record, |_, _| true) {
         let mut loop_of = OpenLoop::default();

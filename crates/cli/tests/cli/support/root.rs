@@ -54,7 +54,7 @@ const QUICK: [(&str, &str); 9] = [
     ("--warm-up", "50ms"),
     ("--start-timeout", "20s"),
     ("--seed", "1"),
-    ("--latency", "off"),
+    ("--rate", "none"),
 ];
 
 /// Longer heats, for tests that need figures from a session that ends by itself: even on a busy machine, some of their

@@ -65,7 +65,7 @@ pub fn card_svg(view: &StandingsView, workload: Option<&str>) -> Result<String, 
     let mut canvas = Canvas::new(&faces, WIDTH, HEIGHT, GROUND);
     canvas.rect((0.0, 0.0), (WIDTH, 8.0), BLUE);
     mark(&mut canvas);
-    let place = match view.loads.len() {
+    let place = match view.leading().count() {
         0 | 1 => view.title.date.clone(),
         many => format!(
             "{}, one of {}",

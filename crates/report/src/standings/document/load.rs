@@ -10,7 +10,7 @@ use crate::{
     document::{Cell, Column, Section, Table},
     figure::{NONE, count, figure, seconds},
     standings::{
-        view::{LoadView, Placed, RowView, StandingsView, TableView},
+        view::{AtRate, LoadView, Placed, RowView, StandingsView, TableView},
         words,
     },
 };
@@ -21,7 +21,8 @@ const MOST_PAIRS: usize = 8;
 /// A load with its tables and notes.
 pub(super) fn section(load: &LoadView, view: &StandingsView) -> Section {
     // A single load's answer is the document's.
-    let answer = (view.loads.len() > 1).then(|| format!("{}.", load.answer()));
+    let answer =
+        (view.leading().count() > 1 || !load.leads()).then(|| format!("{}.", load.answer()));
     let mut section = Section::new(&load.title)
         .aside(Some(&load.description))
         .paragraphs(answer);
@@ -49,16 +50,29 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
     let measure = load.measure;
     let baselines = baselines::Baselines::new(load, table, view.margin);
     let less = measure == Measure::ResponseTime;
+    let costs = match load.rates.as_slice() {
+        [] => vec![Column::right("CPU/req").sorted(true)],
+        rates => rates
+            .iter()
+            .flat_map(|rate| {
+                let at = |what: &str| format!("{what} at {}/s", figure(*rate));
+                [at("CPU/req"), at("p99")].map(|head| Column::right(head).sorted(true))
+            })
+            .collect(),
+    };
     let columns = [
         Column::left("stack").sorted(true),
         Column::right("rank").sorted(true),
         Column::right(words::measure_head(measure)).sorted(less),
         Column::right("±").sorted(true),
         Column::drawn(baselines.head()),
-        Column::right("CPU/req").sorted(true),
+    ]
+    .into_iter()
+    .chain(costs)
+    .chain([
         Column::right("peak mem").sorted(true),
         Column::left("beside the best").whole(),
-    ];
+    ]);
     let most = |of: fn(&RowView) -> Option<f64>| {
         let all = table.rows.iter().filter_map(of);
         all.fold(0.0, f64::max)
@@ -70,7 +84,12 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
     for (place, row) in table.rows.iter().enumerate() {
         let main = row.main.map(|main| main.value);
         let rank = row.main.and_then(|main| main.rank);
-        ranking.row([
+        let costs = if load.rates.is_empty() {
+            vec![placed(row.cpu_us_per_request, words::cost).bar(share(cost(row), most_cost))]
+        } else {
+            row.at_rates.iter().flat_map(at_rate).collect()
+        };
+        let before = [
             Cell::from(&row.target),
             Cell::figure(
                 words::rank(rank),
@@ -79,13 +98,26 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
             Cell::figure(words::main_placed(measure, row), main).bar(share(main, table.most)),
             Cell::figure(words::half_width_in_column(row.half_width), row.half_width),
             Cell::drawn(baselines.cell(place)),
-            placed(row.cpu_us_per_request, words::cost).bar(share(cost(row), most_cost)),
+        ];
+        let after = [
             Cell::figure(words::memory(memory(row)), memory(row))
                 .bar(share(memory(row), most_memory)),
             Cell::from(words::row_verdict(measure, row)),
-        ]);
+        ];
+        ranking.row(before.into_iter().chain(costs).chain(after));
     }
     ranking
+}
+
+/// What a request costs at a rate, and how long it takes.
+fn at_rate(found: &AtRate) -> [Cell; 2] {
+    match found {
+        AtRate::Lacks(because) => [Cell::from(words::absent(*because)), Cell::from(NONE)],
+        AtRate::Took { .. } => [
+            placed(found.cost(), words::cost),
+            placed(found.p99(), seconds),
+        ],
+    }
 }
 
 fn share(value: Option<f64>, most: f64) -> Option<f64> {
@@ -117,9 +149,6 @@ fn details(load: &LoadView, table: &TableView) -> Table {
         ],
         Measure::ResponseTime => vec![
             column("p50", true, |row| placed(row.p50_seconds, seconds)),
-            column("offered/s", false, |row| {
-                number(row.offered_per_second, figure)
-            }),
             column("answered/s", false, |row| {
                 number(Some(row.throughput_per_second.value), figure)
             }),
@@ -140,7 +169,13 @@ fn details(load: &LoadView, table: &TableView) -> Table {
         column("answers", false, |row| counted(row.answers)),
         column("failed", false, |row| counted(row.failed_requests)),
     ];
-    let (columns, cells): (Vec<Column>, Vec<_>) = times.into_iter().chain(rest).unzip();
+    // Beside the cost of equal work, that at full load is a detail.
+    let cost = column("CPU/req, full load", true, |row| {
+        placed(row.cpu_us_per_request, words::cost)
+    });
+    let cost = (!load.rates.is_empty()).then_some(cost);
+    let figures = cost.into_iter().chain(times).chain(rest);
+    let (columns, cells): (Vec<Column>, Vec<_>) = figures.unzip();
     let mut details = Table::new(
         [Column::left("stack").sorted(true)]
             .into_iter()

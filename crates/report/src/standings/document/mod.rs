@@ -68,11 +68,18 @@ fn lead(view: &StandingsView) -> Section {
     let missing = view.not_measured.line.iter();
     Section::lead()
         .aside(state(view.state).map(|state| format!("State of the session: {state}.")))
-        .bullets(view.loads.iter().map(|load| format!("{}.", load.answer())))
+        .bullets(view.leading().map(answer))
         .paragraph(format!("{}.", view.trust))
         .warnings(view.warnings.iter().map(Warning::in_full))
         .paragraphs(missing.map(|line| format!("Not measured: {line}.")))
         .aside(view.has_figures().then(|| words::legend(view)))
+}
+
+/// What came of a load, and of equal work there.
+fn answer(load: &LoadView) -> String {
+    let sentences = [format!("{}.", load.answer())];
+    let sentences = sentences.iter().chain(&load.equal_work);
+    sentences.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// How a session ended, if that is not as a reader expects.
@@ -91,10 +98,10 @@ fn state(state: State) -> Option<&'static str> {
 /// first, yardsticks last. A single load has its own table.
 fn overview(view: &StandingsView) -> Section {
     let section = Section::new("Every stack at every load");
-    if view.loads.len() < 2 {
+    if view.leading().count() < 2 {
         return section;
     }
-    let tables = view.loads.iter().flat_map(|load| &load.tables);
+    let tables = view.leading().flat_map(|load| &load.tables);
     let keys: BTreeSet<_> = tables
         .map(|table| (table.group.yardsticks, Reverse(table.group.cpus)))
         .collect();
@@ -117,7 +124,7 @@ fn overview(view: &StandingsView) -> Section {
 }
 
 fn group(view: &StandingsView, group: Group) -> Table {
-    let loads = view.loads.iter().filter_map(|load| {
+    let loads = view.leading().filter_map(|load| {
         let table = load.tables.iter().find(|table| table.group == group)?;
         Some((load, table))
     });

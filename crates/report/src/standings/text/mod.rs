@@ -77,24 +77,28 @@ fn reasons(page: &mut Page, view: &StandingsView) {
 
 /// A load's answer. If there is no room, it names the best alone; the page has the others.
 fn answer(page: &Page, load: &LoadView) -> Vec<String> {
-    let whole = page.wrap("", &format!("{}.", load.answer()));
-    if whole.len() <= MOST_OF_A_TEXT {
-        return whole;
+    let mut lines = page.wrap("", &format!("{}.", load.answer()));
+    if lines.len() > MOST_OF_A_TEXT {
+        lines = page.cut(MOST_OF_A_TEXT, "", &format!("{}.", load.short_answer()));
     }
-    page.cut(MOST_OF_A_TEXT, "", &format!("{}.", load.short_answer()))
+    let equal_work = load.equal_work.first();
+    lines.extend(equal_work.map_or_else(Vec::new, |text| page.cut(MOST_OF_A_TEXT, "", text)));
+    lines
 }
 
 /// Answers with the first rows of their tables, in so many lines.
 fn loads(page: &mut Page, view: &StandingsView, room: usize) {
-    let answers: Vec<Vec<String>> = view.loads.iter().map(|load| answer(page, load)).collect();
+    let answers: Vec<Vec<String>> = view.leading().map(|load| answer(page, load)).collect();
     let heights: Vec<usize> = answers.iter().map(Vec::len).collect();
     let rows = |load: &LoadView| {
         let tables = load.filled_tables();
         tables.map(|table| table.rows.len()).collect()
     };
-    let rows: Vec<Vec<usize>> = view.loads.iter().map(rows).collect();
-    let plan = room::plan(room, &heights, &rows);
-    let shown = || view.loads.iter().zip(&plan.rows);
+    let rows: Vec<Vec<usize>> = view.leading().map(rows).collect();
+    let at_rates = words::at_rates(view);
+    let at_rates = at_rates.map_or_else(Vec::new, |text| page.wrap("", &text));
+    let plan = room::plan(room.saturating_sub(at_rates.len()), &heights, &rows);
+    let shown = || view.leading().zip(&plan.rows);
     let rows = shown().flat_map(|(load, rows)| {
         let tables = load.filled_tables().zip(rows);
         tables
@@ -128,11 +132,14 @@ fn loads(page: &mut Page, view: &StandingsView, room: usize) {
         }
     }
     left_out(page, view, &plan);
+    if plan.has_tables() {
+        at_rates.iter().for_each(|line| page.line(DIM, line));
+    }
 }
 
 /// What has no room, and what the columns mean.
 fn left_out(page: &mut Page, view: &StandingsView, plan: &room::Plan) {
-    let loads = view.loads.len() - plan.answers;
+    let loads = view.leading().count() - plan.answers;
     if loads > 0 {
         page.line(DIM, &format!("… {loads} more loads, in the page"));
     }

@@ -1,11 +1,15 @@
 //! A table's rows with bars.
 
 use anstyle::Style;
-use deadheat_stats::standings::Measure;
+use deadheat_stats::standings::{AbsentBecause, Measure};
 use textwrap::core::display_width;
 
 use crate::{
-    standings::{view::RowView, words},
+    figure::{NONE, seconds},
+    standings::{
+        view::{AtRate, RowView},
+        words,
+    },
     text::{BOLD, Charset, DIM, Page, WARN, cut_middle, pad_left, pad_right},
 };
 
@@ -19,14 +23,17 @@ const MOST_BAR: usize = 40;
 pub(super) struct Columns {
     rank: usize,
     name: usize,
-    /// Value, half width, cost, memory.
-    figures: [usize; 4],
+    /// Value, half width, cost, response time, memory; 0 of one that no table has.
+    figures: [usize; FIGURES],
     bar: usize,
 }
 
-/// The heads of rank and name, and of value, half width, cost and memory.
+/// The heads of rank and name, and of value, half width, cost, response time and memory.
 const LEAD: [&str; 2] = ["rank", "stack"];
-const HEADS: [&str; 4] = ["", "±", "CPU/req", "peak mem"];
+const FIGURES: usize = 5;
+const HEADS: [&str; FIGURES] = ["", "±", "CPU/req", "p99", "peak mem"];
+/// The place of the response time, which only loads with equal work have.
+const TIME: usize = 3;
 
 impl Columns {
     pub(super) fn of<'a>(page: &Page, rows: impl Iterator<Item = (Measure, &'a RowView)>) -> Self {
@@ -37,21 +44,33 @@ impl Columns {
             figures: HEADS.map(width),
             bar: 0,
         };
+        columns.figures[TIME] = 0;
         for (measure, row) in rows {
             columns.rank = columns.rank.max(width(&rank(row)));
             columns.name = columns.name.max(width(&row.target));
             let head = width(words::measure_head(measure));
             columns.figures[0] = columns.figures[0].max(head);
-            for (widest, cell) in columns.figures.iter_mut().zip(figures(measure, row)) {
-                *widest = (*widest).max(width(&cell));
+            for (place, cell) in figures(measure, row).iter().enumerate() {
+                let head = if cell.is_empty() {
+                    0
+                } else {
+                    width(HEADS[place])
+                };
+                columns.figures[place] = columns.figures[place].max(width(cell)).max(head);
             }
         }
-        let figures: usize = columns.figures.iter().map(|width| width + GAP).sum();
+        let figures = columns.figures.iter().filter(|width| **width > 0);
+        let figures: usize = figures.map(|width| width + GAP).sum();
         let room = page
             .width
             .saturating_sub(columns.rank + GAP + figures + GAP);
-        columns.name = columns.name.min(room.saturating_sub(LEAST_BAR));
-        columns.bar = room.saturating_sub(columns.name).min(MOST_BAR);
+        // A bar is an extra: names and figures come first.
+        columns.bar = match room.checked_sub(columns.name) {
+            Some(bar) if bar >= LEAST_BAR => bar.min(MOST_BAR),
+            _ if columns.figures[TIME] == 0 => LEAST_BAR,
+            _ => 0,
+        };
+        columns.name = columns.name.min(room.saturating_sub(columns.bar));
         columns
     }
 
@@ -74,22 +93,24 @@ impl Columns {
         charset: Charset,
         rank: &str,
         name: &str,
-        figures: &[String; 4],
+        figures: &[String; FIGURES],
         bar: &str,
     ) -> String {
         let name = cut_middle(&charset.write(name), self.name, charset);
         let cell = |column: usize| pad_left(&charset.write(&figures[column]), self.figures[column]);
-        let gap = " ".repeat(GAP);
-        [
+        let mut cells = vec![
             pad_right(&charset.write(rank), self.rank),
             pad_right(&name, self.name),
             cell(0),
             cell(1),
-            pad_right(bar, self.bar),
-            cell(2),
-            cell(3),
-        ]
-        .join(&gap)
+        ];
+        if self.bar > 0 {
+            cells.push(pad_right(bar, self.bar));
+        }
+        // What no table has is no column.
+        let rest = (2..FIGURES).filter(|column| self.figures[*column] > 0);
+        cells.extend(rest.map(cell));
+        cells.join(&" ".repeat(GAP))
     }
 }
 
@@ -106,18 +127,31 @@ fn rank(row: &RowView) -> String {
     words::rank(row.main.and_then(|main| main.rank))
 }
 
-fn figures(measure: Measure, row: &RowView) -> [String; 4] {
+/// Cost and response time are those of equal work where there is some.
+fn figures(measure: Measure, row: &RowView) -> [String; FIGURES] {
+    let (cost, time) = match row.at_rates.first() {
+        None => (
+            words::placed(row.cpu_us_per_request.as_ref(), words::cost),
+            String::new(),
+        ),
+        Some(AtRate::Lacks(AbsentBecause::Overloaded)) => ("too slow".to_owned(), NONE.to_owned()),
+        Some(found) => (
+            words::placed(found.cost().as_ref(), words::cost),
+            words::placed(found.p99().as_ref(), seconds),
+        ),
+    };
     [
         words::main_placed(measure, row),
         words::half_width_in_column(row.half_width),
-        words::placed(row.cpu_us_per_request.as_ref(), words::cost),
+        cost,
+        time,
         words::memory(row.memory.peak_bytes),
     ]
 }
 
 /// A bar from 0; `most` is as long as there is room.
 fn bar(charset: Charset, row: &RowView, most: f64, width: usize) -> String {
-    let Some(main) = row.main else {
+    let Some(main) = row.main.filter(|_| width > 0) else {
         return String::new();
     };
     // An arrow shows that a lower bound may be more.

@@ -61,7 +61,9 @@ pub(super) fn lack(absent: &Absent) -> LackView {
 pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> NotMeasured {
     let mut entries: Vec<LackView> = standings.absent.iter().map(lack).collect();
     for (load, short) in standings.loads.iter().zip(shorts(standings)) {
-        let lacking = load.lacking.iter().map(|absent| LackView {
+        // Who cannot take a rate was measured, and who lacks equal work otherwise lacks its closed loop as well.
+        let lacking = load.lacking.iter().filter(|_| load.leads());
+        let lacking = lacking.map(|absent| LackView {
             load: Some(short.clone()),
             ..lack(absent)
         });
@@ -77,7 +79,7 @@ pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> Not
         }
     }
     NotMeasured {
-        line: line(&entries, standings.loads.len()),
+        line: line(&entries, standings.leading().count()),
         entries,
         left_out: header.plan.left_out.iter().map(name).collect(),
     }

@@ -7,7 +7,7 @@ use deadheat_stats::{
 
 use super::{LoadView, Placed, RowView, TableView};
 use crate::{
-    figure::{counted, list},
+    figure::{counted, figure, list},
     standings::words,
 };
 
@@ -63,14 +63,6 @@ fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
             "there is nothing to compare it with".to_owned(),
         ];
     }
-    if !load.is_ranked {
-        let figures: Vec<Placed> = ranked.iter().map(|(_, main)| *main).collect();
-        let stacks = counted(figures.len(), "stack");
-        return vec![
-            format!("{stacks} {}", value(load.measure, &figures)),
-            "not ranked, because each stack has a rate of its own".to_owned(),
-        ];
-    }
     if load.look.is_none() {
         return vec![format!(
             "{} is ahead {} so far, after {}: too few for a verdict",
@@ -103,6 +95,44 @@ fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
             [lead].into_iter().chain(fitting).collect()
         }
     }
+}
+
+/// Who serves the rate of this equal work at the lowest cost, and who cannot take it, in a sentence; `None` as long as there is
+/// no verdict.
+pub(super) fn at_rate(load: &LoadView) -> Option<String> {
+    load.look?;
+    let rate = figure(load.offered_per_second?);
+    let rows = &load.tables.first()?.rows;
+    let costs = rows
+        .iter()
+        .filter_map(|row| Some((row, row.cpu_us_per_request?)));
+    let may_lead = costs.filter(|(_, cost)| may_lead(cost));
+    let leaders: Vec<Ranked> = may_lead.collect();
+    let values = || leaders.iter().map(|(_, cost)| cost.value);
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(0.0, f64::max);
+    let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
+    let cheapest = match names.len() {
+        0 => return None,
+        1 => format!("{} has", names[0]),
+        many if many > MOST_LEADERS => format!("{many} of {} stacks may have", rows.len()),
+        _ => format!("{} have", list(&names)),
+    };
+    let cost = words::cost_range(least, most);
+    let mut overloaded = load.lacking.iter();
+    let overloaded = overloaded
+        .by_ref()
+        .filter(|one| one.because == AbsentBecause::Overloaded)
+        .map(|one| one.target.clone());
+    let overloaded: Vec<String> = overloaded.collect();
+    let cannot = match overloaded.len() {
+        0 => String::new(),
+        1 | 2 => format!("; {} cannot take it", list(&overloaded)),
+        many => format!("; {many} stacks cannot take it"),
+    };
+    Some(format!(
+        "At {rate}/s, {cheapest} the lowest CPU time, {cost} a request{cannot}."
+    ))
 }
 
 fn words_of(text: &str) -> usize {

@@ -12,7 +12,7 @@ use super::{
     absent::{self, LackView},
     answer,
     names::shorts,
-    row::{self, RowView},
+    row::{self, AtRate, RowView},
 };
 use crate::{standings::words, view};
 
@@ -32,6 +32,10 @@ pub struct LoadView {
     pub tables: Vec<TableView>,
     /// Stacks that have no place in any of them.
     pub lacking: Vec<LackView>,
+    /// Closed loop: the rates of equal work in its heats, in requests per second.
+    pub rates: Vec<f64>,
+    /// Closed loop: what came of equal work, a sentence for each rate at which there are verdicts, with its full stop.
+    pub equal_work: Vec<String>,
 }
 
 impl Deref for LoadView {
@@ -96,9 +100,23 @@ pub(super) fn loads(header: &SessionHeader, standings: &Standings) -> Vec<LoadVi
     let loads = standings.loads.iter().zip(shorts);
     let failed = standings.absent.iter();
     let failed = failed.filter(|one| one.is == AbsentBecause::Failed).count();
+    let loads = loads.map(|(load, short)| of_load(header, load, short, failed));
+    let mut loads: Vec<LoadView> = loads.collect();
+    let equal_work: Vec<LoadView> = loads.iter().filter(|load| !load.leads()).cloned().collect();
+    for load in loads.iter_mut().filter(|load| load.leads()) {
+        let found = load.found.clone();
+        let with_it = equal_work
+            .iter()
+            .filter(|work| work.is_measured_with(&found));
+        for (work, rate) in with_it.filter_map(|work| Some((work, work.offered_per_second?))) {
+            load.rates.push(rate);
+            load.equal_work.extend(answer::at_rate(work));
+            for row in load.tables.iter_mut().flat_map(|table| &mut table.rows) {
+                row.at_rates.push(AtRate::of(work, &row.target));
+            }
+        }
+    }
     loads
-        .map(|(load, short)| of_load(header, load, short, failed))
-        .collect()
 }
 
 fn of_load(
@@ -121,6 +139,8 @@ fn of_load(
         clauses: Vec::new(),
         tables,
         lacking: load.lacking.iter().map(absent::lack).collect(),
+        rates: Vec::new(),
+        equal_work: Vec::new(),
         found: load.clone(),
     };
     view.clauses = answer::clauses(&view, failed_everywhere);

@@ -23,7 +23,7 @@ pub use absent::{LackView, NotMeasured};
 pub use details::Details;
 pub use load::{LoadView, TableView};
 pub use published::PublishedView;
-pub use row::{Placed, RowView};
+pub use row::{AtRate, Placed, RowView};
 pub use title::Title;
 
 /// What a report of a session of heats shows. Sentences and names in it are free of control characters.
@@ -108,6 +108,11 @@ impl StandingsView {
             }
         }
         self
+    }
+
+    /// The loads with heats of their own: what was asked for. Their rows have what was found in equal work.
+    pub fn leading(&self) -> impl Iterator<Item = &LoadView> + Clone {
+        self.loads.iter().filter(|load| load.leads())
     }
 
     /// Whether any load has a row.

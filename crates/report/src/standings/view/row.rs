@@ -5,10 +5,10 @@ use std::ops::Deref;
 use deadheat_model::session::TargetRecord;
 use deadheat_stats::{
     heats::{Rank, Ranking},
-    standings::{Behind, Figure, LoadStandings, Measure, Row, Table},
+    standings::{AbsentBecause, Behind, Figure, LoadStandings, Measure, Row, Table},
 };
 
-use super::names::name;
+use super::{LoadView, names::name};
 use crate::view::clean;
 
 /// A stack's line in a table: its row, and where its figures are in their rankings.
@@ -35,6 +35,56 @@ pub struct RowView {
     pub p50_seconds: Option<Placed>,
     /// Its 99th percentile, in seconds.
     pub p99_seconds: Option<Placed>,
+    /// Closed loop: what it does at each of [`LoadView::rates`](super::LoadView::rates).
+    pub at_rates: Vec<AtRate>,
+}
+
+/// A stack at a rate that is the same for all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AtRate {
+    /// It took the rate.
+    Took {
+        /// CPU time per request, in microseconds.
+        cpu_us_per_request: Option<Placed>,
+        /// The 99th percentile of response time, in seconds.
+        p99_seconds: Option<Placed>,
+    },
+    /// It has no figures there.
+    Lacks(AbsentBecause),
+}
+
+impl AtRate {
+    /// That of a stack in the view of this equal work.
+    pub(super) fn of(load: &LoadView, target: &str) -> Self {
+        let mut rows = load.rows();
+        if let Some(row) = rows.find(|row| row.target == target) {
+            return Self::Took {
+                cpu_us_per_request: row.cpu_us_per_request,
+                p99_seconds: row.p99_seconds,
+            };
+        }
+        let mut lacking = load.lacking.iter();
+        let lack = lacking.find(|lack| lack.target == target);
+        Self::Lacks(lack.map_or(AbsentBecause::NotMeasured, |lack| lack.because))
+    }
+
+    /// CPU time per request, in microseconds.
+    pub fn cost(&self) -> Option<Placed> {
+        match self {
+            Self::Took {
+                cpu_us_per_request, ..
+            } => *cpu_us_per_request,
+            Self::Lacks(_) => None,
+        }
+    }
+
+    /// The 99th percentile of response time, in seconds.
+    pub fn p99(&self) -> Option<Placed> {
+        match self {
+            Self::Took { p99_seconds, .. } => *p99_seconds,
+            Self::Lacks(_) => None,
+        }
+    }
 }
 
 impl Deref for RowView {
@@ -125,6 +175,7 @@ fn of_row(targets: &[TargetRecord], load: &LoadStandings, table: &Table, row: &R
         cpu_us_per_request: figure(row.cpu_us_per_request, &table.cost),
         p50_seconds: time(row.p50_seconds, table.p50.as_ref()),
         p99_seconds: p99,
+        at_rates: Vec::new(),
         row: row.clone(),
     }
 }

@@ -11,8 +11,8 @@ const MUCH_WORSE: f64 = 1.2;
 
 /// The line, without a full stop.
 pub(super) fn trust(standings: &Standings, warnings: &[Warning]) -> String {
-    let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
-    let tables = standings.loads.iter().flat_map(|load| &load.tables);
+    let heats: u32 = standings.leading().map(|load| load.heats).sum();
+    let tables = standings.leading().flat_map(|load| &load.tables);
     let widths: Vec<f64> = tables.filter_map(|table| table.half_width).collect();
     let least = widths.iter().copied().reduce(f64::min);
     let most = widths.iter().copied().reduce(f64::max);
@@ -38,6 +38,7 @@ pub(super) fn trust(standings: &Standings, warnings: &[Warning]) -> String {
 /// The ratio with the widest interval, if that is much wider than the typical ones are at `most`.
 fn worst(standings: &Standings, most: Option<f64>) -> Option<String> {
     let loads = standings.loads.iter().zip(shorts(standings));
+    let loads = loads.filter(|(load, _)| load.leads());
     let all = loads.flat_map(|(load, short)| {
         let rows = load.tables.iter().flat_map(|table| &table.rows);
         rows.filter_map(move |row| Some((row.half_width?, &row.target, short.clone())))

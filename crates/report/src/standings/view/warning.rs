@@ -23,7 +23,7 @@ pub(super) fn warnings(
     standings: &Standings,
     state: State,
 ) -> Vec<Warning> {
-    let heats: u32 = standings.loads.iter().map(|load| load.heats).sum();
+    let heats: u32 = standings.leading().map(|load| load.heats).sum();
     let of_state = early_end(record, state, heats);
     let of_state = of_state.into_iter().chain(too_few_heats(standings, state));
     let bad = record.header.findings.iter();
@@ -71,7 +71,7 @@ fn too_few_heats(standings: &Standings, state: State) -> Option<Warning> {
     }
     let unjudged = |load: &deadheat_stats::standings::LoadStandings| {
         let rows = load.tables.iter().map(|table| table.rows.len());
-        load.look.is_none() && rows.max().unwrap_or(0) > 1
+        load.leads() && load.look.is_none() && rows.max().unwrap_or(0) > 1
     };
     let loads = standings.loads.iter().zip(short_names(&standings.loads));
     let names = loads.filter(|(load, _)| unjudged(load));

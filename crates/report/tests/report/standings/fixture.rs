@@ -5,7 +5,6 @@ use std::time::Duration;
 use deadheat_model::{
     LoadPoint, TargetId, Wait,
     heat::{HeatPlan, Rounds},
-    load::Arrivals,
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_stats::{
@@ -95,8 +94,7 @@ impl Load {
             sending: Default::default(),
             open: self.is_open.then(|| OpenLoad {
                 capacity_of: "c50".to_owned(),
-                rate: OfferedRate::OfSlowestCapacity(70),
-                arrivals: Arrivals::Poisson,
+                rate: OfferedRate::Common,
             }),
         }
     }
@@ -122,7 +120,7 @@ impl Load {
             description: format!("what {} exercises", self.workload),
             point: self.point(),
             measure: self.measure(),
-            is_ranked: true,
+            offered_per_second: self.is_open.then_some(12_000.0),
             members,
             heats: self.heats,
             look: self.look(),
@@ -231,7 +229,6 @@ impl Load {
             p50_seconds: Some(time(p50, stack.p99_ms / 2e3)),
             p99_seconds: Some(time(main, stack.p99_ms / 1e3)),
             uneven: stack.uneven,
-            offered_per_second: self.is_open.then_some(12_000.0),
             behind: pair.map(|pair| Behind {
                 ratio: pair.ratio.unwrap(),
                 interval: pair.interval,

@@ -110,8 +110,7 @@ fn what_is_left_out_is_counted() {
     let shown = text.lines().filter(|line| line.contains("MiB")).count();
     let all: usize = cases::named("usual")
         .view()
-        .loads
-        .iter()
+        .leading()
         .map(|load| load.rows().count())
         .sum();
     let expected = format!("… {} more rows, in the page", all - shown);

@@ -94,7 +94,7 @@ fn an_answer_names_leaders_and_followers() {
                 is_open: true,
                 ..exact(&[50e3, 25e3])
             },
-            "json: a leads with a p99 of 1.80 ms; b follows, 2.0× slower",
+            "json at 12,000/s: a leads with a p99 of 1.80 ms; b follows, 2.0× slower",
         ),
         (
             Load {
@@ -239,18 +239,6 @@ fn a_twin_of_too_few_heats_is_no_check() {
         load.twin = None;
     }
     assert!(line(&standings).contains("no A/A check"));
-}
-
-#[test]
-fn rates_of_a_stacks_own_are_not_ranked() {
-    let (record, mut standings) = session(&[Load::new("json", stacks(&[50e3, 40e3]))], Vec::new());
-    standings.loads[0].is_ranked = false;
-    let view = StandingsView::new(&record, &standings);
-    let answer = view.loads[0].answer();
-    assert!(
-        answer.ends_with("not ranked, because each stack has a rate of its own"),
-        "{answer}"
-    );
 }
 
 /// What to do has commands in the terminal; in a warning it is a sentence.

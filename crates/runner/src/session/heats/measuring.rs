@@ -18,11 +18,11 @@ use deadheat_model::{
 
 use super::{
     Steering,
-    rates::rate,
+    rates::offer,
     roster::{Participant, roster},
 };
 use crate::{
-    heat::{Entry, Heat, Machine, run_told},
+    heat::{Entry, EqualWork, Heat, Machine, run_told},
     session::{
         SelectedTarget, SessionError, SessionOptions,
         ceiling::Ceiling,
@@ -68,13 +68,13 @@ impl Measuring<'_> {
             match self.steering.next(&self.record, spent(&self.record)) {
                 Step::End(reason) => return Ok(reason),
                 Step::Heat(next) => {
-                    let heat = self.heat(&next)?;
-                    if heat.lost.is_some() {
+                    let (end, is_lost) = self.heat(&next)?;
+                    if is_lost {
                         losses += 1;
                         if !self.reach_again(losses) {
                             return Ok(EndReason::Lost);
                         }
-                    } else if heat.end == HeatEnd::Interrupted {
+                    } else if end == HeatEnd::Interrupted {
                         return Ok(EndReason::Interrupted);
                     } else {
                         losses = 0;
@@ -108,29 +108,40 @@ impl Measuring<'_> {
         }
     }
 
-    /// Runs a heat and keeps it.
-    fn heat(&mut self, next: &NextHeat) -> Result<HeatRecord, SessionError> {
+    /// Runs a heat and keeps it; how it ended, and whether a host was lost.
+    fn heat(&mut self, next: &NextHeat) -> Result<(HeatEnd, bool), SessionError> {
         let number = self.record.heats.len() as u32;
         (self.on_event)(&Event::HeatStarted {
             heat: number,
             next: next.clone(),
         });
-        let measured = MeasuredHeat {
-            load: next.load as u32,
-            heat: self.run(number, next)?,
-        };
-        let kept = Box::new(measured.clone());
-        self.journal.append(&JournalEntry::Heat(kept.clone()))?;
-        (self.on_event)(&Event::HeatEnded { heat: kept });
-        let heat = measured.heat.clone();
-        self.record.heats.push(measured);
-        Ok(heat)
+        let parts = self.run(number, next)?;
+        let how = parts
+            .first()
+            .map(|(_, heat)| (heat.end, heat.lost.is_some()));
+        for (load, heat) in parts {
+            let load = load as u32;
+            let kept = Box::new(MeasuredHeat { load, heat });
+            self.journal.append(&JournalEntry::Heat(kept.clone()))?;
+            (self.on_event)(&Event::HeatEnded { heat: kept.clone() });
+            self.record.heats.push(*kept);
+        }
+        Ok(how.unwrap_or((HeatEnd::Deserted, false)))
     }
 
-    fn run(&mut self, number: u32, next: &NextHeat) -> Result<HeatRecord, SessionError> {
+    /// Runs a heat: the load whose turn it is, and those that are measured with it, each with its place in the plan.
+    fn run(
+        &mut self,
+        number: u32,
+        next: &NextHeat,
+    ) -> Result<Vec<(usize, HeatRecord)>, SessionError> {
         let plan = &self.record.header.plan;
         let load = planned(&plan.loads, next.load)?;
-        let mut cast = cast(&self.record, load, next, number)?;
+        let mut cast = roster(load, next, number).map_err(SessionError::Unplanned)?;
+        let with_it = plan.loads.iter().enumerate();
+        let with_it: Vec<(usize, &PlannedLoad)> = with_it
+            .filter(|(_, one)| one.is_measured_with(load))
+            .collect();
         let seed = plan.seed ^ u64::from(number) << 32;
         let generator = self.generators.generator();
         let servers = ServerSetting {
@@ -158,15 +169,15 @@ impl Measuring<'_> {
         let fixtures = &mut self.services.fixtures;
         let ceiling = stacks
             .as_ref()
-            .filter(|_| cast.iter().any(Cast::is_ceiling))
+            .filter(|_| cast.iter().any(|one| one.role == Role::Ceiling))
             .and_then(|setting| ceiling(setting, self.folder, fixtures));
         // Without it, the stacks can be compared all the same.
-        cast.retain(|one| ceiling.is_some() || !one.is_ceiling());
+        cast.retain(|one| ceiling.is_some() || one.role != Role::Ceiling);
         let fixtures = Mutex::new(fixtures);
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for one in &cast {
             let comparison = self.options.comparison.as_deref();
-            if let Some(server) = comparison.and_then(|both| both.server(&one.who.target)) {
+            if let Some(server) = comparison.and_then(|both| both.server(&one.target)) {
                 // Its load is named by what it is asked, which may be no file name.
                 let log = self.folder.log(&format!("{}-heat{number}", server.target));
                 entries.extend(servers.entry(server, log));
@@ -179,13 +190,13 @@ impl Measuring<'_> {
                 target,
                 runtime: runtime(&self.record, target),
                 number: entries.len(),
-                role: one.who.role,
-                log: log(self.folder, load, &one.who, number),
-                offered_per_second: one.offered_per_second,
+                role: one.role,
+                log: log(self.folder, load, one, number),
             };
-            let entry = match ceiling.as_ref().filter(|_| one.is_ceiling()) {
+            let is_ceiling = one.role == Role::Ceiling;
+            let entry = match ceiling.as_ref().filter(|_| is_ceiling) {
                 Some(made) => setting.ceiling(seat(&made.target), &made.canned, &fixtures),
-                None => setting.stack(seat(stack(self.options, &one.who.target)?), &fixtures),
+                None => setting.stack(seat(stack(self.options, &one.target)?), &fixtures),
             };
             entries.push(entry);
         }
@@ -197,59 +208,35 @@ impl Measuring<'_> {
             // Alone, a stack is measured beside the null server.
             least: next.members.len().min(2),
             entries,
+            equal_work: with_it
+                .iter()
+                .map(|(place, one)| EqualWork {
+                    plan: one.heat,
+                    offer: Box::new(|rounds| offer(&self.record, *place, rounds)),
+                })
+                .collect(),
         };
         let on_event = &mut *self.on_event;
         let mut on_step = |step| on_event(&Event::HeatStep { step });
-        let mut record = run_told(heat, now(), &machine, self.interrupt, &mut on_step)?;
-        for (member, one) in record.members.iter_mut().zip(&cast) {
-            member.command = words_as_recorded(&member.command);
-            member.offered_per_second = one.offered_per_second.or_else(|| {
+        let mut parts = run_told(heat, now(), &machine, self.interrupt, &mut on_step)?;
+        let lost = self.generators.lost().or_else(|| self.services.lost());
+        for record in &mut parts {
+            for (member, one) in record.members.iter_mut().zip(&cast) {
+                member.command = words_as_recorded(&member.command);
                 let both = self.options.comparison.as_deref();
-                both.and_then(|both| both.server(&one.who.target)?.rate())
-            });
-        }
-        record.lost = self.generators.lost().or_else(|| self.services.lost());
-        if record.lost.is_some() {
-            // Its members failed for no fault of theirs.
-            record.end = HeatEnd::Interrupted;
-        }
-        Ok(record)
-    }
-}
-
-/// Who takes part, and the rate at which it is loaded in an open loop, in requests per second.
-struct Cast {
-    who: Participant,
-    offered_per_second: Option<f64>,
-}
-
-impl Cast {
-    fn is_ceiling(&self) -> bool {
-        self.who.role == Role::Ceiling
-    }
-}
-
-/// Who takes part in a heat.
-fn cast(
-    record: &SessionRecord,
-    load: &PlannedLoad,
-    next: &NextHeat,
-    heat: u32,
-) -> Result<Vec<Cast>, SessionError> {
-    let mut cast = Vec::new();
-    for who in roster(load, next, heat).map_err(SessionError::Unplanned)? {
-        match rate(record, load, &who) {
-            Ok(offered_per_second) => cast.push(Cast {
-                who,
-                offered_per_second,
-            }),
-            Err(reason) if who.role == Role::Ceiling => {
-                tracing::warn!("a heat without the null server: {reason}");
+                let own = || both.and_then(|both| both.server(&one.target)?.rate());
+                member.offered_per_second = member.offered_per_second.or_else(own);
             }
-            Err(reason) => return Err(SessionError::Unplanned(reason)),
+            record.lost.clone_from(&lost);
+            if lost.is_some() {
+                // Its members failed for no fault of theirs.
+                record.end = HeatEnd::Interrupted;
+            }
         }
+        let loads = [next.load].into_iter();
+        let loads = loads.chain(with_it.iter().map(|(place, _)| *place));
+        Ok(loads.zip(parts).collect())
     }
-    Ok(cast)
 }
 
 /// How long all heats so far took together.

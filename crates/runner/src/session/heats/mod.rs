@@ -26,6 +26,7 @@ use deadheat_model::{
     stack::Pool,
 };
 
+pub use self::plan::{eight_heats, with_room};
 use self::{
     capacity::Limits,
     measuring::Measuring,

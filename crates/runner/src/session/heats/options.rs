@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{TargetId, heats::LEAST_HEATS};
+use deadheat_model::{TargetId, heats::LEAST_HEATS, workload::OfferedRate};
 
 /// How a session is measured in heats.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct HeatOptions {
     pub controls: bool,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
+    /// The rates of equal work at each load.
+    pub rates: Vec<OfferedRate>,
     /// Stacks that there are and that nobody asked for, for the record.
     pub left_out: Vec<TargetId>,
 }
@@ -41,6 +43,7 @@ impl Default for HeatOptions {
             alpha: 0.05,
             controls: true,
             until_decided: true,
+            rates: Vec::new(),
             left_out: Vec::new(),
         }
     }

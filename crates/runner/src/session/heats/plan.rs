@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    LoadPoint, LoadSpec, Schedule, Wait,
+    LoadPoint, LoadSpec, Schedule, TargetId, Wait,
     comparison::ContenderKind,
     heat::{HeatPlan, Rounds},
     heats::{Plan, PlannedLoad},
@@ -13,7 +13,7 @@ use deadheat_model::{
 };
 
 use super::{
-    HeatOptions,
+    HeatOptions, Steering,
     capacity::{Capacity, Limits, heats_for_all},
     times::{DELAY, HeatCost, bring_up, null_server, with_time},
 };
@@ -21,9 +21,9 @@ use crate::{
     manifest::SelectedWorkload,
     secret::without_secret_values,
     session::{
-        Participant, SessionOptions,
+        Participant, SessionOptions, machine,
         members::{MEMORY_EVERY, wait, warm_up_time},
-        open::{derived, is_closed},
+        open::{at_rate, is_closed},
         servers::{freezing_and_wait, warm_up},
     },
 };
@@ -48,13 +48,13 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
     let of_stacks = asked
         .into_iter()
         .map(|asked| asked.planned(options, circumstances, share));
-    let (loads, times): (Vec<PlannedLoad>, Vec<Duration>) = of_servers(options, circumstances)
+    let (loads, times): (Vec<Vec<PlannedLoad>>, Vec<Duration>) = of_servers(options, circumstances)
         .into_iter()
         .chain(of_stacks)
         .unzip();
     Plan {
         seed: options.seed,
-        loads,
+        loads: loads.into_iter().flatten().collect(),
         pinning: circumstances.pinning.clone(),
         alpha: options.heats.alpha,
         margin: options.heats.margin,
@@ -67,6 +67,75 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
     }
 }
 
+/// Fewer stacks than these are no choice.
+const LEAST_CHOICE: usize = 3;
+/// A warm-up that is longer than this is a slow one.
+const SLOW: Duration = Duration::from_secs(5);
+
+/// The stacks of a session of which its budget has room for eight heats at each load, the first ones in this order: those that
+/// warm up quickly before the others, then by their places among the usual ones. Then those without room, in the same order.
+/// Everybody has room where there is no budget, or a number of heats was asked for.
+pub fn with_room(
+    options: &SessionOptions,
+    steering: &dyn Steering,
+) -> (Vec<TargetId>, Vec<TargetId>) {
+    let mut participants = crate::session::participants(options);
+    participants.sort_by_key(|one| {
+        let mut targets = options.targets.iter();
+        let own = targets.find(|target| target.target == one.target);
+        let place = own.and_then(|own| own.stack.manifest.usual);
+        (warm_up_time(one.warm_up) > SLOW, place.unwrap_or(u32::MAX))
+    });
+    let fits = |count: &usize| {
+        options.budget.is_none_or(|budget| {
+            time_of_eight(options, &participants[..*count], steering) <= budget
+        })
+    };
+    let all = participants.len();
+    let count = match options.heats.heats {
+        Some(_) => all,
+        None => (LEAST_CHOICE..=all)
+            .rev()
+            .find(fits)
+            .unwrap_or(LEAST_CHOICE.min(all)),
+    };
+    let names = participants.into_iter().map(|one| one.target);
+    let mut names: Vec<TargetId> = names.collect();
+    let rest = names.split_off(count);
+    (names, rest)
+}
+
+/// How long eight heats of all stacks of a session take at each load, at least.
+pub fn eight_heats(options: &SessionOptions, steering: &dyn Steering) -> Duration {
+    time_of_eight(options, &crate::session::participants(options), steering)
+}
+
+fn time_of_eight(
+    options: &SessionOptions,
+    participants: &[Participant],
+    steering: &dyn Steering,
+) -> Duration {
+    let options = SessionOptions {
+        heats: HeatOptions {
+            heats: Some(deadheat_model::heats::LEAST_HEATS),
+            ..options.heats.clone()
+        },
+        // As if there were no more time than they need.
+        budget: Some(Duration::ZERO),
+        ..options.clone()
+    };
+    let circumstances = Circumstances {
+        participants,
+        pinning: options.share_out(),
+        limits: Limits {
+            memory: machine::available_memory(),
+            connections: None,
+        },
+        looks: &|most| steering.looks(most),
+    };
+    plan(&options, &circumstances).estimate
+}
+
 /// A load that somebody is to be measured at.
 struct Asked<'a> {
     workload: &'a SelectedWorkload,
@@ -74,8 +143,7 @@ struct Asked<'a> {
     stacks: Vec<&'a Participant>,
 }
 
-/// The loads of a session: the closed loops, since what ends after a number of requests has no slices, and each with the
-/// open loops that follow from it, if latency is asked for.
+/// The closed loops of a session.
 fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Vec<Asked<'a>> {
     let mut loads = Vec::new();
     for workload in &options.workloads {
@@ -91,28 +159,24 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
             if stacks.len() < least {
                 continue;
             }
-            let open = options.latency.then(|| derived(point));
-            let points = [point.clone()]
-                .into_iter()
-                .chain(open.into_iter().flatten());
-            loads.extend(points.map(|point| Asked {
+            loads.push(Asked {
                 workload,
-                point,
-                stacks: stacks.clone(),
-            }));
+                point: point.clone(),
+                stacks,
+            });
         }
     }
     loads
 }
 
 impl Asked<'_> {
-    /// The load as it is planned, and about how long its heats take together.
+    /// The load as it is planned, with what is measured in its heats, and about how long these take together.
     fn planned(
         self,
         options: &SessionOptions,
         circumstances: &Circumstances<'_>,
         share: Option<Duration>,
-    ) -> (PlannedLoad, Duration) {
+    ) -> (Vec<PlannedLoad>, Duration) {
         let manifest = &self.workload.manifest;
         let wait = wait(options, manifest, &circumstances.pinning);
         let heat = least(&options.heats, true, wait);
@@ -134,7 +198,10 @@ impl Asked<'_> {
             .map(|one| bring_up(one.warm_up, one.ready) + probes)
             .collect();
         let control = options.heats.controls.then(|| null_server(options.warm_up));
+        let rates = &options.heats.rates;
         let cost = HeatCost::of(heat, &stacks, seats, control, delay);
+        let work = cost.equal_work(heat, share, turns, rates.len());
+        let cost = cost.with_equal_work(&work, rates.len());
         let count = cost.count(&options.heats, share, turns);
         let looks = (circumstances.looks)(count.heats);
         let load = PlannedLoad {
@@ -153,7 +220,12 @@ impl Asked<'_> {
                 .collect(),
         };
         let time = cost.heat(count.time).saturating_mul(load.most_heats());
-        (load, time)
+        let equal_work = rates.iter().map(|rate| PlannedLoad {
+            point: at_rate(&load.point, *rate),
+            heat: work,
+            ..load.clone()
+        });
+        ([load.clone()].into_iter().chain(equal_work).collect(), time)
     }
 }
 
@@ -161,7 +233,7 @@ impl Asked<'_> {
 fn of_servers(
     options: &SessionOptions,
     circumstances: &Circumstances<'_>,
-) -> Option<(PlannedLoad, Duration)> {
+) -> Option<(Vec<PlannedLoad>, Duration)> {
     let sides = options.comparison.as_ref()?.contenders();
     let first = sides.first()?.load()?;
     let (a, b) = (asked_for(first), asked_for(sides.get(1)?.load()?));
@@ -194,7 +266,7 @@ fn of_servers(
         looks: (circumstances.looks)(count.heats),
     };
     let time = cost.heat(count.time).saturating_mul(load.most_heats());
-    Some((load, time))
+    Some((vec![load], time))
 }
 
 /// The connections of a schedule, and its name: "c50", or "5000/s c50".
@@ -241,10 +313,15 @@ fn least(options: &HeatOptions, freeze: bool, wait: Wait) -> HeatPlan {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{Cell, stack::Runtime};
+    use deadheat_model::{
+        Cell,
+        heats::{SessionRecord, Step},
+        stack::Runtime,
+        workload::OfferedRate,
+    };
 
     use super::*;
-    use crate::session::wishes::{options, participants, point};
+    use crate::session::wishes::{options, participants, point, selected};
 
     const APART: Pinning = Pinning::Apart {
         server: Vec::new(),
@@ -308,22 +385,100 @@ mod tests {
     }
 
     #[test]
-    fn open_loops_follow_the_closed_one_that_they_are_shares_of() {
+    fn equal_work_is_measured_in_the_heats_of_each_closed_loop_and_is_a_part_of_their_time() {
         let mut options = options(600);
         options.workloads.truncate(1);
-        options.latency = true;
-        let plan = planned(&options, 2);
-        let expected = [
-            "c50",
-            "c50-open-50",
-            "c50-open-70",
-            "c50-open-90",
-            "c50-open-common",
-        ];
+        let without = planned(&options, 6);
+        assert_eq!(names(&without), ["plaintext:c50"]);
+        options.heats.rates = vec![OfferedRate::Common, OfferedRate::PerSecond(2_000)];
+        let plan = planned(&options, 6);
+        let expected = ["c50", "c50-rate", "c50-rate-2000"];
         assert_eq!(names(&plan), expected.map(|id| format!("plaintext:{id}")));
-        assert!(plan.loads.iter().all(|load| load.targets.len() == 2));
-        options.latency = false;
-        assert_eq!(names(&planned(&options, 2)), ["plaintext:c50"]);
+        let [closed, rates @ ..] = &plan.loads[..] else {
+            panic!("no load");
+        };
+        for load in rates {
+            assert!(load.is_measured_with(closed) && !closed.is_measured_with(load));
+            assert_eq!(load.targets, closed.targets);
+            assert_eq!(load.heat.rounds, Rounds::Count { rounds: 1 });
+        }
+        assert!(closed.most_heats() < without.loads[0].most_heats());
+        assert!(plan.estimate <= Duration::from_secs(600), "{plan:?}");
+    }
+
+    /// What `with_room` needs of a steering.
+    struct Looks;
+
+    impl Steering for Looks {
+        fn next(&mut self, _: &SessionRecord, _: Duration) -> Step {
+            unreachable!("nothing is measured")
+        }
+
+        fn orders(&mut self, _: usize, _: u64) -> Vec<Vec<usize>> {
+            unreachable!("nothing is measured")
+        }
+
+        fn looks(&self, most: u32) -> Vec<u32> {
+            vec![most]
+        }
+    }
+
+    #[test]
+    fn a_budget_has_room_for_the_stacks_of_which_eight_heats_fit_those_that_warm_up_quickly_first()
+    {
+        let mut options = options(600);
+        options.workloads.truncate(1);
+        options.heats.rates = vec![OfferedRate::Common];
+        let target = |name: &str, usual: u32, warm_up_seconds: u32| {
+            let mut target = selected(name);
+            target.stack.manifest.usual = Some(usual);
+            target.stack.manifest.warm_up_seconds = Some(warm_up_seconds);
+            target
+        };
+        options.targets = vec![
+            target("slow", 1, 20),
+            target("d", 5, 1),
+            target("a", 2, 1),
+            target("c", 4, 1),
+            target("b", 3, 1),
+        ];
+        let room = |seconds: u64, options: &SessionOptions| {
+            let budget = Some(Duration::from_secs(seconds));
+            let (kept, rest) = with_room(
+                &SessionOptions {
+                    budget,
+                    ..options.clone()
+                },
+                &Looks,
+            );
+            let names = |targets: Vec<TargetId>| {
+                targets
+                    .iter()
+                    .map(|one| one.stack.clone())
+                    .collect::<Vec<_>>()
+            };
+            (names(kept), names(rest))
+        };
+        let all = eight_heats(&options, &Looks).as_secs();
+        assert_eq!(room(all + 1, &options).1, Vec::<String>::new());
+        let (kept, rest) = room(all - 1, &options);
+        assert_eq!(
+            (kept, rest),
+            (
+                ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+                vec!["slow".to_owned()]
+            )
+        );
+        // Two would be no choice, whatever fits.
+        assert_eq!(room(1, &options).0, ["a", "b", "c"]);
+        options.heats.heats = Some(3);
+        assert_eq!(room(1, &options).0.len(), 5, "as was asked");
+        options.heats.heats = None;
+        options.budget = Some(Duration::from_secs(all - 1));
+        options.targets.retain(|one| one.target.stack != "slow");
+        let looks = Looks;
+        let planned = crate::session::heats::draft(&options, &looks);
+        assert_eq!(planned.loads[0].most_heats(), 8);
     }
 
     #[test]

@@ -1,228 +1,150 @@
-//! The rates of open loops: shares of what closed loops have found so far.
+//! What is offered to the members of a heat once its rounds have found their capacities.
 
 use std::time::Duration;
 
 use deadheat_model::{
-    TargetId,
     heat::{HeatRecord, Role, SliceFlag, SliceRecord},
-    heats::{PlannedLoad, SessionRecord},
+    heats::SessionRecord,
     workload::OfferedRate,
 };
 
-use super::roster::Participant;
+use crate::heat::Offer;
 
-/// The rate at which `one` is loaded at `load`, in requests per second; `None` in a closed loop. Rounded down: a share of
-/// the own capacity to three significant digits, so that it is the share that its name says, and the rate common to all
-/// to two.
-///
-/// # Errors
-/// Why the capacity that it is a share of is not known.
-pub(super) fn rate(
-    record: &SessionRecord,
-    load: &PlannedLoad,
-    one: &Participant,
-) -> Result<Option<f64>, String> {
-    let Some(open) = &load.point.open else {
-        return Ok(None);
+/// The share of its capacity at which a stack is to be loaded at most …
+const SHARE: f64 = 0.7;
+/// … and the share of stacks of which that is to be true.
+const MOST_STACKS: f64 = 0.75;
+
+/// What is offered at the load at this place of the plan in a heat whose rounds have found `rounds`. `None`: nothing, because
+/// it has no rate, or nobody has a capacity. Who has not even that capacity is not loaded.
+pub(super) fn offer(record: &SessionRecord, load: usize, rounds: &HeatRecord) -> Option<Offer> {
+    let planned = record.header.plan.loads.get(load)?;
+    let places = 0..rounds.members.len();
+    let capacities: Vec<Option<f64>> = places.map(|place| capacity(rounds, place)).collect();
+    let per_second = match planned.point.open.as_ref()?.rate {
+        OfferedRate::PerSecond(rate) => rate.into(),
+        OfferedRate::Common => offered(record, load).or_else(|| {
+            let members = rounds.members.iter().zip(&capacities);
+            let stacks = members.filter(|(member, _)| member.role == Role::Member);
+            common(stacks.filter_map(|(_, capacity)| *capacity).collect())
+        })?,
     };
-    let loads = &record.header.plan.loads;
-    let closed = loads
-        .iter()
-        .position(|other| other.workload == load.workload && other.point.id == open.capacity_of);
-    let heats = || {
-        closed
-            .into_iter()
-            .flat_map(|load| record.complete_heats(load))
-    };
-    let unknown = |who: &str| {
-        format!(
-            "the rate of {} is a share of the capacity of {who} at {}, which is not known",
-            load.name(),
-            open.capacity_of
-        )
-    };
-    let (capacity, percent, digits) = match open.rate {
-        OfferedRate::OfOwnCapacity(percent) => {
-            let own = capacity(heats(), Who::of(one));
-            let own = own.ok_or_else(|| unknown(&one.target.to_string()))?;
-            (own, percent, 3)
-        }
-        OfferedRate::OfSlowestCapacity(percent) => {
-            let targets = load.targets.iter();
-            let known = targets.filter_map(|target| capacity(heats(), Who::Stack(target)));
-            let slowest = known.min_by(f64::total_cmp);
-            (slowest.ok_or_else(|| unknown("any stack"))?, percent, 2)
-        }
-    };
-    let rate = rounded_down(capacity * f64::from(percent) / 100.0, digits);
-    Ok(Some(rate))
+    let is_loaded = rounds.members.iter().zip(capacities);
+    let is_loaded = is_loaded.map(|(member, capacity)| match member.role {
+        Role::Ceiling => None,
+        Role::Member | Role::Twin { .. } => capacity.map(|capacity| capacity >= per_second),
+    });
+    Some(Offer {
+        per_second,
+        is_loaded: is_loaded.collect(),
+    })
 }
 
-/// Whose capacity it is.
-#[derive(Clone, Copy)]
-enum Who<'a> {
-    Stack(&'a TargetId),
-    Ceiling,
+/// What earlier heats have offered at this load, which stays.
+fn offered(record: &SessionRecord, load: usize) -> Option<f64> {
+    let members = record
+        .complete_heats(load)
+        .flat_map(|heat| heat.members.iter());
+    members.filter_map(|one| one.offered_per_second).next()
 }
 
-impl<'a> Who<'a> {
-    /// A twin has its original's.
-    fn of(one: &'a Participant) -> Self {
-        match one.role {
-            Role::Ceiling => Self::Ceiling,
-            Role::Member | Role::Twin { .. } => Self::Stack(&one.target),
-        }
+/// The largest of 1, 2, 5, 10, 20, 50 … per second that most of these capacities can take.
+fn common(mut capacities: Vec<f64>) -> Option<f64> {
+    capacities.sort_by(|a, b| b.total_cmp(a));
+    let most = (MOST_STACKS * capacities.len() as f64).ceil() as usize;
+    let least = capacities.get(most.checked_sub(1)?)?;
+    let below = SHARE * least;
+    let power = 10_f64.powf(below.log10().floor());
+    let steps = [5.0, 2.0, 1.0].map(|step| step * power);
+    let rate = steps.into_iter().find(|rate| *rate <= below)?;
+    (rate >= 1.0).then_some(rate)
+}
+
+/// What the member at this place answered per second in the slices that mean something; `None` without any answer, or if it
+/// has failed.
+fn capacity(heat: &HeatRecord, place: usize) -> Option<f64> {
+    if heat.members[place].failure.is_some() {
+        return None;
     }
-
-    fn is(self, target: &TargetId, role: Role) -> bool {
-        match self {
-            Self::Stack(own) => role == Role::Member && own == target,
-            Self::Ceiling => role == Role::Ceiling,
-        }
-    }
-}
-
-/// What somebody answered per second in all slices of these heats; `None` without any answer.
-fn capacity<'a>(heats: impl Iterator<Item = &'a HeatRecord>, who: Who<'_>) -> Option<f64> {
-    let slices = heats.flat_map(|heat| counted(heat, who));
+    let own = |slice: &&SliceRecord| {
+        slice.member as usize == place && !slice.flags.contains(&SliceFlag::Suspended)
+    };
+    let slices = heat.rounds.iter().flatten().filter(own);
     let (answers, time) = slices.fold((0, Duration::ZERO), |(answers, time), slice| {
         (answers + slice.tally.answers(), time + slice.window)
     });
     (answers > 0 && !time.is_zero()).then(|| answers as f64 / time.as_secs_f64())
 }
 
-/// The slices of somebody in a heat that mean something.
-fn counted<'a>(heat: &'a HeatRecord, who: Who<'_>) -> Vec<&'a SliceRecord> {
-    let mut members = heat.members.iter();
-    let Some(place) = members.position(|one| who.is(&one.target, one.role)) else {
-        return Vec::new();
-    };
-    let failure = heat.members[place].failure.as_ref();
-    let void_from = failure.and_then(|failure| failure.void_from);
-    let rounds = heat.rounds.iter().zip(0_u32..);
-    rounds
-        .filter(|(_, round)| void_from.is_none_or(|void| *round < void))
-        .flat_map(|(slices, _)| slices)
-        .filter(|slice| slice.member as usize == place)
-        .filter(|slice| !slice.flags.contains(&SliceFlag::Suspended))
-        .collect()
-}
-
-/// Rounds down to so many significant digits.
-fn rounded_down(rate: f64, digits: i32) -> f64 {
-    let unit = rate.log10().floor() as i32 + 1 - digits;
-    // By a whole power of ten both ways: a tenth is no binary fraction.
-    match u32::try_from(unit) {
-        Ok(_) => (rate / 10_f64.powi(unit)).floor() * 10_f64.powi(unit),
-        Err(_) => (rate * 10_f64.powi(-unit)).floor() / 10_f64.powi(-unit),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{
-        heat::HeatEnd, heats::MeasuredHeat, load::Arrivals, stack_failure::Phase,
-        workload::OpenLoad,
-    };
+    use deadheat_model::{heats::MeasuredHeat, stack_failure::Phase};
 
     use super::*;
-    use crate::session::heats::fixture::{failure, heat, load, record};
+    use crate::session::{
+        heats::fixture::{failure, heat, load, record},
+        open::at_rate,
+    };
 
-    /// Closed heats of `a` and `b` and the null server with these throughputs, a slice of each in each round.
-    fn session(rounds: &[[u64; 3]]) -> SessionRecord {
-        let closed = load(&["a", "b", "c"]);
-        let open = |id: &str, rate| {
-            let mut open = load(&["a", "b", "c"]);
-            open.point.id = id.to_owned();
-            open.point.open = Some(OpenLoad {
-                capacity_of: "c50".to_owned(),
-                rate,
-                arrivals: Arrivals::Poisson,
-            });
-            open
-        };
-        let loads = vec![
-            closed,
-            open("own", OfferedRate::OfOwnCapacity(90)),
-            open("common", OfferedRate::OfSlowestCapacity(70)),
-        ];
-        let mut record = record(loads);
-        record.heats.push(MeasuredHeat {
-            load: 0,
-            heat: heat(&["a", "b", "~null-server"], rounds),
-        });
-        record
+    fn session(rate: OfferedRate) -> SessionRecord {
+        let closed = load(&["a", "b"]);
+        let mut open = closed.clone();
+        open.point = at_rate(&closed.point, rate);
+        record(vec![closed, open])
     }
 
-    fn of(
-        record: &SessionRecord,
-        load: usize,
-        name: &str,
-        role: Role,
-    ) -> Result<Option<f64>, String> {
-        let one = Participant {
-            target: TargetId::new(name, None),
-            role,
-        };
-        rate(record, &record.header.plan.loads[load], &one)
-    }
-
-    const ROUNDS: [[u64; 3]; 3] = [[1_234, 500, 9_000], [2_000, 1, 9_000], [1, 500, 9_000]];
-
-    #[test]
-    fn a_share_of_what_all_slices_answered() {
-        let record = session(&ROUNDS);
-        let own = |name, role| of(&record, 1, name, role);
-        // 90 % of the mean of 1,234, 2,000 and 1.
-        assert_eq!(own("a", Role::Member), Ok(Some(970.0)));
-        assert_eq!(own("a", Role::Twin { of: 0 }), Ok(Some(970.0)));
-        assert_eq!(own("b", Role::Member), Ok(Some(300.0)));
-        assert_eq!(own("~null-server", Role::Ceiling), Ok(Some(8_100.0)));
-        assert!(own("c", Role::Member).unwrap_err().contains("of c at c50"));
-        assert_eq!(of(&record, 0, "a", Role::Member), Ok(None), "closed");
+    fn rounds() -> HeatRecord {
+        // 1,000 and 400 per second over both rounds.
+        heat(
+            &["a", "b", "~null-server"],
+            &[[1_500, 300, 9_000], [500, 500, 9_000]],
+        )
     }
 
     #[test]
-    fn the_slowest_stack_decides_for_all() {
-        let record = session(&ROUNDS);
-        for name in ["a", "b", "c"] {
-            assert_eq!(of(&record, 2, name, Role::Member), Ok(Some(230.0)));
-        }
-    }
-
-    #[test]
-    fn what_means_nothing_is_no_capacity() {
-        let mut record = session(&ROUNDS);
-        record.heats[0].heat.members[0].failure = Some(failure(Phase::Load, Some(1)));
-        let own = |record: &SessionRecord, name| of(record, 1, name, Role::Member);
+    fn who_cannot_take_a_rate_takes_part_and_is_not_loaded() {
+        let offer = offer(&session(OfferedRate::PerSecond(600)), 1, &rounds()).unwrap();
+        assert_eq!(offer.per_second, 600.0);
+        assert_eq!(offer.is_loaded, [Some(true), Some(false), None]);
+        let mut failed = rounds();
+        failed.members[0].failure = Some(failure(Phase::Load, Some(1)));
+        let of = super::offer(&session(OfferedRate::PerSecond(400)), 1, &failed).unwrap();
+        assert_eq!(of.is_loaded, [None, Some(true), None]);
         assert_eq!(
-            own(&record, "a"),
-            Ok(Some(1_110.0)),
-            "the first round alone"
+            super::offer(&session(OfferedRate::Common), 0, &rounds()),
+            None
         );
-        record.heats[0].heat.members[0].failure = Some(failure(Phase::Load, Some(0)));
-        assert!(own(&record, "a").is_err());
-        record.heats[0].heat.rounds[1][1].flags = vec![SliceFlag::Suspended];
-        assert_eq!(own(&record, "b"), Ok(Some(450.0)));
-        record.heats[0].heat.end = HeatEnd::Interrupted;
-        assert!(own(&record, "b").is_err());
     }
 
     #[test]
-    fn significant_digits_never_more_than_asked() {
-        for (rate, two, three) in [
-            (123_456.0, 120_000.0, 123_000.0),
-            (1999.9, 1900.0, 1990.0),
-            (1000.0, 1000.0, 1000.0),
-            (999.0, 990.0, 999.0),
-            (99.9, 99.0, 99.9),
-            (10.0, 10.0, 10.0),
-            (2.95, 2.9, 2.95),
-            (0.37, 0.37, 0.37),
-            (0.0371, 0.037, 0.0371),
-        ] {
-            assert_eq!(rounded_down(rate, 2), two, "{rate}");
-            assert_eq!(rounded_down(rate, 3), three, "{rate}");
+    fn a_session_has_one_common_rate_that_its_first_heat_chose() {
+        let mut session = session(OfferedRate::Common);
+        let first = offer(&session, 1, &rounds()).unwrap();
+        assert_eq!(first.per_second, 200.0, "below 70 % of 400");
+        let mut at_rate = rounds();
+        at_rate.members[1].offered_per_second = Some(200.0);
+        session.heats.push(MeasuredHeat {
+            load: 1,
+            heat: at_rate,
+        });
+        let faster = heat(&["a", "b"], &[[90_000, 80_000]]);
+        assert_eq!(offer(&session, 1, &faster).unwrap().per_second, 200.0);
+    }
+
+    #[test]
+    fn the_common_rate_is_one_that_three_quarters_can_take() {
+        let cases: [(&[f64], Option<f64>); 8] = [
+            (&[10_000.0], Some(5_000.0)),
+            (&[7_143.0, 1e6], Some(5_000.0)),
+            (&[7_142.0, 1e6], Some(2_000.0)),
+            (&[100.0, 3_000.0, 3_000.0, 3_000.0], Some(2_000.0)),
+            (&[100.0, 100.0, 3_000.0, 3_000.0], Some(50.0)),
+            (&[1.5], Some(1.0)),
+            (&[1.4], None),
+            (&[], None),
+        ];
+        for (capacities, rate) in cases {
+            assert_eq!(common(capacities.to_vec()), rate, "{capacities:?}");
         }
     }
 }

@@ -24,6 +24,16 @@ const MOST_ROUNDS: Duration = Duration::from_secs(60);
 const SHORTEST_ROUNDS: Duration = Duration::from_secs(5);
 /// Heats of each stack that a plan has at least: with one there is no scatter.
 const LEAST_HEATS: u32 = 2;
+/// Heats of each stack from which on verdicts of all kinds are given.
+const ENOUGH_HEATS: u32 = deadheat_model::heats::LEAST_HEATS;
+/// Equal work of a member goes on for this long at a rate, five turns of a collector that comes once a second, …
+const LONGEST_WORK: Duration = Duration::from_secs(5);
+/// … or for less where the time is short, but no less than this.
+const SHORTEST_WORK: Duration = Duration::from_secs(2);
+/// The part before that does not count: connections and queues come to what is usual at the rate.
+const GUARD_OF_WORK: Duration = Duration::from_secs(1);
+/// Twins in a heat, on average.
+const TWINS: f64 = 0.5;
 /// The normal quantile of the intervals that a plan is chosen for: some twenty pairs share an error of 5 %.
 const QUANTILE: f64 = 3.0;
 /// Degrees of freedom that a variance has before its heats add to them ([statistics](../../../../docs/statistics.md)).
@@ -34,7 +44,7 @@ const USUAL_HEATS: u32 = 10;
 /// What a heat of a load takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeatCost {
-    /// Starting, checking, warming up and stopping all members, and the round that leads in.
+    /// Starting, checking, warming up and stopping all members, the round that leads in, and equal work.
     pub(super) bring_up: Duration,
     /// One round.
     pub(super) round: Duration,
@@ -89,6 +99,40 @@ impl HeatCost {
         }
     }
 
+    /// What a heat does at each of so many rates, where `share` and `turns` are as in [`Self::count`]: one slice for each
+    /// member. Where the time is short, half of what eight heats leave beside the shortest rounds goes into it.
+    pub(super) fn equal_work(
+        &self,
+        plan: HeatPlan,
+        share: Option<Duration>,
+        turns: u32,
+        rates: usize,
+    ) -> HeatPlan {
+        let left = |share: Duration| {
+            let heat = share / turns.saturating_mul(ENOUGH_HEATS).max(1);
+            heat.saturating_sub(self.heat(SHORTEST_ROUNDS)) / 2
+        };
+        let slices = (f64::from(self.members) + TWINS) * rates.max(1) as f64;
+        let slice = share.map_or(LONGEST_WORK, |share| left(share).div_f64(slices));
+        HeatPlan {
+            slice: slice
+                .saturating_sub(GUARD_OF_WORK)
+                .clamp(SHORTEST_WORK, LONGEST_WORK),
+            guard: GUARD_OF_WORK,
+            rounds: Rounds::Count { rounds: 1 },
+            ..plan
+        }
+    }
+
+    /// The same with equal work at so many rates, which is done once, however long the rounds go on.
+    pub(super) fn with_equal_work(self, work: &HeatPlan, rates: usize) -> Self {
+        let slices = (f64::from(self.members) + TWINS) * rates as f64;
+        Self {
+            bring_up: self.bring_up + work.round(1).mul_f64(slices),
+            ..self
+        }
+    }
+
     /// The time of a whole heat whose rounds go on for `time`: a round that has begun is finished.
     pub(super) fn heat(&self, time: Duration) -> Duration {
         self.bring_up + self.round.saturating_mul(self.rounds(time, u128::div_ceil))
@@ -136,7 +180,12 @@ impl HeatCost {
         let shortest = self.heat(options.time.unwrap_or(SHORTEST_ROUNDS));
         let most = share.as_nanos() / u128::from(turns) / shortest.as_nanos().max(1);
         let most = u32::try_from(most).unwrap_or(u32::MAX).max(LEAST_HEATS);
-        let mut plans = (LEAST_HEATS..=most).map(with);
+        // With fewer than eight, nothing can be a dead heat, and a rare kind of process stays unseen.
+        let least = match most {
+            ENOUGH_HEATS.. => ENOUGH_HEATS,
+            _ => LEAST_HEATS,
+        };
+        let mut plans = (least..=most).map(with);
         // A fixed time is best used up; of equals, the one with more heats.
         let narrowest = match options.time {
             Some(_) => plans.next_back(),
@@ -217,9 +266,11 @@ mod tests {
         // About 8·√(9 · 1) s of rounds in each heat, as without a budget.
         assert_eq!(count(cost(9, 1_000), Some(330), 1), (11, 21));
         assert_eq!(count(cost(9, 1_000), Some(660), 2), (11, 21));
-        // Bringing up a heat takes a third of the time: two long ones say more than three with five rounds each.
+        // Bringing up a heat takes a third of the time: two long ones say more than three with five rounds each. But where
+        // there is room for eight, there are eight.
         assert_eq!(count(cost(95, 1_500), Some(300), 1), (2, 54));
         assert_eq!(count(cost(95, 1_500), Some(600), 1), (3, 105));
+        assert_eq!(count(cost(95, 1_500), Some(809), 1), (8, 6));
         // Starting costs next to nothing, so that there are as many processes as can be.
         assert_eq!(count(cost(1, 200), Some(300), 1), (50, 5));
     }

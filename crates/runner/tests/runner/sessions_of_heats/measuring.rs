@@ -5,9 +5,10 @@ use std::{fs, sync::Arc, time::Duration};
 use deadheat_model::{
     Event, TargetId,
     event::HeatStep,
-    heat::{HeatEnd, Role},
+    heat::{HeatEnd, HeatRecord, Role},
     heats::{Control, EndReason, NextHeat, SessionRecord, Step},
     session::TargetState,
+    workload::OfferedRate,
 };
 use deadheat_runner::session::heats::{self, Steering};
 
@@ -30,6 +31,7 @@ fn word(event: &Event) -> Option<String> {
             // As many as the machine has time for.
             HeatStep::Round { done, .. } if *done > 0 => return None,
             HeatStep::Round { .. } => "rounds".to_owned(),
+            HeatStep::AtRate { .. } => return None,
             HeatStep::Ending => "ending".to_owned(),
         },
         Event::HeatEnded { heat } => format!("ended {}", heat.heat.heat),
@@ -158,53 +160,67 @@ impl Steering for EachLoad {
 }
 
 #[test]
-fn open_loops_are_offered_shares_of_what_the_closed_loop_has_found() {
+fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_whole_session() {
     let bench = Bench::new();
     let mut options = bench.options(&[("a", "none"), ("b", "unhurried")]);
-    options.latency = true;
-    let interrupt = Arc::default();
-    let outcome = heats::run(&options, &mut EachLoad, &mut |_| (), &interrupt).unwrap();
-    let record = heats::read_session(&outcome.folder).unwrap();
-    let points: Vec<&str> = record
-        .header
-        .plan
-        .loads
-        .iter()
-        .map(|load| &*load.point.id)
-        .collect();
-    assert_eq!(
-        points,
-        [
-            "c4",
-            "c4-open-50",
-            "c4-open-70",
-            "c4-open-90",
-            "c4-open-common"
-        ]
-    );
-    // Of both stacks, whatever the control is.
-    let offered = |heat: usize| {
-        let members = &record.heats[heat].heat.members;
-        ["a", "b"].map(|name| {
-            let mut own = members.iter().filter(|one| one.target.stack == name);
-            own.next().unwrap().offered_per_second
-        })
-    };
-    assert_eq!(offered(0), [None; 2]);
-    let half = offered(1);
-    // The second one takes its time for each answer.
-    assert!(half[0] > half[1], "{half:?}");
-    assert!(offered(3)[1] > half[1]);
-    let [common, other] = offered(4);
-    assert!(common.unwrap() > 0.0);
-    assert_eq!(common, other);
-    for one in &record.heats[1..] {
-        assert_eq!(one.heat.end, HeatEnd::Finished);
-        for slice in one.heat.rounds.iter().flatten() {
-            assert!(
-                slice.open.is_some() && slice.tally.is_conserved(),
-                "{slice:?}"
-            );
+    options.heats.rates = vec![OfferedRate::Common, OfferedRate::PerSecond(1_000_000)];
+    let mut steps = Vec::new();
+    let mut on_event = |event: &Event| {
+        if let Event::HeatStep { step } = event {
+            steps.push(step.clone());
         }
+    };
+    let interrupt = Arc::default();
+    let outcome = heats::run(&options, &mut EachLoad, &mut on_event, &interrupt).unwrap();
+    let record = heats::read_session(&outcome.folder).unwrap();
+    let points = record.header.plan.loads.iter().map(|load| &*load.point.id);
+    let points: Vec<&str> = points.collect();
+    assert_eq!(points, ["c4", "c4-rate", "c4-rate-1000000"]);
+    // One start of each for all three.
+    let [closed, common, beyond] = [0, 1, 2].map(|load| {
+        let mut own = record.complete_heats(load);
+        own.next().unwrap()
+    });
+    assert_eq!(record.heats.len(), 3);
+    let starts = steps
+        .iter()
+        .filter(|step| matches!(step, HeatStep::BringingUp { .. }));
+    assert_eq!(starts.count(), closed.members.len());
+    let stacks = |heat: &HeatRecord| {
+        let members = heat.members.iter().enumerate();
+        let members = members.filter(|(_, one)| one.role == Role::Member);
+        members.map(|(place, _)| place).collect::<Vec<_>>()
+    };
+    let slices = |heat: &HeatRecord, place: usize| {
+        let all = heat.rounds.iter().flatten();
+        all.filter(|slice| slice.member as usize == place).count()
+    };
+    let rates: Vec<f64> = stacks(common)
+        .into_iter()
+        .map(|place| common.members[place].offered_per_second.unwrap())
+        .collect();
+    assert!(
+        rates[0] >= 1.0 && rates.iter().all(|rate| *rate == rates[0]),
+        "{rates:?}"
+    );
+    for place in stacks(common) {
+        let (before, at_rate) = (&closed.members[place], &common.members[place]);
+        assert_eq!(
+            (&before.target, before.ready),
+            (&at_rate.target, at_rate.ready)
+        );
+        assert_eq!(before.offered_per_second, None);
+        assert!(at_rate.warm_up.is_none() && at_rate.verified_after.is_some());
+        assert_eq!(slices(common, place), 1, "uninterrupted");
+        // Nobody can take a million: it is a result, and costs no time.
+        assert_eq!(beyond.members[place].offered_per_second, Some(1e6));
+        assert_eq!(slices(beyond, place), 0);
+    }
+    for slice in common.rounds.iter().flatten() {
+        assert!(
+            slice.open.is_some() && slice.tally.is_conserved(),
+            "{slice:?}"
+        );
+        assert!(slice.window >= Duration::from_secs(2), "{slice:?}");
     }
 }

@@ -1,14 +1,18 @@
 //! What is said of each stack beside its rank.
 
 use deadheat_model::{
-    TargetId,
+    HeatRecord, TargetId,
     heat::SliceFlag,
-    load::Arrivals,
+    heats::SessionRecord,
+    observation::OpenLoop,
     session::TargetState,
     stack::StackRole,
     workload::{OfferedRate, OpenLoad},
 };
-use deadheat_stats::standings::{AbsentBecause, Figure, standings};
+use deadheat_stats::{
+    heats::{Rank, recorded},
+    standings::{AbsentBecause, Row, standings},
+};
 
 use super::{died, member, quiet, steered};
 
@@ -90,29 +94,112 @@ fn a_stack_that_failed_twice_has_no_rank() {
     assert_eq!(load.lacking[0].is, AbsentBecause::Failed);
 }
 
-/// Each stack does another work there.
-#[test]
-fn shares_of_a_stacks_own_capacity_are_not_ranked() {
-    let mut record = steered(&quiet(&[1.0, 2.0]), 1);
+/// Equal work of three stacks, of which the last is not loaded in some heats: its capacity is lower than the rate.
+fn at_a_rate(unloaded: impl Fn(usize) -> bool) -> SessionRecord {
+    let mut record = steered(&quiet(&[1.0, 2.0, 4.0]), 1);
     record.header.plan.loads[0].point.open = Some(OpenLoad {
         capacity_of: "c50".to_owned(),
-        rate: OfferedRate::OfOwnCapacity(50),
-        arrivals: Arrivals::Poisson,
+        rate: OfferedRate::PerSecond(500),
     });
-    let found = standings(&record);
-    let load = &found.loads[0];
-    assert!(!load.is_ranked);
-    for table in &load.tables {
-        assert!(table.ranking.pairs.is_empty() && table.cost.pairs.is_empty());
-        assert!(table.rows.iter().all(|row| row.behind.is_none()));
-        let ranked = |figure: &Figure| figure.rank.is_some();
-        assert!(
-            !table
-                .rows
-                .iter()
-                .any(|row| ranked(&row.throughput_per_second))
-        );
+    for (number, one) in record.heats.iter_mut().enumerate() {
+        let members = one.heat.members.iter_mut().enumerate();
+        let mut last = None;
+        for (place, member) in members {
+            member.offered_per_second = Some(500.0);
+            let times = 1 + member.target.stack.ends_with('1') as u64;
+            last = if member.target.stack == "stack-2" {
+                Some(place as u32)
+            } else {
+                last
+            };
+            for slice in one.heat.rounds.iter_mut().flatten() {
+                if slice.member as usize == place {
+                    let mut open = OpenLoop::default();
+                    (0..400)
+                        .for_each(|time| open.response_time.record_ns(1_000_000 * times + time));
+                    slice.open = Some(open);
+                }
+            }
+        }
+        if unloaded(number) {
+            for round in &mut one.heat.rounds {
+                round.retain(|slice| Some(slice.member) != last);
+            }
+        }
     }
+    record
+}
+
+#[test]
+fn equal_work_is_ranked_by_response_time_and_cost_at_one_rate() {
+    let found = standings(&at_a_rate(|_| false));
+    let load = &found.loads[0];
+    assert_eq!(
+        (load.offered_per_second, load.leads()),
+        (Some(500.0), false)
+    );
+    let rows = &load.first_table().unwrap().rows;
+    assert_eq!(
+        rows.last().unwrap().target,
+        TargetId::new("stack-1", None),
+        "twice as long"
+    );
+    let p99 = |row: &Row| row.p99_seconds.unwrap();
+    assert!(
+        (p99(&rows[2]).value - 2e-3).abs() < 1e-4,
+        "{:?}",
+        p99(&rows[2])
+    );
+    assert_eq!(p99(&rows[2]).rank, Some(Rank { best: 3, worst: 3 }));
+    assert!(rows.iter().all(|row| {
+        row.cpu_us_per_request
+            .is_some_and(|cost| cost.rank.is_some())
+    }));
+    assert!(load.lacking.is_empty());
+}
+
+#[test]
+fn a_stack_that_cannot_take_the_rate_in_most_heats_has_that_as_its_result() {
+    let lacking = |unloaded: fn(usize) -> bool| {
+        let found = standings(&at_a_rate(unloaded)).loads.remove(0);
+        let rows = found.first_table().unwrap().rows.len();
+        let lacking = found
+            .lacking
+            .first()
+            .map(|one| (one.is, one.reason.clone()));
+        (rows, lacking)
+    };
+    let (rows, cannot) = lacking(|heat| heat != 0);
+    let (is, reason) = cannot.unwrap();
+    assert_eq!((rows, is), (2, AbsentBecause::Overloaded));
+    assert!(
+        reason.starts_with("its capacity was too low in "),
+        "{reason}"
+    );
+    assert_eq!(
+        lacking(|heat| heat == 0),
+        (3, None),
+        "once is the machine's doing"
+    );
+}
+
+#[test]
+fn a_backlog_that_grows_shows_that_a_stack_cannot_take_the_rate() {
+    let record = at_a_rate(|_| false);
+    let mut heat = record.heats[0].heat.clone();
+    heat.rounds.truncate(1);
+    let overloaded = |heat: &HeatRecord| recorded::is_overloaded(heat, 0);
+    assert!(!overloaded(&heat));
+    let mut waits = |share: f64| {
+        for slice in heat.rounds.iter_mut().flatten() {
+            let time = slice.guard + slice.window;
+            slice.open.as_mut().unwrap().oldest_unsent = time.mul_f64(share);
+        }
+        overloaded(&heat)
+    };
+    assert_eq!((waits(0.04), waits(0.06)), (false, true));
+    heat.members[0].offered_per_second = None;
+    assert!(!overloaded(&heat), "a closed loop");
 }
 
 #[test]

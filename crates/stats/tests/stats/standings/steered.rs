@@ -5,7 +5,6 @@ use std::{collections::BTreeSet, time::Duration};
 use deadheat_model::{
     heat::HeatEnd,
     heats::{Control, EndReason, SessionRecord, Step},
-    load::Arrivals,
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_simulation::Recorded;
@@ -213,40 +212,36 @@ fn every_stack_starts_early_and_late() {
     assert_eq!((first.len(), last.len()), (4, 4));
 }
 
-/// An open loop is a share of a capacity: only stacks whose closed loop has found one take part.
 #[test]
-fn an_open_loop_waits_for_the_capacity_that_it_is_a_share_of() {
-    let rate = |rate| {
-        let mut record = SessionRecord {
-            heats: Vec::new(),
-            ..steered(&quiet(&[1.0, 1.0, 1.0]), 1)
-        };
-        let mut open = record.header.plan.loads[0].clone();
-        open.point.open = Some(OpenLoad {
-            capacity_of: open.point.id.clone(),
-            rate,
-            arrivals: Arrivals::Poisson,
-        });
-        open.point.id = "open".to_owned();
-        record.header.plan.loads.push(open);
-        record
+fn equal_work_has_no_heats_of_its_own_and_its_time_is_a_part_of_those_that_it_is_measured_in() {
+    let mut record = steered(&quiet(&[1.0, 1.02, 1.0]), 1);
+    let mut work = record.header.plan.loads[0].clone();
+    work.point.open = Some(OpenLoad {
+        capacity_of: work.point.id.clone(),
+        rate: OfferedRate::Common,
+    });
+    work.point.id = "c50-rate".to_owned();
+    record.header.plan.loads.push(work);
+    record.header.plan.until_decided = false;
+    record.heats.truncate(2);
+    let next = |record: &SessionRecord, spent: f64| match steering::next(
+        record,
+        Duration::from_secs_f64(spent),
+    ) {
+        Step::Heat(next) => Ok(next.load),
+        Step::End(reason) => Err(reason),
     };
-    let heat = |record: &SessionRecord| match steering::next(record, Duration::ZERO) {
-        Step::Heat(mut next) => {
-            next.members.sort_unstable();
-            (next.load, next.members)
-        }
-        other => panic!("{other:?}"),
-    };
-    let mut measured = steered(&quiet(&[1.0, 1.0, 1.0]), 1).heats.remove(0);
-    member(&mut measured, "stack-1").failure = died("answered wrongly", 0);
-    for (asked, expected) in [
-        (OfferedRate::OfOwnCapacity(50), vec![0, 2]),
-        (OfferedRate::OfSlowestCapacity(50), vec![0, 1, 2]),
-    ] {
-        let mut record = rate(asked);
-        assert_eq!(heat(&record), (0, vec![0, 1, 2]), "the closed loop first");
-        record.heats.push(measured.clone());
-        assert_eq!(heat(&record), (1, expected), "{asked:?}");
-    }
+    assert_eq!(next(&record, 0.0), Ok(0));
+    let wall = record.heats[0].heat.wall.as_secs_f64();
+    record.header.plan.budget_seconds = Some(10.0 * wall);
+    assert_eq!(next(&record, 8.5 * wall), Ok(0));
+    let mut at_rate = record.heats[0].clone();
+    at_rate.load = 1;
+    record.heats.push(at_rate);
+    assert_eq!(
+        next(&record, 8.5 * wall),
+        Err(EndReason::Budget),
+        "twice as long with it"
+    );
+    assert_eq!(next(&record, 7.9 * wall), Ok(0));
 }

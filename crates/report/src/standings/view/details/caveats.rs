@@ -63,11 +63,11 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
 
 fn loops(standings: &Standings) -> &'static str {
     if standings.loads.iter().any(|load| load.point.open.is_some()) {
-        "Response times are those of independent arrivals at a steady rate; users also come in bursts. In closed \
-             loops, times are measured at full load."
+        "Response times are those of independent arrivals at a steady rate; users also come in bursts. Throughput is \
+             that of closed loops: a connection sends its next request when it has its answer."
     } else {
         "All loads are closed loops: a connection sends its next request when it has its answer. Times are \
-             measured at full load. At a lower rate users wait less; an open loop (--latency on) shows how long."
+             measured at full load. At a lower rate users wait less; --rate shows how long."
     }
 }
 
