@@ -63,6 +63,28 @@ fn connections_that_are_of_no_use_are_made_again_after_a_while() {
 }
 
 #[test]
+fn a_worker_that_wakes_after_its_slice_sends_nothing_and_says_that_it_was_not_there() {
+    let server = silent();
+    let closed = Schedule::Closed {
+        connections: 1,
+        ramp: Duration::ZERO,
+    };
+    let plan = plan(&server, closed);
+    let stop = AtomicBool::new(false);
+    let mut worker = Worker::new(0, &plan, &stop, None).unwrap();
+    let mut course = course(&plan, Duration::from_millis(100));
+    course.timeline = Timeline::new(
+        sys::monotonic_ns() - 1_000_000_000,
+        Duration::from_millis(100),
+        Some(Duration::from_millis(100)),
+    );
+    worker.run(course, &mut Events::new()).unwrap();
+    let seen = worker.into_report().observation;
+    assert_eq!((seen.total.issued, seen.connections_opened), (0, 0));
+    assert_eq!(seen.workers[0].wall, Duration::ZERO);
+}
+
+#[test]
 fn a_sleep_is_as_long_as_it_is_until_then_when_it_begins() {
     let server = silent();
     let open = Schedule::Open {

@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Member, Moment, World,
-    judging::{answer_time, example, flags, suited, wrong_answers},
+    judging::{answer_time, example, flags, generator_slept, suited, wrong_answers},
     place::{Place, Void},
     slices::{SliceTimes, record},
     warm_up,
@@ -384,6 +384,8 @@ impl Course<'_, '_> {
             Some(LoadFault::NotConserved) => {
                 Some("the load generator's own figures do not add up".to_owned())
             }
+            // It was not asked, so that a slice like this says nothing about it.
+            _ if generator_slept(observation) => None,
             // Of a slow server no answer may fall into the counted part.
             _ if observation.total.succeeded == 0 => {
                 place.silent += 1;

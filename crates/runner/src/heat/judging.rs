@@ -37,6 +37,13 @@ pub(super) fn example(observation: &Observation, is: fn(Failure) -> bool) -> Str
     shown.unwrap_or_default()
 }
 
+/// Whether nothing was sent because no worker of the load generator had a CPU from the beginning to the end of the slice.
+pub(super) fn generator_slept(observation: &Observation) -> bool {
+    let workers = &observation.workers;
+    let slept = !workers.is_empty() && workers.iter().all(|one| one.wall.is_zero());
+    slept && observation.total.issued == 0
+}
+
 /// About the time of one answer, in a slice of this length. Answers that take longer than it are seen in its drain.
 pub(super) fn answer_time(seen: &Seen, slice: Duration) -> Duration {
     let observation = &seen.result.observation;

@@ -12,6 +12,7 @@ use deadheat_model::{
         CpuUsed, Freezing, HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role, Rounds, SLICE_SPREAD,
         SliceFlag, WarmUpRule,
     },
+    observation::WorkerHealth,
 };
 
 use super::{
@@ -526,6 +527,28 @@ fn one_that_stops_answering_is_given_up_after_two_slices() {
         })
     });
     assert_eq!(order(&record), [[0, 1]; 4]);
+}
+
+#[test]
+fn slices_through_which_the_generator_slept_are_no_failure_of_a_member() {
+    // A worker that woke in the slice, and sent nothing because it had no connection, makes it one.
+    for (awake, is_failed) in [(Duration::ZERO, false), (MS, true)] {
+        let shared = Shared::default();
+        let second = Fake::new(1, &shared).doing(move |slice, _, seen| {
+            if slice > WARM {
+                seen.result.observation = answers(0, seen.result.observation.window);
+                seen.result.observation.workers = vec![WorkerHealth {
+                    cpu: None,
+                    cpu_time: Duration::ZERO,
+                    polled: Duration::ZERO,
+                    run_delay: None,
+                    wall: awake,
+                }];
+            }
+        });
+        let record = run_heat(heat(vec![Fake::new(0, &shared), second]), &shared);
+        assert_eq!(record.members[1].failure.is_some(), is_failed, "{awake:?}");
+    }
 }
 
 #[test]
