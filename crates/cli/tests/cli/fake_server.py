@@ -17,13 +17,12 @@ import time
 RIGHT = b"Hello, World!"
 # As long as the right answer, so that only a look at the content tells them apart.
 WRONG = b"Howdy, World?"
-# More requests than the probes make, reached in the first moments of a load.
-LOADED = 300
 # So slow that no generator is the limit, in seconds.
 UNHURRIED = 0.002
 # A server that has had nothing to do for so long has been frozen, or its machine is busy, in seconds.
 PAUSE = 0.05
-# More requests than a connection of the probes has.
+# More requests than a connection of the probes has: the next one shows that the server is loaded. A slice has time for
+# about as many on each connection, however slow the machine is.
 PROBED = 20
 # More connections than the probes have open but when they ask over many at once.
 CROWD = 16
@@ -112,7 +111,7 @@ class Server:
         """The answer to a connection's request number `own`; `None`: there is none."""
         route = (request.method, request.path.split(b"?")[0])
         if route == (b"GET", b"/plaintext") or (request.method == b"DELETE" and fault == "deletes"):
-            self.count()
+            self.count(own)
             return answer(200, WRONG if self.is_wrong(own) else RIGHT)
         if route == (b"POST", b"/json"):
             return self.greet(request)
@@ -143,13 +142,13 @@ class Server:
             self.versions.add(version)
             event(version.decode())
 
-    def count(self):
+    def count(self, own):
         if fault in ("unhurried", "slow-start"):
             time.sleep(UNHURRIED)
         self.answered += 1
         if self.answered == 1:
             event("answered")
-        if self.answered == LOADED:
+        if self.loaded_at is None and own > PROBED:
             self.loaded_at = time.monotonic()
             event("loaded")
             if fault == "right-then-wrong":
@@ -160,12 +159,12 @@ class Server:
 
     def is_wrong(self, own):
         if fault == "right-then-wrong":
-            return self.answered > LOADED
+            return self.loaded_at is not None
         if fault == "wrong-after-a-pause":
             return self.has_forgotten
         if fault == "right-until-after":
             # The load's connections are busy; the one of the probes has had a handful of requests.
-            return self.loaded_at is not None and time.monotonic() > self.loaded_at + 0.3 and own < 20
+            return self.loaded_at is not None and time.monotonic() > self.loaded_at + 0.3 and own < PROBED
         return fault == "wrong-answer"
 
 

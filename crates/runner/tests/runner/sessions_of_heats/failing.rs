@@ -11,7 +11,6 @@ use super::{Bench, run, script};
 fn one_that_dies_under_load_leaves_its_heats_and_the_others_go_on() {
     let bench = Bench::new();
     let mut options = bench.options(&[("a", "none"), ("b", "dies-under-load"), ("c", "none")]);
-    // Long enough for the 300 requests after which it dies.
     options.warm_up = Some(Duration::from_millis(500));
     let (record, _) = run(&options, script(2));
     for one in &record.heats {
@@ -36,7 +35,8 @@ fn one_that_dies_under_load_leaves_its_heats_and_the_others_go_on() {
 fn a_heat_whose_only_rival_fails_ends_and_counts_as_run() {
     let bench = Bench::new();
     let mut options = bench.options(&[("a", "none"), ("b", "right-then-wrong")]);
-    options.warm_up = Some(Duration::from_millis(500));
+    // The failure ends the heat, however late it comes. The time only ends a broken test.
+    options.heats.time = Some(Duration::from_secs(60));
     let (record, _) = run(&options, script(1));
     let heat = &record.heats[0].heat;
     assert_eq!(heat.end, HeatEnd::Deserted);
