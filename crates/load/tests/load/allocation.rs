@@ -209,7 +209,8 @@ fn slices(mut spec: LoadSpec) {
         let seen = session.slice(slice, &mut note).unwrap();
         ARMED.store(false, Ordering::Relaxed);
         assert_eq!(seen.observation.total.failed.total(), 0);
-        assert!(seen.observation.measured.succeeded > 4);
+        // Those that began in the counted part, also where a busy machine answered them in the drain.
+        assert!(seen.observation.service_time.count() > 4);
         let [started, ended, drained] = counts[..] else {
             panic!("{counts:?}");
         };

@@ -1,14 +1,23 @@
 //! The count rule is exact, and what is counted is what the server saw.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
-use deadheat_model::StopRule;
+use deadheat_load::LoadEvent;
+use deadheat_model::{SliceEvent, StopRule};
 use deadheat_testkit::{
     OracleServer, Served, Step, Turn,
     answers::{hello, send},
+    wait_until,
 };
 
-use crate::support::{count, lasting, run};
+use crate::support::{UNTIL_STOPPED, count, lasting, run, run_until};
 
 /// A right answer after so many milliseconds.
 fn after(milliseconds: u64) -> Vec<Step> {
@@ -106,9 +115,32 @@ fn a_load_over_time_loses_and_invents_nothing() {
 
 #[test]
 fn what_is_in_flight_at_the_edges_is_known() {
-    // Each answer takes longer than the warm-up and longer than what follows the measurement.
-    let server = OracleServer::start(|_: &Turn<'_>| after(1_500)).unwrap();
-    let seen = run(&lasting(server.address(), 5, 750, 1_500));
+    // The first requests are answered in the measurement, however late that begins, and the second ones never.
+    let counting = Arc::new(AtomicBool::new(false));
+    let is_counting = Arc::clone(&counting);
+    let server = OracleServer::start(move |turn: &Turn<'_>| {
+        wait_until("the measurement", || is_counting.load(Ordering::Relaxed));
+        match turn.nth {
+            0 => after(600),
+            _ => vec![Step::Silence],
+        }
+    });
+    let server = server.unwrap();
+    let spec = lasting(server.address(), 5, 500, UNTIL_STOPPED);
+    let stop = AtomicBool::new(false);
+    let seen = thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_until("the second ones", || server.seen().requests >= 10);
+            thread::sleep(Duration::from_millis(600));
+            stop.store(true, Ordering::Relaxed);
+        });
+        let mut note = |event| {
+            if event == LoadEvent::Slice(SliceEvent::CountingStarted) {
+                counting.store(true, Ordering::Relaxed);
+            }
+        };
+        run_until(&spec, &mut note, &stop).unwrap()
+    });
     assert_eq!(seen.measured.carried_in, 5);
     assert_eq!(seen.measured.in_flight, 5);
     assert_eq!(seen.total.in_flight, 5);

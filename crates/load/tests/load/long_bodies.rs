@@ -86,7 +86,10 @@ fn the_end_is_noticed_in_the_middle_of_a_long_body() {
         .unwrap();
         let mut spec = count(server.address(), 1, 3);
         spec.content_sample = 0;
-        spec.timeouts.request = Duration::from_millis(500);
+        // The others are over before, however late that is on a busy machine.
+        if kind == Failure::Timeout {
+            spec.timeouts.request = Duration::from_millis(500);
+        }
         spec.exchanges = vec![expecting(RequestSpec::get("/"), &body(900_000))];
         let seen = run(&spec);
         assert_eq!(

@@ -10,7 +10,7 @@ use deadheat_testkit::{
 };
 
 use crate::{
-    support::{count, expecting, lasting, run},
+    support::{UNTIL_STOPPED, count, expecting, lasting, run, run_until_enough},
     tls::{believing, localhost, serving},
 };
 
@@ -124,12 +124,17 @@ fn each_server_gets_its_own_requests_on_its_share_of_the_connections() {
 #[test]
 fn workers_share_what_one_would_have() {
     let servers = [server(), server()];
-    // By time: one worker alone would do a small number of requests before the other has begun.
-    let mut spec = lasting(servers[0].address(), 8, 0, 300);
+    // No number of requests: one worker alone would do a small number before the other has begun.
+    let mut spec = lasting(servers[0].address(), 8, 0, UNTIL_STOPPED);
     spec.others = vec![Target::plain(servers[1].address())];
     spec.exchanges = vec![to(0, "/a", 3), to(1, "/b", 1)];
     spec.cpus = vec![0, 0];
-    let seen = run(&spec);
+    let seen = run_until_enough(&spec, || {
+        let [first, second] = [&servers[0], &servers[1]].map(OracleServer::seen);
+        let connections = first.connections + second.connections;
+        // By then, connections beyond these eight would be open as well.
+        connections >= 8 && first.requests + second.requests >= 80
+    });
     assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
     let servers = servers.map(|server| server.seen_at_rest());
     assert_eq!(servers.map(|server| server.connections), [6, 2]);

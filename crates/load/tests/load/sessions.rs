@@ -79,12 +79,14 @@ fn connections_outlive_slices() {
     spec.cpus = vec![0, 0];
     let mut session = session(&spec);
     assert_eq!(server.seen().connections, 0, "opening sends nothing");
-    let mut requests = 0;
+    let (mut requests, mut measured) = (0, 0);
     for nth in 0..3 {
         let seen = slice(&mut session, milliseconds(20, 60));
         let total = &seen.observation.total;
         requests += total.issued;
-        assert!(seen.observation.measured.succeeded > 0);
+        // A busy machine may leave one slice without an answer before its drain.
+        measured += seen.observation.measured.succeeded;
+        assert!(total.succeeded > 0);
         assert_eq!(total.succeeded, total.issued, "{:?}", total.failed);
         assert_eq!((seen.undrained(), seen.reconnected), (0, 0));
         assert!(!seen.interrupted);
@@ -98,6 +100,7 @@ fn connections_outlive_slices() {
             "nothing is sent in between"
         );
     }
+    assert!(measured > 0);
     session.close();
     let server = server.seen_at_rest();
     assert_eq!((server.connections, server.requests), (5, requests));
@@ -385,10 +388,19 @@ fn a_slice_reports_failures_as_a_load_does() {
         _ => send(hello()),
     });
     let server = server.unwrap();
-    let mut session = session(&endless(server.address(), 2));
-    let first = slice(&mut session, milliseconds(0, 60));
-    let second = slice(&mut session, milliseconds(0, 60));
-    for seen in [first, second] {
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut session = Session::open(endless(server.address(), 2), Arc::clone(&stop)).unwrap();
+    for _ in 0..2 {
+        let before = server.seen().connections;
+        let seen = thread::scope(|scope| {
+            scope.spawn(|| {
+                // Both connections have been reset, and made again.
+                wait_until("connections", || server.seen().connections >= before + 4);
+                stop.store(true, Ordering::Relaxed);
+            });
+            slice(&mut session, milliseconds(0, 600_000))
+        });
+        stop.store(false, Ordering::Relaxed);
         let failed = &seen.observation.total.failed;
         assert!(failed[Failure::Reset] > 0, "{failed:?}");
         assert_eq!(failed.total(), failed[Failure::Reset]);

@@ -10,7 +10,7 @@ use std::{
 
 use deadheat_load::LoadError;
 use deadheat_model::{
-    Exchange, Failure, LatencyHistogram, LoadSpec, StopRule,
+    Exchange, Failure, LatencyHistogram, LoadSpec, Observation, StopRule,
     events::EventsSeen,
     load::{Content, HttpVersion, Protocol, RequestSpec, Reuse, Stream, StreamEvent},
 };
@@ -22,7 +22,7 @@ use deadheat_testkit::{
 
 use crate::{
     arrivals::open,
-    support::{count, lasting, run},
+    support::{count, lasting, run, run_longer},
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -215,8 +215,16 @@ fn a_stream_that_does_not_end_in_time_says_what_to_do() {
         assert_eq!(seen.events.unwrap().events, 1);
     }
     // Nor is a gap forgotten that had not ended with the measurement.
-    let spec = streaming(lasting(server.address(), 1, 0, 300), StreamEvent::Sse, None);
-    let events = run(&spec).events.unwrap();
+    let until = |length: Duration| {
+        let milliseconds = length.as_millis() as u64;
+        let spec = lasting(server.address(), 1, 0, milliseconds);
+        run(&streaming(spec, StreamEvent::Sse, None))
+    };
+    let has_gap = |seen: &Observation| {
+        let events = seen.events.as_ref();
+        events.is_some_and(|events| events.open_gap > 50 * MS)
+    };
+    let events = run_longer(300 * MS, until, has_gap).events.unwrap();
     assert_eq!((events.events, events.gap.count()), (1, 0));
     assert!(events.open_gap > 50 * MS, "{events:?}");
     assert_eq!(events.longest_gap(), Some(events.open_gap));

@@ -1,13 +1,18 @@
 //! A spec to start from, and what holds for every load.
 
-use std::{net::SocketAddr, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
 
 use deadheat_load::{LoadError, LoadEvent};
 use deadheat_model::{
     Exchange, LoadSpec, Observation, Schedule, StopRule,
     load::{Content, Expectation, RequestSpec, StatusSet, Target, Timeouts},
 };
-use deadheat_testkit::{answers::BODY, faults::Case};
+use deadheat_testkit::{answers::BODY, faults::Case, wait_until};
 
 /// GET / with the testkit's body as the answer.
 pub fn hello() -> Exchange {
@@ -71,6 +76,37 @@ pub fn lasting(address: SocketAddr, connections: u32, warm_up_ms: u64, length_ms
 /// Runs a load to its end.
 pub fn run(spec: &LoadSpec) -> Observation {
     run_until(spec, &mut |_| {}, &AtomicBool::new(false)).expect("a load that starts")
+}
+
+/// The length, in milliseconds, of a load that is stopped by a condition: it only ends a broken test.
+pub const UNTIL_STOPPED: u64 = 60_000;
+
+/// Runs a load and stops it as soon as `enough` is true, however long a busy machine takes until then.
+pub fn run_until_enough(spec: &LoadSpec, enough: impl Fn() -> bool) -> Observation {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let load = scope.spawn(|| run_until(spec, &mut |_| {}, &stop).expect("a load that starts"));
+        wait_until("enough for the test", || load.is_finished() || enough());
+        stop.store(true, Ordering::Relaxed);
+        load.join().expect("a load without a panic")
+    })
+}
+
+/// Runs loads of `length`, ten times it and a hundred times it, until `is_enough` is true of one: a busy machine may give
+/// the server no CPU in the first. Returns the last one.
+pub fn run_longer(
+    length: Duration,
+    load: impl Fn(Duration) -> Observation,
+    is_enough: impl Fn(&Observation) -> bool,
+) -> Observation {
+    let first = load(length);
+    [10, 100].into_iter().fold(first, |seen, factor| {
+        if is_enough(&seen) {
+            seen
+        } else {
+            load(length * factor)
+        }
+    })
 }
 
 /// Runs a load, and checks what holds for every observation.
