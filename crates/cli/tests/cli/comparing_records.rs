@@ -16,11 +16,12 @@ fn server() -> OracleServer {
     served.expect("starting a server")
 }
 
-/// Loads the server, and keeps the record in this file.
+/// Loads the server, and keeps the record in this file. A number of requests, because a busy machine may leave a short time
+/// without an answer.
 fn record(root: &Root, server: &OracleServer, file: &str, options: &str) {
     let url = format!("http://{}/", server.address());
     root.deadheat(&format!(
-        "load {url} -c 2 -d 150ms --warm-up 0s -o {file} {options}"
+        "load {url} -c 2 -n 40 --warm-up 0s -o {file} {options}"
     ))
     .exits(0);
 }

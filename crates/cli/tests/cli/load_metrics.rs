@@ -56,11 +56,12 @@ fn a_collector_gets_every_interval_as_the_file_has_it() {
     let loading = Loading::new();
     let server = hello_server();
     let (collector, sent) = collector();
-    for pace in [&["-c", "2"][..], &["--rate", "200/s"]] {
+    // Each takes 300 ms or, on a busy machine, longer.
+    for pace in [&["-c", "2", "--think", "10ms"][..], &["--rate", "200/s"]] {
         sent.lock().unwrap().clear();
         let args = [
-            "-d",
-            "300ms",
+            "-n",
+            "60",
             "--warm-up",
             "100ms",
             "--interval",
