@@ -7,7 +7,7 @@ use deadheat_model::{
     load::{Login, Proxy, ProxyKind},
 };
 use deadheat_testkit::{
-    Authority, Listen, OracleServer, ProxyServer, Turn,
+    Authority, Listen, OracleServer, ProxyServer, Script, Turn,
     answers::{hello, send},
 };
 
@@ -21,6 +21,18 @@ const LOGIN: (&str, &str) = ("ann", "pw");
 
 fn server() -> OracleServer {
     OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap()
+}
+
+/// A server's answers, the first ones only once both connections have a request, so that neither connection does all the
+/// work before the other one is there.
+fn once_both_are_there() -> impl Script {
+    let both = Barrier::new(2);
+    move |turn: &Turn<'_>| {
+        if turn.nth == 0 {
+            both.wait();
+        }
+        send(hello())
+    }
 }
 
 /// 20 requests on 2 connections to `to`, by way of the proxy at the spec's address.
@@ -56,16 +68,8 @@ fn a_tunnel_leads_to_a_server_with_tls() {
         (ProxyKind::Socks5, None, "SOCKS localhost:443"),
         (ProxyKind::Socks5, Some(LOGIN), "SOCKS localhost:443 ann:pw"),
     ] {
-        // So that neither connection does all the work before the other one is there.
-        let both = Barrier::new(2);
-        let together = move |turn: &Turn<'_>| {
-            if turn.nth == 0 {
-                both.wait();
-            }
-            send(hello())
-        };
         let listen = Listen::ipv4().unwrap().over_tls(localhost(&authority));
-        let server = listen.serve(together).unwrap();
+        let server = listen.serve(once_both_are_there()).unwrap();
         let proxy = ProxyServer::start(server.address(), login).unwrap();
         let mut spec = through(&proxy, kind, "localhost:443", login);
         spec.target.tls = Some(believing(&authority));
@@ -105,7 +109,7 @@ fn plain_requests_go_to_an_http_proxy_whole_and_through_a_socks_proxy_as_they_ar
                 Some("Basic YW5uOnB3")
             );
         }
-        let server = self::server();
+        let server = OracleServer::start(once_both_are_there()).unwrap();
         let proxy = ProxyServer::start(server.address(), None).unwrap();
         let mut spec = through(&proxy, ProxyKind::Socks5, "10.0.0.1:80", None);
         if is_open {
