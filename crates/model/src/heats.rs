@@ -373,6 +373,11 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
+    /// How many heats were begun. Each has a record for every load that was measured in it.
+    pub fn begun(&self) -> u32 {
+        self.heats.last().map_or(0, |last| last.heat.heat + 1)
+    }
+
     /// The complete heats of the load at this place, in their order.
     pub fn complete_heats(&self, load: usize) -> impl Iterator<Item = &HeatRecord> + Clone {
         let complete = self.heats.iter().filter(|one| one.is_complete());

@@ -8,6 +8,7 @@ mod show;
 mod steer;
 
 use std::{
+    collections::BTreeSet,
     path::Path,
     sync::{
         Arc,
@@ -192,8 +193,13 @@ pub(crate) fn resume(
 ) -> Result<Exit, Failure> {
     let files = args.data.open()?;
     let folder = session.folder().to_owned();
-    let heats = session.record().heats.iter();
-    let recorded = match heats.filter(|one| one.is_complete()).count() {
+    let complete = session
+        .record()
+        .heats
+        .iter()
+        .filter(|one| one.is_complete());
+    let complete: BTreeSet<u32> = complete.map(|one| one.heat.heat).collect();
+    let recorded = match complete.len() {
         1 => "1 heat is recorded".to_owned(),
         many => format!("{many} heats are recorded"),
     };

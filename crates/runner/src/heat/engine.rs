@@ -156,9 +156,9 @@ pub fn run_told(
             let Some(offer) = (work.offer)(&parts[0]) else {
                 break;
             };
-            let (number, begun) = (heat.number + parts.len() as u32, world.now());
+            let begun = world.now();
             let (slices, end) = course.at_rate(work.plan, &offer, &heat.orders[0]);
-            parts.push(course.part(number, &started, work.plan, slices, end, begun));
+            parts.push(course.part(heat.number, &started, work.plan, slices, end, begun));
         }
     }
     (course.on_step)(HeatStep::Ending);

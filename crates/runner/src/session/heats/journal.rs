@@ -37,7 +37,7 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
                 record.resumed.push(Resumption {
                     at,
                     rebooted: boot.is_some() && now.is_some() && boot != now,
-                    heats_before: record.heats.len(),
+                    heats_before: record.begun() as usize,
                     live,
                 });
                 boot = now;

@@ -110,7 +110,7 @@ impl Measuring<'_> {
 
     /// Runs a heat and keeps it; how it ended, and whether a host was lost.
     fn heat(&mut self, next: &NextHeat) -> Result<(HeatEnd, bool), SessionError> {
-        let number = self.record.heats.len() as u32;
+        let number = self.record.begun();
         (self.on_event)(&Event::HeatStarted {
             heat: number,
             next: next.clone(),

@@ -69,6 +69,8 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
 
 /// Fewer stacks than these are no choice.
 const LEAST_CHOICE: usize = 3;
+/// How much longer heats may take than is thought before anything was started.
+const RESERVE: f64 = 1.1;
 /// A warm-up that is longer than this is a slow one.
 const SLOW: Duration = Duration::from_secs(5);
 
@@ -133,7 +135,7 @@ fn time_of_eight(
         },
         looks: &|most| steering.looks(most),
     };
-    plan(&options, &circumstances).estimate
+    plan(&options, &circumstances).estimate.mul_f64(RESERVE)
 }
 
 /// A load that somebody is to be measured at.

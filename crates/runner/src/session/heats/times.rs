@@ -26,6 +26,9 @@ const SHORTEST_ROUNDS: Duration = Duration::from_secs(5);
 const LEAST_HEATS: u32 = 2;
 /// Heats of each stack from which on verdicts of all kinds are given.
 const ENOUGH_HEATS: u32 = deadheat_model::heats::LEAST_HEATS;
+/// Where there is room for so many, there are as many as fit, up to these: a few stacks that start slower than was thought make
+/// no other plan.
+const NEARLY_ENOUGH: u32 = 6;
 /// Equal work of a member goes on for this long at a rate, five turns of a collector that comes once a second, …
 const LONGEST_WORK: Duration = Duration::from_secs(5);
 /// … or for less where the time is short, but no less than this.
@@ -182,7 +185,7 @@ impl HeatCost {
         let most = u32::try_from(most).unwrap_or(u32::MAX).max(LEAST_HEATS);
         // With fewer than eight, nothing can be a dead heat, and a rare kind of process stays unseen.
         let least = match most {
-            ENOUGH_HEATS.. => ENOUGH_HEATS,
+            NEARLY_ENOUGH.. => most.min(ENOUGH_HEATS),
             _ => LEAST_HEATS,
         };
         let mut plans = (least..=most).map(with);
