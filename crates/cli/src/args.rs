@@ -19,7 +19,7 @@ use crate::{
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
-    values::{debian_package, duration, margin},
+    values::{debian_package, duration, margin, price},
     verbosity::VerbosityArgs,
 };
 
@@ -173,6 +173,9 @@ pub(crate) struct RunArgs {
     /// stacks can take at 70 % of their capacity; or `none`.
     #[arg(long, value_name = "RATE", value_parser = equal_rate)]
     pub(crate) rate: Vec<Option<OfferedRate>>,
+    /// What an hour of a CPU costs, in any currency: shows the price of a million requests at equal work
+    #[arg(long, value_name = "PER-CPU-HOUR", value_parser = price, hide_short_help = true)]
+    pub(crate) price: Option<f64>,
     #[command(flatten)]
     pub(crate) postgres: PostgresArgs,
     /// Install missing requirements first, as `deadheat setup --yes` does

@@ -88,6 +88,7 @@ impl Profile {
                 margin: args.margin,
                 until_decided: !args.whole_budget && !args.publish,
                 rates: rates(args, self.purpose),
+                price_per_cpu_hour: args.price,
                 left_out: self.left_out,
                 ..base.heats
             },

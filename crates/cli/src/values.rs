@@ -103,6 +103,14 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
     Err("it must be from 1% (below that a difference counts as none) to 50%".to_owned())
 }
 
+/// A price above zero: "0.04".
+pub(crate) fn price(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(price) if price > 0.0 && price.is_finite() => Ok(price),
+        _ => Err("write a number above zero without a currency, like 0.04".to_owned()),
+    }
+}
+
 /// The name of a Debian package.
 pub(crate) fn debian_package(text: &str) -> Result<String, String> {
     if is_package_name(text) {

@@ -139,6 +139,9 @@ pub struct Plan {
     #[serde(rename = "estimate_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub estimate: Duration,
+    /// What an hour of a CPU costs, in any currency, for the price of requests at equal work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_per_cpu_hour: Option<f64>,
     /// The other hosts that take part; `None`: this machine does everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,

@@ -308,6 +308,7 @@ impl Recorded {
                 until_decided: self.until_decided,
                 budget_seconds: self.budget.map(|budget| budget.as_secs_f64()),
                 estimate: Duration::from_secs(600),
+                price_per_cpu_hour: None,
                 left_out: Vec::new(),
             },
             targets: self.stacks.iter().map(|(name, _)| target(name)).collect(),

@@ -76,6 +76,7 @@ const TABLE: [(Effect, &[&str]); 7] = [
             "pinning",
             "pipeline",
             "precision",
+            "price",
             "progress",
             "publish",
             "published",

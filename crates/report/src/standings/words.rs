@@ -142,6 +142,11 @@ pub fn main_range(measure: Measure, least: f64, most: f64) -> String {
     span(&main_in_full(measure, least), &main_in_full(measure, most))
 }
 
+/// The price of a million requests of so many microseconds of CPU time, which are as many seconds.
+pub fn price_of_a_million(cost_us: f64, per_cpu_hour: f64) -> f64 {
+    cost_us / 3600.0 * per_cpu_hour
+}
+
 /// CPU time per request, in microseconds, from … to ("8.50 to 9.20 µs").
 pub fn cost_range(least: f64, most: f64) -> String {
     span(

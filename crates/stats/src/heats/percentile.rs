@@ -1,5 +1,7 @@
 //! Percentiles of response times in heats: one figure for each member and heat.
 
+use std::collections::BTreeMap;
+
 use deadheat_model::{
     HeatRecord, LatencyHistogram,
     heat::{PerConnection, SliceRecord},
@@ -30,29 +32,26 @@ pub fn is_carried(percent: f64, samples: u64, settings: &Settings) -> bool {
     (beyond * 1e3).round() >= settings.beyond as f64 * 1e3
 }
 
-/// Of the samples that are to lie beyond a percentile, each heat has this share at least.
-const SHARE_OF_HEAT: f64 = 0.1;
+/// Of the samples that are to lie beyond a percentile over all heats, each heat has one in so many at least.
+const SHARE_OF_HEAT: u64 = 10;
 
-/// The estimates of each heat, for [`Fit::of`](super::Fit::of), from its percentiles. A member's heats together have to carry
-/// it, and each a tenth of it; what too few samples carry is left out.
+/// What is asked of one heat where the heats together have to carry a percentile.
+pub(crate) fn of_a_heat(settings: &Settings) -> Settings {
+    Settings {
+        beyond: settings.beyond / SHARE_OF_HEAT,
+        ..*settings
+    }
+}
+
+/// The estimates of each heat, for [`Fit::of`](super::Fit::of), from its percentiles. What too few samples carry is
+/// left out.
 pub fn estimates(
     percent: f64,
     heats: &[Vec<Percentile>],
     settings: &Settings,
 ) -> Vec<Vec<Estimate>> {
-    let part = Settings {
-        beyond: (settings.beyond as f64 * SHARE_OF_HEAT) as u64,
-        ..*settings
-    };
-    let together = |member: usize| -> u64 {
-        let own = heats.iter().flatten().filter(|one| one.member == member);
-        own.map(|one| one.samples).sum()
-    };
-    let carried = |one: &&Percentile| {
-        one.seconds > 0.0
-            && is_carried(percent, one.samples, &part)
-            && is_carried(percent, together(one.member), settings)
-    };
+    let carried =
+        |one: &&Percentile| one.seconds > 0.0 && is_carried(percent, one.samples, settings);
     let estimate = |one: &Percentile| Estimate {
         member: one.member,
         value: Quantity::Latency.advantage(one.seconds),
@@ -62,6 +61,22 @@ pub fn estimates(
         .iter()
         .map(|heat| heat.iter().filter(carried).map(estimate).collect())
         .collect()
+}
+
+/// The same of members whose heats together carry the percentile.
+pub(crate) fn estimates_together(
+    percent: f64,
+    mut heats: Vec<Vec<Percentile>>,
+    settings: &Settings,
+) -> Vec<Vec<Estimate>> {
+    let mut samples: BTreeMap<usize, u64> = BTreeMap::new();
+    for one in heats.iter().flatten() {
+        *samples.entry(one.member).or_default() += one.samples;
+    }
+    for heat in &mut heats {
+        heat.retain(|one| is_carried(percent, samples[&one.member], settings));
+    }
+    estimates(percent, &heats, &of_a_heat(settings))
 }
 
 /// Waiting times of a member at a closed loop. Percentiles count answers: of a server that answers a connection ten times in
@@ -143,7 +158,7 @@ mod tests {
             seconds,
             samples,
         };
-        let heats = [
+        let heats = vec![
             vec![
                 one(0, 0.002, 10_000),
                 one(1, 0.004, 9_000),
@@ -151,7 +166,9 @@ mod tests {
             ],
             vec![one(0, 0.002, 999), one(1, 0.004, 999), one(2, 0.004, 1_000)],
         ];
-        let found = estimates(99.0, &heats, &Settings::default());
+        let strict = estimates(99.0, &heats, &Settings::default());
+        assert_eq!((strict[0].len(), strict[1].len()), (2, 0));
+        let found = estimates_together(99.0, heats, &Settings::default());
         let members =
             |heat: usize| -> Vec<usize> { found[heat].iter().map(|one| one.member).collect() };
         assert_eq!((members(0), members(1)), (vec![0, 2], vec![2]));

@@ -11,7 +11,7 @@ use deadheat_model::{
 use crate::{
     heats::{
         Course, Fit, Group, Look, Looks, Quantity, Ranking, Settings, of_fit,
-        percentile::estimates,
+        percentile::estimates_together,
         rankings,
         recorded::{self, Numbering},
         within::{self, Estimate},
@@ -212,7 +212,7 @@ impl<'a> LoadAt<'a> {
         let found: Vec<_> = heats
             .map(|heat| recorded::percentiles(percent, heat, self))
             .collect();
-        estimates(percent, &found, &self.settings)
+        estimates_together(percent, found, &self.settings)
     }
 
     /// The fit of all members, controls among them.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     heats::{
-        Fit, Ranking,
+        Fit, Place, Ranking,
         percentile::Waiting,
         recorded::{self, Numbering, usual_limit},
     },
@@ -25,9 +25,12 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The rows, the best first.
+    /// The rows, the best first. Last come those that are not placed but have a cost, such as at a rate so low that no
+    /// percentile is carried.
     pub(super) fn rows(&self) -> Vec<Row> {
-        let places = self.ranking.places.iter();
+        let unplaced = |one: &&Place| self.ranking.unplaced.contains(&one.member);
+        let unplaced = self.cost.places.iter().filter(unplaced);
+        let places = self.ranking.places.iter().chain(unplaced);
         places.map(|place| self.row(place.member)).collect()
     }
 

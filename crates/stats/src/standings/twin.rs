@@ -9,7 +9,11 @@ use super::{
     types::{Measure, Twin},
 };
 use crate::{
-    heats::{Quantity, Verdict, percentile::is_carried, recorded, within},
+    heats::{
+        Quantity, Verdict,
+        percentile::{is_carried, of_a_heat},
+        recorded, within,
+    },
     interval::log_mean,
 };
 
@@ -39,7 +43,7 @@ pub(crate) fn of(at: &LoadAt<'_>) -> Option<Twin> {
             }
             Measure::ResponseTime => recorded::percentiles(99.0, heat, &WithTwin(at))
                 .into_iter()
-                .filter(|one| is_carried(99.0, one.samples, &at.settings))
+                .filter(|one| is_carried(99.0, one.samples, &of_a_heat(&at.settings)))
                 .map(|one| (one.member, one.seconds.ln()))
                 .collect(),
         };

@@ -56,7 +56,11 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
             .iter()
             .flat_map(|rate| {
                 let at = |what: &str| format!("{what} at {}/s", figure(*rate));
-                [at("CPU/req"), at("p99")].map(|head| Column::right(head).sorted(true))
+                let price = load.price_per_cpu_hour.map(|_| at("price of a million"));
+                let heads = [at("CPU/req")].into_iter().chain(price).chain([at("p99")]);
+                heads
+                    .map(|head| Column::right(head).sorted(true))
+                    .collect::<Vec<_>>()
             })
             .collect(),
     };
@@ -87,7 +91,10 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
         let costs = if load.rates.is_empty() {
             vec![placed(row.cpu_us_per_request, words::cost).bar(share(cost(row), most_cost))]
         } else {
-            row.at_rates.iter().flat_map(at_rate).collect()
+            let found = row.at_rates.iter();
+            found
+                .flat_map(|found| at_rate(found, load.price_per_cpu_hour))
+                .collect()
         };
         let before = [
             Cell::from(&row.target),
@@ -109,15 +116,20 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
     ranking
 }
 
-/// What a request costs at a rate, and how long it takes.
-fn at_rate(found: &AtRate) -> [Cell; 2] {
-    match found {
-        AtRate::Lacks(because) => [Cell::from(words::absent(*because)), Cell::from(NONE)],
-        AtRate::Took { .. } => [
-            placed(found.cost(), words::cost),
-            placed(found.p99(), seconds),
-        ],
-    }
+/// What a request costs at a rate, the price of a million if that of an hour is known, and how long a request takes.
+fn at_rate(found: &AtRate, per_cpu_hour: Option<f64>) -> Vec<Cell> {
+    let cost = match found {
+        AtRate::Lacks(because) => Cell::from(words::absent(*because)),
+        AtRate::Took { .. } => placed(found.cost(), words::cost),
+    };
+    let price = per_cpu_hour.map(|price| {
+        let million = found
+            .cost()
+            .map(|cost| words::price_of_a_million(cost.value, price));
+        number(million, figure)
+    });
+    let p99 = placed(found.p99(), seconds);
+    [cost].into_iter().chain(price).chain([p99]).collect()
 }
 
 fn share(value: Option<f64>, most: f64) -> Option<f64> {

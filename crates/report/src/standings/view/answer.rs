@@ -50,7 +50,10 @@ fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
     let ranked: Vec<Ranked> = rows.filter_map(|row| Some((row, row.main?))).collect();
     let Some((first, best)) = ranked.first() else {
         let stacks = counted(table.rows.len(), "stack");
-        return vec![format!("{stacks} answered too little to be ranked")];
+        return vec![match load.measure {
+            Measure::Throughput => format!("{stacks} answered too little to be ranked"),
+            Measure::ResponseTime => format!("{stacks} had too few answers for a p99"),
+        }];
     };
     if table.rows.len() == 1 {
         let value = words::main_in_full(load.measure, best.value);
@@ -119,6 +122,10 @@ pub(super) fn at_rate(load: &LoadView) -> Option<String> {
         _ => format!("{} have", list(&names)),
     };
     let cost = words::cost_range(least, most);
+    let price = load.price_per_cpu_hour.map_or_else(String::new, |price| {
+        let million = words::price_of_a_million(least, price);
+        format!(" ({} for a million)", figure(million))
+    });
     let mut overloaded = load.lacking.iter();
     let overloaded = overloaded
         .by_ref()
@@ -131,7 +138,7 @@ pub(super) fn at_rate(load: &LoadView) -> Option<String> {
         many => format!("; {many} stacks cannot take it"),
     };
     Some(format!(
-        "At {rate}/s, {cheapest} the lowest CPU time, {cost} a request{cannot}."
+        "At {rate}/s, {cheapest} the lowest CPU time, {cost} a request{price}{cannot}."
     ))
 }
 

@@ -34,6 +34,8 @@ pub struct LoadView {
     pub lacking: Vec<LackView>,
     /// Closed loop: the rates of equal work in its heats, in requests per second.
     pub rates: Vec<f64>,
+    /// What an hour of a CPU costs, if that was said.
+    pub price_per_cpu_hour: Option<f64>,
     /// Closed loop: what came of equal work, a sentence for each rate at which there are verdicts, with its full stop.
     pub equal_work: Vec<String>,
 }
@@ -140,6 +142,7 @@ fn of_load(
         tables,
         lacking: load.lacking.iter().map(absent::lack).collect(),
         rates: Vec::new(),
+        price_per_cpu_hour: header.plan.price_per_cpu_hour,
         equal_work: Vec::new(),
         found: load.clone(),
     };

@@ -88,6 +88,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
             until_decided: true,
             budget_seconds: Some(600.0),
             estimate: Duration::from_secs(600),
+            price_per_cpu_hour: None,
             left_out: Vec::new(),
         },
         targets: targets.into_values().collect(),

@@ -241,6 +241,37 @@ fn a_twin_of_too_few_heats_is_no_check() {
     assert!(line(&standings).contains("no A/A check"));
 }
 
+#[test]
+fn equal_work_stands_beside_capacity_with_its_price() {
+    let closed = Load::new("json", stacks(&[50e3, 40e3]));
+    let mut work = Load::new("json", stacks(&[50e3, 40e3]));
+    (work.is_open, work.connections) = (true, 256);
+    let (mut record, standings) = session(&[closed, work], Vec::new());
+    record.header.plan.price_per_cpu_hour = Some(3.6);
+    let view = StandingsView::new(&record, &standings);
+    let load = &view.loads[0];
+    assert_eq!(
+        (load.rates.as_slice(), load.rows().count()),
+        (&[12_000.0][..], 2)
+    );
+    let rows: Vec<_> = load.rows().collect();
+    let cost = rows[0].at_rates[0].cost().unwrap().value;
+    assert_eq!(
+        rows[0].at_rates[0].p99(),
+        view.loads[1].tables[0].rows[0].p99_seconds
+    );
+    // A second of CPU time costs 0.001, and a microsecond a request is a second a million.
+    let price = words::price_of_a_million(cost, 3.6);
+    assert!((price - cost / 1000.0).abs() < 1e-12);
+    let said = &load.equal_work[0];
+    assert!(
+        said.starts_with("At 12,000/s, a has the lowest CPU time, "),
+        "{said}"
+    );
+    assert!(said.contains(" for a million)."), "{said}");
+    assert!(view.loads[1].equal_work.is_empty());
+}
+
 /// What to do has commands in the terminal; in a warning it is a sentence.
 #[test]
 fn a_remedy_of_several_lines_is_said_by_its_sentence() {

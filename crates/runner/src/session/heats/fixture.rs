@@ -58,6 +58,7 @@ pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
         until_decided: true,
         budget_seconds: None,
         estimate: Duration::ZERO,
+        price_per_cpu_hour: None,
         left_out: Vec::new(),
     };
     let header: SessionHeader = serde_json::from_value(serde_json::json!({

@@ -27,6 +27,8 @@ pub struct HeatOptions {
     pub until_decided: bool,
     /// The rates of equal work at each load.
     pub rates: Vec<OfferedRate>,
+    /// What an hour of a CPU costs, for the record.
+    pub price_per_cpu_hour: Option<f64>,
     /// Stacks that there are and that nobody asked for, for the record.
     pub left_out: Vec<TargetId>,
 }
@@ -44,6 +46,7 @@ impl Default for HeatOptions {
             controls: true,
             until_decided: true,
             rates: Vec::new(),
+            price_per_cpu_hour: None,
             left_out: Vec::new(),
         }
     }

@@ -62,6 +62,7 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         until_decided: options.heats.until_decided,
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: times.into_iter().sum(),
+        price_per_cpu_hour: options.heats.price_per_cpu_hour,
         hosts: options.hosts.clone(),
         left_out: options.heats.left_out.clone(),
     }

@@ -206,6 +206,7 @@ fn header(heats: u32) -> SessionHeader {
             until_decided: true,
             budget_seconds: None,
             estimate: Duration::ZERO,
+            price_per_cpu_hour: None,
             left_out: Vec::new(),
         },
         targets: Vec::new(),

@@ -158,6 +158,23 @@ fn equal_work_is_ranked_by_response_time_and_cost_at_one_rate() {
     assert!(load.lacking.is_empty());
 }
 
+/// At a low rate there are too few answers for a p99.
+#[test]
+fn what_a_request_costs_is_known_where_no_percentile_is() {
+    let mut record = at_a_rate(|_| false);
+    for heat in &mut record.heats {
+        for slice in heat.heat.rounds.iter_mut().flatten() {
+            slice.open.as_mut().unwrap().response_time = Default::default();
+        }
+    }
+    let found = standings(&record);
+    let rows = &found.loads[0].first_table().unwrap().rows;
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row.p99_seconds.is_none()));
+    assert!(rows.iter().all(|row| row.cpu_us_per_request.is_some()));
+    assert!(found.loads[0].lacking.is_empty());
+}
+
 #[test]
 fn a_stack_that_cannot_take_the_rate_in_most_heats_has_that_as_its_result() {
     let lacking = |unloaded: fn(usize) -> bool| {
