@@ -173,7 +173,7 @@ pub(crate) struct RunArgs {
     /// stacks can take at 70 % of their capacity; or `none`.
     #[arg(long, value_name = "RATE", value_parser = equal_rate)]
     pub(crate) rate: Vec<Option<OfferedRate>>,
-    /// What an hour of a CPU costs, in any currency: shows the price of a million requests at equal work
+    /// The price of a CPU for an hour, in any currency; shows that of a million requests at equal work
     #[arg(long, value_name = "PER-CPU-HOUR", value_parser = price, hide_short_help = true)]
     pub(crate) price: Option<f64>,
     #[command(flatten)]
