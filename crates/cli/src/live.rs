@@ -171,13 +171,12 @@ impl Session {
 
     /// The number of heats that were measured to their end.
     fn complete(&self) -> usize {
-        let heats = self.record.heats.iter();
-        heats.filter(|heat| heat.is_complete()).count()
+        self.record.complete()
     }
 
     /// The largest number of heats that the session can have.
     fn most_heats(&self) -> usize {
-        let loads = self.record.header.plan.loads.iter();
+        let loads = self.record.header.plan.leading();
         loads.map(|load| load.most_heats() as usize).sum()
     }
 

@@ -4,7 +4,11 @@
 //! A member's number, in [`NextHeat`] and in all statistics of a load, is its place in [`PlannedLoad::targets`]; the null
 //! server has the number after the last of them, and the twin the one after that.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -379,6 +383,13 @@ impl SessionRecord {
     /// How many heats were begun. Each has a record for every load that was measured in it.
     pub fn begun(&self) -> u32 {
         self.heats.last().map_or(0, |last| last.heat.heat + 1)
+    }
+
+    /// How many heats ran to their end.
+    pub fn complete(&self) -> usize {
+        let complete = self.heats.iter().filter(|one| one.is_complete());
+        let numbers: BTreeSet<u32> = complete.map(|one| one.heat.heat).collect();
+        numbers.len()
     }
 
     /// The complete heats of the load at this place, in their order.

@@ -99,11 +99,7 @@ impl History {
             started: header.started.clone(),
             commit: header.commit.clone(),
             end: record.end,
-            heats: record
-                .heats
-                .iter()
-                .filter(|heat| heat.is_complete())
-                .count(),
+            heats: record.complete(),
             stacks: measured.targets.len(),
             loads: loads.iter().map(PlannedLoad::name).collect(),
             changes,

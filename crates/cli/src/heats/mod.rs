@@ -8,7 +8,6 @@ mod show;
 mod steer;
 
 use std::{
-    collections::BTreeSet,
     path::Path,
     sync::{
         Arc,
@@ -193,13 +192,7 @@ pub(crate) fn resume(
 ) -> Result<Exit, Failure> {
     let files = args.data.open()?;
     let folder = session.folder().to_owned();
-    let complete = session
-        .record()
-        .heats
-        .iter()
-        .filter(|one| one.is_complete());
-    let complete: BTreeSet<u32> = complete.map(|one| one.heat.heat).collect();
-    let recorded = match complete.len() {
+    let recorded = match session.record().complete() {
         1 => "1 heat is recorded".to_owned(),
         many => format!("{many} heats are recorded"),
     };

@@ -164,10 +164,18 @@ impl Progress {
         };
         record.heats.push(ended.clone());
         self.discarded += discarded(ended);
-        for failure in failures(ended) {
-            self.shown.problem(&failure);
-        }
         let load = ended.load as usize;
+        // A failure is told once, in whatever part of the heat it was.
+        let told = record.heats.iter().filter(|one| {
+            let is_same = one.heat.heat == ended.heat.heat;
+            is_same && one.load != ended.load
+        });
+        let told: Vec<String> = told.flat_map(failures).collect();
+        for failure in failures(ended) {
+            if !told.contains(&failure) {
+                self.shown.problem(&failure);
+            }
+        }
         if !record.header.plan.loads[load].leads() {
             // Equal work, whose heat was told of.
             return;

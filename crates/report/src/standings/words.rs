@@ -60,8 +60,13 @@ pub fn at_rates(view: &StandingsView) -> Option<String> {
     });
     let rates: Vec<String> = rates.collect();
     (!rates.is_empty()).then(|| {
+        let others = if loads.iter().any(|load| load.rates.len() > 1) {
+            "; other rates: --details"
+        } else {
+            ""
+        };
         format!(
-            "CPU/req, p99: at the same rate for all, {}; p99 from when a request is due.",
+            "CPU/req, p99: at the same rate for all, {}; p99 from when a request is due{others}.",
             list(&rates)
         )
     })

@@ -191,8 +191,12 @@ impl Fit {
                 own: own[member],
             })
         };
+        let mut members: Vec<Option<Member>> = (0..members).map(member).collect();
+        if let Some((number, alone)) = alone(heats) {
+            members[number] = Some(alone);
+        }
         Self {
-            members: (0..members).map(member).collect(),
+            members,
             covariance: step.covariance,
             freedom,
             observations,
@@ -277,6 +281,28 @@ impl Fit {
     pub fn variance(&self, member: usize) -> Option<Variance> {
         self.members[member].map(|member| member.variance)
     }
+}
+
+/// The member that was alone in all heats, with its mean: it has nobody to be compared with, and a figure all the same.
+fn alone(heats: &[Vec<Estimate>]) -> Option<(usize, Member)> {
+    let all: Vec<&Estimate> = heats.iter().flatten().collect();
+    let first = all.first()?.member;
+    let unknown = Variance {
+        value: 1.0,
+        freedom: 0.0,
+    };
+    all.iter().all(|one| one.member == first).then(|| {
+        let sum: f64 = all.iter().map(|one| one.value).sum();
+        let member = Member {
+            value: 0.0,
+            level: sum / all.len() as f64,
+            group: 0,
+            heats: all.len(),
+            variance: unknown,
+            own: unknown,
+        };
+        (first, member)
+    })
 }
 
 /// One weighted least-squares fit.

@@ -75,6 +75,12 @@ fn taken(slice: &SliceRecord) -> f64 {
 /// it takes less than 95 % of the rate.
 const BEHIND: f64 = 0.05;
 
+/// Whether a member of a heat at a rate was loaded at all. Who has a lower capacity was not.
+pub fn was_loaded(heat: &HeatRecord, place: usize) -> bool {
+    let mut slices = heat.rounds.iter().flatten();
+    slices.any(|slice| slice.member as usize == place)
+}
+
 /// Whether a member of a heat at a rate cannot take it: its capacity is lower, so that it was not loaded, or requests still
 /// waited for a connection at the end, for longer and longer.
 pub fn is_overloaded(heat: &HeatRecord, place: usize) -> bool {
@@ -84,11 +90,8 @@ pub fn is_overloaded(heat: &HeatRecord, place: usize) -> bool {
         let open = slice.open.as_ref();
         open.is_some_and(|open| open.oldest_unsent.as_secs_f64() > BEHIND * time)
     };
-    let slices = heat.rounds.iter().flatten();
-    let mut own = slices
-        .filter(|slice| slice.member as usize == place)
-        .peekable();
-    is_asked && (own.peek().is_none() || own.any(fell_behind))
+    let mut own = slices_of(heat, place);
+    is_asked && (!was_loaded(heat, place) || own.any(fell_behind))
 }
 
 /// Why a member counts for nothing in a heat, if so: what was seen then, or too many requests that failed on the way.
@@ -99,6 +102,15 @@ pub fn failure(heat: &HeatRecord, place: usize) -> Option<String> {
         && failure.void_from.is_some()
     {
         return Some(failure.failure.in_words());
+    }
+    // An open loop waits for seconds after its end. Whoever has no answer by then has none, and is in no histogram.
+    let is_left =
+        |slice: &SliceRecord| slice.open.is_some() && slice.flags.contains(&SliceFlag::Undrained);
+    if slices_of(heat, place).any(is_left) {
+        let number = heat.heat + 1;
+        return Some(format!(
+            "under load: requests had no answer, also seconds after the end, in heat {number}"
+        ));
     }
     let (failed, ended) = slices_of(heat, place).fold((0, 0), |(failed, ended), slice| {
         let tally = &slice.tally;

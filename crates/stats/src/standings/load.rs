@@ -103,12 +103,15 @@ fn ceiling(at: &LoadAt<'_>, fit: &Fit) -> Option<f64> {
 
 /// Why a stack of the plan has no place.
 fn lacking(at: &LoadAt<'_>, number: usize) -> Absent {
-    let (overloads, all) = at.overloads(number);
-    if 2 * overloads > all && !at.has_failed(number) {
+    let overloads = at.overloads(number);
+    if let Some(reason) = overloads.in_words()
+        && overloads.are_most()
+        && !at.has_failed(number)
+    {
         return Absent {
             target: at.load.target(number),
             is: AbsentBecause::Overloaded,
-            reason: format!("its capacity was too low in {overloads} of {all} heats"),
+            reason,
             remedy: None,
             log: Vec::new(),
         };

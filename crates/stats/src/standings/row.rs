@@ -101,6 +101,7 @@ impl Found<'_> {
             ready_seconds: median(sound().filter_map(|one| seconds(one.ready))),
             warm_up_seconds: median(warm_ups().map(|one| one.took.as_secs_f64())),
             unsteady_heats: at.unsteady_heats(member),
+            overloads: at.overloads(member).in_words(),
             heats: sound().count() as u32,
             slices: counted as u32,
             often_late: is_closed && recorded::often_late(slices()),

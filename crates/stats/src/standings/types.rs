@@ -170,6 +170,9 @@ pub struct Row {
     /// Heats in which it was not steady: at the end of its warm-up, or because it still became faster while it was
     /// counted.
     pub unsteady_heats: u32,
+    /// At a rate: the heats in which it did not take it, in words. They are not most of its heats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overloads: Option<String>,
     /// Complete heats that count in which it took part.
     pub heats: u32,
     /// Slices that count.

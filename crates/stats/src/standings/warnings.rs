@@ -244,7 +244,7 @@ impl Session<'_> {
     fn uneven(&self) -> Option<Warning> {
         let begins = "Their connections waited unevenly, so percentiles hide how long some waited";
         let found = self.of_rows_that("uneven", begins, |row| row.uneven.is_some());
-        Some(found?.advice("Measure response times at a rate with --rate."))
+        Some(found?.advice("Read response times at a rate instead (--rate)."))
     }
 
     /// Stacks that waited for something other than a CPU, in loads that leave a server nothing to wait for by design.

@@ -135,6 +135,7 @@ fn figures(measure: Measure, row: &RowView) -> [String; FIGURES] {
             String::new(),
         ),
         Some(AtRate::Lacks(AbsentBecause::Overloaded)) => ("too slow".to_owned(), NONE.to_owned()),
+        Some(AtRate::Lacks(AbsentBecause::Failed)) => ("failed".to_owned(), NONE.to_owned()),
         Some(found) => (
             words::placed(found.cost().as_ref(), words::cost),
             words::placed(found.p99().as_ref(), seconds),

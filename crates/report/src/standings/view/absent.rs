@@ -61,8 +61,17 @@ pub(super) fn lack(absent: &Absent) -> LackView {
 pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> NotMeasured {
     let mut entries: Vec<LackView> = standings.absent.iter().map(lack).collect();
     for (load, short) in standings.loads.iter().zip(shorts(standings)) {
-        // Who cannot take a rate was measured, and who lacks equal work otherwise lacks its closed loop as well.
-        let lacking = load.lacking.iter().filter(|_| load.leads());
+        // Who cannot take a rate was measured. Who failed only there is named.
+        let has_capacity = |target: &TargetId| {
+            let mut closed = standings.leading().filter(|one| load.is_measured_with(one));
+            closed.any(|one| {
+                let mut rows = one.tables.iter().flat_map(|table| &table.rows);
+                rows.any(|row| row.target == *target)
+            })
+        };
+        let lacking = load.lacking.iter().filter(|absent| {
+            load.leads() || absent.is == AbsentBecause::Failed && has_capacity(&absent.target)
+        });
         let lacking = lacking.map(|absent| LackView {
             load: Some(short.clone()),
             ..lack(absent)

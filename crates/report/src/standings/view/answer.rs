@@ -100,46 +100,60 @@ fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
     }
 }
 
-/// Who serves the rate of this equal work at the lowest cost, and who cannot take it, in a sentence; `None` as long as there is
-/// no verdict.
+/// Who serves the rate of this equal work at the lowest cost, and who does not serve it, in a sentence; `None` as long as there
+/// is no verdict.
 pub(super) fn at_rate(load: &LoadView) -> Option<String> {
     load.look?;
     let rate = figure(load.offered_per_second?);
+    let lacking = |because: AbsentBecause, verb: &str| {
+        let names = load.lacking.iter().filter(|one| one.because == because);
+        let names: Vec<String> = names.map(|one| one.target.clone()).collect();
+        match names.len() {
+            0 => None,
+            1 | 2 => Some(format!("{} {verb}", list(&names))),
+            many => Some(format!("{many} stacks {verb}")),
+        }
+    };
+    let cannot = lacking(AbsentBecause::Overloaded, "cannot take it");
+    let failed = lacking(AbsentBecause::Failed, "failed");
+    let parts = cheapest(load).into_iter().chain(cannot).chain(failed);
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("At {rate}/s, {}.", parts.join("; ")))
+}
+
+/// Whose requests cost the least CPU time.
+fn cheapest(load: &LoadView) -> Option<String> {
     let rows = &load.tables.first()?.rows;
     let costs = rows
         .iter()
         .filter_map(|row| Some((row, row.cpu_us_per_request?)));
-    let may_lead = costs.filter(|(_, cost)| may_lead(cost));
-    let leaders: Vec<Ranked> = may_lead.collect();
+    let leaders: Vec<Ranked> = costs.filter(|(_, cost)| may_lead(cost)).collect();
     let values = || leaders.iter().map(|(_, cost)| cost.value);
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(0.0, f64::max);
-    let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
-    let cheapest = match names.len() {
-        0 => return None,
-        1 => format!("{} has", names[0]),
-        many if many > MOST_LEADERS => format!("{many} of {} stacks may have", rows.len()),
-        _ => format!("{} have", list(&names)),
-    };
     let cost = words::cost_range(least, most);
     let price = load.price_per_cpu_hour.map_or_else(String::new, |price| {
         let million = words::price_of_a_million(least, price);
         format!(" ({} for a million)", figure(million))
     });
-    let mut overloaded = load.lacking.iter();
-    let overloaded = overloaded
-        .by_ref()
-        .filter(|one| one.because == AbsentBecause::Overloaded)
-        .map(|one| one.target.clone());
-    let overloaded: Vec<String> = overloaded.collect();
-    let cannot = match overloaded.len() {
-        0 => String::new(),
-        1 | 2 => format!("; {} cannot take it", list(&overloaded)),
-        many => format!("; {many} stacks cannot take it"),
-    };
-    Some(format!(
-        "At {rate}/s, {cheapest} the lowest CPU time, {cost} a request{price}{cannot}."
-    ))
+    let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
+    Some(match names.len() {
+        0 => return None,
+        1 => format!(
+            "{} has the lowest CPU time, {cost} a request{price}",
+            names[0]
+        ),
+        many if many > MOST_LEADERS => {
+            format!(
+                "{many} of {} stacks may have the lowest CPU time",
+                rows.len()
+            )
+        }
+        _ => format!(
+            "{} have the lowest CPU time, {cost} a request (order undecided)",
+            list(&names)
+        ),
+    })
 }
 
 fn words_of(text: &str) -> usize {

@@ -28,7 +28,7 @@ pub fn notes(row: &RowView) -> Vec<String> {
     let mut notes = Vec::new();
     if row.main.is_some_and(|main| main.is_bound) {
         notes.push("a lower bound: the load generator was the limit".to_owned());
-    } else if row.limited_by == Some(LimitedBy::Neither) {
+    } else if row.limited_by == Some(LimitedBy::Neither) && row.mean_seconds.is_some() {
         notes.push(
             "its CPUs were not fully used, and the generator was not the limit either".to_owned(),
         );
@@ -39,6 +39,9 @@ pub fn notes(row: &RowView) -> Vec<String> {
             row.unsteady_heats,
             counted(row.heats as usize, "heat")
         ));
+    }
+    if let Some(overloads) = &row.overloads {
+        notes.push(overloads.clone());
     }
     if let Some(uneven) = row.uneven {
         notes.push(format!("its connections waited unevenly: {uneven}"));

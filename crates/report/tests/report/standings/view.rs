@@ -270,6 +270,23 @@ fn equal_work_stands_beside_capacity_with_its_price() {
     );
     assert!(said.contains(" for a million)."), "{said}");
     assert!(view.loads[1].equal_work.is_empty());
+    let mut failing = standings.clone();
+    for (name, because) in [
+        ("slow", AbsentBecause::Overloaded),
+        ("dead", AbsentBecause::Failed),
+    ] {
+        failing.loads[1]
+            .lacking
+            .push(absent(name, because, "why", None));
+    }
+    let said = StandingsView::new(&record, &failing).loads[0].equal_work[0].clone();
+    assert!(
+        said.ends_with("; slow cannot take it; dead failed."),
+        "{said}"
+    );
+    failing.loads[1].tables.clear();
+    let said = StandingsView::new(&record, &failing).loads[0].equal_work[0].clone();
+    assert_eq!(said, "At 12,000/s, slow cannot take it; dead failed.");
 }
 
 /// What to do has commands in the terminal; in a warning it is a sentence.

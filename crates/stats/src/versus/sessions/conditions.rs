@@ -98,14 +98,13 @@ pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<Warning> {
 pub(super) fn side(name: &str, record: &SessionRecord) -> Side {
     let header = &record.header;
     let commit = header.commit.clone();
-    let heats = record.heats.iter().filter(|heat| heat.is_complete());
     Side {
         name: name.to_owned(),
         facts: vec![
             Fact::new("session", &header.id),
             Fact::new("started", &header.started),
             Fact::new("commit", commit.unwrap_or_else(|| "unknown".to_owned())),
-            Fact::new("complete heats", heats.count().to_string()),
+            Fact::new("complete heats", record.complete().to_string()),
         ],
         failed: None,
     }

@@ -158,6 +158,60 @@ fn equal_work_is_ranked_by_response_time_and_cost_at_one_rate() {
     assert!(load.lacking.is_empty());
 }
 
+/// The null server is no company there.
+#[test]
+fn who_alone_takes_the_rate_has_its_figures() {
+    let mut record = at_a_rate(|_| false);
+    for heat in &mut record.heats {
+        let members = heat.heat.members.iter();
+        let only = members
+            .clone()
+            .position(|one| one.target.stack == "stack-0");
+        for round in &mut heat.heat.rounds {
+            round.retain(|slice| Some(slice.member as usize) == only);
+        }
+    }
+    let found = standings(&record);
+    let rows = &found.loads[0].first_table().unwrap().rows;
+    assert_eq!(rows.len(), 1);
+    let p99 = rows[0].p99_seconds.unwrap().value;
+    assert!((p99 - 1e-3).abs() < 1e-4, "{p99}");
+    assert!(
+        rows[0]
+            .cpu_us_per_request
+            .is_some_and(|cost| cost.value > 0.0)
+    );
+    let lacking = found.loads[0].lacking.iter();
+    assert!(lacking.map(|one| one.is).eq([AbsentBecause::Overloaded; 2]));
+}
+
+/// A request without an answer is in no histogram, and p99 would be of the others.
+#[test]
+fn requests_that_an_open_loop_waits_for_in_vain_are_a_failure_of_the_heat() {
+    let mut record = at_a_rate(|_| false);
+    let last = record.heats.len() - 1;
+    for heat in [0, last] {
+        let members = record.heats[heat].heat.members.iter();
+        let place = members
+            .clone()
+            .position(|one| one.target.stack == "stack-1");
+        let slices = record.heats[heat].heat.rounds.iter_mut().flatten();
+        let mut own = slices.filter(|slice| Some(slice.member as usize) == place);
+        own.next().unwrap().flags.push(SliceFlag::Undrained);
+    }
+    let found = standings(&record);
+    let lacking = &found.loads[0].lacking[0];
+    assert_eq!(
+        (lacking.is, lacking.target.stack.as_str()),
+        (AbsentBecause::Failed, "stack-1")
+    );
+    assert!(
+        lacking.reason.contains("requests had no answer"),
+        "{}",
+        lacking.reason
+    );
+}
+
 /// At a low rate there are too few answers for a p99.
 #[test]
 fn what_a_request_costs_is_known_where_no_percentile_is() {
@@ -190,7 +244,7 @@ fn a_stack_that_cannot_take_the_rate_in_most_heats_has_that_as_its_result() {
     let (is, reason) = cannot.unwrap();
     assert_eq!((rows, is), (2, AbsentBecause::Overloaded));
     assert!(
-        reason.starts_with("its capacity was too low in "),
+        reason.starts_with("its capacity was below the rate in "),
         "{reason}"
     );
     assert_eq!(
