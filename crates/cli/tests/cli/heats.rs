@@ -41,7 +41,7 @@ fn equal_work_stands_beside_capacity_in_every_report() {
         assert_eq!(record.complete_heats(place).count(), 3, "{load}");
     }
     let details = root.deadheat("report --details").exits(0);
-    details.says(&["CPU/req at 300/s", "plaintext at 300/s", "cannot take it"]);
+    details.says(&["CPU at 300/s", "plaintext at 300/s", "cannot take it"]);
 }
 
 /// Heats that take no longer than they have to.

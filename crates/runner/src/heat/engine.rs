@@ -28,8 +28,8 @@ use super::{
 
 /// What a server needs after a long freeze until its timers have come due.
 const COMING_TO: Duration = Duration::from_secs(1);
-/// The same where connections are opened anew, and the load begins with a second that does not count.
-const BEFORE_A_RATE: Duration = Duration::from_millis(200);
+/// The same where connections are opened anew, and nothing is timed yet.
+const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
 /// How long the notice of a server's end may take where its requests were refused.
 const END_NOTICE: Duration = Duration::from_millis(500);
 /// So many slices in a row without an answer, also in the drain, and a member is given up. One may be the machine's
@@ -555,7 +555,7 @@ impl Course<'_, '_> {
     /// Thaws a member, lets its timers come due, and opens its connections for a rate.
     fn open_at(&mut self, index: usize, per_second: f64) -> Result<(), StackFailure> {
         self.thaw(index)?;
-        self.world.pause(BEFORE_A_RATE);
+        self.world.pause(AFTER_A_FREEZE);
         self.places[index].member.open(Some(per_second))
     }
 
@@ -665,6 +665,10 @@ impl Course<'_, '_> {
             if let Err(failure) = self.thaw(index) {
                 self.places[index].fail(failure, Void::All);
                 continue;
+            }
+            let idle = self.places[index].idle_since;
+            if idle.is_some_and(|idle| self.world.now().since(&idle) >= LONGEST_GAP) {
+                self.world.pause(AFTER_A_FREEZE);
             }
             let verified = self.places[index].member.verify(Phase::VerifyAfter);
             match verified {

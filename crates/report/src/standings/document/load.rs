@@ -57,7 +57,7 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
             .flat_map(|rate| {
                 let at = |what: &str| format!("{what} at {}/s", figure(*rate));
                 let price = load.price_per_cpu_hour.map(|_| at("price of a million"));
-                let heads = [at("CPU/req")].into_iter().chain(price).chain([at("p99")]);
+                let heads = [at("CPU")].into_iter().chain(price).chain([at("p99")]);
                 heads
                     .map(|head| Column::right(head).sorted(true))
                     .collect::<Vec<_>>()
@@ -154,6 +154,13 @@ fn column(head: &str, less_is_better: bool, cell: fn(&RowView) -> Cell) -> Figur
 /// Everything else that is known of each stack.
 fn details(load: &LoadView, table: &TableView) -> Table {
     let times = match load.measure {
+        // Beside equal work, the cost at full load is a detail, and the queueing there says nothing.
+        Measure::Throughput if !load.rates.is_empty() => vec![
+            column("CPU, full load", true, |row| {
+                placed(row.cpu_us_per_request, words::cost)
+            }),
+            column("mean time", true, |row| time(row.mean_seconds)),
+        ],
         Measure::Throughput => vec![
             column("mean time", true, |row| time(row.mean_seconds)),
             column("p50", true, |row| placed(row.p50_seconds, seconds)),
@@ -181,12 +188,7 @@ fn details(load: &LoadView, table: &TableView) -> Table {
         column("answers", false, |row| counted(row.answers)),
         column("failed", false, |row| counted(row.failed_requests)),
     ];
-    // Beside the cost of equal work, that at full load is a detail.
-    let cost = column("CPU/req, full load", true, |row| {
-        placed(row.cpu_us_per_request, words::cost)
-    });
-    let cost = (!load.rates.is_empty()).then_some(cost);
-    let figures = cost.into_iter().chain(times).chain(rest);
+    let figures = times.into_iter().chain(rest);
     let (columns, cells): (Vec<Column>, Vec<_>) = figures.unzip();
     let mut details = Table::new(
         [Column::left("stack").sorted(true)]
