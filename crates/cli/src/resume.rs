@@ -180,7 +180,7 @@ fn cells(plan: &Plan) -> BTreeSet<Cell> {
 /// ones, and have nothing of their own to be checked.
 fn workloads(catalogue: &Catalogue, plan: &Plan) -> Vec<SelectedWorkload> {
     let mut workloads: Vec<SelectedWorkload> = Vec::new();
-    for load in plan.loads.iter().filter(|load| load.point.open.is_none()) {
+    for load in plan.leading() {
         let mut known = workloads.iter_mut();
         if let Some(known) = known.find(|one| one.manifest.id == load.workload) {
             known.points.push(load.point.clone());

@@ -257,14 +257,12 @@ impl PlannedLoad {
     /// Whether it has heats of its own. Equal work is done in those of a closed loop, by the same processes, once their
     /// rounds are over.
     pub fn leads(&self) -> bool {
-        self.point.open.is_none()
+        self.point.is_closed()
     }
 
     /// Whether it is equal work in the heats of `closed`.
     pub fn is_measured_with(&self, closed: &Self) -> bool {
-        let open = self.point.open.as_ref();
-        self.workload == closed.workload
-            && open.is_some_and(|open| open.capacity_of == closed.point.id)
+        self.workload == closed.workload && self.point.is_in_heats_of(&closed.point)
     }
 
     /// The most heats that there will be.

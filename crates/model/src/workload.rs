@@ -167,6 +167,17 @@ impl Framing {
 }
 
 impl LoadPoint {
+    /// Whether it is a closed loop. Only these have heats of their own.
+    pub fn is_closed(&self) -> bool {
+        self.open.is_none()
+    }
+
+    /// Whether it is equal work in the heats of `closed`, a point of the same workload.
+    pub fn is_in_heats_of(&self, closed: &Self) -> bool {
+        let open = self.open.as_ref();
+        open.is_some_and(|open| open.capacity_of == closed.id)
+    }
+
     /// How requests travel.
     pub fn protocol(&self) -> Protocol {
         Protocol::Http1 {

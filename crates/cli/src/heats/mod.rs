@@ -165,15 +165,17 @@ fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Resu
 
 /// Of stacks that nobody named, keeps those that the budget can decide; what is said about the others.
 fn choose(options: &mut SessionOptions, missing: &Missing, steer: &Steer) -> Option<words::Entry> {
+    if !options.published.is_empty() {
+        return None;
+    }
     let able = without(options, missing);
     let (_, rest) = heats::with_room(&able, steer);
-    if options.published.is_empty() && !rest.is_empty() {
-        options.targets.retain(|one| !rest.contains(&one.target));
-        options.heats.left_out.splice(0..0, rest.iter().cloned());
-        let all = heats::eight_heats(&able, steer);
-        return Some(plan_text::room(&rest, all));
+    if rest.is_empty() {
+        return None;
     }
-    None
+    options.targets.retain(|one| !rest.contains(&one.target));
+    options.heats.left_out.splice(0..0, rest.iter().cloned());
+    Some(plan_text::room(&rest, heats::eight_heats(&able, steer)))
 }
 
 /// The session without the stacks that are missing.

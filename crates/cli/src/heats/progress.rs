@@ -165,7 +165,7 @@ impl Progress {
         record.heats.push(ended.clone());
         self.discarded += discarded(ended);
         let load = ended.load as usize;
-        // A failure is told once, in whatever part of the heat it was.
+        // A failure is in the record of every later part of its heat. It is shown once.
         let told = record.heats.iter().filter(|one| {
             let is_same = one.heat.heat == ended.heat.heat;
             is_same && one.load != ended.load
@@ -177,7 +177,7 @@ impl Progress {
             }
         }
         if !record.header.plan.loads[load].leads() {
-            // Equal work, whose heat was told of.
+            // The heat has its line already.
             return;
         }
         let at = LoadAt::new(record, load, settings(&record.header.plan));

@@ -170,7 +170,7 @@ fn what_is_measured_without_options_is_what_the_budget_can_decide() {
     }
     let told = root.deadheat(&asked.replace("--json ", "")).exits(0);
     told.says(&["room", "has room for eight heats of these as well: "]);
-    // Whom somebody names is measured, whatever it takes.
+    // Stacks that were named are measured, however long that takes.
     let all = root
         .deadheat(&format!(
             "{} --stack * --budget 1m",

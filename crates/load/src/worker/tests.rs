@@ -35,6 +35,12 @@ fn spec(server: &TcpListener, schedule: Schedule) -> LoadSpec {
     spec
 }
 
+/// A closed loop on one connection.
+const ONE_CONNECTION: Schedule = Schedule::Closed {
+    connections: 1,
+    ramp: Duration::ZERO,
+};
+
 fn course(plan: &Plan, length: Duration) -> Course {
     Course {
         timeline: Timeline::new(sys::monotonic_ns(), Duration::ZERO, Some(length)),
@@ -45,11 +51,7 @@ fn course(plan: &Plan, length: Duration) -> Course {
 #[test]
 fn connections_that_are_of_no_use_are_made_again_after_a_while() {
     let server = silent();
-    let closed = Schedule::Closed {
-        connections: 1,
-        ramp: Duration::ZERO,
-    };
-    let plan = plan(&server, closed);
+    let plan = plan(&server, ONE_CONNECTION);
     let stop = AtomicBool::new(false);
     let mut worker = Worker::new(0, &plan, &stop, None).unwrap();
     worker.poller.is_full = true;
@@ -65,11 +67,7 @@ fn connections_that_are_of_no_use_are_made_again_after_a_while() {
 #[test]
 fn a_worker_that_wakes_after_its_slice_sends_nothing_and_says_that_it_was_not_there() {
     let server = silent();
-    let closed = Schedule::Closed {
-        connections: 1,
-        ramp: Duration::ZERO,
-    };
-    let plan = plan(&server, closed);
+    let plan = plan(&server, ONE_CONNECTION);
     let stop = AtomicBool::new(false);
     let mut worker = Worker::new(0, &plan, &stop, None).unwrap();
     let mut course = course(&plan, Duration::from_millis(100));

@@ -147,7 +147,7 @@ pub fn main_range(measure: Measure, least: f64, most: f64) -> String {
     span(&main_in_full(measure, least), &main_in_full(measure, most))
 }
 
-/// The price of a million requests of so many microseconds of CPU time, which are as many seconds.
+/// The price of a million requests. `cost_us` is microseconds of CPU time for one, so seconds for a million.
 pub fn price_of_a_million(cost_us: f64, per_cpu_hour: f64) -> f64 {
     cost_us / 3600.0 * per_cpu_hour
 }

@@ -28,7 +28,7 @@ use super::{
 
 /// What a server needs after a long freeze until its timers have come due.
 const COMING_TO: Duration = Duration::from_secs(1);
-/// The same where connections are opened anew, and nothing is timed yet.
+/// The same before new connections are opened, when nothing is timed yet.
 const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
 /// How long the notice of a server's end may take where its requests were refused.
 const END_NOTICE: Duration = Duration::from_millis(500);
@@ -106,8 +106,8 @@ pub enum HeatError {
 }
 
 /// Runs a heat to its end, or until `stop` is set, which ends it within a second. `started` is when it began (RFC 3339).
-/// A member that fails is stopped, and the heat goes on without it. The first record is that of the rounds; then there is one
-/// of each rate that was offered.
+/// A member that fails is stopped, and the heat goes on without it. Returns the record of the rounds, then one for each rate
+/// that was offered.
 ///
 /// # Errors
 /// When the orders are not those of the members. Nothing was started then.

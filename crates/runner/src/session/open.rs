@@ -20,8 +20,3 @@ pub(super) fn at_rate(closed: &LoadPoint, rate: OfferedRate) -> LoadPoint {
         ..closed.clone()
     }
 }
-
-/// Whether `point` is a closed loop.
-pub(super) fn is_closed(point: &LoadPoint) -> bool {
-    point.open.is_none()
-}

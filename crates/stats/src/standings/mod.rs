@@ -65,7 +65,7 @@ pub fn short_names(loads: &[LoadStandings]) -> Vec<String> {
         let closed = load.point.open.as_ref().map(|open| &open.capacity_of);
         let mut same = loads
             .iter()
-            .filter(|one| one.workload == load.workload && one.point.open.is_none());
+            .filter(|one| one.workload == load.workload && one.leads());
         let name = match (same.by_ref().count(), closed) {
             (0 | 1, _) => load.workload.clone(),
             (_, None) => load.name(),

@@ -88,14 +88,12 @@ impl LoadStandings {
 
     /// Whether it has heats of its own. Equal work has not.
     pub fn leads(&self) -> bool {
-        self.point.open.is_none()
+        self.point.is_closed()
     }
 
     /// Whether it is equal work in the heats of `closed`.
     pub fn is_measured_with(&self, closed: &Self) -> bool {
-        let open = self.point.open.as_ref();
-        self.workload == closed.workload
-            && open.is_some_and(|open| open.capacity_of == closed.point.id)
+        self.workload == closed.workload && self.point.is_in_heats_of(&closed.point)
     }
 
     /// The table of the largest CPU budget.

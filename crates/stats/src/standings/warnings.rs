@@ -252,7 +252,7 @@ impl Session<'_> {
         let planned = &self.record.header.plan.loads;
         let waits = planned
             .iter()
-            .filter(|load| load.point.open.is_some() || load.delay_seconds.is_some());
+            .filter(|load| !load.leads() || load.delay_seconds.is_some());
         let waits: Vec<String> = waits.map(|load| load.name()).collect();
         let begins = "Had CPU time left, so something else was the limit, such as the database";
         let found = self.of_rows("nobody-limited", begins, |load, row| {
@@ -298,8 +298,7 @@ impl Session<'_> {
             );
         }
         let loads = plan.loads.iter().zip(&self.names);
-        let slept =
-            loads.filter(|(load, _)| load.point.open.is_none() && load.heat.wait == Wait::Sleep);
+        let slept = loads.filter(|(load, _)| load.leads() && load.heat.wait == Wait::Sleep);
         let loads: Vec<String> = slept.map(|(_, short)| short.clone()).collect();
         let sentence = format!(
             "The generator shared its CPUs, so each answer also had to wake it ({}). Figures are somewhat low.",

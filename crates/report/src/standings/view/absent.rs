@@ -61,7 +61,7 @@ pub(super) fn lack(absent: &Absent) -> LackView {
 pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> NotMeasured {
     let mut entries: Vec<LackView> = standings.absent.iter().map(lack).collect();
     for (load, short) in standings.loads.iter().zip(shorts(standings)) {
-        // Who cannot take a rate was measured. Who failed only there is named.
+        // A stack that cannot take a rate was measured. One that failed at the rate alone is named here.
         let has_capacity = |target: &TargetId| {
             let mut closed = standings.leading().filter(|one| load.is_measured_with(one));
             closed.any(|one| {

@@ -100,8 +100,8 @@ fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
     }
 }
 
-/// Who serves the rate of this equal work at the lowest cost, and who does not serve it, in a sentence; `None` as long as there
-/// is no verdict.
+/// The sentence about equal work: which stack has the lowest cost, and which ones cannot take the rate or failed. `None` before
+/// the first verdict.
 pub(super) fn at_rate(load: &LoadView) -> Option<String> {
     load.look?;
     let rate = figure(load.offered_per_second?);
@@ -121,7 +121,7 @@ pub(super) fn at_rate(load: &LoadView) -> Option<String> {
     (!parts.is_empty()).then(|| format!("At {rate}/s, {}.", parts.join("; ")))
 }
 
-/// Whose requests cost the least CPU time.
+/// The stacks with the lowest CPU time per request.
 fn cheapest(load: &LoadView) -> Option<String> {
     let rows = &load.tables.first()?.rows;
     let costs = rows

@@ -106,14 +106,20 @@ pub(super) fn loads(header: &SessionHeader, standings: &Standings) -> Vec<LoadVi
     let mut loads: Vec<LoadView> = loads.collect();
     let equal_work: Vec<LoadView> = loads.iter().filter(|load| !load.leads()).cloned().collect();
     for load in loads.iter_mut().filter(|load| load.leads()) {
-        let found = load.found.clone();
+        let LoadView {
+            found,
+            rates,
+            equal_work: sentences,
+            tables,
+            ..
+        } = load;
         let with_it = equal_work
             .iter()
-            .filter(|work| work.is_measured_with(&found));
+            .filter(|work| work.is_measured_with(found));
         for (work, rate) in with_it.filter_map(|work| Some((work, work.offered_per_second?))) {
-            load.rates.push(rate);
-            load.equal_work.extend(answer::at_rate(work));
-            for row in load.tables.iter_mut().flat_map(|table| &mut table.rows) {
+            rates.push(rate);
+            sentences.extend(answer::at_rate(work));
+            for row in tables.iter_mut().flat_map(|table| &mut table.rows) {
                 row.at_rates.push(AtRate::of(work, &row.target));
             }
         }

@@ -78,8 +78,17 @@ pub struct HeatsOutcome {
 /// The plan as it looks before anything is built or started, for the user to see first. Stacks that turn out to be
 /// unavailable drop out of it later.
 pub fn draft(options: &SessionOptions, steering: &dyn Steering) -> Plan {
+    draft_of(options, &super::participants(options), steering)
+}
+
+/// The same of these participants alone.
+fn draft_of(
+    options: &SessionOptions,
+    participants: &[Participant],
+    steering: &dyn Steering,
+) -> Plan {
     let circumstances = Circumstances {
-        participants: &super::participants(options),
+        participants,
         pinning: options.share_out(),
         limits: Limits {
             memory: machine::available_memory(),

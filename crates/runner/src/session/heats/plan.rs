@@ -15,15 +15,16 @@ use deadheat_model::{
 use super::{
     HeatOptions, Steering,
     capacity::{Capacity, Limits, heats_for_all},
+    draft_of,
     times::{DELAY, HeatCost, bring_up, null_server, with_time},
 };
 use crate::{
     manifest::SelectedWorkload,
     secret::without_secret_values,
     session::{
-        Participant, SessionOptions, machine,
+        Participant, SessionOptions,
         members::{MEMORY_EVERY, wait, warm_up_time},
-        open::{at_rate, is_closed},
+        open::at_rate,
         servers::{freezing_and_wait, warm_up},
     },
 };
@@ -127,16 +128,8 @@ fn time_of_eight(
         budget: Some(Duration::ZERO),
         ..options.clone()
     };
-    let circumstances = Circumstances {
-        participants,
-        pinning: options.share_out(),
-        limits: Limits {
-            memory: machine::available_memory(),
-            connections: None,
-        },
-        looks: &|most| steering.looks(most),
-    };
-    plan(&options, &circumstances).estimate.mul_f64(RESERVE)
+    let draft = draft_of(&options, participants, steering);
+    draft.estimate.mul_f64(RESERVE)
 }
 
 /// A load that somebody is to be measured at.
@@ -151,7 +144,7 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
     let mut loads = Vec::new();
     for workload in &options.workloads {
         let id = &workload.manifest.id;
-        for point in workload.points.iter().filter(|point| is_closed(point)) {
+        for point in workload.points.iter().filter(|point| point.is_closed()) {
             let takes_part = |one: &&Participant| {
                 one.workloads.contains(id) && options.wants(&one.target, id, &point.id)
             };

@@ -26,10 +26,10 @@ const SHORTEST_ROUNDS: Duration = Duration::from_secs(5);
 const LEAST_HEATS: u32 = 2;
 /// Heats of each stack from which on verdicts of all kinds are given.
 const ENOUGH_HEATS: u32 = deadheat_model::heats::LEAST_HEATS;
-/// Where there is room for so many, there are as many as fit, up to these: a few stacks that start slower than was thought make
-/// no other plan.
+/// If this many heats fit, the plan has as many as fit, at most [`ENOUGH_HEATS`]. So stacks that start a little slower than
+/// expected do not turn eight short heats into two long ones.
 const NEARLY_ENOUGH: u32 = 6;
-/// Equal work of a member goes on for this long at a rate, five turns of a collector that comes once a second, …
+/// How long a member is loaded at a rate: five cycles of a collector that runs once a second, …
 const LONGEST_WORK: Duration = Duration::from_secs(5);
 /// … or for less where the time is short, but no less than this.
 const SHORTEST_WORK: Duration = Duration::from_secs(2);
@@ -102,8 +102,8 @@ impl HeatCost {
         }
     }
 
-    /// What a heat does at each of so many rates, where `share` and `turns` are as in [`Self::count`]: one slice for each
-    /// member. Where the time is short, half of what eight heats leave beside the shortest rounds goes into it.
+    /// The plan of equal work at each of `rates` rates: one slice for each member. `share` and `turns` are as in
+    /// [`Self::count`]. Where the time is short, half of what eight heats leave beside the shortest rounds goes into it.
     pub(super) fn equal_work(
         &self,
         plan: HeatPlan,

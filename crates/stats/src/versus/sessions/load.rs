@@ -67,7 +67,7 @@ impl<'a> Load<'a> {
 
     /// Whether a stack's throughput is only a lower bound.
     pub(super) fn is_bound(&self, number: usize) -> bool {
-        self.at.load.point.open.is_none() && self.bounded[number]
+        self.at.load.leads() && self.bounded[number]
     }
 
     /// Heats in which a member took part, and why it failed in those in which it did.

@@ -22,7 +22,7 @@ pub(super) fn drift(sides: &[Session<'_>; 2], subject: &Subject, bounds: &Bounds
 pub(super) fn warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<Warning> {
     let [a, b] = sides;
     let closed = |load: &Subject| {
-        let is_closed = |load: &Load<'_>| load.at.load.point.open.is_none();
+        let is_closed = |load: &Load<'_>| load.at.load.leads();
         a.load(load).is_some_and(is_closed) && b.load(load).is_some()
     };
     let of = |load: Subject| {

@@ -62,7 +62,7 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
 }
 
 fn loops(standings: &Standings) -> &'static str {
-    if standings.loads.iter().any(|load| load.point.open.is_some()) {
+    if standings.loads.iter().any(|load| !load.leads()) {
         "Response times are those of independent arrivals at a steady rate; users also come in bursts. Throughput is \
              that of closed loops: a connection sends its next request when it has its answer."
     } else {
