@@ -163,6 +163,9 @@ pub(crate) struct RunArgs {
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
     #[arg(long, hide_short_help = true)]
     pub(crate) whole_budget: bool,
+    /// Start every server anew for each load, in place of one start that serves a heat at each load
+    #[arg(long, hide_short_help = true)]
+    pub(crate) separate_loads: bool,
     /// Two stacks that are proven to be within this are a dead heat
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,

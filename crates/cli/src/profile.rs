@@ -87,6 +87,7 @@ impl Profile {
             heats: HeatOptions {
                 margin: args.margin,
                 until_decided: !args.whole_budget && !args.publish,
+                separate_loads: args.separate_loads,
                 rates: rates(args, self.purpose),
                 price_per_cpu_hour: args.price,
                 left_out: self.left_out,

@@ -166,7 +166,10 @@ pub struct MemberRecord {
     pub role: Role,
     /// The server's command; empty when it never started.
     pub command: Vec<String>,
-    /// From the process's start to its first correct answer; `None` when there was none.
+    /// The loads that its process had served in heats before this one.
+    #[serde(default, skip_serializing_if = "crate::load::is_zero")]
+    pub loads_before: u32,
+    /// From the process's start to its first correct answer; `None` when there was none, or it runs already.
     #[serde(rename = "ready_seconds", default, with = "crate::seconds::option")]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub ready: Option<Duration>,
@@ -188,6 +191,14 @@ pub struct MemberRecord {
     /// What went wrong first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<MemberFailure>,
+}
+
+impl MemberRecord {
+    /// What its memory says of this load; `None` where its process had served other loads before, which left their part in
+    /// it.
+    pub fn memory_here(&self) -> Option<&MemoryUsed> {
+        (self.loads_before == 0).then_some(&self.memory)
+    }
 }
 
 /// What a member is there for.
@@ -550,6 +561,7 @@ mod tests {
     #[test]
     fn a_heat_is_read_back_and_small() {
         let member = MemberRecord {
+            loads_before: 0,
             target: TargetId::new("go-nethttp", Some("1cpu")),
             role: Role::Twin { of: 0 },
             command: vec!["out/server".to_owned()],

@@ -137,6 +137,9 @@ pub struct Plan {
     pub least_heats: u32,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
+    /// Whether each heat starts its processes, in place of one start that serves a heat at each load.
+    #[serde(default)]
+    pub separate_loads: bool,
     /// The time that measuring may take, if it was bounded.
     pub budget_seconds: Option<f64>,
     /// The time that measuring is expected to take at most.
@@ -289,6 +292,9 @@ pub struct NextHeat {
     pub members: Vec<usize>,
     /// What is measured beside them.
     pub control: Option<Control>,
+    /// The load of the heat that follows, whose members are the same processes as far as they can be; `None`: all end with
+    /// this heat.
+    pub then: Option<usize>,
 }
 
 /// What a heat measures to judge the method and the machine.

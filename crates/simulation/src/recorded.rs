@@ -38,6 +38,8 @@ pub struct Recorded {
     pub looks: Vec<u32>,
     /// Whether a load ends when it is decided.
     pub until_decided: bool,
+    /// Whether each heat starts its processes.
+    pub separate_loads: bool,
     /// The time that it may take.
     pub budget: Option<Duration>,
     /// How long servers take to start and warm up, for each member.
@@ -71,6 +73,7 @@ impl Recorded {
             capacity: speeds.len() as u32 + 1,
             looks: vec![8, 10],
             until_decided: true,
+            separate_loads: false,
             budget: None,
             start: Duration::from_secs(2),
             times: 0,
@@ -305,6 +308,7 @@ impl Recorded {
                 alpha: 0.05,
                 margin: 0.03,
                 least_heats: deadheat_model::heats::LEAST_HEATS,
+                separate_loads: self.separate_loads,
                 until_decided: self.until_decided,
                 budget_seconds: self.budget.map(|budget| budget.as_secs_f64()),
                 estimate: Duration::from_secs(600),
@@ -327,6 +331,7 @@ fn member(target: TargetId, role: Role) -> MemberRecord {
         target,
         role,
         command: vec!["./server".to_owned()],
+        loads_before: 0,
         ready: Some(Duration::from_millis(12)),
         offered_per_second: None,
         freezing: Some(Freezing::CgroupV2),

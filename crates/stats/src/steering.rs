@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    heat::Rounds,
-    heats::{Control, EndReason, NextHeat, Plan, PlannedLoad, SessionRecord, Step},
+    heat::{Role, Rounds},
+    heats::{Control, EndReason, MeasuredHeat, NextHeat, Plan, PlannedLoad, SessionRecord, Step},
     stack::Runtime,
 };
 use rand::{SeedableRng, seq::SliceRandom};
@@ -26,10 +26,15 @@ const TWINS: u64 = u64::MAX;
 pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     let plan = &record.header.plan;
     let loads = leading(record);
-    let mut open: Vec<&LoadSoFar<'_>> = loads.iter().filter(|load| load.goes_on()).collect();
-    // The load with the fewest heats is next, in the order of the plan.
-    open.sort_by_key(|load| load.done());
-    let Some(load) = open.first() else {
+    let mut open: Vec<(usize, &LoadSoFar<'_>)> = loads.iter().enumerate().collect();
+    open.retain(|(_, load)| load.goes_on());
+    // The load with the fewest heats is next. Each load is the first of a turn by turns, because a process that has served
+    // another one is not a fresh one.
+    open.sort_by_key(|(place, load)| {
+        let first = load.done() as usize % loads.len();
+        (load.done(), (place + loads.len() - first) % loads.len())
+    });
+    let Some((_, load)) = open.first() else {
         let is_decided = || plan.until_decided && loads.iter().all(LoadSoFar::is_settled);
         return Step::End(if loads.iter().all(|load| load.done() == 0) {
             EndReason::Nothing
@@ -43,7 +48,12 @@ pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     if budget.is_some_and(|budget| spent + load.heat_time() > budget) && load.done() > 0 {
         return Step::End(EndReason::Budget);
     }
-    Step::Heat(load.deal())
+    let is_same_turn = |then: &&(usize, &LoadSoFar<'_>)| then.1.done() == load.done();
+    let then = open.get(1).filter(is_same_turn).map(|(_, then)| then.index);
+    Step::Heat(NextHeat {
+        then: then.filter(|_| !plan.separate_loads),
+        ..load.deal()
+    })
 }
 
 /// The loads with heats of their own.
@@ -150,26 +160,46 @@ impl<'a> LoadSoFar<'a> {
                 numbers.filter(|one| *one < load.targets.len()).collect()
             })
             .collect();
-        let seed = self.record.header.plan.seed ^ self.index as u64;
+        let seed = self.record.header.plan.seed;
         let mut members = Deal {
             members: &self.ready,
+            first: &self.going_on(),
             anchor: self.anchor(),
             capacity: (load.capacity as usize).saturating_sub(1).max(2),
             history: &history,
             open: &open,
-            seed,
+            seed: seed ^ self.index as u64,
         }
         .next();
         let control = self.control(&members, seed);
         // They start in this order, and the first waits longest for its first slice: each is early and late by turns.
-        let mut random = ChaCha8Rng::seed_from_u64(!seed);
+        let mut random = ChaCha8Rng::seed_from_u64(!(seed ^ self.index as u64));
         random.set_stream(self.done().into());
         members.shuffle(&mut random);
         NextHeat {
             load: self.index,
             members,
             control,
+            then: None,
         }
+    }
+
+    /// The stacks whose processes of this turn's heat at the load before go on: those are dealt first.
+    fn going_on(&self) -> Vec<usize> {
+        let plan = &self.record.header.plan;
+        let mut heats = self.record.heats.iter().rev();
+        let last = heats.find(|one| one.is_complete() && plan.loads[one.load as usize].leads());
+        let is_this_turn = |last: &&MeasuredHeat| {
+            let done = self.record.complete_heats(last.load as usize).count();
+            !plan.separate_loads && done as u32 > self.done()
+        };
+        let Some(last) = last.filter(is_this_turn) else {
+            return Vec::new();
+        };
+        let members = last.heat.members.iter();
+        let stacks = members.filter(|member| member.role == Role::Member);
+        let here = stacks.filter_map(|member| self.load().number(member));
+        here.filter(|number| self.ready.contains(number)).collect()
     }
 
     /// The stack that is in every heat: the first that starts and warms up quickly.
@@ -191,7 +221,8 @@ impl<'a> LoadSoFar<'a> {
             // One stack alone has only the null server to be seen beside.
             _ if members.len() < 2 => Some(Control::Ceiling),
             _ => {
-                // In a random order, which is the same for the whole session. Who is not in the heat is passed over.
+                // In a random order, which is the same for the whole session and, where they have the same stacks, for all
+                // loads. Who is not in the heat is passed over.
                 let mut turns: Vec<usize> = (0..self.load().targets.len()).collect();
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 random.set_stream(TWINS);

@@ -86,6 +86,7 @@ const TABLE: [(Effect, &[&str]); 7] = [
             "requests",
             "require-decision",
             "seed",
+            "separate-loads",
             "slice",
             "stack",
             "stage",

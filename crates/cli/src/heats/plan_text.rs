@@ -102,14 +102,15 @@ fn heats(plan: &Plan) -> Option<String> {
         Rounds::Time { time } => format!("{} of", about(time)),
         Rounds::Count { rounds } => format!("{rounds} rounds of"),
     };
-    let each = match plan.leading().count() {
-        1 => "",
-        _ => " per load",
+    let (each, start) = match plan.leading().count() {
+        1 => ("", "a fresh start"),
+        _ if plan.separate_loads => (" per load", "a fresh start"),
+        _ => (" per load", "a start for all loads"),
     };
     let slice = glued(&time(load.heat.slice));
     Some(format!(
-        "up to {}{each}, with {} and a control alive in each: {rounds} {slice} slices in turn, after a fresh start and \
-         a warm-up",
+        "up to {}{each}, with {} and a control alive in each: {rounds} {slice} slices in turn, after {start} and a \
+         warm-up",
         load.most_heats(),
         counted(seats, "stack"),
     ))

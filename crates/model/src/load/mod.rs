@@ -187,7 +187,7 @@ impl LoadSpec {
 }
 
 /// Whether it is 0, and left out of records.
-fn is_zero(number: &u32) -> bool {
+pub(crate) fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 

@@ -85,6 +85,8 @@ pub struct Entry<'m> {
     pub role: Role,
     /// How it is warmed up.
     pub warm_up: WarmUpRule,
+    /// Whether it goes on in the next heat, frozen until then; otherwise it ends with this one.
+    pub is_kept: bool,
     /// The server.
     pub member: Box<dyn Member + 'm>,
 }
@@ -299,6 +301,9 @@ impl Course<'_, '_> {
     fn start(&mut self, index: usize) -> Result<(), StackFailure> {
         let place = &mut self.places[index];
         if let Some(started) = place.member.start()? {
+            if started.loads_before > 0 {
+                self.world.pause(AFTER_A_FREEZE);
+            }
             place.begin(started);
             place.record.verified_before = Some(place.member.verify(Phase::VerifyBefore)?);
         }

@@ -85,6 +85,7 @@ pub(super) struct Fake {
     pub(super) leaves_children: bool,
     pub(super) services_agree: bool,
     pub(super) is_loadable: bool,
+    pub(super) loads_before: u32,
     /// Set at so many questions to all members.
     pub(super) stop: Option<(Arc<AtomicBool>, usize)>,
 }
@@ -104,6 +105,7 @@ impl Fake {
             leaves_children: false,
             services_agree: true,
             is_loadable: true,
+            loads_before: 0,
             stop: None,
         }
     }
@@ -152,7 +154,11 @@ fn failed(phase: Phase, reason: &str) -> StackFailure {
 
 impl Member for Fake {
     fn start(&mut self) -> Result<Option<Started>, StackFailure> {
-        self.asked("start");
+        self.asked(if self.loads_before > 0 {
+            "go on"
+        } else {
+            "start"
+        });
         self.is_alone();
         if !self.starts {
             return Err(failed(Phase::Start, "no such file"));
@@ -162,8 +168,9 @@ impl Member for Fake {
         stage.there.insert(self.place);
         Ok(Some(Started {
             command: vec!["server".to_owned()],
-            ready: Some(20 * MS),
+            ready: (self.loads_before == 0).then_some(20 * MS),
             cpu_source: Some(CpuSource::CgroupV2),
+            loads_before: self.loads_before,
         }))
     }
 
@@ -267,6 +274,10 @@ impl Member for Fake {
         } else {
             Ok(())
         }
+    }
+
+    fn keep(&mut self) {
+        self.asked("keep");
     }
 
     fn stop_soon(&mut self) {

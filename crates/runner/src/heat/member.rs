@@ -12,7 +12,8 @@ use deadheat_model::{
 /// A member of a heat, from its start to its stop. The heat calls [`Member::start`] first and [`Member::stop`] last, and
 /// sends load between [`Member::open`] and [`Member::stop`] alone.
 pub trait Member: Send {
-    /// Starts a fresh server and waits until it is ready. `None`: the user asked to stop meanwhile.
+    /// Starts a server and waits until it is ready, or lets the one go on that an earlier heat has kept for it. `None`: the
+    /// user asked to stop meanwhile.
     ///
     /// # Errors
     /// When it does not come up.
@@ -80,7 +81,10 @@ pub trait Member: Send {
     /// When it did not end as it should. The reason names the processes that still run, if any could not be killed.
     fn stop(&mut self) -> Result<(), StackFailure>;
 
-    /// The same in a third of a second, however it ends.
+    /// Closes its connections and leaves the server frozen for the next heat.
+    fn keep(&mut self);
+
+    /// The same as [`Member::stop`] in a third of a second, however it ends.
     fn stop_soon(&mut self);
 }
 
@@ -93,6 +97,8 @@ pub struct Started {
     pub ready: Option<Duration>,
     /// How its CPU time is taken; `None` where its processes are not known.
     pub cpu_source: Option<CpuSource>,
+    /// The loads that it has served before.
+    pub loads_before: u32,
 }
 
 /// What was seen of a slice.

@@ -16,6 +16,7 @@ mod engine;
 #[cfg(test)]
 mod fakes;
 mod judging;
+mod kept;
 mod load;
 mod machine;
 mod member;
@@ -30,11 +31,13 @@ mod world;
 
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
 pub(crate) use judging::suited;
+pub(crate) use kept::Identity;
+pub use kept::KeptServers;
 pub use load::{Generator, Hosts};
 pub use machine::Machine;
 pub use member::{Member, Seen, Started};
 pub use server::ServerMember;
-pub(crate) use server::Subject;
+pub(crate) use server::{KeptAt, Subject};
 pub use url::UrlMember;
-pub use warm_up::{rule, rule_for_unknown, rule_of};
+pub use warm_up::{rule, rule_for_unknown, rule_of, rule_when_kept};
 pub use world::{Moment, Work, World};

@@ -22,6 +22,8 @@ pub(super) enum Void {
 pub(super) struct Place<'m> {
     pub(super) member: Box<dyn Member + 'm>,
     pub(super) warm_up: WarmUpRule,
+    /// Whether the next heat goes on with it.
+    is_kept: bool,
     /// Whether it takes part (still).
     pub(super) runs: bool,
     pub(super) record: MemberRecord,
@@ -45,6 +47,7 @@ impl<'m> Place<'m> {
             target: entry.target,
             role: entry.role,
             command: Vec::new(),
+            loads_before: 0,
             ready: None,
             offered_per_second: None,
             freezing: None,
@@ -58,6 +61,7 @@ impl<'m> Place<'m> {
         Self {
             member: entry.member,
             warm_up: entry.warm_up,
+            is_kept: entry.is_kept,
             runs: false,
             record,
             before: Vec::new(),
@@ -75,8 +79,11 @@ impl<'m> Place<'m> {
         self.record.command = started.command;
         self.record.ready = started.ready;
         self.record.cpu_source = started.cpu_source;
-        // Before anything but readiness was asked.
-        self.record.memory.idle = self.member.memory();
+        self.record.loads_before = started.loads_before;
+        if started.loads_before == 0 {
+            // Before anything but readiness was asked.
+            self.record.memory.idle = self.member.memory();
+        }
     }
 
     pub(super) fn sample_memory(&mut self) {
@@ -148,8 +155,12 @@ impl<'m> Place<'m> {
         self.member.stop_soon();
     }
 
-    /// Ends the server. Not ending as it should is a failure, unless there was one before.
+    /// Leaves the server to the next heat, or ends it. Not ending as it should is a failure, unless there was one before.
     pub(super) fn stop(&mut self) {
+        if self.is_kept && self.runs {
+            self.member.keep();
+            return;
+        }
         self.runs = false;
         if let Err(failure) = self.member.stop() {
             let void_from = None;

@@ -14,6 +14,7 @@ use deadheat_model::{
 
 use super::{
     Member, Seen, Started,
+    kept::{Identity, Kept, KeptServers},
     load::{Generator, Load, at_rate},
 };
 use crate::{
@@ -65,7 +66,16 @@ pub struct ServerMember<'a> {
     subject: Box<dyn Subject + 'a>,
     generator: Generator<'a>,
     stop: Arc<AtomicBool>,
+    kept_at: Option<KeptAt<'a>>,
     running: Option<Running<'a>>,
+}
+
+/// Where a server is left for the next heat, and found in it.
+pub(crate) struct KeptAt<'a> {
+    pub(crate) servers: &'a KeptServers,
+    pub(crate) identity: Identity,
+    /// Its number among those that are alive together.
+    pub(crate) seat: usize,
 }
 
 /// A server that is there, with its load.
@@ -75,6 +85,21 @@ struct Running<'a> {
     exchanges: Vec<Exchange>,
     load: Option<Load<'a>>,
     warm_up: WarmUpSeen,
+    /// Loads that it had served before this one.
+    loads_before: u32,
+}
+
+impl Running<'_> {
+    fn of(server: Server, tree: Tree, loads_before: u32) -> Self {
+        Self {
+            server,
+            tree,
+            exchanges: Vec::new(),
+            load: None,
+            warm_up: WarmUpSeen::default(),
+            loads_before,
+        }
+    }
 }
 
 /// What the services behind a server had seen before its warm-up, and what its load has found since.
@@ -105,6 +130,14 @@ impl<'a> ServerMember<'a> {
         Self::of(subject, generator, stop)
     }
 
+    /// The same, going on with the server that an earlier heat has left there, if there is one.
+    pub(crate) fn kept_at(self, at: KeptAt<'a>) -> Self {
+        Self {
+            kept_at: Some(at),
+            ..self
+        }
+    }
+
     /// A member that is what `subject` says.
     pub(crate) fn of(
         subject: impl Subject + 'a,
@@ -115,7 +148,22 @@ impl<'a> ServerMember<'a> {
             subject: Box::new(subject),
             generator,
             stop,
+            kept_at: None,
             running: None,
+        }
+    }
+
+    /// The server that an earlier heat has left, running again; `None` where there is none, or it has ended.
+    fn kept(&self) -> Option<Kept> {
+        let at = self.kept_at.as_ref()?;
+        let mut kept = at.servers.take(&at.identity)?;
+        let goes_on = kept.server.child().thaw();
+        let goes_on = goes_on.is_ok() && kept.server.child().wait_exit(Duration::ZERO).is_none();
+        if goes_on {
+            Some(kept)
+        } else {
+            kept.server.stop_soon();
+            None
         }
     }
 }
@@ -142,24 +190,25 @@ pub(super) fn without_server(phase: Phase, reason: String) -> StackFailure {
 
 impl Member for ServerMember<'_> {
     fn start(&mut self) -> Result<Option<Started>, StackFailure> {
-        let mut server = match self.subject.start(&self.stop) {
-            Ok(server) => server,
-            Err(StartError::Interrupted) => return Ok(None),
-            Err(StartError::Failed(failure)) => return Err(failure),
+        let (running, ready) = match self.kept() {
+            Some(kept) => (Running::of(kept.server, kept.tree, kept.loads), None),
+            None => {
+                let mut server = match self.subject.start(&self.stop) {
+                    Ok(server) => server,
+                    Err(StartError::Interrupted) => return Ok(None),
+                    Err(StartError::Failed(failure)) => return Err(failure),
+                };
+                let (tree, ready) = (Tree::of(server.child()), server.ready);
+                (Running::of(server, tree, 0), Some(ready))
+            }
         };
-        let tree = Tree::of(server.child());
         let started = Started {
-            command: server.command.clone(),
-            ready: Some(server.ready),
-            cpu_source: Some(tree.cpu_source()),
+            command: running.server.command.clone(),
+            ready,
+            cpu_source: Some(running.tree.cpu_source()),
+            loads_before: running.loads_before,
         };
-        self.running = Some(Running {
-            server,
-            tree,
-            exchanges: Vec::new(),
-            load: None,
-            warm_up: WarmUpSeen::default(),
-        });
+        self.running = Some(running);
         Ok(Some(started))
     }
 
@@ -295,6 +344,22 @@ impl Member for ServerMember<'_> {
         // First, so that the server waits for no connection of ours.
         drop(running.load);
         running.server.stop()
+    }
+
+    fn keep(&mut self) {
+        let Some(at) = &self.kept_at else {
+            return self.stop_soon();
+        };
+        if let Some(running) = self.running.take() {
+            drop(running.load);
+            at.servers.leave(Kept {
+                identity: at.identity.clone(),
+                seat: at.seat,
+                loads: running.loads_before + 1,
+                server: running.server,
+                tree: running.tree,
+            });
+        }
     }
 
     fn stop_soon(&mut self) {

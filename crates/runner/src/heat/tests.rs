@@ -42,6 +42,7 @@ const RULE: WarmUpRule = WarmUpRule {
 
 fn entry(fake: Fake) -> Entry<'static> {
     Entry {
+        is_kept: false,
         target: TargetId::new(format!("stack{}", fake.place), None),
         role: Role::Member,
         warm_up: RULE,
@@ -691,6 +692,32 @@ const WORK: HeatPlan = HeatPlan {
 };
 
 /// The heat with these rates for all after its rounds.
+#[test]
+fn one_that_goes_on_is_no_fresh_process_and_is_left_to_the_next_heat() {
+    let shared = Shared::default();
+    let mut fakes: Vec<Fake> = (0..3).map(|place| Fake::new(place, &shared)).collect();
+    fakes[1].loads_before = 2;
+    // It fails, so that nothing is left of it.
+    fakes[2].right = 1;
+    let mut heat = heat(fakes);
+    heat.entries[1].is_kept = true;
+    heat.entries[2].is_kept = true;
+    let record = run(heat, "now".to_owned(), &shared, &AtomicBool::new(false)).unwrap();
+    let [fresh, gone_on, failed] = &record[0].members[..] else {
+        panic!("three members");
+    };
+    assert_eq!((fresh.loads_before, gone_on.loads_before), (0, 2));
+    assert!(fresh.ready.is_some() && gone_on.ready.is_none());
+    assert!(fresh.memory.idle.is_some() && gone_on.memory.idle.is_none());
+    assert!(fresh.memory_here().is_some() && gone_on.memory_here().is_none());
+    assert!(gone_on.memory.peak.is_some() && gone_on.warm_up.is_some());
+    assert!(failed.failure.is_some());
+    let stage = shared.stage();
+    assert_eq!(stage.there, BTreeSet::from([1]));
+    assert_eq!(stage.awake, BTreeSet::new(), "it is frozen");
+    assert_eq!(stage.asked.last().unwrap(), "keep 1");
+}
+
 fn at_rates(mut heat: Heat<'static>, rates: &[f64]) -> Heat<'static> {
     heat.equal_work = rates
         .iter()

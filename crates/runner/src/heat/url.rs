@@ -43,6 +43,7 @@ impl Member for UrlMember<'_> {
             command: Vec::new(),
             ready: None,
             cpu_source: None,
+            loads_before: 0,
         }))
     }
 
@@ -104,6 +105,10 @@ impl Member for UrlMember<'_> {
     fn stop(&mut self) -> Result<(), StackFailure> {
         self.load = None;
         Ok(())
+    }
+
+    fn keep(&mut self) {
+        self.load = None;
     }
 
     fn stop_soon(&mut self) {

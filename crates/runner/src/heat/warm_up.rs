@@ -44,6 +44,15 @@ pub fn rule(least: Duration, most: Duration) -> WarmUpRule {
     }
 }
 
+/// The warm-up of a process that has served another load before: its connections, its framework and much of its code are
+/// warm, what this load alone asks for is not.
+pub fn rule_when_kept(rule: WarmUpRule) -> WarmUpRule {
+    WarmUpRule {
+        least: rule.least / 2,
+        ..rule
+    }
+}
+
 fn calm(least: u64, more: u64) -> WarmUpRule {
     rule(
         Duration::from_secs(least),

@@ -1,6 +1,7 @@
 //! How a stack's server is started: its command, with the environment of the contract.
 
 use std::{
+    collections::BTreeMap,
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
@@ -14,6 +15,9 @@ use super::{
     server::{Program, Server, StartError},
 };
 use crate::{prepare::search_path, process::Supervision, verify::Fixtures};
+
+/// The variable that limits how many processes a stack starts, of its CPUs.
+const MAX_PROCESSES: &str = "MAX_PROCESSES";
 
 /// What a stack's server is started with.
 pub struct Launch<'a> {
@@ -92,6 +96,20 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
     if let Some(upstream) = &fixtures.upstream {
         env.push(("UPSTREAM_URL".to_owned(), upstream.url()));
     }
-    env.extend(manifest.env(&launch.target.target, Some(launch.workload)));
+    env.extend(own_environment(launch.target, launch.workload, launch.cpus));
     env
+}
+
+/// What a stack's own manifest adds to it for a workload. A limit of processes that its CPUs do not reach is left out: with it
+/// the server would be no other one.
+pub(super) fn own_environment(
+    target: &SelectedTarget,
+    workload: &str,
+    cpus: usize,
+) -> BTreeMap<String, String> {
+    let mut own = target.stack.manifest.env(&target.target, Some(workload));
+    own.retain(|name, value| {
+        name != MAX_PROCESSES || value.parse().is_ok_and(|most: usize| most < cpus)
+    });
+    own
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_model::{
-    LoadPoint, Wait, WorkloadManifest,
+    LoadPoint, TargetId, Wait, WorkloadManifest,
     heat::{HeatPlan, Role, WarmUpRule},
     plan::Pinning,
     stack::Runtime,
@@ -19,7 +19,10 @@ use super::{
     participant::{OVERHEAD, USUAL_READY},
 };
 use crate::{
-    heat::{Entry, Generator, ServerMember, rule, rule_of},
+    heat::{
+        Entry, Generator, Identity, KeptAt, KeptServers, ServerMember, rule, rule_of,
+        rule_when_kept,
+    },
     verify::{Canned, Fixtures},
 };
 
@@ -36,6 +39,14 @@ pub(super) fn warm_up_rule(
 ) -> WarmUpRule {
     let own = || rule_of(runtime, target.stack.manifest.warm_up_seconds);
     asked.map_or_else(own, |asked| rule(asked, asked))
+}
+
+/// The same for its process that has served another load before.
+pub(super) fn kept_warm_up(asked: Option<Duration>, rule: WarmUpRule) -> WarmUpRule {
+    match asked {
+        Some(_) => rule,
+        None => rule_when_kept(rule),
+    }
 }
 
 /// About what a warm-up by `rule` takes.
@@ -74,6 +85,8 @@ pub(super) struct HeatSetting<'a> {
     pub(super) seed: u64,
     pub(super) generator: Generator<'a>,
     pub(super) interrupt: &'a Arc<AtomicBool>,
+    /// The servers of the heat before that go on.
+    pub(super) kept: &'a KeptServers,
 }
 
 /// What is a member's own.
@@ -81,9 +94,11 @@ pub(super) struct Seat<'a> {
     pub(super) target: &'a SelectedTarget,
     /// How its code is executed here.
     pub(super) runtime: Runtime,
-    /// Its place in the heat.
+    /// Its number among the servers that are alive together.
     pub(super) number: usize,
     pub(super) role: Role,
+    /// Whether the next heat goes on with it.
+    pub(super) is_kept: bool,
     pub(super) log: PathBuf,
 }
 
@@ -115,8 +130,11 @@ impl<'a> HeatSetting<'a> {
             target,
             runtime,
             role,
+            is_kept,
             ..
         } = seat;
+        let identity = identity(&target.target, role);
+        let goes_on = self.kept.seat(&identity).is_some();
         let (pinned, cpus) = server_cpus(target, self.pinning);
         let request = MemberRequest {
             target,
@@ -139,17 +157,34 @@ impl<'a> HeatSetting<'a> {
             seed: self.seed,
         };
         let stop = Arc::clone(self.interrupt);
+        let asked = self.session.warm_up;
+        let rule = warm_up_rule(asked, target, runtime);
         Entry {
             target: target.target.clone(),
             role,
-            warm_up: warm_up_rule(self.session.warm_up, target, runtime),
-            member: Box::new(ServerMember::new(
-                request,
-                self.plan.wait,
-                fixtures,
-                self.generator,
-                stop,
-            )),
+            warm_up: if goes_on {
+                kept_warm_up(asked, rule)
+            } else {
+                rule
+            },
+            is_kept,
+            member: Box::new(
+                ServerMember::new(request, self.plan.wait, fixtures, self.generator, stop).kept_at(
+                    KeptAt {
+                        servers: self.kept,
+                        identity,
+                        seat: seat.number,
+                    },
+                ),
+            ),
         }
+    }
+}
+
+/// Which of the servers that are alive together a member is.
+pub(super) fn identity(target: &TargetId, role: Role) -> Identity {
+    Identity {
+        target: target.clone(),
+        is_twin: matches!(role, Role::Twin { .. }),
     }
 }

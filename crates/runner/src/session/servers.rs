@@ -108,6 +108,7 @@ impl<'a> ServerSetting<'a> {
             target: one.target.clone(),
             role: Role::Member,
             warm_up: warm_up(self.session.warm_up),
+            is_kept: false,
             member,
         })
     }

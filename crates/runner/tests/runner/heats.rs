@@ -138,6 +138,7 @@ impl Scene {
                 seed: 1,
             };
             Entry {
+                is_kept: false,
                 target: target.target.clone(),
                 role: Role::Member,
                 warm_up: RULE,

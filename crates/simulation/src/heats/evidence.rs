@@ -171,6 +171,7 @@ pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) 
         let (mut history, mut open, mut seen) = (Vec::new(), Vec::new(), Vec::new());
         for heat in 1..=most {
             let dealt = Deal {
+                first: &[],
                 members: &members,
                 anchor: Some(0),
                 capacity: field.capacity,

@@ -13,6 +13,8 @@ use rand_chacha::ChaCha8Rng;
 pub struct Deal<'a> {
     /// The members that can run.
     pub members: &'a [usize],
+    /// Those of them that run already, which are in before any other but the anchor.
+    pub first: &'a [usize],
     /// The member that is in every heat; `None` if each may be left out.
     pub anchor: Option<usize>,
     /// Seats in a heat. With as many seats as members, all are in.
@@ -43,6 +45,13 @@ impl Deal<'_> {
         if let Some(place) = waiting.iter().position(anchor) {
             dealt.push(waiting.remove(place));
         }
+        // As the shuffle has them.
+        let (running, rest) = waiting
+            .into_iter()
+            .partition(|one| self.first.contains(one));
+        let (mut running, mut waiting): (Vec<usize>, Vec<usize>) = (running, rest);
+        running.truncate(self.capacity - dealt.len());
+        dealt.append(&mut running);
         while dealt.len() < self.capacity {
             let urgency = |member: &usize| self.urgency(*member, &dealt, &waiting);
             let best = (0..waiting.len()).max_by(|a, b| {

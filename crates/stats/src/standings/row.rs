@@ -94,9 +94,9 @@ impl Found<'_> {
             half_width: self.ranking.half_width(member),
             spread: self.fit.spread(member),
             memory: Memory {
-                idle_bytes: bytes(sound().map(|one| one.memory.idle)),
-                mean_bytes: bytes(sound().map(|one| one.memory.mean)),
-                peak_bytes: bytes(sound().map(|one| one.memory.peak)),
+                idle_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.idle))),
+                mean_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.mean))),
+                peak_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.peak))),
             },
             ready_seconds: median(sound().filter_map(|one| seconds(one.ready))),
             warm_up_seconds: median(warm_ups().map(|one| one.took.as_secs_f64())),

@@ -173,6 +173,7 @@ impl<'a> Duel<'a> {
             load,
             members: Side::BOTH.map(Side::member).into(),
             control: None,
+            then: None,
         })
     }
 
@@ -380,10 +381,11 @@ impl Counted<'_> {
 
     fn memory(&self) -> Series {
         let of = |heat: &&HeatRecord| {
-            let peak = |side: Side| heat.members[side.member()].memory.peak.unwrap_or(0) as f64;
-            (peak(Side::A), peak(Side::B))
+            let memory = |side: Side| heat.members[side.member()].memory_here();
+            let peak = |side: Side| Some(memory(side)?.peak.unwrap_or(0) as f64);
+            peak(Side::A).zip(peak(Side::B))
         };
-        let pairs: Vec<(f64, f64)> = self.heats.iter().map(of).collect();
+        let pairs: Vec<(f64, f64)> = self.heats.iter().filter_map(of).collect();
         Series::of_pairs(Metric::MemoryPeak, &pairs)
     }
 

@@ -89,6 +89,7 @@ impl<'a> Halfway<'a> {
             load: 0,
             members: PLACES.into(),
             control: None,
+            then: None,
         })
     }
 

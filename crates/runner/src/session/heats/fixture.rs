@@ -48,6 +48,7 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
 /// A session of these loads, without heats.
 pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
     let plan = Plan {
+        separate_loads: false,
         hosts: None,
         seed: 7,
         loads,
@@ -104,6 +105,7 @@ fn member(name: &str) -> MemberRecord {
         Role::Member
     };
     MemberRecord {
+        loads_before: 0,
         target,
         role,
         command: Vec::new(),

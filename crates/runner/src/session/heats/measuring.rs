@@ -13,6 +13,7 @@ use deadheat_model::{
     Event, HeatRecord, TargetId, WorkloadManifest,
     heat::{HeatEnd, Role},
     heats::{EndReason, JournalEntry, MeasuredHeat, NextHeat, PlannedLoad, SessionRecord, Step},
+    plan::Pinning,
     stack::Runtime,
 };
 
@@ -22,14 +23,14 @@ use super::{
     roster::{Participant, roster},
 };
 use crate::{
-    heat::{Entry, EqualWork, Heat, Machine, run_told},
+    heat::{Entry, EqualWork, Heat, Identity, KeptServers, Machine, run_told},
     session::{
         SelectedTarget, SessionError, SessionOptions,
         ceiling::Ceiling,
         folder::{SessionFolder, now},
         hosts::LoadedFrom,
         journal::Journal,
-        members::{HeatSetting, Seat},
+        members::{HeatSetting, Seat, identity},
         servers::{ServerSetting, words_as_recorded},
         services::Services,
     },
@@ -51,11 +52,21 @@ pub(super) struct Measuring<'a> {
     pub(super) steering: &'a mut dyn Steering,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
     pub(super) interrupt: &'a Arc<AtomicBool>,
+    /// What goes on from the last heat to the next one.
+    pub(super) kept: KeptServers,
+    /// The load that these servers are for.
+    pub(super) kept_for: Option<usize>,
 }
 
 impl Measuring<'_> {
     /// Runs heats until there are enough, or the user asks to stop.
     pub(super) fn all(&mut self) -> Result<EndReason, SessionError> {
+        let reason = self.heats();
+        self.kept.stop_others(&[]);
+        reason
+    }
+
+    fn heats(&mut self) -> Result<EndReason, SessionError> {
         let mut losses = 0;
         loop {
             if self.interrupt.load(Ordering::Relaxed) {
@@ -68,6 +79,10 @@ impl Measuring<'_> {
             match self.steering.next(&self.record, spent(&self.record)) {
                 Step::End(reason) => return Ok(reason),
                 Step::Heat(next) => {
+                    if self.kept_for != Some(next.load) {
+                        self.kept.stop_others(&[]);
+                    }
+                    self.kept_for = next.then;
                     let (end, is_lost) = self.heat(&next)?;
                     if is_lost {
                         losses += 1;
@@ -142,6 +157,7 @@ impl Measuring<'_> {
         let with_it: Vec<(usize, &PlannedLoad)> = with_it
             .filter(|(_, one)| one.is_measured_with(load))
             .collect();
+        let then = next.then.and_then(|then| plan.loads.get(then));
         let seed = plan.seed ^ u64::from(number) << 32;
         let generator = self.generators.generator();
         let servers = ServerSetting {
@@ -161,6 +177,7 @@ impl Measuring<'_> {
             seed,
             generator,
             interrupt: self.interrupt,
+            kept: &self.kept,
         });
         let machine = Machine {
             cpus: plan.pinning.cpus(),
@@ -173,9 +190,10 @@ impl Measuring<'_> {
             .and_then(|setting| ceiling(setting, self.folder, fixtures));
         // Without it, the stacks can be compared all the same.
         cast.retain(|one| ceiling.is_some() || one.role != Role::Ceiling);
+        let seats = seats(&self.kept, &cast);
         let fixtures = Mutex::new(fixtures);
         let mut entries: Vec<Entry<'_>> = Vec::new();
-        for one in &cast {
+        for (one, seat) in cast.iter().zip(seats) {
             let comparison = self.options.comparison.as_deref();
             if let Some(server) = comparison.and_then(|both| both.server(&one.target)) {
                 // Its load is named by what it is asked, which may be no file name.
@@ -186,14 +204,16 @@ impl Measuring<'_> {
             let setting = stacks.as_ref().ok_or_else(|| {
                 SessionError::Unplanned(format!("{} was not selected", load.workload))
             })?;
+            let is_ceiling = one.role == Role::Ceiling;
             let seat = |target| Seat {
                 target,
                 runtime: runtime(&self.record, target),
-                number: entries.len(),
+                number: seat,
                 role: one.role,
+                is_kept: !is_ceiling
+                    && then.is_some_and(|then| can_serve(target, &plan.pinning, load, then)),
                 log: log(self.folder, load, one, number),
             };
-            let is_ceiling = one.role == Role::Ceiling;
             let entry = match ceiling.as_ref().filter(|_| is_ceiling) {
                 Some(made) => setting.ceiling(seat(&made.target), &made.canned, &fixtures),
                 None => setting.stack(seat(stack(self.options, &one.target)?), &fixtures),
@@ -237,6 +257,29 @@ impl Measuring<'_> {
         let loads = loads.chain(with_it.iter().map(|(place, _)| *place));
         Ok(loads.zip(parts).collect())
     }
+}
+
+/// The numbers of those who take part among the servers that are alive together: of those that go on, their own. Who goes on
+/// and does not take part is ended.
+fn seats(kept: &KeptServers, cast: &[Participant]) -> Vec<usize> {
+    let cast = cast.iter().map(|one| identity(&one.target, one.role));
+    let cast: Vec<Identity> = cast.collect();
+    kept.stop_others(&cast);
+    let own: Vec<Option<usize>> = cast.iter().map(|one| kept.seat(one)).collect();
+    let mut free = (0..).filter(|seat| !own.contains(&Some(*seat)));
+    let seats = own.iter().map(|seat| seat.or_else(|| free.next()));
+    seats.flatten().collect()
+}
+
+/// Whether a process of a stack that was started for a load can serve another one: it answers both, and is started alike.
+fn can_serve(
+    target: &SelectedTarget,
+    pinning: &Pinning,
+    load: &PlannedLoad,
+    then: &PlannedLoad,
+) -> bool {
+    then.targets.contains(&target.target)
+        && target.is_started_alike(pinning, &load.workload, &then.workload)
 }
 
 /// How long all heats so far took together.

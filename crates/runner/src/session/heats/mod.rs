@@ -161,6 +161,8 @@ pub fn run(
         steering,
         on_event,
         interrupt,
+        kept: crate::heat::KeptServers::default(),
+        kept_for: None,
     })?;
     Ok(HeatsOutcome {
         folder: folder.path().to_owned(),

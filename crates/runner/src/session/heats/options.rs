@@ -23,6 +23,8 @@ pub struct HeatOptions {
     pub alpha: f64,
     /// Whether heats have controls beside their members.
     pub controls: bool,
+    /// Whether each heat starts its processes, in place of one start that serves a heat at each load.
+    pub separate_loads: bool,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
     /// The rates of equal work at each load.
@@ -44,6 +46,7 @@ impl Default for HeatOptions {
             least_heats: LEAST_HEATS,
             alpha: 0.05,
             controls: true,
+            separate_loads: false,
             until_decided: true,
             rates: Vec::new(),
             price_per_cpu_hour: None,

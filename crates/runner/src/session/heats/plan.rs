@@ -23,7 +23,7 @@ use crate::{
     secret::without_secret_values,
     session::{
         Participant, SessionOptions,
-        members::{MEMORY_EVERY, wait, warm_up_time},
+        members::{MEMORY_EVERY, kept_warm_up, wait, warm_up_time},
         open::at_rate,
         servers::{freezing_and_wait, warm_up},
     },
@@ -46,9 +46,18 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
     let share = options
         .budget
         .map(|budget| budget / u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1));
-    let of_stacks = asked
-        .into_iter()
-        .map(|asked| asked.planned(options, circumstances, share));
+    let of_stacks = asked.iter().enumerate().map(|(place, load)| {
+        // The one whose processes go on here, except where this one is the first of a turn.
+        let before = asked[..place].last().or(asked.last());
+        let is_shared = asked.len() > 1 && !options.heats.separate_loads;
+        let before = before.filter(|_| is_shared && options.comparison.is_none());
+        let starts = Starts {
+            fresh: 1.0 / asked.len() as f64,
+            pinning: &circumstances.pinning,
+            before,
+        };
+        load.planned(options, circumstances, share, &starts)
+    });
     let (loads, times): (Vec<Vec<PlannedLoad>>, Vec<Duration>) = of_servers(options, circumstances)
         .into_iter()
         .chain(of_stacks)
@@ -61,6 +70,7 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         margin: options.heats.margin,
         least_heats: options.heats.least_heats,
         until_decided: options.heats.until_decided,
+        separate_loads: options.heats.separate_loads,
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: times.into_iter().sum(),
         price_per_cpu_hour: options.heats.price_per_cpu_hour,
@@ -165,13 +175,44 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
     loads
 }
 
+/// How the stacks of a load come to its heats.
+struct Starts<'a> {
+    /// The share of heats for which everybody is started.
+    fresh: f64,
+    pinning: &'a Pinning,
+    /// The load whose processes go on in the other heats, where they can; `None`: in none.
+    before: Option<&'a Asked<'a>>,
+}
+
+impl Starts<'_> {
+    /// About how long it takes to bring a stack up for a heat at `workload`, on average.
+    fn bring_up(&self, options: &SessionOptions, one: &Participant, workload: &str) -> Duration {
+        let fresh = bring_up(one.warm_up, one.ready);
+        let mut targets = options.targets.iter();
+        let own = targets.find(|target| target.target == one.target);
+        let goes_on = self.before.is_some_and(|before| {
+            let is_there = before.stacks.iter().any(|other| other.target == one.target);
+            let before = &before.workload.manifest.id;
+            is_there && own.is_none_or(|own| own.is_started_alike(&self.pinning, before, workload))
+        });
+        if goes_on {
+            let kept = kept_warm_up(options.warm_up, one.warm_up);
+            let kept = bring_up(kept, Some(Duration::ZERO));
+            fresh.mul_f64(self.fresh) + kept.mul_f64(1.0 - self.fresh)
+        } else {
+            fresh
+        }
+    }
+}
+
 impl Asked<'_> {
     /// The load as it is planned, with what is measured in its heats, and about how long these take together.
     fn planned(
-        self,
+        &self,
         options: &SessionOptions,
         circumstances: &Circumstances<'_>,
         share: Option<Duration>,
+        starts: &Starts<'_>,
     ) -> (Vec<PlannedLoad>, Duration) {
         let manifest = &self.workload.manifest;
         let wait = wait(options, manifest, &circumstances.pinning);
@@ -191,7 +232,7 @@ impl Asked<'_> {
         let probes = 2 * delay.unwrap_or_default();
         let stacks = self.stacks.iter();
         let stacks: Vec<Duration> = stacks
-            .map(|one| bring_up(one.warm_up, one.ready) + probes)
+            .map(|one| starts.bring_up(options, one, &manifest.id) + probes)
             .collect();
         let control = options.heats.controls.then(|| null_server(options.warm_up));
         let rates = &options.heats.rates;
@@ -203,7 +244,7 @@ impl Asked<'_> {
         let load = PlannedLoad {
             workload: manifest.id.clone(),
             description: manifest.description.clone(),
-            point: self.point,
+            point: self.point.clone(),
             delay_seconds: delay.map(|delay| delay.as_secs_f64()),
             targets: self.stacks.iter().map(|one| one.target.clone()).collect(),
             heat: with_time(heat, count.time),

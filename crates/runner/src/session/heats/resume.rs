@@ -145,6 +145,8 @@ pub fn resume(
         steering,
         on_event,
         interrupt,
+        kept: crate::heat::KeptServers::default(),
+        kept_for: None,
     })?;
     Ok(ended(reason, journal))
 }

@@ -80,6 +80,7 @@ mod tests {
         control: Option<Control>,
     ) -> Result<Vec<(String, Role)>, String> {
         let next = NextHeat {
+            then: None,
             load: 0,
             members: members.to_vec(),
             control,

@@ -10,7 +10,10 @@ use deadheat_model::{
     session::TargetState,
     workload::OfferedRate,
 };
-use deadheat_runner::session::heats::{self, Steering};
+use deadheat_runner::session::{
+    SessionOptions,
+    heats::{self, Steering},
+};
 
 use super::{Bench, Script, run, script};
 
@@ -152,6 +155,7 @@ impl Steering for UntilAllAreOffered {
             return Step::End(EndReason::Finished);
         }
         Step::Heat(NextHeat {
+            then: None,
             load: 0,
             members: (0..record.header.plan.loads[0].targets.len()).collect(),
             control: Some(Control::Ceiling),
@@ -229,4 +233,104 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
         );
         assert!(slice.window >= Duration::from_secs(2), "{slice:?}");
     }
+}
+
+/// Turns of a heat at each load, the first load first or last by turns. One start serves them all.
+struct Turns {
+    turns: usize,
+    is_shared: bool,
+}
+
+impl Steering for Turns {
+    fn next(&mut self, record: &SessionRecord, _: Duration) -> Step {
+        let done = [0, 1].map(|load| record.complete_heats(load).count());
+        let turn = done[0].min(done[1]);
+        if turn >= self.turns {
+            return Step::End(EndReason::Finished);
+        }
+        let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
+        let is_first = done[0] == done[1];
+        Step::Heat(NextHeat {
+            load: if is_first { order[0] } else { order[1] },
+            members: (0..record.header.plan.loads[0].targets.len()).collect(),
+            control: Some(Control::Ceiling),
+            then: (is_first && self.is_shared).then_some(order[1]),
+        })
+    }
+
+    fn orders(&mut self, members: usize, _: u64) -> Vec<Vec<usize>> {
+        vec![(0..members).collect()]
+    }
+
+    fn looks(&self, most: u32) -> Vec<u32> {
+        vec![most]
+    }
+}
+
+/// The stacks of each heat, with the loads that their processes had served before.
+fn loads_before(record: &SessionRecord) -> Vec<Vec<(String, u32)>> {
+    let heats = record.heats.iter().map(|one| {
+        let members = one.heat.members.iter();
+        let stacks = members.filter(|one| one.role == Role::Member);
+        stacks
+            .map(|one| (one.target.to_string(), one.loads_before))
+            .collect()
+    });
+    heats.collect()
+}
+
+fn in_turns(options: &SessionOptions, turns: usize, is_shared: bool) -> SessionRecord {
+    let mut turns = Turns { turns, is_shared };
+    let outcome = heats::run(options, &mut turns, &mut |_| (), &Arc::default()).unwrap();
+    heats::read_session(&outcome.folder).unwrap()
+}
+
+#[test]
+fn one_start_serves_a_heat_at_each_load() {
+    let bench = Bench::new();
+    let mut options = bench.at_two_loads(&[("a", "none"), ("b", "none")]);
+    // What it is started with differs, so that one process cannot serve both.
+    let own = &mut options.targets[1].stack.manifest.run.workload_env;
+    let other = [("KIND".to_owned(), "other".to_owned())];
+    own.insert("greeting".to_owned(), other.into());
+    // One start of a, and of b one for each workload.
+    let prepared = 3;
+    let record = in_turns(&options, 2, true);
+    let named = |a, b| vec![("a".to_owned(), a), ("b".to_owned(), b)];
+    let expected = [named(0, 0), named(1, 0), named(0, 0), named(1, 0)];
+    assert_eq!(loads_before(&record), expected);
+    assert_eq!(bench.started() - prepared, 2 + 4);
+    for one in &record.heats {
+        assert_eq!(one.heat.end, HeatEnd::Finished);
+        for member in &one.heat.members {
+            assert!(member.failure.is_none(), "{:?}", member.failure);
+            assert!(member.verified_before.is_some() && member.verified_after.is_some());
+            assert_eq!(member.ready.is_some(), member.loads_before == 0);
+            assert_eq!(member.memory.idle.is_some(), member.loads_before == 0);
+            assert!(!member.command.is_empty());
+        }
+    }
+    bench.nobody_is_left();
+}
+
+#[test]
+fn with_separate_loads_each_heat_starts_its_servers() {
+    let bench = Bench::new();
+    let options = bench.at_two_loads(&[("a", "none"), ("b", "none")]);
+    let record = in_turns(&options, 1, false);
+    assert!(loads_before(&record).iter().flatten().all(|one| one.1 == 0));
+    bench.nobody_is_left();
+}
+
+#[test]
+fn who_fails_at_one_load_is_started_again_for_the_next() {
+    let bench = Bench::new();
+    // It dies in its first heat.
+    let options = bench.at_two_loads(&[("a", "none"), ("b", "dies-under-load"), ("c", "none")]);
+    let record = in_turns(&options, 1, true);
+    let before = loads_before(&record);
+    let of = |name: &str| (name.to_owned(), 1);
+    assert!(before[1].contains(&of("a")) && before[1].contains(&of("c")));
+    assert!(before[1].contains(&("b".to_owned(), 0)));
+    bench.nobody_is_left();
 }

@@ -68,7 +68,7 @@ impl Bench {
         let events = self.events();
         let text = format!(
             "id = \"{id}\"\nlanguage = \"Python\"\nframework = \"fake\"\nclass = \"platform\"\nruntime = \"native\"\n\
-             workloads = [\"plaintext\"]\n[run]\ncommand = [\"python3\", \"-I\", \"-S\", \"server.py\"]\n\
+             workloads = [\"plaintext\", \"greeting\"]\n[run]\ncommand = [\"python3\", \"-I\", \"-S\", \"server.py\"]\n\
              env = {{ FAULT = \"{fault}\", DEADHEAT_TEST_EVENTS = {events:?} }}\n"
         );
         fs::write(dir.join("stack.toml"), &text).unwrap();
@@ -121,6 +121,22 @@ impl Bench {
         }
     }
 
+    /// The same at a second load: another workload, which every stack answers alike.
+    fn at_two_loads(&self, stacks: &[(&str, &str)]) -> SessionOptions {
+        let mut options = self.options(stacks);
+        let mut second = options.workloads[0].clone();
+        second.manifest.id = "greeting".to_owned();
+        options.workloads.push(second);
+        options
+    }
+
+    /// Processes of servers so far.
+    fn started(&self) -> usize {
+        let events = fs::read_to_string(self.events()).unwrap_or_default();
+        let starts = events.lines().filter(|line| line.starts_with("start"));
+        starts.count()
+    }
+
     /// Whatever was started has ended.
     fn nobody_is_left(&self) {
         let events = fs::read_to_string(self.events()).unwrap_or_default();
@@ -147,6 +163,7 @@ impl Steering for Script {
             return Step::End(EndReason::Finished);
         }
         Step::Heat(NextHeat {
+            then: None,
             load: 0,
             members: (0..record.header.plan.loads[0].targets.len()).collect(),
             control: self.controls.get(done).copied(),

@@ -50,6 +50,7 @@ fn contender(name: &str) -> Contender {
 
 fn member(name: &str) -> MemberRecord {
     MemberRecord {
+        loads_before: 0,
         target: TargetId::new(name, None),
         role: Role::Member,
         command: Vec::new(),
@@ -196,6 +197,7 @@ fn header(heats: u32) -> SessionHeader {
         })),
         asked: Default::default(),
         plan: Plan {
+            separate_loads: false,
             hosts: None,
             seed: 1,
             loads: vec![load],

@@ -35,7 +35,7 @@ impl<'a> Load<'a> {
             all.push((Metric::Throughput, logs));
         }
         let memory = (0..at.load.members()).flat_map(|number| {
-            let peaks = at.sound(number).filter_map(|one| one.memory.peak);
+            let peaks = at.sound(number).filter_map(|one| one.memory_here()?.peak);
             peaks.map(move |bytes| (number, (bytes as f64).ln()))
         });
         all.push((Metric::MemoryPeak, memory.collect()));

@@ -10,6 +10,7 @@ fn deal<'a>(
     open: &'a [(usize, usize)],
 ) -> Deal<'a> {
     Deal {
+        first: &[],
         members,
         anchor,
         capacity,

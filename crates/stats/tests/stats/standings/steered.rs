@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use deadheat_model::{
-    heat::HeatEnd,
+    heat::{HeatEnd, Role},
     heats::{Control, EndReason, SessionRecord, Step},
     workload::{OfferedRate, OpenLoad},
 };
@@ -59,11 +59,61 @@ fn loads_take_turns_until_the_budget_ends() {
     let record = steered(&plan, 1);
     assert_eq!(record.end, Some(EndReason::Budget));
     let loads: Vec<u32> = record.heats.iter().map(|one| one.load).collect();
-    assert_eq!(loads, [0, 1, 0, 1, 0, 1, 0]);
+    // Each of them is the first of a turn by turns.
+    assert_eq!(loads, [0, 1, 1, 0, 0, 1, 1]);
     // The budget knows no result: its end is a look.
     let found = standings(&record);
-    assert_eq!(found.loads[0].look.unwrap().heats, 4);
-    assert_eq!(found.loads[1].look.unwrap().heats, 3);
+    assert_eq!(found.loads[0].look.unwrap().heats, 3);
+    assert_eq!(found.loads[1].look.unwrap().heats, 4);
+}
+
+/// What the heats of a session say of the next one.
+fn thens(plan: &Recorded) -> Vec<(usize, Option<usize>)> {
+    let mut thens = Vec::new();
+    plan.run(1, &mut |record, spent| {
+        let step = steering::next(record, spent);
+        if let Step::Heat(next) = &step {
+            thens.push((next.load, next.then));
+        }
+        step
+    });
+    thens
+}
+
+#[test]
+fn the_processes_of_a_turn_serve_all_its_loads_unless_they_are_to_be_separate() {
+    let mut plan = two_loads(&[1.0, 1.02, 1.04], Duration::from_secs(3_600));
+    plan.until_decided = false;
+    plan.looks = vec![3];
+    let expected = [
+        (0, Some(1)),
+        (1, None),
+        (1, Some(0)),
+        (0, None),
+        (0, Some(1)),
+        (1, None),
+    ];
+    assert_eq!(thens(&plan), expected);
+    plan.separate_loads = true;
+    assert!(thens(&plan).iter().all(|(_, then)| then.is_none()));
+}
+
+#[test]
+fn where_not_everybody_has_a_seat_a_turn_has_the_same_stacks_at_each_load() {
+    let mut plan = two_loads(&[1.0; 7], Duration::from_secs(36_000));
+    plan.capacity = 4;
+    plan.until_decided = false;
+    plan.looks = vec![12];
+    let record = steered(&plan, 1);
+    let sets = record.heats.iter().map(|one| {
+        let stacks = one.heat.members.iter();
+        let stacks = stacks.filter(|one| one.role == Role::Member);
+        stacks.map(|one| &one.target).collect::<BTreeSet<_>>()
+    });
+    let sets: Vec<_> = sets.collect();
+    assert!(sets.chunks(2).all(|turn| turn[0] == turn[1]), "{sets:?}");
+    let all: BTreeSet<_> = sets.into_iter().flatten().collect();
+    assert_eq!(all.len(), 7);
 }
 
 #[test]
