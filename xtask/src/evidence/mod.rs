@@ -5,6 +5,7 @@
 mod records;
 mod results;
 mod rows;
+mod sessions;
 mod starts;
 
 use std::{fs, path::PathBuf, process::ExitCode};
@@ -144,6 +145,7 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
         let found = match &row.experiment {
             Experiment::Slices { .. } => records::sliced(row)?,
             Experiment::Sessions { .. } => records::compared(row, deadheat)?,
+            Experiment::Run { .. } => records::run(row)?,
         };
         page += &format!(
             "\n## {}\n\n{}\n\n```console\n$ {}\n```\n\n{}\n\n{}, {}. {}.\n",

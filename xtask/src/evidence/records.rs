@@ -10,7 +10,10 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::rows::{Experiment, Row};
+use super::{
+    rows::{Experiment, Row},
+    sessions,
+};
 use crate::{slices, steps::root};
 
 /// Where and when a row was measured.
@@ -22,6 +25,7 @@ pub(super) struct Kept {
 }
 
 const KEPT: &str = "evidence.json";
+const RUN: &str = "01";
 const SLICES: &str = "slices.json";
 
 impl Kept {
@@ -40,7 +44,7 @@ fn folder(row: &Row) -> PathBuf {
     root().join("docs/evidence").join(&row.name)
 }
 
-fn read<T: DeserializeOwned>(file: &Path) -> Result<T, String> {
+pub(super) fn read<T: DeserializeOwned>(file: &Path) -> Result<T, String> {
     let failed = |error: String| format!("reading {}: {error}", file.display());
     let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
     serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
@@ -69,6 +73,7 @@ pub(super) fn take(row: &Row, kept: &Kept, deadheat: &Path) -> Result<(), String
                 session(arguments, deadheat, &own.join(format!("{nth:02}")))?;
             }
         }
+        Experiment::Run { arguments } => session(arguments, deadheat, &own.join(RUN))?,
     }
     write(&own.join(KEPT), kept)
 }
@@ -143,6 +148,12 @@ pub(super) fn report(deadheat: &Path, session: &Path, format: &str) -> Result<Ve
 pub(super) fn sliced(row: &Row) -> Result<String, String> {
     let record: slices::Recorded = read(&folder(row).join(SLICES))?;
     Ok(record.table())
+}
+
+/// What a row of a session of stacks says.
+pub(super) fn run(row: &Row) -> Result<String, String> {
+    let record = sessions::record(&folder(row).join(RUN))?;
+    Ok(sessions::table(&record))
 }
 
 /// What a row of comparisons says: how many ended how, and each of them if there are few.

@@ -15,6 +15,8 @@ pub(super) enum Experiment {
     Slices { arguments: Vec<String> },
     /// `deadheat` with these arguments, so many times in a row, each a session.
     Sessions { arguments: Vec<String>, times: u32 },
+    /// `deadheat run` with these arguments, once.
+    Run { arguments: Vec<String> },
 }
 
 impl Row {
@@ -29,7 +31,9 @@ impl Row {
         };
         let (program, arguments) = match &self.experiment {
             Experiment::Slices { arguments } => ("cargo xtask slices", arguments),
-            Experiment::Sessions { arguments, .. } => ("deadheat", arguments),
+            Experiment::Sessions { arguments, .. } | Experiment::Run { arguments } => {
+                ("deadheat", arguments)
+            }
         };
         let words: Vec<String> = arguments.iter().map(quoted).collect();
         format!("{program} {}", words.join(" "))
@@ -152,6 +156,15 @@ pub(super) fn rows() -> Vec<Row> {
         experiment: Experiment::Sessions {
             arguments: probes("--work 20", "--work 20 --slow-share 0.167", EIGHT_STARTS),
             times: 40,
+        },
+    });
+    rows.push(Row {
+        name: "default-run".to_owned(),
+        claim: "What `deadheat run` decides in its ten minutes. Each start serves both loads, the first of them by turns, so the \
+                same session shows what an earlier load changes in a stack's figures beside those of the others."
+            .to_owned(),
+        experiment: Experiment::Run {
+            arguments: words("run"),
         },
     });
     rows

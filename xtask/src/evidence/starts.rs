@@ -1,15 +1,17 @@
 //! What the order of starts in a heat changes: how much faster the last of its members is than the first.
 
-use std::{collections::BTreeMap, path::Path, process::Command};
+use std::{collections::BTreeMap, path::Path};
 
 use deadheat_model::{
     heat::{MemberRecord, Role},
-    heats::{JournalEntry, MeasuredHeat},
+    heats::MeasuredHeat,
 };
 use deadheat_stats::{
     heats::{Quantity, recorded},
     interval::t_quantile,
 };
+
+use super::sessions::record;
 
 /// The level of the intervals.
 const LEVEL: f64 = 0.95;
@@ -33,22 +35,10 @@ struct Member {
 /// # Errors
 /// What cannot be read.
 pub(super) fn table(session: &Path) -> Result<String, String> {
-    let journal = session.join("heats.jsonl.gz");
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", journal.display());
-    let unzipped = Command::new("gzip")
-        .arg("-dc")
-        .arg(&journal)
-        .output()
-        .map_err(|error| failed(&error))?;
-    let mut members = Vec::new();
-    for line in String::from_utf8_lossy(&unzipped.stdout).lines() {
-        let entry = serde_json::from_str(line).map_err(|error| failed(&error))?;
-        if let JournalEntry::Heat(measured) = entry {
-            members.extend(of_heat(&measured));
-        }
-    }
+    let members: Vec<Member> = record(session)?.heats.iter().flat_map(of_heat).collect();
+    let too_few = || format!("{}: too few heats", session.display());
     let shown = |which: usize| {
-        let (slope, half_width) = slope(&members, which).ok_or_else(|| failed(&"too few heats"))?;
+        let (slope, half_width) = slope(&members, which).ok_or_else(too_few)?;
         let [low, ratio, high] = [slope - half_width, slope, slope + half_width].map(f64::exp);
         Ok::<_, String>(format!("{ratio:.3} ({low:.3}–{high:.3})"))
     };
