@@ -88,7 +88,7 @@ impl Profile {
                 margin: args.margin,
                 until_decided: !args.whole_budget && !args.publish,
                 separate_loads: args.separate_loads,
-                rates: rates(args, self.purpose),
+                rates: rates(args, self.purpose)?,
                 price_per_cpu_hour: args.price,
                 left_out: self.left_out,
                 ..base.heats
@@ -107,15 +107,20 @@ impl Profile {
 }
 
 /// The rates of equal work: those that were given, or a common one where there is time for it.
-fn rates(args: &RunArgs, purpose: Purpose) -> Vec<OfferedRate> {
+fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, Failure> {
     if args.rate.is_empty() {
-        return match purpose {
+        return Ok(match purpose {
             Purpose::Usual | Purpose::Publication => vec![OfferedRate::Common],
             Purpose::FirstLook | Purpose::Repetition => Vec::new(),
-        };
+        });
     }
     let rates: BTreeSet<Option<OfferedRate>> = args.rate.iter().copied().collect();
-    rates.into_iter().flatten().collect()
+    if rates.len() > 1 && rates.contains(&None) {
+        return Err(Failure::usage(
+            "--rate none and a rate were given: leave one of them out",
+        ));
+    }
+    Ok(rates.into_iter().flatten().collect())
 }
 
 /// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.

@@ -154,23 +154,29 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends an entry and waits until it is on the disk.
+    /// Appends entries that belong together and waits until they are on the disk.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn append(&mut self, entry: &impl Serialize) -> Result<(), JournalError> {
-        self.try_append(entry)
+    /// When they cannot be written.
+    pub fn append<E: Serialize>(
+        &mut self,
+        entries: impl IntoIterator<Item = E>,
+    ) -> Result<(), JournalError> {
+        self.try_append(entries)
             .map_err(|source| JournalError::Write {
                 path: self.path.clone(),
                 source,
             })
     }
 
-    fn try_append(&mut self, entry: &impl Serialize) -> io::Result<()> {
-        // One write for the whole line: a kill leaves all of it or a beginning without its end of line.
-        let mut line = serde_json::to_vec(entry)?;
-        line.push(b'\n');
-        self.file.write_all(&line)?;
+    fn try_append<E: Serialize>(&mut self, entries: impl IntoIterator<Item = E>) -> io::Result<()> {
+        // One write for all lines: a kill leaves all of them or, where the disk is slow, a beginning without its end.
+        let mut lines = Vec::new();
+        for entry in entries {
+            serde_json::to_writer(&mut lines, &entry)?;
+            lines.push(b'\n');
+        }
+        self.file.write_all(&lines)?;
         self.file.sync_data()
     }
 }
@@ -338,8 +344,8 @@ mod tests {
     fn what_is_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&entry(0)).unwrap();
-        journal.append(&entry(1)).unwrap();
+        journal.append([entry(0)]).unwrap();
+        journal.append([entry(1)]).unwrap();
         assert_eq!(read(folder.path()).unwrap(), [entry(0), entry(1)]);
         let found: Value = read_header_as(folder.path(), HEADER_FILE, 7).unwrap();
         assert_eq!(found, header());
@@ -349,8 +355,8 @@ mod tests {
     fn a_kill_at_any_byte_loses_at_most_the_last_entry() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&entry(0)).unwrap();
-        journal.append(&entry(1)).unwrap();
+        journal.append([entry(0)]).unwrap();
+        journal.append([entry(1)]).unwrap();
         let path = folder.path().join(NAME);
         let whole = fs::read(&path).unwrap();
         let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
@@ -365,8 +371,8 @@ mod tests {
     fn a_journal_that_was_compressed_is_read_as_well() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&entry(0)).unwrap();
-        journal.append(&entry(1)).unwrap();
+        journal.append([entry(0)]).unwrap();
+        journal.append([entry(1)]).unwrap();
         let path = folder.path().join(NAME);
         let zipped = File::create(folder.path().join("heats.jsonl.gz")).unwrap();
         let mut zipped = flate2::write::GzEncoder::new(zipped, flate2::Compression::best());
@@ -380,7 +386,7 @@ mod tests {
     fn a_changed_line_and_another_version_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&entry(0)).unwrap();
+        journal.append([entry(0)]).unwrap();
         fs::write(folder.path().join(NAME), "{\n").unwrap();
         let error = read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("heats.jsonl, line 1"), "{error}");
@@ -393,7 +399,7 @@ mod tests {
     fn a_line_or_a_header_without_end_is_refused_before_it_fills_the_memory() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&entry(0)).unwrap();
+        journal.append([entry(0)]).unwrap();
         journal.file.set_len(3 << 30).unwrap();
         let error = read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("longer than 64 MiB"), "{error}");
@@ -410,7 +416,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
         journal.file = OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let error = journal.append(&entry(0)).unwrap_err().to_string();
+        let error = journal.append([entry(0)]).unwrap_err().to_string();
         assert!(
             error.contains("heats.jsonl") && error.contains("--results"),
             "{error}"
@@ -436,8 +442,8 @@ mod tests {
     fn only_an_unfinished_line_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();
         let mut journal = begun(folder.path());
-        journal.append(&entry(0)).unwrap();
-        journal.append(&entry(1)).unwrap();
+        journal.append([entry(0)]).unwrap();
+        journal.append([entry(1)]).unwrap();
         drop(journal);
         let path = folder.path().join(NAME);
         let whole = fs::read(&path).unwrap();
@@ -452,7 +458,7 @@ mod tests {
                 all => all,
             };
             assert_eq!(fs::read(&path).unwrap(), whole[..left], "cut at byte {cut}");
-            journal.append(&entry(2)).unwrap();
+            journal.append([entry(2)]).unwrap();
             assert_eq!(read(folder.path()).unwrap().last(), Some(&entry(2)));
         }
     }

@@ -134,12 +134,16 @@ impl Measuring<'_> {
         let how = parts
             .first()
             .map(|(_, heat)| (heat.end, heat.lost.is_some()));
-        for (load, heat) in parts {
+        let parts = parts.into_iter().map(|(load, heat)| {
             let load = load as u32;
-            let kept = Box::new(MeasuredHeat { load, heat });
-            self.journal.append(&JournalEntry::Heat(kept.clone()))?;
-            (self.on_event)(&Event::HeatEnded { heat: kept.clone() });
-            self.record.heats.push(*kept);
+            Box::new(MeasuredHeat { load, heat })
+        });
+        let parts: Vec<Box<MeasuredHeat>> = parts.collect();
+        let entries = parts.iter().cloned().map(JournalEntry::Heat);
+        self.journal.append(entries)?;
+        for heat in parts {
+            (self.on_event)(&Event::HeatEnded { heat: heat.clone() });
+            self.record.heats.push(*heat);
         }
         Ok(how.unwrap_or((HeatEnd::Deserted, false)))
     }

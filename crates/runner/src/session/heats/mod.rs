@@ -238,10 +238,10 @@ fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
     });
     stay_off_the_servers_cpus(&header.plan.pinning)?;
     let reason = measuring.all()?;
-    measuring.journal.append(&JournalEntry::End {
+    measuring.journal.append([JournalEntry::End {
         reason,
         at: folder::now(),
-    })?;
+    }])?;
     (measuring.on_event)(&Event::HeatsEnded { reason });
     Ok(reason)
 }

@@ -129,11 +129,11 @@ pub fn resume(
         return Ok(ended(EndReason::Interrupted, journal));
     };
     journal.cut_unfinished_line()?;
-    journal.append(&JournalEntry::Resumed {
+    journal.append([JournalEntry::Resumed {
         at: now(),
         boot: machine::boot(),
         live: options.live,
-    })?;
+    }])?;
     let reason = measure(Measuring {
         options,
         folder: &folder,
