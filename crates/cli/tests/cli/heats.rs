@@ -20,7 +20,7 @@ fn equal_work_stands_beside_capacity_in_every_report() {
     let wrong = root.deadheat(options).exits(2);
     wrong.tells(&["is not a rate"]);
     let both = root.deadheat(&options.replace("100m/s", "none")).exits(2);
-    both.tells(&["--rate none and a rate were given"]);
+    both.tells(&["--rate none excludes other rates"]);
     let options = options.replace("100m/s", "100000000/s");
     let ended = root.deadheat(&options).exits(0);
     let ended = ended

@@ -113,3 +113,26 @@ pub(super) fn own_environment(
     });
     own
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::wishes::selected;
+
+    #[test]
+    fn a_limit_of_processes_makes_another_server_only_where_the_cpus_reach_it() {
+        let mut target = selected("a");
+        let own = |name: &str, value: &str| [(name.to_owned(), value.to_owned())].into();
+        let run = &mut target.stack.manifest.run;
+        run.env = own("KIND", "usual");
+        run.workload_env
+            .insert("users".to_owned(), own(MAX_PROCESSES, "16"));
+        run.workload_env
+            .insert("proxy".to_owned(), own("THREADS", "512"));
+        let of = |workload, cpus| own_environment(&target, workload, cpus);
+        assert_eq!(of("users", 16), of("plaintext", 16));
+        assert_eq!(of("users", 17)[MAX_PROCESSES], "16");
+        assert_eq!(of("users", 17)["KIND"], "usual");
+        assert_ne!(of("proxy", 1), of("plaintext", 1));
+    }
+}

@@ -193,7 +193,7 @@ impl Starts<'_> {
         let goes_on = self.before.is_some_and(|before| {
             let is_there = before.stacks.iter().any(|other| other.target == one.target);
             let before = &before.workload.manifest.id;
-            is_there && own.is_none_or(|own| own.is_started_alike(&self.pinning, before, workload))
+            is_there && own.is_none_or(|own| own.is_started_alike(self.pinning, before, workload))
         });
         if goes_on {
             let kept = kept_warm_up(options.warm_up, one.warm_up);
@@ -419,6 +419,38 @@ mod tests {
         assert_eq!(waits.collect::<Vec<_>>(), [poll, poll, sleep, sleep]);
         assert_eq!(plan.loads[2].delay_seconds, None);
         assert_eq!(plan.loads[3].delay_seconds, Some(0.5));
+    }
+
+    #[test]
+    fn a_start_that_serves_several_loads_is_paid_once() {
+        let mut options = options(600);
+        options.heats.heats = Some(4);
+        options.heats.time = Some(Duration::from_secs(10));
+        let estimate = |options: &SessionOptions| {
+            let circumstances = Circumstances {
+                participants: &participants(3, Runtime::Jit),
+                pinning: APART,
+                limits: Limits::default(),
+                looks: &looks,
+            };
+            plan(options, &circumstances).estimate.as_secs_f64()
+        };
+        let shared = estimate(&options);
+        options.heats.separate_loads = true;
+        let separate = estimate(&options);
+        // Half of the warm-up and the start, of three stacks, in two of three heats at each of three loads.
+        let saved = 3.0 * 4.0 * 2.0 * (10.0 + 0.3);
+        assert!(
+            (separate - shared - saved).abs() < 1.0,
+            "{separate} {shared}"
+        );
+        let alone = |options: &mut SessionOptions| {
+            options.workloads.truncate(1);
+            estimate(options)
+        };
+        let separate = alone(&mut options);
+        options.heats.separate_loads = false;
+        assert_eq!(alone(&mut options), separate);
     }
 
     #[test]
