@@ -129,7 +129,7 @@ pub(crate) enum Metric {
     Ready,
     /// In seconds: load until the server was steady.
     WarmUp,
-    /// As a share: how far the stack's heats, each with a fresh process, are from each other compared with the other
+    /// As a share: how far the stack's heats, each with a process of its own, are from each other compared with the other
     /// stacks': the standard deviation of what it is ranked by. The noise of a heat is a part of it.
     Spread,
     /// As a share: how busy the server's CPUs were.

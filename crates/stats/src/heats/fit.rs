@@ -265,7 +265,7 @@ impl Fit {
     }
 
     /// How far the member's heats are from each other beside those of the other members: the standard deviation of the
-    /// logarithm (0.03: 3 %). Each heat is a fresh process, and the noise of a heat is in it, too. `None` with too few, or
+    /// logarithm (0.03: 3 %). Each heat has a process of its own, and the noise of a heat is in it, too. `None` with too few, or
     /// if most of them had only one other member: of two, nobody can tell which one differs.
     pub fn spread(&self, member: usize) -> Option<f64> {
         let own = self.members[member]?.own;

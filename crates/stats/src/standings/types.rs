@@ -156,7 +156,7 @@ pub struct Row {
     /// Half the width of the interval of its ratio to the best that is no lower bound; of that one itself, to the next
     /// such (0.03: ±3 %). `None`: it is a lower bound, or cannot be compared.
     pub half_width: Option<f64>,
-    /// How far its heats, each with a fresh process, are from each other beside the other stacks': the standard deviation
+    /// How far its heats, each with a process of its own, are from each other beside the other stacks': the standard deviation
     /// of what it is ranked by, of which the noise of a heat is a part (0.03: 3 %). `None` with too few heats.
     pub spread: Option<f64>,
     /// Memory of its process tree.

@@ -170,7 +170,7 @@ fn twin(twin: &Twin) -> String {
 fn starts(load: &LoadView) -> Option<String> {
     let fewest = load.rows().map(|row| row.heats).min()?;
     Some(format!(
-        "Spread of starts: how far a stack's heats, each with a fresh process, are from each other. {}",
+        "Spread of starts: how far a stack's heats, each with a process of its own, are from each other. {}",
         unseen_starts(fewest as usize)
     ))
 }
