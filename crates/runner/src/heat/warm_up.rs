@@ -111,10 +111,10 @@ impl Course {
     /// With which slice throughput and CPU time per answer had settled, and whether it may have been an earlier one.
     fn settled(&self, look: u32) -> (usize, bool) {
         let half = (look as usize / 2).max(1);
-        let thrift: Vec<f64> = self.costs.iter().map(|cost| 1.0 / cost).collect();
+        let per_cpu: Vec<f64> = self.costs.iter().map(|cost| 1.0 / cost).collect();
         // Slices without CPU time would shift the others.
-        let thrift = Some(&thrift).filter(|all| all.len() == self.throughputs.len());
-        let last = thrift.and_then(|thrift| last_below(thrift, half));
+        let per_cpu = Some(&per_cpu).filter(|all| all.len() == self.throughputs.len());
+        let last = per_cpu.and_then(|per_cpu| last_below(per_cpu, half));
         let last = last.max(last_below(&self.throughputs, half));
         // Half of a window's values are below before its median is.
         let hidden = half.div_ceil(2);
@@ -222,11 +222,11 @@ mod tests {
 
     #[test]
     fn a_member_whose_answers_become_cheaper_has_not_settled() {
-        let dear: Vec<f64> = after(5, 160.0);
-        assert_eq!(settled(&after(2, 60.0), &dear[3..], 8), (2, false));
-        assert_eq!(settled(&after(2, 100.0), &dear[3..], 8), (2, false));
+        let costs: Vec<f64> = after(5, 160.0);
+        assert_eq!(settled(&after(2, 60.0), &costs[3..], 8), (2, false));
+        assert_eq!(settled(&after(2, 100.0), &costs[3..], 8), (2, false));
         // What lacks CPU time in some slices cannot be placed.
-        assert_eq!(settled(&after(3, 100.0), &dear[3..], 8), (1, true));
+        assert_eq!(settled(&after(3, 100.0), &costs[3..], 8), (1, true));
     }
 
     #[test]

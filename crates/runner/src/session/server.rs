@@ -17,10 +17,10 @@ use crate::{
     secret,
 };
 
-/// A server that is not ready is asked again after this part of the time since its start, so that the time to its first answer
-/// is known to 2 %, …
+/// A server that is not ready is asked again after one part in so many of the time since its start, so that the time to its
+/// first answer is known to 2 %, …
 const POLL: u32 = 50;
-/// … but neither before this time nor after that one.
+/// … but after the first of these times at the earliest, and after the second one at the latest.
 const POLLS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(5)];
 /// How long the last words of a server may take to its log on a busy machine.
 const LAST_WORDS: Duration = Duration::from_millis(500);
