@@ -155,7 +155,48 @@ pub struct WarmUp {
     pub trend: Option<f64>,
     /// The same of CPU time per answer; `None` as well where CPU time is not known.
     pub cost_trend: Option<f64>,
+    /// Load, pauses included, until throughput and CPU time per answer were within [`SETTLED`] of what they were at the
+    /// end, to the slice; all of the load if it was not steady by then.
+    #[serde(
+        rename = "settled_seconds",
+        default,
+        with = "crate::seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
+    pub settled: Option<Duration>,
+    /// Whether it had settled before medians of its slices could show it: the true time is `settled` or less.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settled_is_bound: bool,
+    /// CPU time, user and system, that its process tree had used since its start by then; `None` where it is not known.
+    #[serde(
+        rename = "settled_cpu_seconds",
+        default,
+        with = "crate::seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
+    pub settled_cpu: Option<Duration>,
+    /// Answers of the first slices: as many slices as have [`FIRST_ANSWERS`] together. Fewer if all of the load had fewer.
+    #[serde(default)]
+    pub first_answers: u64,
+    /// The 99th percentile of their service time; `None` without any.
+    #[serde(
+        rename = "first_p99_seconds",
+        default,
+        with = "crate::seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(schema_with = "crate::seconds::option::schema")]
+    pub first_p99: Option<Duration>,
 }
+
+/// How far a member that has settled may be from the speed and the cost at the end of its warm-up, as a share (0.1: 10 %).
+/// Slices of steady servers scatter by 5 to 10 %.
+pub const SETTLED: f64 = 0.1;
+
+/// The answers after a start whose 99th percentile is recorded, at least.
+pub const FIRST_ANSWERS: u64 = 1_000;
 
 /// Who takes part in a heat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -583,6 +624,11 @@ mod tests {
                 steady: true,
                 trend: Some(-0.01),
                 cost_trend: None,
+                settled: Some(Duration::from_millis(600)),
+                settled_is_bound: true,
+                settled_cpu: Some(Duration::from_millis(550)),
+                first_answers: 2_345,
+                first_p99: Some(Duration::from_micros(8_900)),
             }),
             verified_before: Some(3),
             verified_after: None,

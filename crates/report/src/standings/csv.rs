@@ -5,7 +5,7 @@ use deadheat_model::TargetId;
 use deadheat_stats::{
     heats::{Group, LimitedBy, Verdict},
     order_statistic::Interval,
-    standings::{AbsentBecause, Bound, Measure},
+    standings::{AbsentBecause, Bound, Measure, StartFigure},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,8 +23,9 @@ use crate::{
 /// A metric of a stack at a load, or of a control, or of a row of a published table.
 ///
 /// The best stack of a load comes first, then its controls: the null server (`~null-server`), which only answers, and the
-/// A/A check (`~aa-twin`), a stack next to its own copy. A row of a stack without a figure has no metric. A stack that is
-/// missing everywhere has one row without a workload. An empty field has no value.
+/// A/A check (`~aa-twin`), a stack next to its own copy. A row of a stack without a figure has no metric. How stacks
+/// start comes after all loads; what is the same at each load has no workload. A stack that is missing everywhere has one row
+/// without a workload. An empty field has no value.
 #[derive(Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct Row {
     /// The session's id.
@@ -59,7 +60,7 @@ pub(crate) struct Row {
     /// Why there is no figure; of a measured stack, why it failed in some of its heats; of the A/A check, the stacks that
     /// had a copy; of a published row, its table and its name there.
     reason: Text,
-    /// Complete heats in which the stack took part.
+    /// Complete heats in which the stack took part; of figures of starts, these starts.
     heats: Option<u32>,
     /// What the limit was in most slices; empty if it is not known.
     limit: Option<LimitedBy>,
@@ -69,18 +70,20 @@ pub(crate) struct Row {
     unit: &'static str,
     /// The estimate, in that unit.
     value: Option<Number>,
-    /// The lower end of the interval of `value`; only of the A/A check and of `measured_ratio`.
+    /// The lower end of the interval of `value`; only of the A/A check, of `measured_ratio` and of
+    /// `first_p99`.
     value_low: Option<Number>,
     /// The upper end of it.
     value_high: Option<Number>,
-    /// Whether the value is a lower bound, because the load generator was the limit.
+    /// Whether the value is a lower bound, because the load generator was the limit; of `time_to_steady` and
+    /// `cpu_to_steady`, whether it is an upper bound, because it was too soon to tell.
     is_bound: Option<bool>,
     /// The best rank that the stack can have, from 1; empty for metrics that are not ranked.
     rank_best: Option<usize>,
     /// The worst rank that it can have.
     rank_worst: Option<usize>,
     /// Half the width of the interval of the ratio to the best, on the logarithm (0.03: ±3 %); only of the metric that the
-    /// load is ranked by. The best has that of its ratio to the next one.
+    /// load is ranked by, and of starts. The best has that of its ratio to the next one.
     half_width: Option<Number>,
     /// How many times better the best stack of the table is, 1 or more; empty for the best itself.
     best_ratio: Option<Number>,
@@ -119,16 +122,10 @@ pub(crate) enum Metric {
     P50,
     /// In seconds: 99th percentile of it.
     P99,
-    /// In bytes: memory (PSS) when the server had just become ready, the median over heats.
-    MemoryIdle,
     /// In bytes: mean over the rounds.
     MemoryMean,
     /// In bytes: the largest that was read in the rounds.
     MemoryPeak,
-    /// In seconds: from the start to the first correct answer.
-    Ready,
-    /// In seconds: load until the server was steady.
-    WarmUp,
     /// As a share: how far the stack's heats, each with a process of its own, are from each other compared with the other
     /// stacks': the standard deviation of what it is ranked by. The noise of a heat is a part of it.
     Spread,
@@ -146,6 +143,27 @@ pub(crate) enum Metric {
     UnsteadyHeats,
     /// Connections that had to be made again.
     Reconnected,
+    /// In seconds: from the process's start to its first right answer; ranked, over all loads.
+    FirstAnswer,
+    /// In bytes: memory (PSS) right after that; ranked, over all loads.
+    MemoryAtRest,
+    /// In seconds: start, and load until throughput and CPU time per answer were within 10 % of those at the end of the
+    /// warm-up; ranked.
+    TimeToSteady,
+    /// In seconds: CPU time of the process tree until then; ranked.
+    CpuToSteady,
+    /// In seconds: start and warm-up, of a stack that was not steady after most of its starts.
+    NotSteadyAfter,
+    /// In seconds: 99th percentile of service time of the first answers, 1,000 or more.
+    FirstP99,
+    /// In answers: the fewest behind `first_p99` in a start.
+    FirstAnswersLeast,
+    /// In answers: the most.
+    FirstAnswersMost,
+    /// Starts that came to no right answer.
+    FailedStarts,
+    /// Starts after which the stack was not steady at the end of its warm-up.
+    UnsteadyStarts,
     /// A ratio: the copy's throughput (open loop: p99) over its original's; only of the A/A check.
     TwinRatio,
     /// In requests/s: as published; only of published rows, as the next two.
@@ -164,9 +182,14 @@ impl Metric {
             | Metric::Mean
             | Metric::P50
             | Metric::P99
-            | Metric::Ready
-            | Metric::WarmUp => "s",
-            Metric::MemoryIdle | Metric::MemoryMean | Metric::MemoryPeak => "B",
+            | Metric::FirstAnswer
+            | Metric::TimeToSteady
+            | Metric::CpuToSteady
+            | Metric::NotSteadyAfter
+            | Metric::FirstP99 => "s",
+            Metric::MemoryAtRest | Metric::MemoryMean | Metric::MemoryPeak => "B",
+            Metric::FirstAnswersLeast | Metric::FirstAnswersMost => "answers",
+            Metric::FailedStarts | Metric::UnsteadyStarts => "starts",
             Metric::Spread | Metric::Busy => "share",
             Metric::Answers | Metric::FailedRequests => "requests",
             Metric::Slices | Metric::DiscardedSlices => "slices",
@@ -199,6 +222,7 @@ pub fn csv(view: &StandingsView) -> String {
         let lacking = load.lacking.iter();
         rows.extend(lacking.map(|lack| Row::of(view, load, &lack.id).lacking(lack)));
     }
+    rows.extend(starts(view));
     let everywhere = view.not_measured.entries.iter();
     let everywhere = everywhere.filter(|lack| lack.load.is_none());
     rows.extend(everywhere.map(|lack| Row::about(view, &lack.id).lacking(lack)));
@@ -226,6 +250,54 @@ fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
         };
         let row = row.with(Metric::TwinRatio, Placed::alone(twin.ratio));
         rows.push(row.within(twin.interval));
+    }
+    rows
+}
+
+/// How the stacks start: what is the same at each load, without a workload; then what followed at each.
+fn starts(view: &StandingsView) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let tables = view.starts.iter();
+    for (group, start) in tables.flat_map(|table| table.rows.iter().map(|row| (table.group, row))) {
+        let mut known = view.loads.iter().flat_map(LoadView::rows);
+        let known = known.find(|row| *row.id() == start.target);
+        let about = |row: Row, starts: u32| Row {
+            cpus: Some(group.cpus),
+            yardstick: Some(group.yardsticks),
+            language: known.map_or_else(Text::default, |row| (&row.language).into()),
+            framework: known.map_or_else(Text::default, |row| (&row.framework).into()),
+            outcome: "measured",
+            heats: Some(starts),
+            ..row
+        };
+        let row = about(Row::about(view, &start.target), start.starts);
+        rows.extend(row.ranked(Metric::FirstAnswer, Some(start.first_answer_seconds)));
+        rows.extend(row.ranked(Metric::MemoryAtRest, start.memory_at_rest_bytes));
+        let failed = Placed::alone(start.failed_starts.into());
+        rows.push(row.with(Metric::FailedStarts, failed));
+        for load in view.leading() {
+            let Some(found) = start.at(&load.workload, &load.point.id) else {
+                continue;
+            };
+            let row = about(Row::of(view, load, &start.target), found.starts);
+            let plain = |metric, value: Option<f64>| {
+                value.map(|value| row.clone().with(metric, Placed::alone(value)))
+            };
+            let answers = |end: usize| found.first_answers.map(|ends| ends[end] as f64);
+            let known = [
+                row.ranked(Metric::TimeToSteady, found.time_to_steady_seconds),
+                row.ranked(Metric::CpuToSteady, found.cpu_to_steady_seconds),
+                plain(Metric::NotSteadyAfter, found.not_steady_after_seconds),
+                plain(Metric::UnsteadyStarts, Some(found.unsteady_starts.into())),
+                found.first_p99_seconds.map(|p99| {
+                    let row = row.clone().with(Metric::FirstP99, Placed::alone(p99.mean));
+                    row.within(p99.interval)
+                }),
+                plain(Metric::FirstAnswersLeast, answers(0)),
+                plain(Metric::FirstAnswersMost, answers(1)),
+            ];
+            rows.extend(known.into_iter().flatten());
+        }
     }
     rows
 }
@@ -285,11 +357,8 @@ fn metrics(row: &RowView) -> Vec<(Metric, Placed)> {
         (Metric::Mean, plain(row.mean_seconds)),
         (Metric::P50, row.p50_seconds),
         (Metric::P99, row.p99_seconds),
-        (Metric::MemoryIdle, plain(row.memory.idle_bytes)),
         (Metric::MemoryMean, plain(row.memory.mean_bytes)),
         (Metric::MemoryPeak, plain(row.memory.peak_bytes)),
-        (Metric::Ready, plain(row.ready_seconds)),
-        (Metric::WarmUp, plain(row.warm_up_seconds)),
         (Metric::Spread, plain(row.spread)),
         (Metric::Busy, plain(row.busy)),
         (Metric::Answers, count(row.answers)),
@@ -376,6 +445,21 @@ impl Row {
             best_verdict: behind.map_or("", |behind| verdict(behind.verdict)),
             ..self
         }
+    }
+
+    /// The row with a figure of starts; `None` without one.
+    fn ranked(&self, metric: Metric, figure: Option<StartFigure>) -> Option<Self> {
+        let figure = figure?;
+        let placed = Placed {
+            value: figure.value,
+            is_bound: figure.is_upper_bound,
+            rank: figure.rank,
+            behind: figure.behind,
+        };
+        Some(Self {
+            half_width: figure.half_width.and_then(Number::finite),
+            ..self.clone().with(metric, placed)
+        })
     }
 
     /// With the interval of its value.

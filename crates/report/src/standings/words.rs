@@ -2,7 +2,7 @@
 
 use deadheat_model::heats::EndReason;
 use deadheat_stats::{
-    heats::{self, Rank},
+    heats::{self, Group, Rank},
     standings::{AbsentBecause, Measure},
 };
 
@@ -26,6 +26,15 @@ pub(crate) const NULL_SERVER: &str = "null server";
 
 /// The title of a table of yardsticks.
 pub const YARDSTICKS: &str = "Yardsticks, not ranked";
+
+/// Who is in a table.
+pub fn group(group: Group) -> String {
+    if group.yardsticks {
+        YARDSTICKS.to_owned()
+    } else {
+        counted(group.cpus as usize, "CPU")
+    }
+}
 
 /// What the columns of a table mean.
 const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank m–n: order not proven.";
@@ -154,10 +163,12 @@ pub fn price_of_a_million(cost_us: f64, per_cpu_hour: f64) -> f64 {
 
 /// CPU time per request, in microseconds, from … to ("8.50 to 9.20 µs").
 pub fn cost_range(least: f64, most: f64) -> String {
-    span(
-        &Quantity::seconds(least / 1e6),
-        &Quantity::seconds(most / 1e6),
-    )
+    time_range(least / 1e6, most / 1e6)
+}
+
+/// A time from … to ("3.20 to 3.40 ms").
+pub fn time_range(least: f64, most: f64) -> String {
+    span(&Quantity::seconds(least), &Quantity::seconds(most))
 }
 
 /// "5.0 to 13 %"; what is written the same stands once.

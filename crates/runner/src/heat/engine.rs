@@ -347,6 +347,11 @@ impl Course<'_, '_> {
             steady: false,
             trend: None,
             cost_trend: None,
+            settled: None,
+            settled_is_bound: false,
+            settled_cpu: None,
+            first_answers: 0,
+            first_p99: None,
         };
         while warm_up.took < rule.most && !warm_up.steady && !self.is_stopped() {
             let place = &mut self.places[index];
@@ -355,8 +360,9 @@ impl Course<'_, '_> {
                 .slice(Duration::ZERO, rule.slice, &mut |_| ())?;
             self.check(index, &seen.result.observation)
                 .map_err(|(failure, _)| failure)?;
+            let cpu = self.places[index].member.cpu();
+            course.add(&seen, self.world.now().since(&begun), cpu);
             self.world.pause(rule.pause);
-            course.add(&seen);
             answers.push(answer_time(&seen, rule.slice));
             warm_up.took = self.world.now().since(&begun);
             (warm_up.trend, warm_up.cost_trend) = course.trends(rule.look);
@@ -365,6 +371,7 @@ impl Course<'_, '_> {
                 && warm_up.trend.is_some_and(is_small)
                 && warm_up.cost_trend.is_none_or(is_small);
         }
+        course.conclude(&mut warm_up);
         // Of the last slices together: one that the machine spoiled is no slow server.
         let mut last = answers.split_off(answers.len().saturating_sub(rule.look as usize));
         last.sort_unstable();

@@ -260,6 +260,10 @@ impl Member for Fake {
         Some(1_000 + u64::from(self.slices))
     }
 
+    fn cpu(&mut self) -> Option<Duration> {
+        Some(30 * MS + self.slices * 100 * MS)
+    }
+
     fn exit(&mut self, _: Duration) -> Option<String> {
         (self.slices >= self.dies_after).then(|| "was ended by SIGSEGV".to_owned())
     }

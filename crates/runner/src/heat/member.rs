@@ -68,6 +68,9 @@ pub trait Member: Send {
     /// The PSS of its process tree in bytes, frozen or not; `None` when it cannot be read.
     fn memory(&mut self) -> Option<u64>;
 
+    /// CPU time, user and system, that its process tree has used since its start; `None` when it cannot be read.
+    fn cpu(&mut self) -> Option<Duration>;
+
     /// How its main process ended ("exited with status 1"), if that becomes known within `patience`.
     fn exit(&mut self, patience: Duration) -> Option<String>;
 

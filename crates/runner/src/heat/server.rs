@@ -326,6 +326,10 @@ impl Member for ServerMember<'_> {
         self.running.as_ref()?.tree.pss_bytes()
     }
 
+    fn cpu(&mut self) -> Option<Duration> {
+        self.running.as_ref()?.tree.cpu()
+    }
+
     fn exit(&mut self, patience: Duration) -> Option<String> {
         self.running.as_mut()?.server.child().wait_exit(patience)
     }

@@ -195,8 +195,40 @@ fn a_warm_up_goes_on_until_the_trend_is_within_bounds() {
     let warm_up = record.members[1].warm_up.unwrap();
     assert_eq!((warm_up.steady, warm_up.took), (false, RULE.most));
     assert!(warm_up.trend.unwrap() > RULE.bound);
+    // It took all of the load, and more.
+    assert_eq!(warm_up.settled, Some(RULE.most));
+    assert!(!warm_up.settled_is_bound);
     // It is measured all the same: whether it counts is for the statistics to say.
     assert_eq!(order(&record)[3], [0, 1]);
+}
+
+#[test]
+fn a_warm_up_records_when_the_member_had_settled_with_its_cpu_time_and_the_first_answers() {
+    let (record, _) = with_second(2, |fake| {
+        fake.doing(|slice, _, seen| {
+            let count = 200 * u64::from(slice.min(2) + 1);
+            let found = &mut seen.result.observation;
+            *found = answers(count, found.window);
+            let time = 9_000_000 / u64::from(slice + 1);
+            (0..count).for_each(|_| found.service_time.record_ns(time));
+        })
+    });
+    let warm_up = record.members[1].warm_up.unwrap();
+    // 200, 400, then 600 answers in a slice. The CPU time before the load is in it.
+    assert_eq!(
+        (warm_up.settled, warm_up.settled_cpu),
+        (Some(303 * MS), Some(330 * MS))
+    );
+    assert!(warm_up.steady && !warm_up.settled_is_bound);
+    // The third slice brings the thousandth answer; the slowest are those of the first.
+    assert_eq!(warm_up.first_answers, 1_200);
+    let p99 = warm_up.first_p99.unwrap().as_secs_f64();
+    assert!((p99 / 0.009 - 1.0).abs() < 0.01, "{p99}");
+    // One that was as fast from the beginning had settled when it was first looked at.
+    let first = record.members[0].warm_up.unwrap();
+    assert_eq!(first.settled, Some(101 * MS));
+    assert!(first.settled_is_bound);
+    assert_eq!((first.first_answers, first.first_p99), (0, None));
 }
 
 #[test]

@@ -94,6 +94,10 @@ impl Member for UrlMember<'_> {
         None
     }
 
+    fn cpu(&mut self) -> Option<Duration> {
+        None
+    }
+
     fn exit(&mut self, _: Duration) -> Option<String> {
         None
     }

@@ -6,7 +6,11 @@
 
 use std::time::Duration;
 
-use deadheat_model::{heat::WarmUpRule, stack::Runtime};
+use deadheat_model::{
+    LatencyHistogram,
+    heat::{FIRST_ANSWERS, SETTLED, WarmUp, WarmUpRule},
+    stack::Runtime,
+};
 
 use super::Seen;
 
@@ -78,16 +82,52 @@ pub(super) struct Course {
     throughputs: Vec<f64>,
     /// CPU time per answer.
     costs: Vec<f64>,
+    /// When each slice ended, since the load began, and the CPU time that the server had used since its start by then.
+    ends: Vec<(Duration, Option<Duration>)>,
+    /// Service time of the first answers.
+    first: LatencyHistogram,
 }
 
 impl Course {
-    /// Adds a slice.
-    pub(super) fn add(&mut self, seen: &Seen) {
-        self.throughputs.push(seen.result.observation.throughput());
-        let answers = seen.result.observation.measured.answers();
+    /// Adds a slice that ended when the load had lasted for `ended`, and the server had used `cpu` since its start.
+    pub(super) fn add(&mut self, seen: &Seen, ended: Duration, cpu: Option<Duration>) {
+        let observation = &seen.result.observation;
+        self.throughputs.push(observation.throughput());
+        let answers = observation.measured.answers();
         if let (Some(cpu), 1..) = (seen.cpu, answers) {
             self.costs.push(cpu.seconds / answers as f64);
         }
+        self.ends.push((ended, cpu));
+        if self.first.count() < FIRST_ANSWERS {
+            self.first.merge(&observation.service_time);
+        }
+    }
+
+    /// Completes the record of a warm-up that is over.
+    pub(super) fn conclude(&self, warm_up: &mut WarmUp) {
+        let (settled, is_bound) = self.settled(warm_up.rule.look);
+        let last = self.ends.len().saturating_sub(1);
+        let end = self.ends.get(if warm_up.steady { settled } else { last });
+        if let Some((settled, cpu)) = end {
+            warm_up.settled = Some(*settled);
+            warm_up.settled_is_bound = warm_up.steady && is_bound;
+            warm_up.settled_cpu = *cpu;
+        }
+        warm_up.first_answers = self.first.count();
+        warm_up.first_p99 = self.first.quantile(0.99);
+    }
+
+    /// With which slice throughput and CPU time per answer had settled, and whether it may have been an earlier one.
+    fn settled(&self, look: u32) -> (usize, bool) {
+        let half = (look as usize / 2).max(1);
+        let per_cpu: Vec<f64> = self.costs.iter().map(|cost| 1.0 / cost).collect();
+        // Slices without CPU time would shift the others.
+        let per_cpu = Some(&per_cpu).filter(|all| all.len() == self.throughputs.len());
+        let last = per_cpu.and_then(|per_cpu| last_below(per_cpu, half));
+        let last = last.max(last_below(&self.throughputs, half));
+        // Half of a window's values are below before its median is.
+        let hidden = half.div_ceil(2);
+        last.map_or((hidden - 1, true), |place| (place + hidden, false))
     }
 
     /// The trends over the last `look` slices, of throughput and of CPU time per answer.
@@ -104,6 +144,14 @@ fn trend(values: &[f64], look: u32) -> Option<f64> {
     let (earlier, later) = values[last..].split_at(half);
     let earlier = median(earlier).filter(|earlier| *earlier > 0.0)?;
     Some(median(later)? / earlier - 1.0)
+}
+
+/// The place of the last window of so many values whose median is clearly below that of the last two windows ([`SETTLED`]).
+fn last_below(values: &[f64], window: usize) -> Option<usize> {
+    let last = &values[values.len().saturating_sub(2 * window)..];
+    let least = median(last)? * (1.0 - SETTLED);
+    let is_below = |window: &[f64]| median(window).is_some_and(|median| median < least);
+    values.windows(window).rposition(is_below)
 }
 
 fn median(values: &[f64]) -> Option<f64> {
@@ -142,6 +190,52 @@ mod tests {
             };
             assert!(near, "{throughputs:?} by {look}: {found:?}");
         }
+    }
+
+    /// What is said of slices with this throughput and CPU time per answer.
+    fn settled(throughputs: &[f64], costs: &[f64], look: u32) -> (usize, bool) {
+        let course = Course {
+            throughputs: throughputs.to_vec(),
+            costs: costs.to_vec(),
+            ..Course::default()
+        };
+        course.settled(look)
+    }
+
+    fn after(slow: usize, speed: f64) -> Vec<f64> {
+        let slow = vec![speed; slow];
+        slow.into_iter().chain([100.0; 12]).collect()
+    }
+
+    #[test]
+    fn a_member_has_settled_with_the_first_slice_that_is_nearly_as_good_as_the_last_ones() {
+        for (look, hidden) in [(1, 1), (2, 1), (6, 2), (8, 2), (20, 5)] {
+            for slow in 0..10 {
+                let expected = if slow < hidden {
+                    (hidden - 1, true)
+                } else {
+                    (slow, false)
+                };
+                let found = settled(&after(slow, 60.0), &[], look);
+                assert_eq!(found, expected, "{slow} by {look}");
+                let found = settled(&after(slow, 95.0), &[], look);
+                assert_eq!(found, (hidden - 1, true), "{slow} by {look}");
+            }
+        }
+        // One slice that the machine spoiled is no slow server.
+        let mut values = after(0, 0.0);
+        values[3] = 10.0;
+        assert_eq!(settled(&values, &[], 8), (1, true));
+        assert_eq!(settled(&[], &[], 8), (1, true));
+    }
+
+    #[test]
+    fn a_member_whose_answers_become_cheaper_has_not_settled() {
+        let costs: Vec<f64> = after(5, 160.0);
+        assert_eq!(settled(&after(2, 60.0), &costs[3..], 8), (2, false));
+        assert_eq!(settled(&after(2, 100.0), &costs[3..], 8), (2, false));
+        // What lacks CPU time in some slices cannot be placed.
+        assert_eq!(settled(&after(3, 100.0), &costs[3..], 8), (1, true));
     }
 
     #[test]

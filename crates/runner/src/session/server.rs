@@ -17,8 +17,11 @@ use crate::{
     secret,
 };
 
-/// How often it is asked until it answers.
-const POLL: Duration = Duration::from_millis(5);
+/// A server that is not ready is asked again after one part in so many of the time since its start, so that the time to its
+/// first answer is known to 2 %, …
+const POLL: u32 = 50;
+/// … but after the first of these times at the earliest, and after the second one at the latest.
+const POLLS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(5)];
 /// How long the last words of a server may take to its log on a busy machine.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a stack may take to end after SIGTERM.
@@ -198,7 +201,8 @@ impl Server {
                 );
                 return Err(failed(program, with_end(reason, stopped)));
             }
-            std::thread::sleep(POLL);
+            let [least, most] = POLLS;
+            std::thread::sleep((started.elapsed() / POLL).clamp(least, most));
         }
         let ready = started.elapsed();
         if !belongs_to_tree(port, child.supervisor_pid()) {

@@ -119,10 +119,7 @@ impl<'a> LoadAt<'a> {
         let group = |number: usize| {
             let target = self.target(number);
             let is_placed = !self.has_failed(number) && !self.overloads(number).are_most();
-            is_placed.then(|| Group {
-                yardsticks: target.is_some_and(|target| target.role == StackRole::Yardstick),
-                cpus: self.cpus(number) as u32,
-            })
+            is_placed.then(|| group(self.record, target))
         };
         stacks.map(group).chain([None, None]).collect()
     }
@@ -286,10 +283,18 @@ impl Numbering for LoadAt<'_> {
     }
 
     fn cpus(&self, number: usize) -> f64 {
-        let all = self.record.header.plan.pinning.server_cpus();
-        // Controls have no record, and are given all that there is.
-        let own = self.target(number).and_then(|record| record.cpus);
-        own.map_or(all, |cpus| all.min(cpus as usize)).max(1) as f64
+        f64::from(group(self.record, self.target(number)).cpus)
+    }
+}
+
+/// Whom a stack is ranked with. Controls have no record, and are given all CPUs that there are.
+pub(super) fn group(record: &SessionRecord, target: Option<&TargetRecord>) -> Group {
+    let all = record.header.plan.pinning.server_cpus();
+    let own = target.and_then(|target| target.cpus);
+    let cpus = own.map_or(all, |cpus| all.min(cpus as usize));
+    Group {
+        yardsticks: target.is_some_and(|target| target.role == StackRole::Yardstick),
+        cpus: cpus.max(1) as u32,
     }
 }
 

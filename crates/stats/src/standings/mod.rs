@@ -5,6 +5,7 @@
 //! | which heats count, and the numbers of members | [`at`] |
 //! | rankings and the rest of a load | `load` |
 //! | a stack's row | `row` |
+//! | how stacks start | `starts` |
 //! | a stack beside itself | `twin` |
 //! | published tables beside what was measured | `published` |
 //! | what may change a decision | `warnings` |
@@ -14,6 +15,7 @@ mod at;
 mod load;
 mod published;
 mod row;
+mod starts;
 mod time;
 pub(crate) mod twin;
 mod types;
@@ -28,8 +30,8 @@ use deadheat_model::{
 pub use at::LoadAt;
 pub use types::{
     Absent, AbsentBecause, Agreement, Behind, Bound, Figure, HeatFigure, LoadStandings, Measure,
-    MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, Table, TableSides, TimeSpent,
-    Twin,
+    MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, StartAtLoad, StartFigure,
+    StartRow, StartTable, Table, TableSides, TimeSpent, Twin,
 };
 
 use crate::heats::Settings;
@@ -49,6 +51,7 @@ pub fn standings(record: &SessionRecord) -> Standings {
     let absent: Vec<Absent> = targets.flat_map(|one| absent(plan, one)).collect();
     Standings {
         warnings: warnings::of(record, &loads),
+        starts: starts::tables(record, &settings),
         time: time::spent(record),
         published: published::tables(record, &loads, &absent),
         absent,

@@ -39,8 +39,6 @@ impl Found<'_> {
         let cpus = at.cpus(member);
         let sound = || at.sound(member);
         let slices = || at.slices(member);
-        let seconds = |time: Option<std::time::Duration>| time.map(|time| time.as_secs_f64());
-        let warm_ups = || sound().filter_map(|one| one.warm_up);
         let all: usize = at
             .places(member)
             .map(|(heat, place)| {
@@ -90,16 +88,13 @@ impl Found<'_> {
             p50_seconds,
             p99_seconds,
             uneven: waiting.and_then(|waiting| waiting.uneven),
-            behind: self.behind(member),
+            behind: Behind::of(self.ranking, member),
             half_width: self.ranking.half_width(member),
             spread: self.fit.spread(member),
             memory: Memory {
-                idle_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.idle))),
                 mean_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.mean))),
                 peak_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.peak))),
             },
-            ready_seconds: median(sound().filter_map(|one| seconds(one.ready))),
-            warm_up_seconds: median(warm_ups().map(|one| one.took.as_secs_f64())),
             unsteady_heats: at.unsteady_heats(member),
             overloads: at.overloads(member).in_words(),
             heats: sound().count() as u32,
@@ -114,18 +109,6 @@ impl Found<'_> {
             failures: failures.collect(),
             course: at.heat_figures(member),
         }
-    }
-
-    /// How the best stands to a member.
-    fn behind(&self, member: usize) -> Option<Behind> {
-        let best = self.ranking.places.first()?.member;
-        let mut pairs = self.ranking.pairs.iter();
-        let pair = pairs.find(|pair| (pair.better, pair.worse) == (best, member))?;
-        Some(Behind {
-            ratio: pair.ratio?,
-            interval: pair.interval,
-            verdict: pair.verdict,
-        })
     }
 }
 

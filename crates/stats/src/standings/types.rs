@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::{
     heats::{Group, LimitedBy, Look, Ranking, Settings, Verdict},
+    interval::LogMean,
     load::Uneven,
     order_statistic::Interval,
 };
@@ -24,6 +25,10 @@ pub struct Standings {
     /// Published tables that the session repeats, each beside what was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<TableSides>,
+    /// How the stacks start: a table for each CPU budget, the largest first, then one of yardsticks. Empty if they ran
+    /// already.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<StartTable>,
     /// Where the time went.
     pub time: TimeSpent,
     /// What may change a decision or helps to read the figures, the gravest first. The report has them among its own.
@@ -161,10 +166,6 @@ pub struct Row {
     pub spread: Option<f64>,
     /// Memory of its process tree.
     pub memory: Memory,
-    /// From the process's start to its first correct answer, in seconds: the median over heats.
-    pub ready_seconds: Option<f64>,
-    /// Load until it was steady, in seconds: the median over heats.
-    pub warm_up_seconds: Option<f64>,
     /// Heats in which it was not steady: at the end of its warm-up, or because it still became faster while it was
     /// counted.
     pub unsteady_heats: u32,
@@ -236,15 +237,102 @@ pub struct Behind {
     pub verdict: Verdict,
 }
 
+impl Behind {
+    /// How the best of a ranking stands to a member; `None` for the best itself, or if they cannot be compared.
+    pub fn of(ranking: &Ranking, member: usize) -> Option<Self> {
+        let best = ranking.places.first()?.member;
+        let mut pairs = ranking.pairs.iter();
+        let pair = pairs.find(|pair| (pair.better, pair.worse) == (best, member))?;
+        Some(Self {
+            ratio: pair.ratio?,
+            interval: pair.interval,
+            verdict: pair.verdict,
+        })
+    }
+}
+
 /// Bytes of memory (PSS of the process tree): medians over heats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Memory {
-    /// When it had just become ready.
-    pub idle_bytes: Option<f64>,
     /// The mean over the rounds.
     pub mean_bytes: Option<f64>,
     /// The largest that was read in the rounds.
     pub peak_bytes: Option<f64>,
+}
+
+/// Stacks of one CPU budget, or yardsticks, by how they start.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StartTable {
+    /// Who they are.
+    pub group: Group,
+    /// The stacks, the first to answer first.
+    pub rows: Vec<StartRow>,
+}
+
+/// How a stack starts. Each heat is a fresh start, and has one value of each figure.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StartRow {
+    /// The stack, under its variant.
+    pub target: TargetId,
+    /// Starts that came to a right answer, over all loads: they are the same whatever load follows.
+    pub starts: u32,
+    /// Starts that did not.
+    pub failed_starts: u32,
+    /// From the process's start to its first right answer, in seconds.
+    pub first_answer_seconds: StartFigure,
+    /// Memory (PSS of the process tree) right after that, in bytes.
+    pub memory_at_rest_bytes: Option<StartFigure>,
+    /// What followed at each closed loop, in the order of the plan.
+    pub loads: Vec<StartAtLoad>,
+}
+
+impl StartRow {
+    /// What followed at a load.
+    pub fn at(&self, workload: &str, point: &str) -> Option<&StartAtLoad> {
+        let mut loads = self.loads.iter();
+        loads.find(|load| load.workload == workload && load.point == point)
+    }
+}
+
+/// A stack's first load after its starts.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StartAtLoad {
+    /// The workload's id.
+    pub workload: String,
+    /// The load point's id.
+    pub point: String,
+    /// Starts that this load followed.
+    pub starts: u32,
+    /// Of these, the ones after which the stack was not steady at the end of its warm-up.
+    pub unsteady_starts: u32,
+    /// If these are most of them: start and load until the end of the warm-up, in seconds, their median. Then the stack has
+    /// no time to steady.
+    pub not_steady_after_seconds: Option<f64>,
+    /// Start, and load until throughput and CPU time per answer were within 10 % of what they were at the end of the warm-up,
+    /// in seconds. Checks of answers between the two are not in it.
+    pub time_to_steady_seconds: Option<StartFigure>,
+    /// CPU time of the process tree from its start until then, in seconds.
+    pub cpu_to_steady_seconds: Option<StartFigure>,
+    /// The 99th percentile of service time of the first answers, in seconds, with a 95 % interval over the starts. It ranks
+    /// nobody, as no percentile of a closed loop does. `None` with fewer than 1,000 answers.
+    pub first_p99_seconds: Option<LogMean>,
+    /// How many answers these were: the fewest and the most of a start. They are whole slices of the warm-up.
+    pub first_answers: Option<[u64; 2]>,
+}
+
+/// A figure of starts with its place among the stacks of its table.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StartFigure {
+    /// The estimate, in the unit that the field names: this stack in a heat that is typical for the session.
+    pub value: f64,
+    /// The best and the worst rank that it can have, from 1; less is better. `None` for a yardstick.
+    pub rank: Option<crate::heats::Rank>,
+    /// Whether the value is an upper bound: the truth was over before it could be told.
+    pub is_upper_bound: bool,
+    /// How many times less the best has.
+    pub behind: Option<Behind>,
+    /// Half the width of the interval of its ratio to the best (0.03: ±3 %), as of a [`Row`].
+    pub half_width: Option<f64>,
 }
 
 /// A stack beside itself.

@@ -174,10 +174,7 @@ fn details(load: &LoadView, table: &TableView) -> Table {
         ],
     };
     let rest = [
-        column("idle mem", true, |row| bytes(row.memory.idle_bytes)),
         column("mean mem", true, |row| bytes(row.memory.mean_bytes)),
-        column("ready", true, |row| time(row.ready_seconds)),
-        column("warm-up", true, |row| time(row.warm_up_seconds)),
         column("CPUs busy", false, |row| number(row.busy, words::percent)),
         column("heats", false, |row| counted(row.heats.into())),
         column("spread", false, |row| number(row.spread, words::percent)),

@@ -4,6 +4,7 @@
 mod baselines;
 mod course;
 mod load;
+mod starts;
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     document::{Cell, Column, Document, Section, Table, Tone},
-    figure::{NONE, count, counted},
+    figure::{NONE, count},
     view::{Fact, StackFacts},
 };
 
@@ -41,6 +42,7 @@ pub fn document(view: &StandingsView) -> Document {
         .section(lead(view))
         .section(overview(view))
         .sections(view.loads.iter().map(|load| load::section(load, view)))
+        .section(starts::section(view))
         .section(published(view))
         .section(not_measured(view))
         .section(Section::new("Limits of this session").bullets(&details.caveats))
@@ -108,17 +110,13 @@ fn overview(view: &StandingsView) -> Section {
     let one = keys.len() == 1;
     let section = keys.into_iter().fold(section, |section, key| {
         let (yardsticks, Reverse(cpus)) = key;
-        let title = if yardsticks {
-            words::YARDSTICKS.to_owned()
-        } else {
-            counted(cpus as usize, "CPU")
-        };
+        let who = Group { yardsticks, cpus };
         let section = if one {
             section
         } else {
-            section.subtitle(title)
+            section.subtitle(words::group(who))
         };
-        section.table(group(view, Group { yardsticks, cpus }))
+        section.table(group(view, who))
     });
     section.aside(legend(view))
 }

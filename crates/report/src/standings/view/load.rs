@@ -161,11 +161,7 @@ fn of_table(header: &SessionHeader, load: &LoadStandings, table: &Table, many: b
     let figures = rows.iter().filter_map(|row| row.main);
     TableView {
         group: table.group,
-        title: if table.group.yardsticks {
-            Some(words::YARDSTICKS.to_owned())
-        } else {
-            many.then(|| crate::figure::counted(table.group.cpus as usize, "CPU"))
-        },
+        title: (many || table.group.yardsticks).then(|| words::group(table.group)),
         most: figures.map(|main| main.value).fold(0.0, f64::max),
         pairs: pairs(table, &table.ranking),
         rows,

@@ -15,7 +15,7 @@ use deadheat_model::{
     Warning,
     heats::{EndReason, SessionRecord},
 };
-use deadheat_stats::standings::Standings;
+use deadheat_stats::standings::{Standings, StartTable};
 
 use crate::view::clean;
 
@@ -44,6 +44,8 @@ pub struct StandingsView {
     pub alpha: f64,
     /// Each load, in the order of the plan.
     pub loads: Vec<LoadView>,
+    /// How the stacks start.
+    pub starts: Vec<StartTable>,
     /// Published tables that the session repeats, each beside what was measured.
     pub published: Vec<PublishedView>,
     /// How far the figures can be trusted, in a line without a full stop.
@@ -91,6 +93,7 @@ impl StandingsView {
             margin: header.plan.margin,
             alpha: header.plan.alpha,
             loads: load::loads(header, standings),
+            starts: standings.starts.clone(),
             published: published::published(header, standings),
             trust: trust::trust(standings, &warnings),
             warnings,

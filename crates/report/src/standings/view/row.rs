@@ -185,18 +185,6 @@ fn placed(figure: Figure, ranking: &Ranking, member: usize) -> Placed {
         value: figure.value,
         is_bound: figure.is_bound,
         rank: figure.rank,
-        behind: behind(ranking, member),
+        behind: Behind::of(ranking, member),
     }
-}
-
-/// How the best of a ranking stands to one of its members.
-fn behind(ranking: &Ranking, member: usize) -> Option<Behind> {
-    let best = ranking.places.first()?.member;
-    let mut pairs = ranking.pairs.iter();
-    let pair = pairs.find(|pair| (pair.better, pair.worse) == (best, member))?;
-    Some(Behind {
-        ratio: pair.ratio?,
-        interval: pair.interval,
-        verdict: pair.verdict,
-    })
 }

@@ -12,10 +12,12 @@ use deadheat_stats::{
         Alone, Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict,
         recorded::SliceLengths,
     },
+    interval::log_mean,
     load::Uneven,
     order_statistic::Interval,
     standings::{
-        Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, Table, Twin,
+        Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, StartAtLoad,
+        StartFigure, StartRow, StartTable, Table, Twin,
     },
 };
 
@@ -238,12 +240,9 @@ impl Load {
             half_width: main.half_width(member),
             spread: Some(0.021),
             memory: Memory {
-                idle_bytes: Some(stack.memory_mib * 0.6 * 1_048_576.0),
                 mean_bytes: Some(stack.memory_mib * 0.9 * 1_048_576.0),
                 peak_bytes: Some(stack.memory_mib * 1_048_576.0),
             },
-            ready_seconds: Some(0.02),
-            warm_up_seconds: Some(1.2),
             unsteady_heats: 0,
             heats: self.heats,
             slices: self.heats * 60,
@@ -262,6 +261,75 @@ impl Load {
             course: course(stack.rate, self.heats, 1),
         }
     }
+}
+
+/// How the stacks of these loads start: the larger, the later. The last one is steady after none of its starts.
+pub fn starts(loads: &[Load]) -> Vec<StartTable> {
+    let Some(first) = loads.iter().find(|load| load.heats > 0) else {
+        return Vec::new();
+    };
+    let stacks = &first.stacks;
+    let figures = |of: &dyn Fn(&Stack) -> f64, bounds: &[bool]| -> Vec<StartFigure> {
+        let figures: Vec<f64> = stacks.iter().map(of).collect();
+        let ranking = ranking(&figures, bounds, false, first.half_width, true);
+        let mut found: Vec<(usize, StartFigure)> = Vec::new();
+        for place in &ranking.places {
+            let figure = StartFigure {
+                value: place.figure,
+                rank: Some(place.rank),
+                is_upper_bound: place.is_bound,
+                behind: Behind::of(&ranking, place.member),
+                half_width: ranking.half_width(place.member),
+            };
+            found.push((place.member, figure));
+        }
+        found.sort_by_key(|(member, _)| *member);
+        found.into_iter().map(|(_, figure)| figure).collect()
+    };
+    let none = vec![false; stacks.len()];
+    let bounds: Vec<bool> = stacks.iter().map(|stack| stack.memory_mib < 10.0).collect();
+    let answer = figures(&|stack| stack.memory_mib / 1e3, &none);
+    let memory = figures(&|stack| stack.memory_mib * 0.6 * 1_048_576.0, &none);
+    let steady = figures(&|stack| stack.memory_mib / 20.0, &bounds);
+    let cpu = figures(&|stack| stack.memory_mib / 25.0, &bounds);
+    let at_load = |load: &Load, place: usize| {
+        let is_steady = place == 0 || place + 1 < stacks.len();
+        StartAtLoad {
+            workload: load.workload.clone(),
+            point: load.point().id,
+            starts: load.heats,
+            unsteady_starts: if is_steady { 0 } else { load.heats },
+            not_steady_after_seconds: (!is_steady).then_some(60.2),
+            time_to_steady_seconds: is_steady.then_some(steady[place]),
+            cpu_to_steady_seconds: is_steady.then_some(cpu[place]),
+            first_p99_seconds: log_mean(
+                &[2.0, 2.2, 1.9].map(|p99| stacks[place].p99_ms / 1e3 * p99),
+                0.95,
+            ),
+            first_answers: Some([1_003, 1_003 + (stacks[place].rate / 10.0) as u64]),
+        }
+    };
+    let closed = || loads.iter().filter(|load| !load.is_open);
+    let mut rows: Vec<StartRow> = stacks
+        .iter()
+        .enumerate()
+        .map(|(place, stack)| StartRow {
+            target: stack.name.parse().unwrap(),
+            starts: closed().map(|load| load.heats).sum(),
+            failed_starts: u32::from(place == 1),
+            first_answer_seconds: answer[place],
+            memory_at_rest_bytes: Some(memory[place]),
+            loads: closed().map(|load| at_load(load, place)).collect(),
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        let time = |row: &StartRow| row.first_answer_seconds.value;
+        time(a).total_cmp(&time(b))
+    });
+    vec![StartTable {
+        group: Group::stacks(1),
+        rows,
+    }]
 }
 
 /// What was answered in so many heats, each `step` after the one before: up and down by some percent.

@@ -253,8 +253,6 @@ fn expected(load: &LoadView, row: &RowView) -> Vec<String> {
         words::rank(row.main.and_then(|main| main.rank)),
         words::placed(row.cpu_us_per_request.as_ref(), words::cost),
         words::memory(row.memory.peak_bytes),
-        words::time(row.ready_seconds),
-        words::time(row.warm_up_seconds),
         words::row_verdict(load.measure, row),
     ];
     figures.into_iter().chain(percentiles).collect()

@@ -15,7 +15,7 @@ use deadheat_stats::{
     standings::{Absent, AbsentBecause, Standings, TimeSpent},
 };
 
-use super::fixture::{HEAT, Load};
+use super::fixture::{HEAT, Load, starts};
 
 /// A stack that has no figure.
 pub fn absent(name: &str, is: AbsentBecause, reason: &str, remedy: Option<&str>) -> Absent {
@@ -108,6 +108,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
     };
     let standings = Standings {
         settings: Settings::default(),
+        starts: starts(loads),
         loads: loads.iter().map(Load::standings).collect(),
         absent,
         published: Vec::new(),

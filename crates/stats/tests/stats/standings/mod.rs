@@ -2,6 +2,7 @@
 
 mod published;
 mod rows;
+mod starts;
 mod steered;
 mod verdicts;
 mod warnings;
