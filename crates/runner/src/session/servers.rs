@@ -231,6 +231,7 @@ mod tests {
                 slow_end: None,
                 alike: None,
                 is_change: false,
+                decide: Default::default(),
                 check: Default::default(),
             })
         };
