@@ -107,10 +107,15 @@ field() {
 
 verdict() {
   local said
-  # At a rate, several figures decide together.
-  said=$(field '.compared[0] // empty | [.ratios[:(.deciding // 1)][].verdict] |
-    if any(. == "worse") then "slower" elif any(. == "not-enough-data") then "undecided"
-    elif any(. == "better") then "faster" else "dead heat" end')
+  # Several figures may decide together, and a side that cannot take the rate that decides has none.
+  said=$(field '.compared[0] // empty | .ratios[:(.deciding // 1)] as $deciding
+    | [(.overloaded // [])[] | select(.decides).side] as $unable
+    | [$deciding[].verdict] + (if $unable == ["b"] then ["worse"] elif $unable == ["a"] then ["better"]
+      elif $unable != [] then ["not-enough-data"] else [] end)
+    | ($deciding != [] and all($deciding[]; .metric == "cpu-per-request")) as $cost
+    | if any(. == "worse") then (if $cost then "more expensive" else "slower" end)
+    elif any(. == "not-enough-data") or . == [] then "undecided"
+    elif any(. == "better") then (if $cost then "cheaper" else "faster" end) else "dead heat" end')
   if [[ -n $said ]]; then
     echo "$said"
   elif [[ -n $(field .b.failed) ]]; then
@@ -140,7 +145,7 @@ measure() {
   : "${DEADHEAT_CI_START:?the command that starts the service is missing: set 'start'}"
   export DEADHEAT_CI_START DEADHEAT_CI_DIRECTORY=${DEADHEAT_CI_DIRECTORY:-.}
   plain_name
-  local threshold=${DEADHEAT_CI_FAIL_IF_SLOWER:-} must_decide=no
+  local threshold=${DEADHEAT_CI_FAIL_IF_SLOWER:-} cost=${DEADHEAT_CI_FAIL_IF_COSTLIER:-} must_decide=no
   if is_true require-decision "${DEADHEAT_CI_REQUIRE_DECISION:-}"; then must_decide=yes; fi
   need git jq
 
@@ -184,6 +189,7 @@ START
   done <<<"${DEADHEAT_CI_OPTIONS:-}"
   if [[ -n ${DEADHEAT_CI_BUDGET:-} ]]; then options+=("--budget=$DEADHEAT_CI_BUDGET"); fi
   if [[ -n $threshold ]]; then options+=("--fail-if-slower=$threshold"); fi
+  if [[ -n $cost ]]; then options+=("--fail-if-costlier=$cost"); fi
   if [[ $must_decide == yes ]]; then options+=(--require-decision); fi
   # What the report calls the two sides.
   local into=${GITHUB_BASE_REF:-${CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-}} change='this commit'
@@ -223,7 +229,9 @@ START
     none) die "$((status > 1 ? status : 3))" 'nothing could be compared' ;;
   esac
   if [[ $status -gt 1 ]]; then die "$status" "deadheat compare ended with exit status $status"; fi
-  if [[ $status == 1 && $must_decide == yes && $found != slower ]]; then
+  if [[ $status == 1 && -n $cost ]]; then
+    die 1 'the head fails the check; the report says which bound it exceeds, or what is not excluded'
+  elif [[ $status == 1 && $must_decide == yes && $found != slower ]]; then
     die 1 'a slowdown is not excluded, and require-decision is true; a larger budget may exclude it'
   elif [[ $status == 1 && -n $threshold && $must_decide == no ]]; then
     die 1 "the head is slower by more than $threshold"
@@ -282,14 +290,16 @@ comment_text() {
   local request='pull request' number='[0-9]+(\.[0-9]+)?(e-?[0-9]+)?' verdict ratio low high base head text
   local fence=$'\x60\x60\x60'
   if [[ -n ${GITLAB_CI:-} ]]; then request='merge request'; fi
-  verdict=$(measured verdict 'faster|slower|dead heat|undecided|failed')
+  verdict=$(measured verdict 'faster|slower|cheaper|more expensive|dead heat|undecided|failed')
   ratio=$(measured ratio "$number") low=$(measured low "$number") high=$(measured high "$number")
   base=$(measured base '[0-9a-f]{40,64}') head=$(measured head '[0-9a-f]{40,64}')
   printf '<!-- deadheat %s -->\n### Deadheat%s\n\n' "$DEADHEAT_CI_NAME" "${DEADHEAT_CI_NAME:+: $DEADHEAT_CI_NAME}"
   case $verdict in
     faster) printf '✅ **This %s makes the service faster.**' "$request" ;;
     slower) printf '❌ **This %s makes the service slower.**' "$request" ;;
-    'dead heat') printf '✅ **Dead heat: this %s does not change how fast the service is.**' "$request" ;;
+    cheaper) printf '✅ **This %s makes requests cheaper.**' "$request" ;;
+    'more expensive') printf '❌ **This %s makes requests more expensive.**' "$request" ;;
+    'dead heat') printf '✅ **Dead heat: this %s makes no difference that counts.**' "$request" ;;
     undecided) printf '⚖️ **Undecided: whether this %s makes the service faster or slower is not known.**' "$request" ;;
     failed) printf '❌ **The service of this %s failed, so there is nothing to compare.**' "$request" ;;
     *) printf '⚠️ **Nothing could be compared.** The log of the job that measures says why.' ;;

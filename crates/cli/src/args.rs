@@ -15,7 +15,7 @@ use crate::{
     explicit_options::ExplicitOptions,
     heats::args::HeatArgs,
     import::ImportArgs,
-    load::{args::LoadArgs, rate::equal_rate},
+    load::{args::LoadArgs, rate::equal_rate_or_none},
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
@@ -174,7 +174,7 @@ pub(crate) struct RunArgs {
     ///
     /// RATE is a number of requests per second (`2000/s`); `common`, the largest of 1, 2, 5, 10 … that three quarters of the
     /// stacks can take at 70 % of their capacity; or `none`.
-    #[arg(long, value_name = "RATE", value_parser = equal_rate)]
+    #[arg(long, value_name = "RATE", value_parser = equal_rate_or_none)]
     pub(crate) rate: Vec<Option<OfferedRate>>,
     /// The price of a CPU for an hour, in any currency; shows that of a million requests at equal work
     #[arg(long, value_name = "PER-CPU-HOUR", value_parser = price, hide_short_help = true)]

@@ -58,9 +58,25 @@ pub struct Comparison {
     /// Whether B is A after a change that has a name, such as a pull request: reports say what the change makes of A.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_change: bool,
+    /// The quantity that the verdict is about.
+    #[serde(default)]
+    pub decide: Decide,
     /// The question about B beside the verdict. Measuring goes on until it has an answer.
     #[serde(default)]
     pub check: Check,
+}
+
+/// The quantity that decides a comparison: its verdict, and when measuring ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decide {
+    /// Throughput of the closed loop; at a rate of running servers response times as well.
+    #[default]
+    Throughput,
+    /// CPU time per request at equal work.
+    Cpu,
+    /// The 99th percentile of response time at equal work.
+    P99,
 }
 
 /// What a check of B fails for. It is fixed before anything is measured.
@@ -70,9 +86,19 @@ pub struct Check {
     /// time above 1.03.
     #[serde(default)]
     pub fail_if_slower: Option<f64>,
-    /// B also fails unless the measurement excludes a slowdown beyond that bound; without a bound, any slowdown.
+    /// B fails if it is proven to need more CPU time per request at equal work by more than this share (0.03).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_if_costlier: Option<f64>,
+    /// B also fails unless the measurement excludes what is beyond these bounds; without a bound, a verdict against B.
     #[serde(default)]
     pub require_decision: bool,
+}
+
+impl Check {
+    /// Whether it has a bound. Then that is the question, and not the verdict.
+    pub fn has_bound(&self) -> bool {
+        self.fail_if_slower.or(self.fail_if_costlier).is_some()
+    }
 }
 
 impl Comparison {

@@ -55,7 +55,6 @@ fn under_own_heading(arg: Arg) -> Arg {
     mut_arg("heat_time", |arg| arg.help("How long each heat loads its servers in turn [default: 10s]")),
     mut_arg("heats", |arg| arg.help("Number of heats of each comparison, with one checkpoint after them")),
     mut_arg("results", |arg| arg.help("The folder in which the search has its own [default: results]")),
-    mut_arg("rate", |arg| arg.hide(true)),
     mut_arg("arrivals", |arg| arg.hide(true)),
     mut_arg("max_connections", |arg| arg.hide(true)),
     mut_arg("stacks", |arg| arg.hide(true)),

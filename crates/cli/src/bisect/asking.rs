@@ -187,6 +187,7 @@ impl<'a> Asking<'a> {
             slow_end: Some(bad.contender("C")),
             alike: None,
             is_change: false,
+            decide: Default::default(),
             check: Default::default(),
         };
         let next = |record: &SessionRecord, spent: Duration| -> Step {
@@ -277,6 +278,7 @@ impl<'a> Asking<'a> {
             slow_end: None,
             alike: None,
             is_change: false,
+            decide: Default::default(),
             check: Default::default(),
         };
         let measured = self.measure(record, comparison, &[a, b], alpha, duel, names)?;

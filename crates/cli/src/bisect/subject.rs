@@ -35,8 +35,8 @@ use crate::{
     output, select,
 };
 
-/// Options that no command has. Throughput tells the commits apart, and a rate would fix it.
-const NOT_OF_COMMANDS: [&str; 4] = ["--database", "--rate", "--arrivals", "--max-connections"];
+/// Options that no command has.
+const NOT_OF_COMMANDS: [&str; 1] = ["--database"];
 /// Lines of a build's log that are shown when it fails.
 const TAIL: usize = 5;
 

@@ -1,6 +1,7 @@
 //! The command line of `deadheat compare`, as it is typed.
 
 use clap::{Arg, Args, ValueEnum, builder::Resettable};
+use deadheat_model::{comparison::Decide, workload::OfferedRate};
 use deadheat_stats::versus::Bounds;
 
 use crate::{
@@ -9,9 +10,12 @@ use crate::{
     elsewhere::ElsewhereArgs,
     explicit_options::ExplicitOptions,
     heats::args::HeatArgs,
-    load::args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
+    load::{
+        args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
+        rate::equal_rate,
+    },
     place::PlaceArgs,
-    values::{margin, share},
+    values::{margin, one_of, share},
 };
 
 const AFTER_HELP: &str = "\
@@ -27,8 +31,9 @@ What A and B may be, tried in this order, and both the same kind:
 The verdict on B: faster or slower (the interval of the ratio excludes 1), dead heat (the whole interval lies within
 --margin), or undecided. Between two sessions, a difference must also exceed 1 % (times: 5 %) and that of the null
 server, the same program in both.
-Throughput decides. With --rate both sides get the same rate, and the median and the p99 response time decide; a
-side that does not keep up with the rate is slower.
+Throughput decides, or what --decide names. With --rate, each heat also loads both commands or stacks at the same rate
+(equal work), and the report has CPU time per request and the p99 response time there. URLs are loaded at that rate
+alone, and the median and the p99 response time decide; a side that does not keep up with the rate is slower.
 Results are tested only after numbers of heats that are fixed in advance. Together these tests give at most 5 %
 of comparisons a wrong verdict.
 
@@ -36,11 +41,13 @@ For URLs and commands, the options under Load, Request, Connection and TLS, and 
 `deadheat load`, and hold for both sides.
 
 --fail-if-slower 3%: B fails if it is proven slower by more than 3 %: the whole interval of its throughput lies below 0.97
-of A's, or that of a response time above 1.03. CPU time and memory are shown and not judged.
+of A's, or that of a response time above 1.03. --fail-if-costlier 3%: the same of CPU time per request at equal work, above
+1.03. Memory is shown and not judged.
 
 The guide is docs/compare.md.
-Exit status: 0 compared, whatever the verdict; 1 B failed, or --fail-if-slower or --require-decision is not met; 2 wrong
-usage, or sessions that cannot be compared; 3 nothing could be compared; 130 interrupted before there was a verdict.";
+Exit status: 0 compared, whatever the verdict; 1 B failed, or --fail-if-slower, --fail-if-costlier or --require-decision
+is not met; 2 wrong usage, or sessions that cannot be compared; 3 nothing could be compared; 130 interrupted before
+there was a verdict.";
 
 const AFTER_SHORT_HELP: &str = "\
 A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands \
@@ -48,7 +55,7 @@ A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), tw
 --fail-if-slower did. All options: deadheat compare --help. The guide is docs/compare.md.";
 
 /// Options of `deadheat load` that the short help of other commands has, too.
-const OF_LOAD: [&str; 5] = ["connections", "rate", "method", "header", "body"];
+const OF_LOAD: [&str; 4] = ["connections", "method", "header", "body"];
 
 /// Leaves the other options of `deadheat load` to the long help.
 pub(crate) fn in_long_help(arg: Arg) -> Arg {
@@ -103,8 +110,11 @@ impl CompareArgs {
             b: String::new(),
             verdict: VerdictArgs {
                 margin: Bounds::default().margin,
+                decide: Decide::default(),
                 fail_if_slower: None,
+                fail_if_costlier: None,
                 require_decision: false,
+                rate: Vec::new(),
                 base: None,
                 change: None,
                 data: FilesArgs::default(),
@@ -126,12 +136,35 @@ pub(crate) struct VerdictArgs {
     /// Dead heat: the interval is within this much of 1
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Exit with 1 if B is proven slower by more than this: 3%. It measures until that is proven or excluded
+    /// The deciding quantity
+    ///
+    /// The verdict is about it, and measuring ends when that is known. The other figures are shown. Equal work is measured
+    /// for `cpu` and `p99`, at --rate or a common one.
+    #[arg(long, hide_default_value = true, default_value = "throughput", value_parser = one_of(&[
+        ("throughput", Decide::Throughput, "Requests per second of the closed loop (default)"),
+        ("cpu", Decide::Cpu, "CPU time per request at equal work"),
+        ("p99", Decide::P99, "The p99 response time at equal work"),
+    ]))]
+    pub(crate) decide: Decide,
+    /// Exit with 1 if B is proven slower by more than this, such as 3%
+    ///
+    /// It measures until that is proven or excluded.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// Exit with 1 unless a slowdown is excluded
+    /// The same of CPU time per request at equal work
+    ///
+    /// Exit with 1 if B is proven to need more of it, by more than this share of A's, or if B cannot take the rate and A can.
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub(crate) fail_if_costlier: Option<f64>,
+    /// Exit with 1 unless that, or any slowdown, is excluded
     #[arg(long)]
     pub(crate) require_decision: bool,
+    /// Load both at this rate as well (equal work); repeatable. URLs: at it alone
+    ///
+    /// RATE is a number of requests per second (`2000/s`), or `common`, the largest of 1, 2, 5, 10 … that both sides can take
+    /// at 70 % of their capacity. Without it, --decide cpu, --decide p99 and --fail-if-costlier take `common`.
+    #[arg(long, value_name = "RATE", value_parser = equal_rate, help_heading = MEASURING)]
+    pub(crate) rate: Vec<OfferedRate>,
     /// The report's name for A, such as the branch that B is to be merged into
     #[arg(long, value_name = "NAME", requires = "change", hide_short_help = true)]
     pub(crate) base: Option<String>,
@@ -190,7 +223,7 @@ pub(crate) const MEASURING: &str = "Measuring (not of sessions and records)";
     next_help_heading = MEASURING,
     mut_arg("budget", |arg| arg.help("The time that measuring may take [default: 5m]").long_help(Resettable::Reset)),
     mut_arg("heats", |arg| arg.help("Number of heats at each load, with one look after them").conflicts_with("budget")),
-    mut_arg("heat_time", |arg| arg.help("How long each heat loads both servers in turn [default: 10s]")),
+    mut_arg("heat_time", |arg| arg.help("How long each heat loads both servers in turn [default: 10s; with --decide cpu or p99 2s]")),
     mut_arg("results", |arg| arg.hide_short_help(true)),
     mut_arg("dry_run", |arg| arg.help("Print the plan, with its looks, and exit")),
 )]

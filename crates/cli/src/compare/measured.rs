@@ -6,7 +6,7 @@ use deadheat_model::{
     Wait,
     change::{Aspect, Change},
     comparison::{Contender, ContenderKind, Side as Which},
-    heats::{EndReason, PlannedLoad, SessionHeader, SessionRecord},
+    heats::{EndReason, Plan, PlannedLoad, SessionHeader, SessionRecord},
     session::TargetRecord,
     warning::note,
 };
@@ -32,6 +32,7 @@ pub(crate) fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
             starts: starts(&duel, look),
             folder: invocation::shown(folder),
             slices: duel.slice_lengths(),
+            equal_work: duel.equal_work_lengths(),
             took_seconds: walls.as_secs_f64(),
             ended: ended(record.end),
             seed: plan.seed,
@@ -156,10 +157,9 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
 
 fn conditions(header: &SessionHeader, folder: &Path) -> Vec<Fact> {
     let machine = &header.machine;
-    let loads = &header.plan.loads;
     let mut facts = vec![
-        Fact::new("load", self::loads(loads)),
-        Fact::new("generator", waiting(loads)),
+        Fact::new("load", loads(&header.plan)),
+        Fact::new("generator", waiting(&header.plan)),
         Fact::new("CPUs", pinning(&header.plan)),
         Fact::new("processor", &machine.cpu_model),
         Fact::new("kernel", &machine.kernel),
@@ -177,16 +177,17 @@ fn conditions(header: &SessionHeader, folder: &Path) -> Vec<Fact> {
 }
 
 /// The loads by name: "plaintext c50, users c100".
-pub(super) fn loads(loads: &[PlannedLoad]) -> String {
-    let named = loads.iter();
+pub(super) fn loads(plan: &Plan) -> String {
+    let named = plan.leading();
     let named = named.map(|one| format!("{} {}", one.workload, one.point.id));
     named.collect::<Vec<_>>().join(", ")
 }
 
 /// How the generator waits for answers.
-pub(super) fn waiting(loads: &[PlannedLoad]) -> String {
+pub(super) fn waiting(plan: &Plan) -> String {
     let polls = |one: &&PlannedLoad| one.heat.wait == Wait::Poll;
-    match loads.iter().filter(polls).count() {
+    let loads: Vec<&PlannedLoad> = plan.leading().collect();
+    match loads.iter().copied().filter(polls).count() {
         0 => "waits for answers asleep, because its CPUs are not its own".to_owned(),
         all if all == loads.len() => "waits for answers awake, on CPUs of its own".to_owned(),
         _ => "waits for answers awake, but asleep where a service shares its CPUs".to_owned(),

@@ -70,7 +70,7 @@ pub(crate) fn clash(args: &CompareArgs) -> Option<Vec<String>> {
         Comparands::Live(Live::Commands { .. }) => loads::somewhere(args),
         _ => return None,
     };
-    load::clash(&loads::options(&url, args))
+    load::clash(&loads::options(&url, args, loads::highest_rate(args)))
 }
 
 /// Options that have no meaning for what is compared.
@@ -99,6 +99,7 @@ fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exi
 pub(crate) fn check(args: &CompareArgs) -> Check {
     Check {
         fail_if_slower: args.verdict.fail_if_slower,
+        fail_if_costlier: args.verdict.fail_if_costlier,
         require_decision: args.verdict.require_decision,
     }
 }

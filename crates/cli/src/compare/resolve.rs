@@ -305,6 +305,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
     let read = [
         (given.of::<SessionsArgs>(), recorded && !reports),
         (given.among(&OF_VERDICTS), !reports),
+        (given.among(&OF_RATES), !recorded),
         (given.among(&["--base", "--change"]), !recorded),
         (given.of::<MeasureArgs>(), !recorded),
         (given.among(&OF_STARTS), commands || stacks),
@@ -321,10 +322,15 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
 
 /// Options of verdicts on measurements of Deadheat.
 const OF_VERDICTS: [&str; 3] = ["--fail-if-slower", "--require-decision", "--details"];
+/// Options of equal work, and of what may decide there.
+const OF_RATES: [&str; 3] = ["--rate", "--decide", "--fail-if-costlier"];
 /// Options of servers that are started. One that runs has its CPUs already, and listens where it does.
 const OF_STARTS: [&str; 4] = ["--pinning", "--start-timeout", "--slurm", "--address"];
-/// Options of `deadheat load` that say where a URL leads to. Commands listen where they are told to.
-pub(crate) const OF_URLS: [&str; 7] = [
+/// Options of `deadheat load` that say where a URL leads to, and how requests arrive at its rate. Commands listen where they
+/// are told to, and arrivals at equal work are always those of independent users.
+pub(crate) const OF_URLS: [&str; 9] = [
+    "--arrivals",
+    "--max-connections",
     "--i-may-load-this-host",
     "--unix-socket",
     "--resolve",

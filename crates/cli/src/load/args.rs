@@ -88,6 +88,9 @@ pub(crate) struct HostsArgs {
 pub(crate) struct PaceArgs {
     #[command(flatten)]
     pub(crate) steady: SteadyArgs,
+    /// Send at this rate (open loop), such as 5000/s or 300/m
+    #[arg(long, value_name = "RATE", value_parser = rate::rate)]
+    pub(crate) rate: Option<f64>,
     /// Closed loop: wait after each answer, like a user who reads it, such as 1s, 500ms..2s or exp:1s
     #[arg(long, value_name = "TIME", value_parser = think, hide_short_help = true)]
     pub(crate) think: Option<Think>,
@@ -106,9 +109,6 @@ pub(crate) struct SteadyArgs {
     /// Connections [default: 50]
     #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
     pub(crate) connections: Option<u32>,
-    /// Send at this rate (open loop), such as 5000/s or 300/m
-    #[arg(long, value_name = "RATE", value_parser = rate::rate)]
-    pub(crate) rate: Option<f64>,
     /// Open loop: how requests are spaced [default: uniform]
     #[arg(long, value_parser = one_of(&[
         ("uniform", Arrivals::Uniform, "Evenly"),

@@ -15,20 +15,29 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A rate of equal work: a number of whole requests per second, `common`, or `none`.
-pub(crate) fn equal_rate(text: &str) -> Result<Option<OfferedRate>, String> {
+/// A rate of equal work: a number of whole requests per second, or `common`.
+pub(crate) fn equal_rate(text: &str) -> Result<OfferedRate, String> {
     match text.trim() {
-        "none" => Ok(None),
-        "common" => Ok(Some(OfferedRate::Common)),
+        "common" => Ok(OfferedRate::Common),
         text => {
-            let rate = rate(text).map_err(|error| format!("{error}; or write common, or none"))?;
+            let rate = rate(text).map_err(|error| format!("{error}; or write common"))?;
             if rate.fract() != 0.0 || rate > f64::from(u32::MAX) {
                 return Err(format!(
                     "{text:?} is not a whole number of requests per second"
                 ));
             }
-            Ok(Some(OfferedRate::PerSecond(rate as u32)))
+            Ok(OfferedRate::PerSecond(rate as u32))
         }
+    }
+}
+
+/// A rate of equal work, or `none`.
+pub(crate) fn equal_rate_or_none(text: &str) -> Result<Option<OfferedRate>, String> {
+    match text.trim() {
+        "none" => Ok(None),
+        text => equal_rate(text)
+            .map(Some)
+            .map_err(|error| format!("{error}; or write none")),
     }
 }
 

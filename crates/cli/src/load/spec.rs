@@ -106,7 +106,7 @@ pub(crate) fn spec(
 fn schedule(args: &LoadArgs) -> Schedule {
     let pace = &args.pace;
     let connections = pace.steady.connections.unwrap_or(CONNECTIONS);
-    let stages = match pace.steady.rate {
+    let stages = match pace.rate {
         Some(rate) => vec![Stage::constant(rate)],
         None => pace.stage.clone(),
     };

@@ -104,7 +104,7 @@ fn json_has_what_the_text_rounds() {
     let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(
         (&json["schema"], &json["format"]),
-        (&6.into(), &"deadheat-compare".into())
+        (&7.into(), &"deadheat-compare".into())
     );
     assert_eq!(json["how"]["is"], "sessions");
     assert_eq!(json["bounds"]["margin"], 0.04);
@@ -122,7 +122,7 @@ fn json_has_what_the_text_rounds() {
     let gate = &json["gate"];
     assert_eq!(
         (&gate["failed"], &gate["cells"][1]["is"]),
-        (&true.into(), &"slower".into())
+        (&true.into(), &"worse".into())
     );
 }
 

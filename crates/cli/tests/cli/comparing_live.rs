@@ -335,6 +335,70 @@ fn commands_are_started_anew_for_each_heat_and_sampled() {
 }
 
 #[test]
+fn commands_are_loaded_at_one_rate_after_their_rounds_and_without_interruption() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let b = "cmd:env FAULT=unhurried python3 -I -S stacks/fake-one/./server.py";
+    let options = format!("{OF_COMMANDS} --rate 100/s --heats 2 --json");
+    let ended = start_commands(&root, GOOD, b, &options).wait().exits(0);
+    let record = comparison(&root);
+    let loads = &record.header.plan.loads;
+    assert_eq!(loads.len(), 2);
+    assert!(loads[1].is_measured_with(&loads[0]));
+    assert_eq!(root.told("started").len(), 4, "by the same processes");
+    for load in [0, 1] {
+        assert_eq!(record.complete_heats(load).count(), 2);
+    }
+    for heat in record.complete_heats(1) {
+        let [round] = &heat.rounds[..] else {
+            panic!("{} rounds", heat.rounds.len());
+        };
+        assert_eq!(round.len(), 2, "one slice of each side");
+        for (slice, member) in round.iter().zip(&heat.members) {
+            assert_eq!(member.offered_per_second, Some(100.0));
+            assert!(slice.tally.is_conserved() && slice.open.is_some());
+            assert!(
+                slice.window >= Duration::from_secs(2) && slice.guard >= Duration::from_secs(1)
+            );
+            assert!(slice.cpu.is_some());
+        }
+    }
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let ratios = json["compared"][0]["ratios"].as_array().expect("ratios");
+    assert_eq!(ratios[0]["metric"], "throughput", "which decides");
+    let at_rate = ratios.iter().find(|one| one["per_second"] == 100.0);
+    assert_eq!(at_rate.expect("a row")["metric"], "cpu-per-request");
+    let seconds = &json["how"]["equal_work"]["counted_seconds"];
+    assert!(seconds[0].as_f64() >= Some(2.0), "{seconds}");
+    assert!(
+        ended.stderr.contains("CPU time per request at 100/s"),
+        "{ended}"
+    );
+}
+
+#[test]
+fn a_rate_that_neither_side_can_take_is_the_result_where_the_cost_decides() {
+    let root = Root::with(&[Fake::good("fake-one")]);
+    let options = OF_COMMANDS.replace("--fail-if-slower 99%", "--fail-if-costlier 99%");
+    let options = format!("{options} --decide cpu --rate 900000/s --heats 2");
+    start_commands(&root, GOOD, GOOD, &options)
+        .wait()
+        .exits(0)
+        .says(&[
+            "Undecided: neither A nor B can take 900,000/s of GET /plaintext. Choose a lower --rate.",
+            "its capacity was below the rate in 2 of 2 heats",
+            "requests/s",
+        ]);
+    let options = format!("{OF_COMMANDS} --decide cpu --dry-run");
+    start_commands(&root, GOOD, GOOD, &options)
+        .wait()
+        .exits(0)
+        .says(&[
+            "one that both can take at 70 % of their capacity",
+            "CPU time per request at equal work",
+        ]);
+}
+
+#[test]
 fn the_budget_ends_what_takes_longer_than_was_thought() {
     let root = Root::with(&[Fake::good("fake-one")]);
     // Each start takes a second more than a start is thought to take, so that four heats do not fit.

@@ -216,7 +216,29 @@ fn what_has_no_meaning_is_refused_before_anything_is_sent() {
             "--urls paths",
             "the file names the paths",
         ),
+        (
+            urls,
+            "--decide cpu",
+            "--decide cpu: the CPU time of servers that run already is not known",
+        ),
+        (
+            urls,
+            "--fail-if-costlier 3% --rate 5/s",
+            "--fail-if-costlier: the CPU time of servers that run already is not known",
+        ),
+        (urls, "--decide p99", "add one, like --rate 1000/s"),
+        (
+            urls,
+            "--rate common",
+            "their capacity is not measured first",
+        ),
+        (urls, "--rate 5/s --rate 6/s", "at one rate alone"),
         (commands, "--insecure", "give --https"),
+        (
+            commands,
+            "--rate 5/s --arrivals uniform",
+            "--arrivals has no meaning for commands",
+        ),
         (
             commands,
             "--resolve 127.0.0.1 -4",
@@ -229,8 +251,8 @@ fn what_has_no_meaning_is_refused_before_anything_is_sent() {
         ),
         (
             "go-a go-b",
-            "--rate 5/s -X PUT",
-            "--rate, --method have no meaning for stacks",
+            "--arrivals poisson -X PUT",
+            "--arrivals, --method have no meaning for stacks",
         ),
         (
             "go-a go-b",

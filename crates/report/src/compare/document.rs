@@ -3,6 +3,7 @@
 use deadheat_model::{
     Warning,
     change::{Aspect, Change},
+    words::rate,
 };
 use deadheat_stats::versus::{
     Compared, Fact, Gate, How, Metric, Ratio, Side, Subject, Verdict, Versus,
@@ -75,14 +76,29 @@ fn warnings(versus: &Versus) -> impl Iterator<Item = String> {
     failed.into_iter().chain(warnings)
 }
 
-/// Where one thing was compared at each load: the load, with a row for each metric.
+/// Where one thing was compared at each load: the load, and each rate there, with a row for each metric. What decides comes
+/// first.
 fn of_cells(versus: &Versus) -> impl Iterator<Item = Section> {
     let cells = versus.compared.iter();
     let cells = cells.filter(|cell| cell.subject.target.is_none());
-    cells.map(|cell| {
-        let rows = cell.ratios.iter();
-        let rows = rows.map(|ratio| (words::short(ratio.metric).to_owned(), ratio));
-        section(load(&cell.subject), rows.collect(), versus.is_judged())
+    cells.flat_map(|cell| {
+        let mut rates: Vec<Option<f64>> = Vec::new();
+        for ratio in &cell.ratios {
+            if !rates.contains(&ratio.per_second) {
+                rates.push(ratio.per_second);
+            }
+        }
+        let of_rate = |per_second: Option<f64>| {
+            let rows = cell.ratios.iter();
+            let rows = rows.filter(|ratio| ratio.per_second == per_second);
+            let rows = rows.map(|ratio| (words::short(ratio.metric).to_owned(), ratio));
+            let title = match per_second {
+                Some(per_second) => format!("{} at {}", load(&cell.subject), rate(per_second)),
+                None => load(&cell.subject),
+            };
+            section(title, rows.collect(), versus.is_judged())
+        };
+        rates.into_iter().map(of_rate).collect::<Vec<_>>()
     })
 }
 
@@ -170,9 +186,16 @@ fn notes(cells: &[Compared]) -> impl Iterator<Item = String> {
                 words::percent(drift)
             ))
         });
+        let unable = cell.overloaded.iter().map(|one| {
+            let per_second = rate(one.per_second);
+            format!(
+                "{}: {} cannot take {per_second} ({}).",
+                cell.subject, one.side, one.reason
+            )
+        });
         let own = cell.notes.iter();
         let own = own.map(|note| format!("{}: {}", cell.subject, note.in_full()));
-        drifts.chain(own).collect::<Vec<String>>()
+        drifts.chain(unable).chain(own).collect::<Vec<String>>()
     };
     cells.iter().flat_map(of_cell)
 }

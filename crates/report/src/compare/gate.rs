@@ -1,6 +1,7 @@
-//! What `--fail-if-slower` and `--require-decision` say, in sentences.
+//! What `--fail-if-slower`, `--fail-if-costlier` and `--require-decision` say, in sentences.
 
-use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Versus};
+use deadheat_model::words::rate;
+use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Metric, Versus};
 
 use super::{advantage::signed, words};
 use crate::figure::{counted, list};
@@ -17,44 +18,57 @@ pub(super) fn sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, S
 }
 
 fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
-    let of = |is: Gated| -> Vec<String> {
-        let cells = gate.cells.iter().filter(|cell| cell.is == is);
-        cells.map(shown).collect()
+    let asked = Asked::of(gate);
+    let of = |asked: Asked, is: Gated| -> Option<String> {
+        let cells = gate.cells.iter();
+        let cells = cells.filter(|cell| cell.is == is && asked.is_about(cell));
+        let cells: Vec<String> = cells.map(shown).collect();
+        (!cells.is_empty()).then(|| list(&cells))
     };
-    let (slower, excluded, open) = (
-        of(Gated::Slower),
-        of(Gated::Excluded),
-        of(Gated::NotExcluded),
-    );
+    let all = |is: Gated| {
+        asked
+            .iter()
+            .filter_map(move |asked| Some((*asked, of(*asked, is)?)))
+    };
     let options = options(&gate.check);
-    let slowdown = slowdown(&gate.check);
+    let events = |word: &str| {
+        let events: Vec<String> = asked
+            .iter()
+            .map(|asked| format!("{word} {}", asked.event()))
+            .collect();
+        events.join(" and ")
+    };
+    let worse = all(Gated::Worse);
+    let worse = worse.map(|(asked, cells)| format!("{b} is proven {}: {cells}.", asked.worse()));
+    let unable = gate.overloaded.iter().map(|one| {
+        let per_second = rate(one.per_second);
+        format!("{b} cannot take {per_second}, and A can: {}.", one.subject)
+    });
+    let against: Vec<String> = worse.chain(unable).collect();
+    let is_open = all(Gated::NotExcluded).next().is_some();
     let first = match () {
-        () if !slower.is_empty() => format!(
-            "{options}: failed. {b} is proven slower{}: {}.",
-            beyond(&gate.check),
-            list(&slower)
+        () if !against.is_empty() => format!("{options}: failed. {}", against.join(" ")),
+        () if gate.failed => format!(
+            "{options}: failed, because {} is not excluded.",
+            events("a")
         ),
-        () if gate.failed => format!("{options}: failed, because {slowdown} is not excluded."),
         () if !is_judged => format!("{options}: not judged, because there is no verdict."),
         () if gate.cells.is_empty() => {
             format!("{options}: not judged, because nothing that decides was compared.")
         }
-        () if open.is_empty() => format!("{options}: passed."),
-        () => format!(
-            "{options}: passed, undecided. No slowdown{} is proven.",
-            beyond(&gate.check)
-        ),
+        () if !is_open => format!("{options}: passed."),
+        () => format!("{options}: passed, undecided. {} is proven.", events("No")),
     };
     let mut sentences = vec![first];
-    if !open.is_empty() {
-        sentences.push(format!(
-            "Not excluded: {slowdown} of {}. More heats may decide it.",
-            list(&open)
-        ));
-    }
-    if !excluded.is_empty() {
-        sentences.push(format!("Excluded: {slowdown} of {}.", list(&excluded)));
-    }
+    let open = all(Gated::NotExcluded);
+    sentences.extend(open.map(|(asked, cells)| {
+        let event = asked.event();
+        format!("Not excluded: a {event} of {cells}. More heats may decide it.")
+    }));
+    let excluded = all(Gated::Excluded);
+    sentences.extend(
+        excluded.map(|(asked, cells)| format!("Excluded: a {} of {cells}.", asked.event())),
+    );
     if gate.not_judged > 0 && is_judged {
         sentences.push(format!(
             "Not judged, because not compared: {}.",
@@ -64,34 +78,95 @@ fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
     sentences
 }
 
+/// What a check asks about B: its speed or its cost, and the bound if there is one.
+#[derive(Clone, Copy)]
+struct Asked {
+    of_cost: bool,
+    bound: Option<f64>,
+}
+
+impl Asked {
+    fn of(gate: &Gate) -> Vec<Self> {
+        let Check {
+            fail_if_slower,
+            fail_if_costlier,
+            ..
+        } = gate.check;
+        if gate.check.has_bound() {
+            let bounds = [(false, fail_if_slower), (true, fail_if_costlier)];
+            let bounds = bounds.into_iter().filter(|(_, bound)| bound.is_some());
+            return bounds
+                .map(|(of_cost, bound)| Self { of_cost, bound })
+                .collect();
+        }
+        let of_cost = gate.cells.first().is_some_and(is_of_cost);
+        vec![Self {
+            of_cost,
+            bound: None,
+        }]
+    }
+
+    fn is_about(self, cell: &GateCell) -> bool {
+        self.of_cost == is_of_cost(cell)
+    }
+
+    /// "slowdown of more than 3 %".
+    fn event(self) -> String {
+        let what = if self.of_cost {
+            "rise in cost"
+        } else {
+            "slowdown"
+        };
+        let bound = self.bound.map(words::percent);
+        bound.map_or(what.to_owned(), |bound| {
+            format!("{what} of more than {bound}")
+        })
+    }
+
+    /// "slower by more than 3 %".
+    fn worse(self) -> String {
+        let what = if self.of_cost {
+            "more expensive"
+        } else {
+            "slower"
+        };
+        let bound = self.bound.map(words::percent);
+        bound.map_or(what.to_owned(), |bound| {
+            format!("{what} by more than {bound}")
+        })
+    }
+}
+
+fn is_of_cost(cell: &GateCell) -> bool {
+    cell.metric == Metric::CpuPerRequest
+}
+
 /// The cell, and by how much the figure that decides differs.
 fn shown(cell: &GateCell) -> String {
     let difference = signed(cell.ratio - 1.0);
     let metric = cell.metric.name();
     let interval = words::difference(cell.interval);
-    format!("{} ({metric} {difference}, {interval})", cell.subject)
+    let at = cell
+        .per_second
+        .map(|per_second| format!(" at {}", rate(per_second)));
+    let at = at.unwrap_or_default();
+    format!("{}{at} ({metric} {difference}, {interval})", cell.subject)
 }
 
 /// The options as they were typed.
 fn options(check: &Check) -> String {
-    let bound = check.fail_if_slower.map(words::percent);
-    let bound = bound.map(|bound| format!("--fail-if-slower {bound}"));
+    let bound = |option: &str, bound: Option<f64>| {
+        let bound = bound.map(words::percent);
+        bound.map(|bound| format!("{option} {bound}"))
+    };
     let decision = check
         .require_decision
         .then(|| "--require-decision".to_owned());
-    let given: Vec<String> = bound.into_iter().chain(decision).collect();
+    let given = [
+        bound("--fail-if-slower", check.fail_if_slower),
+        bound("--fail-if-costlier", check.fail_if_costlier),
+        decision,
+    ];
+    let given: Vec<String> = given.into_iter().flatten().collect();
     given.join(" ")
-}
-
-fn slowdown(check: &Check) -> String {
-    match check.fail_if_slower {
-        Some(bound) => format!("a slowdown of more than {}", words::percent(bound)),
-        None => "a slowdown".to_owned(),
-    }
-}
-
-/// The bound that a slowdown must exceed to fail, if there is one.
-fn beyond(check: &Check) -> String {
-    let bound = check.fail_if_slower.map(words::percent);
-    bound.map_or(String::new(), |bound| format!(" by more than {bound}"))
 }

@@ -15,7 +15,8 @@ use crate::{
 pub(crate) struct Report<'a> {
     /// The verdict as a sentence.
     headline: String,
-    /// What `--fail-if-slower` and `--require-decision` say; null in `deadheat report`, and without these options.
+    /// What `--fail-if-slower`, `--fail-if-costlier` and `--require-decision` say; null in `deadheat report`, and without these
+    /// options.
     gate: Option<&'a Gate>,
     #[serde(flatten)]
     versus: &'a Versus,
@@ -23,7 +24,7 @@ pub(crate) struct Report<'a> {
 
 impl Body for Report<'_> {
     const FORMAT: &'static str = "deadheat-compare";
-    const SCHEMA: u32 = 6;
+    const SCHEMA: u32 = 7;
 }
 
 /// The comparison as JSON over several lines that end with a newline.

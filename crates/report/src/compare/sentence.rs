@@ -1,5 +1,6 @@
 //! The verdict in a sentence that names the sides. Every ratio in it is above 1, so that nobody has to invert it.
 
+use deadheat_model::words::rate;
 use deadheat_stats::{
     sequential::Design,
     versus::{Compared, Ended, How, Metric, Ratio, Verdict, Versus},
@@ -152,7 +153,7 @@ fn without_verdict(versus: &Versus, cells: &[Compared], names: &Names) -> String
     };
     let advantage = Advantage::of(ratio);
     let [ahead, behind] = names.in_order(&advantage);
-    let load = &cell.subject.workload;
+    let load = at(&cell.subject.workload, ratio);
     let figure = match ratio.metric {
         Metric::Throughput => {
             format!(
@@ -204,19 +205,53 @@ fn checkpoint(design: &Design) -> String {
 
 /// The verdict on the only cell. `is_change`: B is A after a change, so that the sentence is about B.
 fn of_one(cell: &Compared, names: &Names, is_change: bool) -> String {
-    let load = &cell.subject.workload;
+    let workload = &cell.subject.workload;
+    if let Some(sentence) = overload(cell, names) {
+        return sentence;
+    }
     let Some(ratio) = cell.decisive() else {
-        return format!("Undecided at {load}: both sides have no figure in common.");
+        return format!("Undecided at {workload}: both sides have no figure in common.");
     };
+    let load = &at(workload, ratio);
     match ratio.verdict {
-        Verdict::Better | Verdict::Worse => different(cell, ratio, names, is_change),
+        Verdict::Better | Verdict::Worse => different(cell, ratio, load, names, is_change),
         Verdict::DeadHeat => equal(ratio, load, names),
         Verdict::NotEnoughData => undecided(ratio, load, names),
     }
 }
 
-fn different(cell: &Compared, ratio: &Ratio, names: &Names, is_change: bool) -> String {
-    let load = &cell.subject.workload;
+/// Where a ratio was measured: "GET /", "2,000/s of GET /".
+fn at(workload: &str, ratio: &Ratio) -> String {
+    match ratio.per_second {
+        Some(per_second) => format!("{} of {workload}", rate(per_second)),
+        None => workload.to_owned(),
+    }
+}
+
+/// Who cannot take a rate, if that is the verdict.
+fn overload(cell: &Compared, names: &Names) -> Option<String> {
+    let workload = &cell.subject.workload;
+    let Names { a, b } = names;
+    let verdict = cell.verdict();
+    cell.overloads().find_map(|rate_of| {
+        let one = rate_of.iter().flatten().next()?;
+        let load = format!("{} of {workload}", rate(one.per_second));
+        match (rate_of, verdict) {
+            ([Some(_), Some(_)], _) => Some(format!(
+                "Undecided: neither {a} nor {b} can take {load}. Choose a lower --rate."
+            )),
+            ([None, Some(_)], Verdict::Worse) => {
+                Some(format!("{b} cannot take {load}, and {a} can."))
+            }
+            ([Some(_), None], Verdict::Better) => {
+                Some(format!("{a} cannot take {load}, and {b} can."))
+            }
+            _ => None,
+        }
+    })
+}
+
+fn different(cell: &Compared, ratio: &Ratio, load: &str, names: &Names, is_change: bool) -> String {
     let advantage = Advantage::of(ratio);
     let [ahead, behind] = names.in_order(&advantage);
     let Names { a, b } = names;
@@ -230,6 +265,7 @@ fn different(cell: &Compared, ratio: &Ratio, names: &Names, is_change: bool) -> 
     };
     let metric = ratio.metric.name();
     match ratio.metric {
+        Metric::CpuPerRequest => costs(ratio, load, names, is_change),
         // Both sides have the same rate.
         Metric::Throughput if cell.deciding().len() > 1 => format!(
             "{behind} does not keep up with the rate at {load}: {ahead} gives {factor} as many answers{span}."
@@ -250,10 +286,44 @@ fn different(cell: &Compared, ratio: &Ratio, names: &Names, is_change: bool) -> 
     }
 }
 
+/// That B costs less or more than A. Its ratio is the share of A's cost, so that it may be below 1.
+fn costs(ratio: &Ratio, load: &str, names: &Names, is_change: bool) -> String {
+    let Names { a, b } = names;
+    let word = if ratio.ratio < 1.0 {
+        "cheaper"
+    } else {
+        "more expensive"
+    };
+    let digits = if (ratio.ratio - 1.0).abs() < 0.1 {
+        3
+    } else {
+        2
+    };
+    let by = unsigned(ratio.ratio - 1.0);
+    let span = ratio.interval.map_or(String::new(), |interval| {
+        format!(" ({:.digits$}–{:.digits$})", interval.low, interval.high)
+    });
+    let of = format!(
+        "{:.digits$}{span} of {a}'s CPU time per request",
+        ratio.ratio
+    );
+    if is_change {
+        format!("{b} makes {load} {by} {word} than {a}: {of}.")
+    } else {
+        format!("{b} is {by} {word} than {a} at {load}: {of}.")
+    }
+}
+
+/// A difference in percent, without its sign.
+fn unsigned(share: f64) -> String {
+    signed(share).trim_start_matches(['+', '−', '±']).to_owned()
+}
+
 fn equal(ratio: &Ratio, load: &str, names: &Names) -> String {
     let Names { a, b } = names;
     let what = match ratio.metric {
         Metric::Throughput => format!("{a} and {b}"),
+        Metric::CpuPerRequest => format!("the CPU times per request of {a} and {b}"),
         metric => format!("the {}s of {a} and {b}", metric.name()),
     };
     let most = ratio
@@ -283,7 +353,17 @@ fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
         return format!(
             "Undecided at {load}: {ahead} is {factor} as fast as {behind} ({span}), and only a difference of more than \
              {} counts.",
-            signed(ratio.rule.threshold).trim_start_matches('+')
+            unsigned(ratio.rule.threshold)
+        );
+    }
+    if let (Metric::CpuPerRequest, Some(interval)) = (ratio.metric, ratio.interval) {
+        let ends = [interval.low, interval.high].map(|end| {
+            let word = if end < 1.0 { "less" } else { "more" };
+            format!("{} {word}", unsigned(end - 1.0))
+        });
+        let [least, most] = ends;
+        return format!(
+            "Undecided at {load}: {b}'s CPU time per request is between {least} and {most} than {a}'s."
         );
     }
     let by = match ratio.metric {
@@ -305,9 +385,15 @@ fn of_many(cells: &[Compared], names: &Names) -> String {
         let cells = cells.iter();
         cells.filter(|cell| cell.verdict() == verdict).count()
     };
+    let mut deciding = cells.iter().flat_map(Compared::deciding);
+    let (worse, better) = if deciding.all(|ratio| ratio.metric == Metric::CpuPerRequest) {
+        ("more expensive in", "cheaper in")
+    } else {
+        ("slower in", "faster in")
+    };
     let kinds = [
-        (Verdict::Worse, "slower in"),
-        (Verdict::Better, "faster in"),
+        (Verdict::Worse, worse),
+        (Verdict::Better, better),
         (Verdict::DeadHeat, "in a dead heat in"),
         (Verdict::NotEnoughData, "undecided in"),
     ];

@@ -204,6 +204,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
             look,
             heats,
             slices,
+            equal_work,
             starts,
             took_seconds,
             ended,
@@ -221,16 +222,24 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 ),
                 looks(design, &alpha),
             ];
+            told.extend(equal_work.map(|lengths| {
+                format!(
+                    "Equal work: after the rounds of a heat, each side was loaded at the same rate for {} without \
+                     interruption, after {} that do not count.",
+                    span(lengths.counted_seconds),
+                    span(lengths.guard_seconds)
+                )
+            }));
             if let Some(look) = look {
-                let deciding = versus.compared.iter().map(|cell| cell.deciding);
-                let deciding = deciding.max().unwrap_or_default().max(1);
-                let parts = versus.compared.len().max(1) * deciding;
-                let cells = match (versus.compared.len(), deciding) {
+                let tested = versus.compared.iter().map(|cell| cell.tested);
+                let tested = tested.max().unwrap_or_default().max(1);
+                let parts = versus.compared.len().max(1) * tested;
+                let cells = match (versus.compared.len(), tested) {
                     (0 | 1, 1) => String::new(),
                     (cells, 1) => format!(", split over {cells} cells"),
-                    (0 | 1, _) => format!(", split over the {deciding} ratios that decide"),
+                    (0 | 1, _) => format!(", split over the {tested} ratios that are tested"),
                     (cells, _) => {
-                        format!(", split over {cells} cells with {deciding} ratios that decide")
+                        format!(", split over {cells} cells with {tested} ratios that are tested")
                     }
                 };
                 told.push(format!(
@@ -239,7 +248,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                     percent(look.spends),
                     level(1.0 - look.spends / parts as f64),
                 ));
-                if deciding > 1 {
+                if decides_in_open_loop(versus) {
                     told.push(open_loop(&versus.bounds));
                 }
             } else {
@@ -279,6 +288,12 @@ fn in_slices(slices: SliceLengths) -> String {
         span(slices.guard_seconds),
         seconds(slices.longest_gap_seconds)
     )
+}
+
+/// Whether response times of an open loop without a closed one decide.
+fn decides_in_open_loop(versus: &Versus) -> bool {
+    let mut deciding = versus.compared.iter().flat_map(|cell| cell.deciding());
+    deciding.any(|ratio| ratio.metric.is_response_time() && ratio.per_second.is_none())
 }
 
 /// What decides in an open loop.

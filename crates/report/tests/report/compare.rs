@@ -1,6 +1,9 @@
 //! A comparison in alternation, with names that want to break out.
 
-use deadheat_model::warning::{doubt, note};
+use deadheat_model::{
+    comparison::Side as Which,
+    warning::{doubt, note},
+};
 use deadheat_report::{
     compare::{document, headline, html, json},
     text::Screen,
@@ -9,7 +12,8 @@ use deadheat_stats::{
     heats::recorded::SliceLengths,
     sequential::Design,
     versus::{
-        Bounds, Check, Ended, Fact, How, Metric, NotCompared, Side, Subject, Versus,
+        Bounds, Check, Ended, Fact, How, Metric, NotCompared, Overloaded, Side, Subject, Verdict,
+        Versus,
         paired::{PairedCell, Series, at_look, unjudged},
     },
 };
@@ -20,6 +24,7 @@ use crate::standings::cases::HOSTILE;
 /// `--fail-if-slower 3%`.
 const SLOWER: Check = Check {
     fail_if_slower: Some(0.03),
+    fail_if_costlier: None,
     require_decision: false,
 };
 
@@ -45,6 +50,8 @@ pub fn versus(ratio: f64) -> Versus {
     });
     let cell = |workload: &str| PairedCell {
         deciding: 1,
+        tested: 1,
+        overloaded: Vec::new(),
         subject: subject(workload),
         series: vec![Series::of_pairs(
             Metric::Throughput,
@@ -72,6 +79,7 @@ pub fn versus(ratio: f64) -> Versus {
                 guard_seconds: [0.02; 2],
                 longest_gap_seconds: 0.3,
             }),
+            equal_work: None,
             took_seconds: 143.0,
             ended: Ended::Decided,
             seed: 7,
@@ -195,6 +203,8 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
         subject: subject("GET /"),
         series: vec![Series::of_pairs(metric, pairs)],
         deciding: 1,
+        tested: 1,
+        overloaded: Vec::new(),
         notes: Vec::new(),
     }];
     let whole = versus(1.0);
@@ -225,6 +235,7 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
                 guard_seconds: [0.02; 2],
                 longest_gap_seconds: 0.3,
             }),
+            equal_work: None,
             took_seconds: 60.0,
             ended: if is_judged {
                 Ended::Decided
@@ -312,6 +323,112 @@ fn the_verdict_names_the_sides_and_no_ratio_is_below_one() {
             && headline.ends_with("× faster than node a.js."),
         "{headline}"
     );
+}
+
+/// One cell whose cost at 2,000 requests per second decides: B at this ratio of A.
+fn costs(ratio: f64, is_change: bool) -> Versus {
+    let mut versus = one(Metric::CpuPerRequest, &pairs(10, ratio), true, is_change);
+    versus.compared[0].ratios[0].per_second = Some(2_000.0);
+    versus
+}
+
+#[test]
+fn where_the_cost_decides_b_is_cheaper_or_more_expensive() {
+    let cases = [
+        (
+            0.88,
+            false,
+            "python3 b.py is 12 % cheaper than node a.js at 2,000/s of GET /: 0.88 (0.87–0.89) of node a.js's CPU time per \
+             request.",
+        ),
+        (
+            1.05,
+            false,
+            "python3 b.py is 4.9 % more expensive than node a.js at 2,000/s of GET /: 1.0",
+        ),
+        (
+            0.88,
+            true,
+            "this pull request makes 2,000/s of GET / 12 % cheaper than main: 0.88 (0.87–0.89) of main's CPU time per request.",
+        ),
+        (
+            1.001,
+            false,
+            "A dead heat at 2,000/s of GET /: the CPU times per request of node a.js and python3 b.py differ by at most ",
+        ),
+    ];
+    for (ratio, is_change, expected) in cases {
+        let headline = headline(&costs(ratio, is_change));
+        assert!(headline.starts_with(expected), "{ratio}: {headline}");
+    }
+    let mut undecided = costs(1.0, false);
+    let ratio = &mut undecided.compared[0].ratios[0];
+    ratio.verdict = Verdict::NotEnoughData;
+    let interval = ratio.interval.as_mut().unwrap();
+    (interval.low, interval.high) = (0.95, 1.02);
+    assert_eq!(
+        headline(&undecided),
+        "Undecided at 2,000/s of GET /: python3 b.py's CPU time per request is between 5.0 % less and 2.0 % more than node \
+         a.js's."
+    );
+    let page = document(&undecided, None).text(screen());
+    assert!(page.contains("GET / c50 at 2,000/s"), "{page}");
+}
+
+#[test]
+fn a_gate_of_cost_says_what_it_found_beside_that_of_speed() {
+    let check = Check {
+        fail_if_costlier: Some(0.05),
+        ..SLOWER
+    };
+    let mut versus = costs(1.2, false);
+    let speed = one(Metric::Throughput, &pairs(10, 1.0), true, false);
+    let [costs, speed] =
+        [&mut versus, &mut speed.clone()].map(|one| one.compared[0].ratios[0].clone());
+    versus.compared[0].ratios = vec![speed, costs];
+    let gate = versus.gate(check);
+    let page = document(&versus, Some(&gate)).text(screen());
+    let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "--fail-if-slower 3 % --fail-if-costlier 5 %: failed. python3 b.py is proven more expensive by more than 5 %: GET / \
+         c50 at 2,000/s (CPU time per request +20 %",
+        "Excluded: a slowdown of more than 3 % of GET / c50 (throughput",
+    ] {
+        assert!(flat.contains(expected), "{expected}: {page}");
+    }
+}
+
+#[test]
+fn a_side_that_cannot_take_the_rate_is_the_headline() {
+    let mut versus = costs(1.0, false);
+    let cell = &mut versus.compared[0];
+    cell.deciding = 0;
+    let overloaded = |side| Overloaded {
+        side,
+        per_second: 5_000.0,
+        reason: "its capacity was below the rate in 8 of 8 heats".to_owned(),
+        decides: true,
+    };
+    cell.overloaded = vec![overloaded(Which::B)];
+    assert_eq!(
+        headline(&versus),
+        "python3 b.py cannot take 5,000/s of GET /, and node a.js can."
+    );
+    let check = Check {
+        fail_if_costlier: Some(0.05),
+        ..Check::default()
+    };
+    let gate = versus.gate(check);
+    let page = document(&versus, Some(&gate)).text(screen());
+    let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "B cannot take 5,000/s (its capacity was below the rate in 8 of 8 heats).",
+        "failed. python3 b.py cannot take 5,000/s, and A can: GET / c50.",
+    ] {
+        assert!(flat.contains(expected), "{expected}: {page}");
+    }
+    versus.compared[0].overloaded = vec![overloaded(Which::A), overloaded(Which::B)];
+    assert!(headline(&versus).starts_with("Undecided: neither "));
 }
 
 #[test]

@@ -28,6 +28,8 @@ use super::{
 
 /// What a server needs after a long freeze until its timers have come due.
 const COMING_TO: Duration = Duration::from_secs(1);
+/// How long a slice of the round that leads in is at most.
+pub(crate) const LONGEST_LEAD_IN: Duration = Duration::from_secs(1);
 /// The same before new connections are opened, when nothing is timed yet.
 const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
 /// How long the notice of a server's end may take where its requests were refused.
@@ -468,7 +470,7 @@ impl Course<'_, '_> {
                     continue;
                 }
                 let suited = self.places[index].plan.slice;
-                self.places[index].plan.slice = self.plan.slice;
+                self.places[index].plan.slice = self.plan.slice.min(LONGEST_LEAD_IN);
                 self.turn(index, 0, 1.0);
                 self.places[index].plan.slice = suited;
             }

@@ -29,6 +29,7 @@ mod url;
 mod warm_up;
 mod world;
 
+pub(crate) use engine::LONGEST_LEAD_IN;
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
 pub(crate) use judging::suited;
 pub(crate) use kept::Identity;

@@ -232,6 +232,7 @@ mod tests {
                 slow_end: None,
                 alike: None,
                 is_change: false,
+                decide: Default::default(),
                 check: Default::default(),
             })
         };

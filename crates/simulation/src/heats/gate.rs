@@ -40,7 +40,7 @@ pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> Gated {
     let design = Design::within(most, bounds.alpha).expect("two heats or more");
     let check = Check {
         fail_if_slower: Some(bound),
-        require_decision: false,
+        ..Check::default()
     };
     let sessions = (seeds.end - seeds.start) as u32;
     let (mut fails, mut undecided, mut heats) = (0, 0, 0);

@@ -6,6 +6,7 @@ use deadheat_model::{
     HeatRecord, LatencyHistogram,
     fault::TRANSPORT_FAILURES,
     heat::{MemberRecord, SliceFlag, SliceRecord},
+    words::counted,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -92,6 +93,49 @@ pub fn is_overloaded(heat: &HeatRecord, place: usize) -> bool {
     };
     let mut own = slices_of(heat, place);
     is_asked && (!was_loaded(heat, place) || own.any(fell_behind))
+}
+
+/// The heats in which a stack did not take a rate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Overloads {
+    /// Its capacity was below the rate, so that it was not loaded.
+    below: u32,
+    /// Requests waited for longer and longer.
+    behind: u32,
+    /// Heats in which it took part.
+    heats: u32,
+}
+
+impl Overloads {
+    /// Of these heats, in none of which the member at its place there failed.
+    pub(crate) fn of<'h>(heats: impl Iterator<Item = (&'h HeatRecord, usize)>) -> Self {
+        heats.fold(Self::default(), |mut found, (heat, place)| {
+            found.heats += 1;
+            if is_overloaded(heat, place) {
+                let is_loaded = was_loaded(heat, place);
+                found.behind += u32::from(is_loaded);
+                found.below += u32::from(!is_loaded);
+            }
+            found
+        })
+    }
+
+    /// Whether these are most of its heats: then it cannot take the rate.
+    pub(crate) fn are_most(&self) -> bool {
+        2 * (self.below + self.behind) > self.heats
+    }
+
+    /// Which they are, in words; `None` without any.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let of = |count: u32, what: &str| {
+            let heats = counted(self.heats, "heat");
+            (count > 0).then(|| format!("{what} in {count} of {heats}"))
+        };
+        let below = of(self.below, "its capacity was below the rate");
+        let behind = of(self.behind, "requests waited longer and longer");
+        let parts: Vec<String> = below.into_iter().chain(behind).collect();
+        (!parts.is_empty()).then(|| parts.join(", and "))
+    }
 }
 
 /// Why a member counts for nothing in a heat, if so: what was seen then, or too many requests that failed on the way.

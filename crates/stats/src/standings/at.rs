@@ -6,7 +6,6 @@ use deadheat_model::{
     heats::{EndReason, PlannedLoad, SessionRecord},
     session::TargetRecord,
     stack::StackRole,
-    words::counted,
 };
 
 use crate::{
@@ -14,7 +13,7 @@ use crate::{
         Course, Fit, Group, Look, Looks, Quantity, Ranking, Settings, of_fit,
         percentile::estimates_together,
         rankings,
-        recorded::{self, Numbering},
+        recorded::{self, Numbering, Overloads},
         within::{self, Estimate},
     },
     standings::{
@@ -95,16 +94,7 @@ impl<'a> LoadAt<'a> {
 
     /// In how many of its heats a stack did not take the rate.
     pub(crate) fn overloads(&self, number: usize) -> Overloads {
-        let places = self.sound_places(number);
-        places.fold(Overloads::default(), |mut found, (heat, place)| {
-            found.heats += 1;
-            if recorded::is_overloaded(heat, place) {
-                let is_loaded = recorded::was_loaded(heat, place);
-                found.behind += u32::from(is_loaded);
-                found.below += u32::from(!is_loaded);
-            }
-            found
-        })
+        Overloads::of(self.sound_places(number))
     }
 
     /// The record of a stack of this load.
@@ -241,36 +231,6 @@ impl<'a> LoadAt<'a> {
 
     fn alpha(&self) -> f64 {
         self.look.map_or(NO_VERDICT, |look| look.spends)
-    }
-}
-
-/// The heats in which a stack did not take a rate.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Overloads {
-    /// Its capacity was below the rate, so that it was not loaded.
-    below: u32,
-    /// Requests waited for longer and longer.
-    behind: u32,
-    /// Heats in which it took part.
-    heats: u32,
-}
-
-impl Overloads {
-    /// Whether these are most of its heats: then it cannot take the rate.
-    pub(crate) fn are_most(&self) -> bool {
-        2 * (self.below + self.behind) > self.heats
-    }
-
-    /// Which they are, in words; `None` without any.
-    pub(crate) fn in_words(&self) -> Option<String> {
-        let of = |count: u32, what: &str| {
-            let heats = counted(self.heats, "heat");
-            (count > 0).then(|| format!("{what} in {count} of {heats}"))
-        };
-        let below = of(self.below, "its capacity was below the rate");
-        let behind = of(self.behind, "requests waited longer and longer");
-        let parts: Vec<String> = below.into_iter().chain(behind).collect();
-        (!parts.is_empty()).then(|| parts.join(", and "))
     }
 }
 

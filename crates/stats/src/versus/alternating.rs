@@ -1,6 +1,8 @@
 //! A session of two sides, judged at its declared looks: from the record to what is measured next, what is compared, and
 //! what is not.
 
+mod counted;
+mod equal_work;
 mod rate;
 
 use std::time::Duration;
@@ -8,35 +10,22 @@ use std::time::Duration;
 use deadheat_model::{
     HeatRecord, LoadPoint,
     comparison::{Comparison, Contender, Side},
-    heat::{Freezing, HeatEnd, LONGEST_GAP, SliceRecord},
-    heats::{EndReason, LEAST_HEATS, NextHeat, SessionRecord, Step},
+    heat::HeatEnd,
+    heats::{EndReason, NextHeat, PlannedLoad, SessionRecord, Step},
     load::Protocol,
     plan::Pinning,
     session::{TargetRecord, TargetState},
-    warning::{Warning, note},
-    words::time_option,
 };
 
-use super::{
-    Bounds, Check, Compared, Gate, Metric, NotCompared, Subject, Verdict,
-    paired::{self, PairedCell, Series, quantity},
-    unsteady,
+use self::{
+    counted::{Counted, slices},
+    equal_work::{AtRate, is_part_of},
 };
+use super::{Bounds, Check, Compared, Gate, NotCompared, Subject, Verdict, paired};
 use crate::{
-    heats::{
-        self, Percentile, Quantity, Settings,
-        percentile::{Waiting, estimates},
-        recorded::{self, Numbering, SliceLengths},
-        within::{self, Estimate},
-    },
-    order_statistic::median,
+    heats::recorded::{self, SliceLengths},
     sequential::{Design, Look},
 };
-
-/// What an advised budget has to spare, because heats may take longer than those so far.
-const SPARE: f64 = 1.25;
-/// Nobody waits longer for a verdict.
-const MOST_SECONDS: f64 = 36_000.0;
 
 /// What a look found.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,11 +39,12 @@ pub struct Judged {
 impl Judged {
     /// Whether measuring on would change nothing: what is asked has an answer for everything that can be compared.
     pub fn is_final(&self, check: Check) -> bool {
-        let has_verdict = |cell: &Compared| cell.verdict() != Verdict::NotEnoughData;
-        match check.fail_if_slower {
-            _ if self.compared.is_empty() => true,
-            None => self.compared.iter().all(has_verdict),
-            Some(_) => Gate::of(&self.compared, 0, check).is_decided(),
+        let is_answered =
+            |cell: &Compared| cell.verdict() != Verdict::NotEnoughData || cell.is_hopeless();
+        match () {
+            () if self.compared.is_empty() => true,
+            () if check.has_bound() => Gate::of(&self.compared, 0, check).is_decided(),
+            () => self.compared.iter().all(is_answered),
         }
     }
 }
@@ -121,15 +111,39 @@ impl<'a> Duel<'a> {
 
     /// How long the slices of both sides were.
     pub fn slice_lengths(&self) -> Option<SliceLengths> {
-        let heats: Vec<&HeatRecord> = self.loads().flat_map(|load| self.heats(load)).collect();
+        self.lengths(PlannedLoad::leads)
+    }
+
+    /// How long both sides were loaded at a rate of equal work.
+    pub fn equal_work_lengths(&self) -> Option<SliceLengths> {
+        self.lengths(|load| !load.leads())
+    }
+
+    fn lengths(&self, of: impl Fn(&PlannedLoad) -> bool) -> Option<SliceLengths> {
+        let loads = self.plan_loads().filter(|(_, load)| of(load));
+        let heats: Vec<&HeatRecord> = loads.flat_map(|(index, _)| self.heats(index)).collect();
         SliceLengths::of(Side::BOTH.into_iter().map(|side| {
             let own = heats.iter().flat_map(|heat| slices(heat, side));
             own.collect()
         }))
     }
 
-    fn loads(&self) -> std::ops::Range<usize> {
-        0..self.record.header.plan.loads.len()
+    fn plan_loads(&self) -> impl Iterator<Item = (usize, &'a PlannedLoad)> {
+        self.record.header.plan.loads.iter().enumerate()
+    }
+
+    /// The loads with heats of their own, by their places in the plan.
+    fn loads(&self) -> impl Iterator<Item = usize> {
+        let leading = self.plan_loads().filter(|(_, load)| load.leads());
+        leading.map(|(index, _)| index)
+    }
+
+    /// Equal work in the heats of a load, by the places in the plan.
+    fn measured_with(&self, load: usize) -> impl Iterator<Item = usize> {
+        let closed = &self.record.header.plan.loads[load];
+        let with_it = self.plan_loads();
+        let with_it = with_it.filter(move |(_, one)| one.is_measured_with(closed));
+        with_it.map(|(index, _)| index)
     }
 
     /// The heats of a load that ran to their end.
@@ -188,7 +202,7 @@ impl<'a> Duel<'a> {
     pub fn judge(&self, look: Option<Look>) -> Judged {
         let bounds = &self.bounds();
         let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
-        for (index, load) in self.record.header.plan.loads.iter().enumerate() {
+        for (index, load) in self.plan_loads().filter(|(_, load)| load.leads()) {
             let subject = Subject {
                 target: None,
                 workload: load.workload.clone(),
@@ -196,17 +210,23 @@ impl<'a> Duel<'a> {
             };
             let heats = look.map_or(usize::MAX, |look| look.heats as usize);
             let sides = Side::BOTH.map(|side| self.failure_at(side, index));
+            let heats: Vec<&HeatRecord> = self.heats(index).take(heats).collect();
+            let at_rate = |index: usize| {
+                let parts = self.heats(index);
+                AtRate::of(parts.filter(|part| is_part_of(part, &heats)).collect())
+            };
             let counted = Counted {
                 duel: *self,
                 in_flight: self.in_flight(&load.point),
-                heats: self.heats(index).take(heats).collect(),
+                rates: self.measured_with(index).filter_map(at_rate).collect(),
+                heats,
             };
             let hindrance = if sides.iter().any(Option::is_some) {
                 Some(failures(&sides))
             } else if look.is_none() && counted.heats.is_empty() {
                 Some("it was stopped before the first heat ended".to_owned())
             } else {
-                counted.bounds()
+                counted.hindrance()
             };
             match hindrance {
                 None => cells.push(counted.cell(subject, look, bounds)),
@@ -266,8 +286,9 @@ impl<'a> Duel<'a> {
                 return Some(failure.in_words());
             }
         }
+        let parts: Vec<usize> = [load].into_iter().chain(self.measured_with(load)).collect();
         let heats = self.record.heats.iter();
-        let mut own = heats.filter(|heat| heat.load as usize == load);
+        let mut own = heats.filter(|heat| parts.contains(&(heat.load as usize)));
         own.find_map(|one| recorded::failure(&one.heat, side.member()))
     }
 }
@@ -294,298 +315,6 @@ fn failures(sides: &[Option<String>; 2]) -> String {
     let named =
         named.filter_map(|(side, reason)| Some(format!("{side} failed {}", reason.as_ref()?)));
     named.collect::<Vec<_>>().join("; ")
-}
-
-/// The slices of a side in a heat that count.
-fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &SliceRecord> {
-    recorded::slices_of(heat, side.member())
-}
-
-/// The heats at one load that count.
-struct Counted<'a> {
-    duel: Duel<'a>,
-    /// Requests of a closed loop that are always under way.
-    in_flight: u32,
-    heats: Vec<&'a HeatRecord>,
-}
-
-impl Counted<'_> {
-    /// Why nothing can be said of their throughput although nothing failed, if so.
-    fn bounds(&self) -> Option<String> {
-        let bounded = self.bounded();
-        if self.is_open() {
-            let limited = bounded.contains(&true).then(|| {
-                "the generator was the limit, so response times include its own delay: choose a lower rate, or add \
-                 CPUs for the generator"
-                    .to_owned()
-            });
-            return limited.or_else(|| self.too_few());
-        }
-        let said = |side: Side| {
-            format!(
-                "{side} is a lower bound: the generator was the limit, and the server had CPU time left"
-            )
-        };
-        // The slower one may be as fast as the other, and two bounds say nothing.
-        match bounded {
-            [true, true] => Some(format!("{}; so is B", said(Side::A))),
-            [true, false] if self.advantage() > 0.0 => Some(said(Side::A)),
-            [false, true] if self.advantage() < 0.0 => Some(said(Side::B)),
-            _ => None,
-        }
-    }
-
-    /// How far B's throughput is ahead of A's, on the logarithm; 0 when nobody knows.
-    fn advantage(&self) -> f64 {
-        let fit = heats::Fit::of(2, &self.throughputs(), &Settings::default());
-        let both = fit.advantage(1).zip(fit.advantage(0));
-        both.map_or(0.0, |(b, a)| b - a)
-    }
-
-    /// Whether the generator was the limit of a side in too many of its slices.
-    fn bounded(&self) -> [bool; 2] {
-        Side::BOTH.map(|side| {
-            let own = self.heats.iter().flat_map(|heat| slices(heat, side));
-            let (bounded, all) = own.fold((0_u32, 0_u32), |(bounded, all), slice| {
-                (bounded + u32::from(self.is_bounded(slice)), all + 1)
-            });
-            f64::from(bounded) > Settings::default().bounded * f64::from(all)
-        })
-    }
-
-    fn is_bounded(&self, slice: &SliceRecord) -> bool {
-        let cpus = self.cpus(slice.member as usize);
-        recorded::limited_by(slice, cpus, &Settings::default()).is_bound()
-    }
-
-    fn throughputs(&self) -> Vec<Vec<Estimate>> {
-        self.sliced(Quantity::Throughput)
-    }
-
-    /// The estimates of what slices have.
-    fn sliced(&self, quantity: Quantity) -> Vec<Vec<Estimate>> {
-        let settings = Settings::default();
-        let heats = self.heats.iter();
-        let heats = heats.map(|heat| recorded::heat(heat, self, &settings));
-        within::of_heats(&heats.collect::<Vec<_>>(), quantity)
-    }
-
-    /// A percentile of an open loop's response times.
-    fn times(&self, percent: f64) -> Vec<Vec<Estimate>> {
-        let heats = self.heats.iter();
-        let heats: Vec<Vec<Percentile>> = heats
-            .map(|heat| recorded::percentiles(percent, heat, self))
-            .collect();
-        estimates(percent, &heats, &Settings::default())
-    }
-
-    fn memory(&self) -> Series {
-        let of = |heat: &&HeatRecord| {
-            let memory = |side: Side| heat.members[side.member()].memory_here();
-            let peak = |side: Side| Some(memory(side)?.peak.unwrap_or(0) as f64);
-            peak(Side::A).zip(peak(Side::B))
-        };
-        let pairs: Vec<(f64, f64)> = self.heats.iter().filter_map(of).collect();
-        Series::of_pairs(Metric::MemoryPeak, &pairs)
-    }
-
-    /// Why the response times of an open loop cannot be judged, if so: whether a side keeps up says nothing of them.
-    fn too_few(&self) -> Option<String> {
-        let is_carried = |heat: &Vec<Estimate>| heat.len() == Side::BOTH.len();
-        let carried = self.times(50.0).iter().any(is_carried);
-        (!carried && !self.heats.is_empty()).then(|| {
-            "no heat has 200 answers of each side, which its median response time needs: choose longer heats \
-             (--heat-time) or a higher rate"
-                .to_owned()
-        })
-    }
-
-    fn is_open(&self) -> bool {
-        let slices = self.heats.iter().flat_map(|heat| heat.rounds.iter());
-        slices.flatten().any(|slice| slice.open.is_some())
-    }
-
-    fn cell(&self, subject: Subject, look: Option<Look>, bounds: &Bounds) -> PairedCell {
-        let series = |metric, heats| Series {
-            metric,
-            heats,
-            bounded: [false; 2],
-        };
-        let throughput = Series {
-            bounded: self.bounded(),
-            ..series(Metric::Throughput, self.throughputs())
-        };
-        let (mut all, deciding) = if self.is_open() {
-            // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so that
-            // its throughput decides, too.
-            let p50 = series(Metric::ResponseTimeP50, self.times(50.0));
-            let p99 = series(Metric::ResponseTimeP99, self.times(99.0));
-            (vec![p50, p99, throughput], 3)
-        } else {
-            (vec![throughput], 1)
-        };
-        let cost = self.sliced(quantity(Metric::CpuPerRequest));
-        all.push(series(Metric::CpuPerRequest, microseconds(cost)));
-        all.push(self.memory());
-        let mut cell = PairedCell {
-            subject,
-            series: all,
-            deciding,
-            notes: self.notes(),
-        };
-        if let Some(look) = look {
-            cell.notes.extend(self.undecided(&cell, look, bounds));
-        }
-        cell
-    }
-
-    /// How wide the interval is where there is no verdict, and how much more time would give one.
-    fn undecided(&self, cell: &PairedCell, look: Look, bounds: &Bounds) -> Option<Warning> {
-        let found = paired::at_look(std::slice::from_ref(cell), look, bounds);
-        let found = &found[0];
-        let ratio = found.decisive()?;
-        if found.verdict() != Verdict::NotEnoughData {
-            return None;
-        }
-        let interval = ratio.interval?;
-        let half = (interval.high / interval.low).ln() / 2.0;
-        let width = match half {
-            half if half < 0.5 => format!("±{:.1} %", 100.0 * half),
-            half => format!("a factor of {:.1} either way", half.exp()),
-        };
-        let of = if found.deciding > 1 {
-            format!(" of the {}", ratio.metric.name())
-        } else {
-            String::new()
-        };
-        let sentence = format!(
-            "Undecided: the interval{of} reaches {width} after {} heats.",
-            ratio.heats_a
-        );
-        let mut series = cell.series.iter();
-        let series = series.find(|series| series.metric == ratio.metric)?;
-        let more = series.heats_to_go(bounds.alpha / cell.deciding as f64, &ratio.rule);
-        let advice = more.map(|more| self.advice(self.heats.len() as u32 + more));
-        Some(note("undecided", sentence).advice(advice.unwrap_or_default()))
-    }
-
-    /// The option with which another comparison has so many heats of each load, in a sentence.
-    fn advice(&self, heats: u32) -> String {
-        let heats = heats.max(LEAST_HEATS);
-        let record = self.duel.record;
-        let all: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
-        let turn = all.as_secs_f64() / f64::from(self.duel.most_heats().max(1));
-        let seconds = turn * f64::from(heats);
-        let option = match record.header.plan.budget_seconds {
-            _ if seconds > MOST_SECONDS => return "No reasonable time would decide it.".to_owned(),
-            Some(_) => format!("--budget {}", time_option(seconds * SPARE)),
-            None => format!("--heats {heats}"),
-        };
-        format!("About {heats} heats may decide it ({option}).")
-    }
-
-    /// What to know although it counts.
-    fn notes(&self) -> Vec<Warning> {
-        let mut notes = Vec::new();
-        for side in Side::BOTH {
-            let members = || self.heats.iter().map(|heat| &heat.members[side.member()]);
-            let heats = self.heats.iter();
-            let heats = heats.filter(|heat| !recorded::is_steady(heat, side.member()));
-            notes.extend(unsteady(&side.to_string(), heats.count(), self.heats.len()));
-            let by_signals =
-                |freezing: &Option<Freezing>| matches!(freezing, Some(Freezing::Signals { .. }));
-            if members().any(|member| by_signals(&member.freezing)) {
-                let sentence = format!(
-                    "{side} was frozen by signals, because no control group can freeze it."
-                );
-                notes.push(note("frozen-by-signals", sentence));
-            }
-            notes.extend(self.uneven(side));
-            let own = self.heats.iter().flat_map(|heat| slices(heat, side));
-            if recorded::often_late(own) {
-                let sentence = format!(
-                    "{side} often waited for its turn for {} s or longer, in which idle connections may be closed.",
-                    LONGEST_GAP.as_secs()
-                );
-                notes.push(note("long-gaps", sentence));
-            }
-        }
-        notes.extend(self.bound_note());
-        notes.extend(rate::notes(&self.heats));
-        notes.extend(self.other_answers());
-        notes
-    }
-
-    /// That a closed loop's connections waited unevenly.
-    fn uneven(&self, side: Side) -> Option<Warning> {
-        let per_second = median(self.heats.iter().filter_map(|heat| {
-            let figures = recorded::figures(heat, Quantity::Throughput);
-            figures.get(side.member()).copied().flatten()
-        }));
-        let per_second = per_second.filter(|_| !self.is_open())?;
-        let heats: Vec<_> = self
-            .heats
-            .iter()
-            .map(|heat| (*heat, side.member()))
-            .collect();
-        let settings = Settings::default();
-        let waiting = Waiting::of(self.in_flight, per_second, &heats, &settings);
-        let sentence = format!("{side}'s connections waited unevenly: {}.", waiting.uneven?);
-        Some(note("uneven", sentence))
-    }
-
-    fn bound_note(&self) -> Option<Warning> {
-        let bounded = self.bounded();
-        let side = Side::BOTH.into_iter().find(|side| bounded[side.member()])?;
-        let sentence = format!(
-            "{side} may be faster still: the generator was the limit in some of its slices."
-        );
-        Some(note("generator-limited", sentence))
-    }
-
-    /// That the two sides answer with bodies of other lengths, so that they may do other work.
-    fn other_answers(&self) -> Option<Warning> {
-        let length = |side: Side| {
-            let own = self.heats.iter().flat_map(|heat| slices(heat, side));
-            let (bytes, answers) = own.fold((0, 0), |(bytes, answers), slice| {
-                let succeeded = slice.tally.succeeded;
-                (bytes + slice.body_bytes, answers + succeeded)
-            });
-            (answers > 0).then(|| bytes as f64 / answers as f64)
-        };
-        let (a, b) = (length(Side::A)?, length(Side::B)?);
-        ((a - b).abs() >= 0.5).then(|| {
-            let sentence = format!(
-                "The answers differ: A's bodies have {a:.0} bytes on average, B's have {b:.0}."
-            );
-            note("other-answers", sentence)
-                .with("a_bytes", a)
-                .with("b_bytes", b)
-        })
-    }
-}
-
-/// Both sides are in each heat, at the same places. A slow end after them is compared elsewhere ([`super::halfway`]).
-impl Numbering for Counted<'_> {
-    fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
-        (place < Side::BOTH.len()).then_some(place)
-    }
-
-    fn cpus(&self, number: usize) -> f64 {
-        let stack = self.duel.stack(Side::BOTH[number % 2]);
-        let cpus = stack.and_then(|stack| stack.cpus);
-        server_cpus(cpus, &self.duel.record.header.plan.pinning)
-    }
-}
-
-/// Seconds of cost as the metric has them.
-fn microseconds(mut heats: Vec<Vec<Estimate>>) -> Vec<Vec<Estimate>> {
-    let unit = Quantity::Cost.advantage(1e6);
-    heats
-        .iter_mut()
-        .flatten()
-        .for_each(|estimate| estimate.value += unit);
-    heats
 }
 
 /// The CPUs that a side's server may use, of those that its stack asks for.

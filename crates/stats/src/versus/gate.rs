@@ -1,10 +1,10 @@
-//! What a check of a change may rely on: `--fail-if-slower` and `--require-decision`.
+//! What a check of a change may rely on: `--fail-if-slower`, `--fail-if-costlier` and `--require-decision`.
 
-use deadheat_model::comparison::Check;
+use deadheat_model::comparison::{Check, Side as Which};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Compared, Direction, Metric, Ratio, Subject, Verdict, Versus};
+use super::{Compared, Direction, Metric, Overloaded, Ratio, Subject, Verdict, Versus};
 use crate::order_statistic::Interval;
 
 /// Whether B passes a check.
@@ -15,13 +15,27 @@ pub struct Gate {
     pub check: Check,
     /// Whether B failed it.
     pub failed: bool,
-    /// Every ratio that decides, in the order of the comparison.
+    /// Every ratio that it asks about, in the order of the comparison: those with a bound; without one, those that decide.
     pub cells: Vec<GateCell>,
-    /// Cells that were not judged: not compared, without a ratio that decides, or measured but stopped before a look.
+    /// Rates that it asks about and that B cannot take, and A can: B fails.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overloaded: Vec<GateOverload>,
+    /// Questions that were not judged: about cells that were not compared, have no such ratio, or were measured but stopped
+    /// before a look.
     pub not_judged: usize,
 }
 
-/// One ratio that decides on a cell.
+/// A rate that B cannot take, and A can.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GateOverload {
+    /// Which cell.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// The rate of equal work, in requests per second.
+    pub per_second: f64,
+}
+
+/// One ratio that a check asks about.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateCell {
     /// Which cell.
@@ -29,6 +43,12 @@ pub struct GateCell {
     pub subject: Subject,
     /// What the ratio is of.
     pub metric: Metric,
+    /// The rate of equal work at which it was measured, in requests per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<f64>,
+    /// The bound that it is tested against; without one, the verdict counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
     /// B's figure over A's.
     pub ratio: f64,
     /// The interval that decided.
@@ -41,9 +61,9 @@ pub struct GateCell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
-    /// B is proven slower by more than the bound; without a bound, slower: it fails.
-    Slower,
-    /// A slowdown beyond the bound is excluded: by the whole interval, or without a bound by the verdict.
+    /// B is proven worse by more than the bound; without a bound, worse: it fails.
+    Worse,
+    /// That B is worse by more than the bound is excluded: by the whole interval, or without a bound by the verdict.
     Excluded,
     /// Neither.
     NotExcluded,
@@ -52,36 +72,64 @@ pub enum Gated {
 impl Gate {
     /// Whether B passes `check` by these cells, beside which so many were not judged.
     pub fn of(compared: &[Compared], not_judged: usize, check: Check) -> Self {
-        let judged = |cell: &Compared| {
-            let subject = cell.subject.clone();
-            let cells = cell.deciding().iter().map(|ratio| GateCell {
-                subject: subject.clone(),
-                metric: ratio.metric,
-                ratio: ratio.ratio,
-                interval: ratio.interval,
-                is: gated(ratio, check.fail_if_slower),
-            });
-            cells.collect::<Vec<_>>()
-        };
-        let (judgeable, unjudged): (Vec<&Compared>, Vec<&Compared>) = compared
-            .iter()
-            .partition(|cell| !cell.deciding().is_empty());
         let mut gate = Self {
             check,
             failed: false,
-            cells: judgeable.into_iter().flat_map(judged).collect(),
-            not_judged: not_judged + unjudged.len(),
+            cells: Vec::new(),
+            overloaded: Vec::new(),
+            not_judged,
         };
-        let fails_if_slower = check.fail_if_slower.is_some() || check.require_decision;
-        gate.failed = (fails_if_slower && gate.has(Gated::Slower))
-            || (check.require_decision && gate.is_open());
+        let verdict = [(Question::Verdict, None)];
+        let slower = (Question::Slower, check.fail_if_slower);
+        let bounds = [slower, (Question::Costlier, check.fail_if_costlier)];
+        let bounds: Vec<_> = bounds.into_iter().filter(|one| one.1.is_some()).collect();
+        let asked = if check.has_bound() {
+            &bounds[..]
+        } else {
+            &verdict
+        };
+        for cell in compared {
+            for (question, bound) in asked {
+                let of = |ratio: &Ratio| GateCell {
+                    subject: cell.subject.clone(),
+                    metric: ratio.metric,
+                    per_second: ratio.per_second,
+                    bound: *bound,
+                    ratio: ratio.ratio,
+                    interval: ratio.interval,
+                    is: gated(ratio, *bound),
+                };
+                let found = question.ratios(cell).map(of);
+                let before = gate.cells.len();
+                gate.cells.extend(found);
+                gate.not_judged += usize::from(gate.cells.len() == before);
+            }
+            let of_b = cell.overloaded.iter().filter(|one| one.side == Which::B);
+            let asked = |one: &&Overloaded| one.decides || check.fail_if_costlier.is_some();
+            let can_a = |one: &&Overloaded| {
+                let mut others = cell.overloaded.iter();
+                !others.any(|a| a.side == Which::A && a.per_second == one.per_second)
+            };
+            let alone = of_b.filter(asked).filter(can_a);
+            gate.overloaded.extend(alone.map(|one| GateOverload {
+                subject: cell.subject.clone(),
+                per_second: one.per_second,
+            }));
+        }
+        let is_asked = check.has_bound() || check.require_decision;
+        gate.failed =
+            (is_asked && gate.is_against_b()) || (check.require_decision && gate.is_open());
         gate
     }
 
-    /// Whether measuring on would change nothing of it: B is proven slower by more than the bound, or that is excluded
+    /// Whether measuring on would change nothing of it: B is proven worse by more than a bound, or that is excluded
     /// everywhere.
     pub fn is_decided(&self) -> bool {
-        self.has(Gated::Slower) || !self.is_open()
+        self.is_against_b() || !self.is_open()
+    }
+
+    fn is_against_b(&self) -> bool {
+        self.has(Gated::Worse) || !self.overloaded.is_empty()
     }
 
     fn has(&self, is: Gated) -> bool {
@@ -90,6 +138,49 @@ impl Gate {
 
     fn is_open(&self) -> bool {
         self.has(Gated::NotExcluded) || self.not_judged > 0
+    }
+}
+
+/// What a check asks of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// Whether the verdict is against B.
+    Verdict,
+    /// Whether B is slower by more than a bound.
+    Slower,
+    /// Whether B needs more CPU time per request by more than a bound.
+    Costlier,
+}
+
+impl Question {
+    /// Whether it is about this ratio: of the quantity that decides, or of throughput where CPU time decides.
+    pub(super) fn is_about(
+        self,
+        decides: bool,
+        by_cost: bool,
+        metric: Metric,
+        at_rate: bool,
+    ) -> bool {
+        let is_cost = metric == Metric::CpuPerRequest;
+        match self {
+            Self::Verdict => decides,
+            Self::Slower if by_cost => metric == Metric::Throughput,
+            Self::Slower => decides && !is_cost,
+            Self::Costlier => is_cost && at_rate,
+        }
+    }
+
+    fn ratios(self, cell: &Compared) -> impl Iterator<Item = &Ratio> {
+        let deciding = cell.deciding();
+        let is_cost = |ratio: &Ratio| ratio.metric == Metric::CpuPerRequest;
+        let by_cost = !deciding.is_empty() && deciding.iter().all(is_cost);
+        let count = deciding.len();
+        let ratios = cell.ratios.iter().enumerate();
+        let ratios = ratios.filter(move |(place, ratio)| {
+            let at_rate = ratio.per_second.is_some();
+            self.is_about(*place < count, by_cost, ratio.metric, at_rate)
+        });
+        ratios.map(|(_, ratio)| ratio)
     }
 }
 
@@ -116,13 +207,13 @@ impl Versus {
     }
 }
 
-/// With a bound, what the interval of the ratio says of that bound; whether B is slower at all is another question. Both
-/// ends hold at every look, so that at most half of the error level of all looks together fails a B that is not slower
+/// With a bound, what the interval of the ratio says of that bound; whether B is worse at all is another question. Both
+/// ends hold at every look, so that at most half of the error level of all looks together fails a B that is not worse
 /// by more than the bound, and as much passes one that is.
 fn gated(ratio: &Ratio, bound: Option<f64>) -> Gated {
     let Some(bound) = bound else {
         return match ratio.verdict {
-            Verdict::Worse => Gated::Slower,
+            Verdict::Worse => Gated::Worse,
             Verdict::NotEnoughData => Gated::NotExcluded,
             Verdict::Better | Verdict::DeadHeat => Gated::Excluded,
         };
@@ -133,12 +224,12 @@ fn gated(ratio: &Ratio, bound: Option<f64>) -> Gated {
     // Of two sessions, what the machine itself changed by proves nothing of B, and may hide as much.
     let drift = ratio.drift.unwrap_or(0.0);
     let beyond = bound.max(drift);
-    let (is_slower, is_excluded) = match ratio.metric.direction() {
+    let (is_worse, is_excluded) = match ratio.metric.direction() {
         Direction::MoreIsBetter => (interval.high < 1.0 - beyond, interval.low >= 1.0 - bound),
         Direction::LessIsBetter => (interval.low > 1.0 + beyond, interval.high <= 1.0 + bound),
     };
     match () {
-        () if is_slower => Gated::Slower,
+        () if is_worse => Gated::Worse,
         () if is_excluded && drift <= bound && ratio.heats() >= ratio.rule.least_heats as usize => {
             Gated::Excluded
         }
@@ -155,6 +246,7 @@ mod tests {
     fn of(low: f64, high: f64, heats: usize) -> Gated {
         let ratio = Ratio {
             metric: Metric::Throughput,
+            per_second: None,
             a: 1.0,
             b: (low * high).sqrt(),
             heats_a: heats,
@@ -184,7 +276,7 @@ mod tests {
     /// Slower is not slower than the bound, and an estimate beyond the bound is no proof.
     #[test]
     fn the_bound_itself_is_tested() {
-        assert_eq!(of(0.93, 0.965, 8), Gated::Slower);
+        assert_eq!(of(0.93, 0.965, 8), Gated::Worse);
         assert_eq!(
             of(0.93, 0.99, 8),
             Gated::NotExcluded,
@@ -197,6 +289,6 @@ mod tests {
         );
         assert_eq!(of(0.96, 1.04, 8), Gated::NotExcluded);
         assert_eq!(of(0.975, 0.99, 7), Gated::NotExcluded, "too few starts");
-        assert_eq!(of(0.93, 0.965, 7), Gated::Slower);
+        assert_eq!(of(0.93, 0.965, 7), Gated::Worse);
     }
 }

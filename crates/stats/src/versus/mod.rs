@@ -18,6 +18,7 @@ pub use deadheat_model::comparison::Check;
 use deadheat_model::{
     TargetId,
     change::Change,
+    comparison::Side as Which,
     heats::LEAST_HEATS,
     warning::{Warning, doubt, note},
 };
@@ -25,7 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
-    gate::{Gate, GateCell, Gated},
+    gate::{Gate, GateCell, GateOverload, Gated},
     metric::{Direction, Metric},
 };
 use crate::{
@@ -204,6 +205,9 @@ pub enum How {
         folder: String,
         /// How long slices were; `None` without any.
         slices: Option<SliceLengths>,
+        /// How long each side was loaded at a rate of equal work, without interruption; `None` without any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        equal_work: Option<SliceLengths>,
         /// Time that measuring took, in seconds.
         took_seconds: f64,
         /// Why it ended.
@@ -262,6 +266,11 @@ pub struct Compared {
     pub ratios: Vec<Ratio>,
     /// How many of the first ratios decide together: the worst of their verdicts is the cell's.
     pub deciding: usize,
+    /// How many of the first ratios share the error: those that decide, and those that a check has a bound for.
+    pub tested: usize,
+    /// Sides that cannot take a rate of equal work, so that they have no ratio there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overloaded: Vec<Overloaded>,
     /// What to know of it although it counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Warning>,
@@ -273,17 +282,41 @@ impl Compared {
         &self.ratios[..self.deciding.min(self.ratios.len())]
     }
 
-    /// The verdict on the cell: B is worse when it is in one of the ratios that decide. Otherwise the verdict waits for
-    /// all of them: what is better in one may be worse in the next.
+    /// The verdict on the cell: B is worse when it is in one of the ratios that decide, or cannot take a rate that decides
+    /// and A can. Otherwise the verdict waits for all of them: what is better in one may be worse in the next.
     pub fn verdict(&self) -> Verdict {
-        let deciding = self.deciding();
-        let has = |verdict| deciding.iter().any(|ratio| ratio.verdict == verdict);
+        let ratios = self.deciding().iter().map(|ratio| ratio.verdict);
+        let rates = self.overloads().map(|[a, b]| match (a, b) {
+            (None, Some(_)) => Verdict::Worse,
+            (Some(_), None) => Verdict::Better,
+            _ => Verdict::NotEnoughData,
+        });
+        let found: Vec<Verdict> = ratios.chain(rates).collect();
+        let has = |verdict| found.contains(&verdict);
         match () {
             () if has(Verdict::Worse) => Verdict::Worse,
-            () if deciding.is_empty() || has(Verdict::NotEnoughData) => Verdict::NotEnoughData,
+            () if found.is_empty() || has(Verdict::NotEnoughData) => Verdict::NotEnoughData,
             () if has(Verdict::Better) => Verdict::Better,
             () => Verdict::DeadHeat,
         }
+    }
+
+    /// The rates that decide and that A or B cannot take, with who cannot.
+    pub fn overloads(&self) -> impl Iterator<Item = [Option<&Overloaded>; 2]> {
+        let decides = self.overloaded.iter().filter(|one| one.decides);
+        let decides: Vec<&Overloaded> = decides.collect();
+        let same_rate = |one: &&Overloaded, next: &&Overloaded| one.per_second == next.per_second;
+        let rates: Vec<_> = decides
+            .chunk_by(same_rate)
+            .map(|rate| Which::BOTH.map(|side| rate.iter().copied().find(|one| one.side == side)))
+            .collect();
+        rates.into_iter()
+    }
+
+    /// Whether more heats would decide nothing, because neither side can take the rates that decide.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        let cannot = |[a, b]: [Option<&Overloaded>; 2]| a.is_some() && b.is_some();
+        self.deciding == 0 && self.overloads().any(cannot)
     }
 
     /// The ratio that the verdict is of: the first of those that decide with the same one.
@@ -292,6 +325,20 @@ impl Compared {
         let mut deciding = self.deciding().iter();
         deciding.find(|ratio| ratio.verdict == verdict)
     }
+}
+
+/// A side that cannot take a rate of equal work: in most of its heats its capacity was lower, or requests waited for longer
+/// and longer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Overloaded {
+    /// Which side.
+    pub side: Which,
+    /// The rate, in requests per second.
+    pub per_second: f64,
+    /// In how many heats it was so, and why.
+    pub reason: String,
+    /// Whether this rate decides on the cell.
+    pub decides: bool,
 }
 
 /// A cell that was not compared.
@@ -311,6 +358,9 @@ pub struct NotCompared {
 pub struct Ratio {
     /// Which.
     pub metric: Metric,
+    /// The rate of equal work at which it was measured, in requests per second, the same for both sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<f64>,
     /// The estimate of A over all its heats, in the metric's unit: of two sessions the geometric mean.
     pub a: f64,
     /// The same of B.

@@ -2,7 +2,7 @@
 
 use deadheat_model::Warning;
 
-use super::{Bounds, Compared, Direction, Metric, Ratio, Subject, Verdict};
+use super::{Bounds, Compared, Direction, Metric, Overloaded, Ratio, Subject, Verdict};
 use crate::{
     heats::{
         Fit, Quantity, Rule, Settings,
@@ -21,8 +21,12 @@ pub struct PairedCell {
     pub subject: Subject,
     /// What both sides have.
     pub series: Vec<Series>,
-    /// So many of the first series decide together, and share the error.
+    /// The number of the first series that decide together.
     pub deciding: usize,
+    /// The number of the first series that share the error: those that decide, and those that a check has a bound for.
+    pub tested: usize,
+    /// Sides that cannot take a rate.
+    pub overloaded: Vec<Overloaded>,
     /// What to know of it although it counts.
     pub notes: Vec<Warning>,
 }
@@ -38,18 +42,21 @@ impl PairedCell {
             },
             series: vec![Series {
                 metric: Metric::Throughput,
+                per_second: None,
                 heats,
                 bounded: [false; 2],
             }],
             deciding: 1,
+            tested: 1,
+            overloaded: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    /// Whether it is an open loop: only these have response times.
+    /// Whether it is an open loop as a whole: only these have response times, beside equal work.
     fn is_open(&self) -> bool {
-        let mut series = self.series.iter();
-        series.any(|series| series.metric.is_response_time())
+        let mut own = self.series.iter().filter(|one| one.per_second.is_none());
+        own.any(|series| series.metric.is_response_time())
     }
 }
 
@@ -58,6 +65,8 @@ impl PairedCell {
 pub struct Series {
     /// Which.
     pub metric: Metric,
+    /// The rate of equal work at which it was measured, in requests per second.
+    pub per_second: Option<f64>,
     /// The estimates of each heat, as [`Quantity::advantage`]. Member 0 is A, 1 is B.
     pub heats: Vec<Vec<Estimate>>,
     /// Whether A's figure is only a lower bound, and B's, because the generator was the limit.
@@ -78,6 +87,7 @@ impl Series {
         let heat = |(a, b): &(f64, f64)| [(0, *a), (1, *b)].into_iter().filter_map(estimate);
         Self {
             metric,
+            per_second: None,
             heats: pairs.iter().map(|pair| heat(pair).collect()).collect(),
             bounded: [false; 2],
         }
@@ -118,27 +128,19 @@ pub(super) fn quantity(metric: Metric) -> Quantity {
 }
 
 /// Judges every cell at `look`. With more than one cell, each look's share of errors is split evenly over them, and a
-/// cell's over the series that decide on it, so that it is the share of looks at which *any* cell is called different
-/// and is not. Each other series has its cell's share.
+/// cell's over its tested series, so that it is the share of looks at which *any* cell is called different and is not, or a
+/// check is wrong. Each other series has its cell's share.
 pub fn at_look(cells: &[PairedCell], look: Look, bounds: &Bounds) -> Vec<Compared> {
     let each = look.spends / cells.len().max(1) as f64;
     let judged = |cell: &PairedCell| {
         let is_open = cell.is_open();
         let at = |spends| Look { spends, ..look };
-        let (deciding, others) = cell.series.split_at(cell.deciding.min(cell.series.len()));
-        let shared = at(each / deciding.len().max(1) as f64);
-        let deciding = deciding.iter();
-        let deciding = deciding.filter_map(|series| ratio(series, is_open, shared, bounds));
-        let mut ratios: Vec<Ratio> = deciding.collect();
-        let decide = ratios.len();
-        let others = others.iter();
-        ratios.extend(others.filter_map(|series| ratio(series, is_open, at(each), bounds)));
-        Compared {
-            subject: cell.subject.clone(),
-            ratios,
-            deciding: decide,
-            notes: cell.notes.clone(),
-        }
+        let tested = cell.tested.min(cell.series.len());
+        let shared = at(each / tested.max(1) as f64);
+        compared(cell, |place, series| {
+            let look = if place < tested { shared } else { at(each) };
+            ratio(series, is_open, look, bounds)
+        })
     };
     cells.iter().map(judged).collect()
 }
@@ -154,22 +156,29 @@ pub fn unjudged(cells: &[PairedCell], heats: u32, bounds: &Bounds) -> Vec<Compar
     };
     let of = |cell: &PairedCell| {
         let is_open = cell.is_open();
-        let ratios = cell.series.iter().enumerate();
-        let ratios = ratios.filter_map(|(place, series)| {
+        compared(cell, |_, series| {
             let ratio = ratio(series, is_open, whole, bounds)?;
             let verdict = Verdict::NotEnoughData;
-            Some((place, Ratio { verdict, ..ratio }))
-        });
-        let (places, ratios): (Vec<usize>, Vec<Ratio>) = ratios.unzip();
-        let deciding = places.iter().filter(|place| **place < cell.deciding);
-        Compared {
-            subject: cell.subject.clone(),
-            deciding: deciding.count(),
-            ratios,
-            notes: cell.notes.clone(),
-        }
+            Some(Ratio { verdict, ..ratio })
+        })
     };
     cells.iter().map(of).collect()
+}
+
+/// The cell with the ratio that `of` makes of each series, by its place.
+fn compared(cell: &PairedCell, of: impl Fn(usize, &Series) -> Option<Ratio>) -> Compared {
+    let series = cell.series.iter().enumerate();
+    let ratios = series.filter_map(|(place, series)| Some((place, of(place, series)?)));
+    let (places, ratios): (Vec<usize>, Vec<Ratio>) = ratios.unzip();
+    let deciding = places.iter().filter(|place| **place < cell.deciding);
+    Compared {
+        subject: cell.subject.clone(),
+        deciding: deciding.count(),
+        ratios,
+        tested: cell.tested,
+        overloaded: cell.overloaded.clone(),
+        notes: cell.notes.clone(),
+    }
 }
 
 /// The standard deviation of the differences within heats.
@@ -214,6 +223,7 @@ fn ratio(series: &Series, is_open: bool, look: Look, bounds: &Bounds) -> Option<
     let heats = [0, 1].map(|member| fit.heats(member));
     let ratio = Ratio {
         metric,
+        per_second: series.per_second,
         a,
         b,
         heats_a: heats[0],

@@ -307,8 +307,10 @@ fn cell(
         }
     }
     Compared {
+        overloaded: Vec::new(),
         subject,
         deciding: ratios.len(),
+        tested: ratios.len(),
         ratios,
         notes: reason.into_iter().collect(),
     }

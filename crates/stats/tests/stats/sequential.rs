@@ -33,6 +33,8 @@ fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {
 fn cell(pairs: &[(f64, f64)]) -> PairedCell {
     PairedCell {
         deciding: 1,
+        tested: 1,
+        overloaded: Vec::new(),
         subject: Subject {
             target: None,
             workload: "plaintext".to_owned(),

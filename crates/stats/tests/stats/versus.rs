@@ -450,7 +450,7 @@ fn open_loops_are_compared_by_response_times_at_the_same_rate_alone() {
     assert!((first.ratio - 1.2).abs() < 0.02, "{first:?}");
     let gate = slower.gate(slower_by(0.03));
     assert_eq!(gate.cells[0].metric, Metric::ResponseTimeP50);
-    assert!(gate.failed && gate.cells.iter().all(|cell| cell.is == Gated::Slower));
+    assert!(gate.failed && gate.cells.iter().all(|cell| cell.is == Gated::Worse));
     assert!(!slower.gate(slower_by(0.25)).failed, "20 % is less");
     let other = versus(&open("a", 3_500.0, 1.0), &open("b", 3_600.0, 1.0));
     let cell = &other.not_compared[0];

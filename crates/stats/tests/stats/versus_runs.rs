@@ -37,6 +37,7 @@ fn verdict(versus: &Versus) -> Verdict {
 
 const DECIDED: Check = Check {
     fail_if_slower: None,
+    fail_if_costlier: None,
     require_decision: true,
 };
 

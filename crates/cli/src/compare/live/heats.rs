@@ -7,10 +7,11 @@ use std::{
 };
 
 use deadheat_model::{
-    comparison::Comparison,
+    comparison::{Comparison, Contender, ContenderKind, Decide},
     heat::Rounds,
     heats::{LEAST_HEATS, Plan, PlannedLoad, SessionRecord, Step},
-    words::time,
+    words::{self, time},
+    workload::OfferedRate,
 };
 use deadheat_report::document::Document;
 use deadheat_runner::session::{
@@ -24,6 +25,7 @@ use deadheat_stats::{
 use serde_json::json;
 
 use super::{
+    loads::rates,
     looks::{Looks, Turn},
     progress::Progress,
 };
@@ -31,7 +33,7 @@ use crate::{
     compare::{
         args::CompareArgs,
         bounds, check,
-        measured::{loads, versus, waiting},
+        measured::{self, versus, waiting},
     },
     data, elsewhere,
     exit::Failure,
@@ -40,12 +42,16 @@ use crate::{
     plan_text::{self, Entry, about, hosts, pinning},
 };
 
-/// How long a heat goes on, if nobody says: many short heats beat few long ones, because processes differ.
+/// How long the rounds of a heat go on, if nobody says: many short heats beat few long ones, because processes differ.
 const HEAT_TIME: Duration = Duration::from_secs(10);
-/// How long it goes on at most for more answers.
-const LONGEST_HEAT_TIME: Duration = Duration::from_secs(30);
-/// So many answers of each side carry a p99 (10,000), with some to spare for pauses between slices.
-const ANSWERS: u32 = 11_500;
+/// The same if nothing is asked about them: long enough to find the capacity, and the common rate.
+const SHORT_HEAT_TIME: Duration = Duration::from_secs(2);
+/// How long each side is loaded at a rate of equal work: five cycles of a collector that runs once a second, …
+const WORK_TIME: Duration = Duration::from_secs(5);
+/// … or for less if nothing is asked about it.
+const SHORT_WORK_TIME: Duration = Duration::from_secs(2);
+/// The part of an uninterrupted load at a rate that does not count: connections and queues come to what is usual.
+const GUARD_AT_RATE: Duration = Duration::from_secs(1);
 /// Orders of rounds, after which they come again. Enough that no drift of the machine keeps step with them.
 const ORDERS: usize = 64;
 
@@ -77,6 +83,7 @@ fn named(mut comparison: Comparison, args: &CompareArgs) -> Comparison {
         comparison.b.name.clone_from(change);
         comparison.is_change = true;
     }
+    comparison.decide = args.verdict.decide;
     comparison.check = check(args);
     comparison
 }
@@ -114,7 +121,7 @@ impl Planned {
         alpha: f64,
     ) -> Result<Self, Failure> {
         let check_of_b = comparison.check;
-        let heats = of_heats(args, comparison.a.rate());
+        let heats = of_heats(args, &comparison.a);
         let mut options = SessionOptions {
             comparison: Some(Box::new(comparison)),
             heats,
@@ -124,8 +131,8 @@ impl Planned {
         let one = heats::draft(&options, &AtLooks::at(vec![1]));
         let turn = Turn {
             all: one.estimate,
-            rounds: one.loads.iter().map(rounds).sum(),
-            loads: one.loads.len() as u32,
+            rounds: one.leading().map(rounds).sum(),
+            loads: one.leading().count() as u32,
         };
         let looks = Looks::choose(&args.measure, turn, alpha)?;
         enough_for(&check_of_b, &looks, options.heats.least_heats)?;
@@ -182,14 +189,44 @@ fn enough_for(check: &Check, looks: &Looks, least: u32) -> Result<(), Failure> {
     )))
 }
 
-/// `rate`: that of an open loop.
-fn of_heats(args: &CompareArgs, rate: Option<f64>) -> HeatOptions {
-    let HeatArgs { slice, guard, .. } = args.measure.heat;
-    let share = slice.as_secs_f64() / (slice + guard).as_secs_f64();
-    let time = rate.map_or(HEAT_TIME, |rate| heat_time(rate * share));
+/// The heats of a comparison whose first side is `a`.
+fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
+    let HeatArgs {
+        slice,
+        guard,
+        heat_time,
+        ..
+    } = args.measure.heat;
+    let Check {
+        fail_if_slower,
+        fail_if_costlier,
+        ..
+    } = check(args);
+    let decide = args.verdict.decide;
+    let is_open = a.rate().is_some();
+    // A slice of an open loop begins with an empty queue, so that it is a long one.
+    let unless_given = |option, given, own| {
+        if is_open && !args.explicit.has(option) {
+            own
+        } else {
+            given
+        }
+    };
+    let slice = unless_given("--slice", slice, WORK_TIME);
+    let guard = unless_given("--guard", guard, GUARD_AT_RATE);
+    let time = match decide {
+        _ if is_open => 2 * (slice + guard),
+        Decide::Throughput => HEAT_TIME,
+        Decide::Cpu if fail_if_slower.is_some() => HEAT_TIME,
+        Decide::Cpu | Decide::P99 => SHORT_HEAT_TIME,
+    };
+    let work = match decide {
+        Decide::Throughput if fail_if_costlier.is_none() => SHORT_WORK_TIME,
+        _ => WORK_TIME,
+    };
     HeatOptions {
         heats: Some(1),
-        time: Some(args.measure.heat.heat_time.unwrap_or(time)),
+        time: Some(heat_time.unwrap_or(time)),
         slice,
         guard,
         margin: args.verdict.margin,
@@ -200,16 +237,13 @@ fn of_heats(args: &CompareArgs, rate: Option<f64>) -> HeatOptions {
             .first()
             .map_or(LEAST_HEATS, |first| LEAST_HEATS.min(*first)),
         controls: false,
+        rates: match a.kind {
+            ContenderKind::Url { .. } => Vec::new(),
+            _ => rates(args),
+        },
+        work: Some(work),
         ..HeatOptions::default()
     }
-}
-
-/// How long a heat goes on when so many requests a second count: long enough for the p99 response time of each side, if
-/// that is not too long.
-fn heat_time(counted_per_second: f64) -> Duration {
-    let needed = 2.0 * f64::from(ANSWERS) / counted_per_second.max(f64::MIN_POSITIVE);
-    let most = LONGEST_HEAT_TIME.as_secs_f64();
-    Duration::from_secs_f64(needed.clamp(HEAT_TIME.as_secs_f64(), most).ceil())
 }
 
 /// What is measured next, after a record and the time that it took.
@@ -255,13 +289,14 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
         1 => "",
         _ => "at most ",
     };
-    let each = match plan.loads.len() {
+    let loads: Vec<&PlannedLoad> = plan.leading().collect();
+    let each = match loads.len() {
         0 | 1 => String::new(),
         loads => format!(" at each of {loads} loads"),
     };
-    let heat = turn / plan.loads.len().max(1) as u32;
+    let heat = turn / loads.len().max(1) as u32;
     let HeatOptions { slice, guard, .. } = options.heats;
-    let rounds = plan.loads.first().map_or(HEAT_TIME, rounds);
+    let rounds = loads.first().map_or(HEAT_TIME, |load| rounds(load));
     let few = match plan.least_heats {
         least if least > looks.design.most_heats() => {
             format!("; too few for a dead heat, which needs {least}")
@@ -274,7 +309,7 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
         entries.push(("B", both.b.name.clone()));
     }
     entries.extend([
-        ("load", loads(&plan.loads)),
+        ("load", measured::loads(plan)),
         (
             "heat",
             format!(
@@ -283,15 +318,29 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
                 about(rounds)
             ),
         ),
-        (
-            "slices",
-            format!(
-                "{} counted, after {} that do not count; longer for slow answers",
-                time(slice),
-                time(guard)
+        match options.comparison.as_ref().and_then(|both| both.a.rate()) {
+            Some(_) => (
+                "turns",
+                format!(
+                    "{} at the rate without interruption, after {} that do not count",
+                    time(slice),
+                    time(guard)
+                ),
             ),
-        ),
-        ("generator", waiting(&plan.loads)),
+            None => (
+                "slices",
+                format!(
+                    "{} counted, after {} that do not count; longer for slow answers",
+                    time(slice),
+                    time(guard)
+                ),
+            ),
+        },
+    ]);
+    entries.extend(equal_work(plan).map(|text| ("equal work", text)));
+    entries.extend([
+        ("generator", waiting(plan)),
+        ("decides", decides(options).to_owned()),
         ("looks", format!("{}{few}", looks.describe())),
     ]);
     entries.extend(hosts(plan));
@@ -307,21 +356,38 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
     plan_text::plan(headline, entries)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn heats_at_a_low_rate_are_longer() {
-        let cases = [
-            (1e6, 10),
-            (2_500.0, 10),
-            (1_000.0, 23),
-            (500.0, 30),
-            (0.1, 30),
-        ];
-        for (rate, seconds) in cases {
-            assert_eq!(heat_time(rate), Duration::from_secs(seconds), "{rate}");
-        }
+/// What the verdict is about.
+fn decides(options: &SessionOptions) -> &'static str {
+    let both = options.comparison.as_ref();
+    let is_open = both.is_some_and(|both| both.a.rate().is_some());
+    match both.map_or(Decide::Throughput, |both| both.decide) {
+        Decide::Throughput if is_open => "the median and the p99 response time, and throughput",
+        Decide::P99 if is_open => "the p99 response time, and throughput",
+        Decide::Throughput => "throughput",
+        Decide::Cpu => "CPU time per request at equal work",
+        Decide::P99 => "the p99 response time at equal work",
     }
+}
+
+/// At which rates both sides are compared as well, and what of it decides.
+fn equal_work(plan: &Plan) -> Option<String> {
+    let first = plan.leading().next()?;
+    let work = plan.loads.iter().filter(|one| one.is_measured_with(first));
+    let work: Vec<&PlannedLoad> = work.collect();
+    let rates = work
+        .iter()
+        .filter_map(|one| match one.point.open.as_ref()?.rate {
+            OfferedRate::Common => {
+                Some("one that both can take at 70 % of their capacity".to_owned())
+            }
+            OfferedRate::PerSecond(rate) => Some(words::rate(rate.into())),
+        });
+    let rates: Vec<String> = rates.collect();
+    let plan = work.first()?.heat;
+    Some(format!(
+        "then each for {} without interruption at the same rate, {}, after {} that do not count",
+        time(plan.slice),
+        rates.join(" and "),
+        time(plan.guard)
+    ))
 }

@@ -1,8 +1,8 @@
 //! The load of each side, made by `deadheat load` itself from the same options.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
-use deadheat_model::LoadSpec;
+use deadheat_model::{LoadSpec, comparison::Decide, workload::OfferedRate};
 use deadheat_runner::secret::without_secret_values;
 
 use crate::{
@@ -25,7 +25,54 @@ pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpe
         Some(path) => format!("{}{path}", url.origin.shown()),
         None => typed.trim().to_owned(),
     };
-    Ok((without_secret_values(&name), of(&name, args)?))
+    let rate = rate_of_urls(args)?;
+    Ok((without_secret_values(&name), of(&name, args, rate)?))
+}
+
+/// The rates of equal work of servers that are started: those that were given, or a common one if it is asked about.
+pub(super) fn rates(args: &CompareArgs) -> Vec<OfferedRate> {
+    let verdict = &args.verdict;
+    let is_asked = verdict.decide != Decide::Throughput || verdict.fail_if_costlier.is_some();
+    let given: BTreeSet<OfferedRate> = verdict.rate.iter().copied().collect();
+    if given.is_empty() && is_asked {
+        vec![OfferedRate::Common]
+    } else {
+        given.into_iter().collect()
+    }
+}
+
+/// The highest of the rates that were given, in requests per second.
+pub(crate) fn highest_rate(args: &CompareArgs) -> Option<f64> {
+    let rates = args.verdict.rate.iter().filter_map(|rate| match rate {
+        OfferedRate::Common => None,
+        OfferedRate::PerSecond(rate) => Some(f64::from(*rate)),
+    });
+    rates.max_by(f64::total_cmp)
+}
+
+/// The rate of servers that run: their only load. Their CPU time is not known.
+fn rate_of_urls(args: &CompareArgs) -> Result<Option<f64>, Failure> {
+    let refused = |option: &str, why: &str| Err(Failure::usage(format!("{option}: {why}")));
+    let unknown = "the CPU time of servers that run already is not known; compare two commands (cmd:COMMAND), which \
+                   Deadheat starts, or omit it";
+    match (&args.verdict.rate[..], args.verdict.decide) {
+        (_, Decide::Cpu) => refused("--decide cpu", unknown),
+        _ if args.verdict.fail_if_costlier.is_some() => refused("--fail-if-costlier", unknown),
+        ([], Decide::P99) => refused(
+            "--decide p99",
+            "URLs have response times at a rate alone: add one, like --rate 1000/s",
+        ),
+        ([], Decide::Throughput) => Ok(None),
+        ([OfferedRate::PerSecond(rate)], _) => Ok(Some(f64::from(*rate))),
+        ([OfferedRate::Common], _) => refused(
+            "--rate common",
+            "URLs are loaded at one rate alone, and their capacity is not measured first; set a number, like --rate 1000/s",
+        ),
+        _ => refused(
+            "--rate",
+            "URLs are loaded at one rate alone; set it once, or compare two commands (cmd:COMMAND)",
+        ),
+    }
 }
 
 /// The load of a command's server, whose address is known only when it runs.
@@ -39,7 +86,12 @@ pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
     }
     let scheme = if server.https { "https" } else { "http" };
     let path = path(args)?.unwrap_or("/");
-    of(&format!("{scheme}://{SOMEWHERE}{path}"), args)
+    let url = format!("{scheme}://{SOMEWHERE}{path}");
+    if let Some(rate) = highest_rate(args) {
+        // What a rate excludes.
+        of(&url, args, Some(rate))?;
+    }
+    of(&url, args, None)
 }
 
 fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
@@ -52,7 +104,7 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
     }
 }
 
-fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
+fn of(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpec, Failure> {
     if args
         .server
         .request
@@ -64,7 +116,7 @@ fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
             "--body-file -: standard input can be read once, and both sides need it; write it to a file",
         ));
     }
-    let mut spec = load::spec_of(&options(url, args))?;
+    let mut spec = load::spec_of(&options(url, args, rate))?;
     // A comparison has no time series.
     spec.interval = None;
     deadheat_load::check(&spec).map_err(|error| {
@@ -73,14 +125,19 @@ fn of(url: &str, args: &CompareArgs) -> Result<LoadSpec, Failure> {
     Ok(spec)
 }
 
-/// The same as options of `deadheat load`.
-pub(crate) fn options(url: &str, args: &CompareArgs) -> LoadArgs {
+/// The same as options of `deadheat load`, at a rate if there is one.
+pub(crate) fn options(url: &str, args: &CompareArgs, rate: Option<f64>) -> LoadArgs {
     let server = args.server.clone();
+    let mut explicit = args.explicit.of::<ServerArgs>();
+    if rate.is_some() {
+        explicit.add("rate");
+    }
     LoadArgs {
-        explicit: args.explicit.of::<ServerArgs>(),
+        explicit,
         url: Some(url.to_owned()),
         pace: PaceArgs {
             steady: server.steady,
+            rate,
             ..PaceArgs::default()
         },
         // A heat's slices and warm-up take the place of these.

@@ -3,7 +3,7 @@
 use deadheat_model::{
     Event,
     heats::{MeasuredHeat, PlannedLoad},
-    words::counted,
+    words::{self, counted},
 };
 use deadheat_stats::heats::{Quantity, recorded::figures};
 
@@ -47,7 +47,8 @@ impl Progress {
         match event {
             Event::HeatsStarted { header } => {
                 self.loads.clone_from(&header.plan.loads);
-                let heats = self.loads.iter().map(PlannedLoad::most_heats);
+                let leading = self.loads.iter().filter(|load| load.leads());
+                let heats = leading.map(PlannedLoad::most_heats);
                 self.heats = heats.map(u64::from).sum();
                 self.shown.begin(OF_HEATS, self.heats);
             }
@@ -68,7 +69,8 @@ impl Progress {
 
     /// The load, where there are several.
     fn at(&self, load: usize) -> String {
-        match self.loads.get(load).filter(|_| self.loads.len() > 1) {
+        let leading = self.loads.iter().filter(|load| load.leads());
+        match self.loads.get(load).filter(|_| leading.count() > 1) {
             Some(one) => format!(" · {} {}", one.workload, one.point.id),
             None => String::new(),
         }
@@ -88,17 +90,34 @@ impl Progress {
         if output::draws_progress() {
             return;
         }
-        let rates = self.names.iter().zip(figures(heat, Quantity::Throughput));
-        let rates = rates.map(|(name, rate)| Some((format!("{name} {:.0}/s", rate?), rate?)));
-        let Some((told, rates)) = rates.collect::<Option<(Vec<_>, Vec<_>)>>() else {
+        let members = heat.members.iter();
+        let offered = members
+            .filter_map(|member| member.offered_per_second)
+            .next();
+        let is_equal_work = self
+            .loads
+            .get(ended.load as usize)
+            .is_some_and(|load| !load.leads());
+        let (quantity, shown): (_, fn(f64) -> String) = if is_equal_work {
+            (Quantity::Cost, |cost| format!("{:.1} µs", 1e6 * cost))
+        } else {
+            (Quantity::Throughput, |rate| format!("{rate:.0}/s"))
+        };
+        let found = self.names.iter().zip(figures(heat, quantity));
+        let found =
+            found.map(|(name, figure)| Some((format!("{name} {}", shown(figure?)), figure?)));
+        let Some((told, figures)) = found.collect::<Option<(Vec<_>, Vec<_>)>>() else {
             return;
         };
         let told = told.join(", ");
-        let ratio = match (self.names, &rates[..]) {
+        let ratio = match (self.names, &figures[..]) {
             ([a, b], [of_a, of_b]) => format!(", {b}/{a} {:.3}", of_b / of_a),
             _ => String::new(),
         };
-        let rounds = counted(heat.rounds.len(), "round");
-        self.shown.line(&format!("{what} {told}{ratio} ({rounds})"));
+        let of = match offered.filter(|_| is_equal_work) {
+            Some(rate) => format!("CPU time per request at {}", words::rate(rate)),
+            None => counted(heat.rounds.len(), "round"),
+        };
+        self.shown.line(&format!("{what} {told}{ratio} ({of})"));
     }
 }

@@ -95,6 +95,7 @@ fn compare(
         slow_end: None,
         alike,
         is_change: false,
+        decide: Default::default(),
         check: Default::default(),
     };
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;

@@ -70,6 +70,7 @@ pub(super) fn measure(
         slow_end: None,
         alike: sides.alike(),
         is_change: false,
+        decide: Default::default(),
         check: Default::default(),
     };
     measure_heats(comparison, options, args, &interrupted)

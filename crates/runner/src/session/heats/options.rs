@@ -29,6 +29,8 @@ pub struct HeatOptions {
     pub until_decided: bool,
     /// The rates of equal work at each load.
     pub rates: Vec<OfferedRate>,
+    /// How long each member is loaded at each rate for what counts; `None`: what the time allows.
+    pub work: Option<Duration>,
     /// What an hour of a CPU costs, for the record.
     pub price_per_cpu_hour: Option<f64>,
     /// Stacks that there are and that nobody asked for, for the record.
@@ -49,6 +51,7 @@ impl Default for HeatOptions {
             separate_loads: false,
             until_decided: true,
             rates: Vec::new(),
+            work: None,
             price_per_cpu_hour: None,
             left_out: Vec::new(),
         }

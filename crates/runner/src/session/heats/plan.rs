@@ -9,7 +9,7 @@ use deadheat_model::{
     heat::{HeatPlan, Rounds},
     heats::{Plan, PlannedLoad},
     plan::Pinning,
-    workload::Oracle,
+    workload::{OfferedRate, Oracle},
 };
 
 use super::{
@@ -237,7 +237,7 @@ impl Asked<'_> {
         let control = options.heats.controls.then(|| null_server(options.warm_up));
         let rates = &options.heats.rates;
         let cost = HeatCost::of(heat, &stacks, seats, control, delay);
-        let work = cost.equal_work(heat, share, turns, rates.len());
+        let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());
         let count = cost.count(&options.heats, share, turns);
         let looks = (circumstances.looks)(count.heats);
@@ -257,16 +257,22 @@ impl Asked<'_> {
                 .collect(),
         };
         let time = cost.heat(count.time).saturating_mul(load.most_heats());
-        let equal_work = rates.iter().map(|rate| PlannedLoad {
-            point: at_rate(&load.point, *rate),
-            heat: work,
-            ..load.clone()
-        });
-        ([load.clone()].into_iter().chain(equal_work).collect(), time)
+        (with_rates(load, rates, work), time)
     }
 }
 
-/// The one load of servers that are no stacks, if these are compared.
+/// A closed loop, and equal work at these rates in its heats.
+fn with_rates(closed: PlannedLoad, rates: &[OfferedRate], work: HeatPlan) -> Vec<PlannedLoad> {
+    let equal_work = rates.iter().map(|rate| PlannedLoad {
+        point: at_rate(&closed.point, *rate),
+        heat: work,
+        ..closed.clone()
+    });
+    let equal_work: Vec<PlannedLoad> = equal_work.collect();
+    [closed].into_iter().chain(equal_work).collect()
+}
+
+/// The load of servers that are no stacks, if these are compared, with what is measured in its heats.
 fn of_servers(
     options: &SessionOptions,
     circumstances: &Circumstances<'_>,
@@ -282,7 +288,10 @@ fn of_servers(
         ContenderKind::Url { .. } => warm_up_time(rule),
         _ => bring_up(rule, None),
     };
+    let rates = &options.heats.rates;
     let cost = HeatCost::of(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
+    let work = cost.equal_work(heat, &options.heats, options.budget, 1);
+    let cost = cost.with_equal_work(&work, rates.len());
     let count = cost.count(&options.heats, options.budget, 1);
     let (connections, point) = point_of(&first.schedule);
     let load = PlannedLoad {
@@ -303,7 +312,7 @@ fn of_servers(
         looks: (circumstances.looks)(count.heats),
     };
     let time = cost.heat(count.time).saturating_mul(load.most_heats());
-    Some((vec![load], time))
+    Some((with_rates(load, rates, work), time))
 }
 
 /// The connections of a schedule, and its name: "c50", or "5000/s c50".
@@ -354,7 +363,6 @@ mod tests {
         Cell,
         heats::{SessionRecord, Step},
         stack::Runtime,
-        workload::OfferedRate,
     };
 
     use super::*;

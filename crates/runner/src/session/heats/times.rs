@@ -9,7 +9,7 @@ use deadheat_model::{
 
 use super::HeatOptions;
 use crate::{
-    heat::{rule, rule_of, suited},
+    heat::{LONGEST_LEAD_IN, rule, rule_of, suited},
     services::upstream,
     session::members::{starting_time, warm_up_time},
 };
@@ -45,7 +45,7 @@ const EXPECTED_FREEDOM: u32 = 4;
 const USUAL_HEATS: u32 = 10;
 
 /// What a heat of a load takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeatCost {
     /// Starting, checking, warming up and stopping all members, the round that leads in, and equal work.
     pub(super) bring_up: Duration,
@@ -53,6 +53,8 @@ pub(super) struct HeatCost {
     pub(super) round: Duration,
     /// Members in it beside the control.
     pub(super) members: u32,
+    /// Twins in it, on average.
+    pub(super) twins: f64,
 }
 
 /// About what starting, checking, warming up and stopping a member takes. `ready` is what it took to its first correct
@@ -92,35 +94,36 @@ impl HeatCost {
         let in_round = seated + u32::from(control.is_some());
         // The round that leads in has slices as planned.
         let lead_in = HeatPlan {
-            slice: plan.slice,
+            slice: plan.slice.min(LONGEST_LEAD_IN),
             ..suited
         };
         Self {
             bring_up: in_heat + control.unwrap_or_default() + lead_in.round(in_round),
             round: suited.round(in_round),
             members: seated,
+            twins: control.map_or(0.0, |_| TWINS),
         }
     }
 
-    /// The plan of equal work at each of `rates` rates: one slice for each member. `share` and `turns` are as in
-    /// [`Self::count`]. Where the time is short, half of what eight heats leave beside the shortest rounds goes into it.
+    /// The plan of equal work at each rate: one slice for each member. `share` and `turns` are as in [`Self::count`]. Where the time is short, half of what eight heats leave beside the shortest rounds goes into it.
     pub(super) fn equal_work(
         &self,
         plan: HeatPlan,
+        options: &HeatOptions,
         share: Option<Duration>,
         turns: u32,
-        rates: usize,
     ) -> HeatPlan {
         let left = |share: Duration| {
             let heat = share / turns.saturating_mul(ENOUGH_HEATS).max(1);
             heat.saturating_sub(self.heat(SHORTEST_ROUNDS)) / 2
         };
-        let slices = (f64::from(self.members) + TWINS) * rates.max(1) as f64;
+        let slices = self.slices_at(options.rates.len().max(1));
         let slice = share.map_or(LONGEST_WORK, |share| left(share).div_f64(slices));
+        let slice = slice
+            .saturating_sub(GUARD_OF_WORK)
+            .clamp(SHORTEST_WORK, LONGEST_WORK);
         HeatPlan {
-            slice: slice
-                .saturating_sub(GUARD_OF_WORK)
-                .clamp(SHORTEST_WORK, LONGEST_WORK),
+            slice: options.work.unwrap_or(slice),
             guard: GUARD_OF_WORK,
             rounds: Rounds::Count { rounds: 1 },
             ..plan
@@ -129,11 +132,15 @@ impl HeatCost {
 
     /// The same with equal work at so many rates, which is done once, however long the rounds go on.
     pub(super) fn with_equal_work(self, work: &HeatPlan, rates: usize) -> Self {
-        let slices = (f64::from(self.members) + TWINS) * rates as f64;
+        let slices = self.slices_at(rates);
         Self {
             bring_up: self.bring_up + work.round(1).mul_f64(slices),
             ..self
         }
+    }
+
+    fn slices_at(&self, rates: usize) -> f64 {
+        (f64::from(self.members) + self.twins) * rates as f64
     }
 
     /// The time of a whole heat whose rounds go on for `time`: a round that has begun is finished.
@@ -237,6 +244,7 @@ mod tests {
             bring_up: Duration::from_secs(bring_up),
             round: Duration::from_millis(round_ms),
             members: 6,
+            twins: TWINS,
         }
     }
 

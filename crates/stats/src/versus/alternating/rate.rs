@@ -5,9 +5,10 @@ use deadheat_model::{
     comparison::Side,
     heat::SliceRecord,
     warning::{Warning, note},
+    words::count,
 };
 
-use super::slices;
+use super::counted::slices;
 use crate::heats::{Settings, percentile::is_carried};
 
 /// A side that answered less than this share of what fell due in its slices did not keep up.
@@ -53,23 +54,22 @@ fn answered(heats: &[&HeatRecord], side: Side) -> Option<f64> {
 /// That the heats have too few requests for the tail, if so.
 fn too_few(heats: &[&HeatRecord]) -> Option<Warning> {
     let settings = Settings::default();
-    let count = |heat: &HeatRecord, side| {
-        let open = slices(heat, side).filter_map(|slice| slice.open.as_ref());
-        let counts = open.map(|open| open.response_time.count());
+    let of_side = |side| {
+        let own = heats.iter().flat_map(|heat| slices(heat, side));
+        let counts = own.filter_map(|slice| Some(slice.open.as_ref()?.response_time.count()));
         counts.reduce(|one, other| one + other)
     };
-    let counts = heats
-        .iter()
-        .flat_map(|heat| Side::BOTH.map(|side| count(heat, side)));
-    let least = counts.flatten().min()?;
+    let least = Side::BOTH.into_iter().filter_map(of_side).min()?;
     let needed = settings.beyond as f64 * 100.0 / (100.0 - TAIL);
     (!is_carried(TAIL, least, &settings)).then(|| {
         let sentence = format!(
-            "The p99 response time is judged only in heats with {needed:.0} answers of each side, and some have {least}."
+            "The p99 response time is judged from {} answers of each side on, and there are {}.",
+            count(needed as u64),
+            count(least)
         );
         note("few-answers", sentence)
             .with("answers", least)
             .with("needed", needed)
-            .advice("Longer heats (--heat-time) or a higher rate have more.")
+            .advice("More or longer heats (--heat-time) or a higher rate have more.")
     })
 }

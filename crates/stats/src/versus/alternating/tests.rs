@@ -4,17 +4,20 @@ use deadheat_model::{
     Exchange, LatencyHistogram, LoadPoint, LoadSpec, Schedule, StopRule, TargetId, Wait,
     comparison::ContenderKind,
     heat::{
-        CpuUsed, FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, MemberFailure, MemberRecord,
-        MemoryUsed, PerConnection, Role, Rounds,
+        CpuUsed, FreezeTimes, GeneratorUse, HeatPlan, MemberFailure, MemberRecord, MemoryUsed,
+        PerConnection, Role, Rounds, SliceRecord,
     },
-    heats::{MeasuredHeat, Plan, PlannedLoad, SCHEMA, SessionHeader},
+    heats::{MeasuredHeat, Plan, SCHEMA, SessionHeader},
     load::Target,
     machine::Machine,
     stack_failure::{Phase, StackFailure},
+    warning::Warning,
 };
 
 use super::*;
+use crate::versus::Metric;
 
+mod equal_work;
 mod open_loop;
 
 const SLICE: Duration = Duration::from_millis(100);
@@ -193,6 +196,7 @@ fn header(heats: u32) -> SessionHeader {
             slow_end: None,
             alike: None,
             is_change: false,
+            decide: Default::default(),
             check: Default::default(),
         })),
         asked: Default::default(),

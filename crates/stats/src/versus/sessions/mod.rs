@@ -72,8 +72,11 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
     // Sorted by metric: closed loops begin with their throughput, open ones with the median.
     let decides =
         |ratio: &Ratio| matches!(ratio.metric, Metric::Throughput | Metric::ResponseTimeP50);
+    let deciding = usize::from(ratios.first().is_some_and(decides));
     Compared {
-        deciding: usize::from(ratios.first().is_some_and(decides)),
+        overloaded: Vec::new(),
+        deciding,
+        tested: deciding,
         ratios,
         notes: cells::notes(sides, &subject, numbers),
         subject,

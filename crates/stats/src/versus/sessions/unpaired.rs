@@ -26,6 +26,7 @@ impl Sample {
         let has_enough = self.a.len().min(self.b.len()) >= LEAST;
         let difference = welch::difference(&self.a, &self.b).filter(|_| has_enough);
         Ratio {
+            per_second: None,
             metric: self.metric,
             a: a.exp(),
             b: b.exp(),

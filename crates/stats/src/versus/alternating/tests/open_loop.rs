@@ -152,12 +152,12 @@ fn the_ratios_that_decide_share_the_error() {
 fn a_tail_of_too_few_requests_does_not_decide_and_is_told() {
     let mut record = open(8, SAME);
     for one in &mut record.heats {
-        one.heat.rounds.truncate(10);
+        one.heat.rounds.truncate(1);
     }
     let cell = judged(&record).compared.remove(0);
     assert_eq!(cell.deciding, 2, "{cell:?}");
     assert!(
-        sentences(&cell).contains("10000 answers"),
+        sentences(&cell).contains("10,000 answers"),
         "{:?}",
         cell.notes
     );
@@ -174,7 +174,7 @@ fn without_response_times_keeping_up_is_no_dead_heat() {
     {
         let open = slice.open.as_mut().unwrap();
         let mut few = LatencyHistogram::new();
-        (0..9).for_each(|_| few.record_ns(1_000_000));
+        (0..1).for_each(|_| few.record_ns(1_000_000));
         open.response_time = few;
     }
     let judged = judged(&record);
@@ -222,7 +222,7 @@ fn the_check_looks_at_response_times() {
     let failed = |bound| {
         let check = Check {
             fail_if_slower: bound,
-            require_decision: false,
+            ..Check::default()
         };
         versus.gate(check)
     };

@@ -1,0 +1,387 @@
+//! The heats at one load that count, and what they say: a cell of the comparison.
+
+use std::time::Duration;
+
+use deadheat_model::{
+    HeatRecord,
+    comparison::{Decide, Side},
+    heat::{Freezing, LONGEST_GAP, SliceRecord},
+    heats::LEAST_HEATS,
+    warning::{Warning, note},
+    words::time_option,
+};
+
+use super::{Duel, equal_work::AtRate, rate, server_cpus};
+use crate::{
+    heats::{
+        self, Percentile, Quantity, Settings,
+        percentile::{Waiting, estimates_together},
+        recorded::{self, Numbering},
+        within::{self, Estimate},
+    },
+    order_statistic::median,
+    sequential::Look,
+    versus::{
+        Bounds, Metric, Subject, Verdict,
+        gate::Question,
+        paired::{self, PairedCell, Series, quantity},
+        unsteady,
+    },
+};
+
+/// What an advised budget has to spare, because heats may take longer than those so far.
+const SPARE: f64 = 1.25;
+/// Nobody waits longer for a verdict.
+const MOST_SECONDS: f64 = 36_000.0;
+
+/// The slices of a side in a heat that count.
+pub(super) fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &SliceRecord> {
+    recorded::slices_of(heat, side.member())
+}
+
+/// The heats at one load that count.
+pub(super) struct Counted<'a> {
+    pub(super) duel: Duel<'a>,
+    /// Requests of a closed loop that are always under way.
+    pub(super) in_flight: u32,
+    pub(super) heats: Vec<&'a HeatRecord>,
+    /// Equal work in these heats.
+    pub(super) rates: Vec<AtRate<'a>>,
+}
+
+impl Counted<'_> {
+    /// Why the cell cannot be compared although nothing failed, if so.
+    pub(super) fn hindrance(&self) -> Option<String> {
+        let decide = self.duel.comparison.decide;
+        self.bounds()
+            .filter(|_| self.is_open() || decide == Decide::Throughput)
+    }
+
+    /// Why nothing can be said of their throughput, if so.
+    fn bounds(&self) -> Option<String> {
+        let bounded = self.bounded_in(&self.heats);
+        if self.is_open() {
+            let limited = bounded.contains(&true).then(|| {
+                "the generator was the limit, so response times include its own delay: choose a lower rate, or add \
+                 CPUs for the generator"
+                    .to_owned()
+            });
+            return limited.or_else(|| self.too_few());
+        }
+        let said = |side: Side| {
+            format!(
+                "{side} is a lower bound: the generator was the limit, and the server had CPU time left"
+            )
+        };
+        // The slower one may be as fast as the other, and two bounds say nothing.
+        match bounded {
+            [true, true] => Some(format!("{}; so is B", said(Side::A))),
+            [true, false] if self.advantage() > 0.0 => Some(said(Side::A)),
+            [false, true] if self.advantage() < 0.0 => Some(said(Side::B)),
+            _ => None,
+        }
+    }
+
+    /// How far B's throughput is ahead of A's, on the logarithm; 0 when nobody knows.
+    fn advantage(&self) -> f64 {
+        let fit = heats::Fit::of(2, &self.throughputs(), &Settings::default());
+        let both = fit.advantage(1).zip(fit.advantage(0));
+        both.map_or(0.0, |(b, a)| b - a)
+    }
+
+    /// Whether the generator was the limit of a side in too many of its slices.
+    pub(super) fn bounded_in(&self, heats: &[&HeatRecord]) -> [bool; 2] {
+        Side::BOTH.map(|side| {
+            let own = heats.iter().flat_map(|heat| slices(heat, side));
+            let (bounded, all) = own.fold((0_u32, 0_u32), |(bounded, all), slice| {
+                (bounded + u32::from(self.is_bounded(slice)), all + 1)
+            });
+            f64::from(bounded) > Settings::default().bounded * f64::from(all)
+        })
+    }
+
+    fn is_bounded(&self, slice: &SliceRecord) -> bool {
+        let cpus = self.cpus(slice.member as usize);
+        recorded::limited_by(slice, cpus, &Settings::default()).is_bound()
+    }
+
+    fn throughputs(&self) -> Vec<Vec<Estimate>> {
+        self.sliced(&self.heats, Quantity::Throughput)
+    }
+
+    /// The estimates of what slices have.
+    fn sliced(&self, heats: &[&HeatRecord], quantity: Quantity) -> Vec<Vec<Estimate>> {
+        let settings = Settings::default();
+        let heats = heats.iter();
+        let heats = heats.map(|heat| recorded::heat(heat, self, &settings));
+        within::of_heats(&heats.collect::<Vec<_>>(), quantity)
+    }
+
+    /// CPU time per request in microseconds.
+    pub(super) fn costs(&self, heats: &[&HeatRecord]) -> Vec<Vec<Estimate>> {
+        let mut costs = self.sliced(heats, quantity(Metric::CpuPerRequest));
+        let unit = Quantity::Cost.advantage(1e6);
+        let all = costs.iter_mut().flatten();
+        all.for_each(|estimate| estimate.value += unit);
+        costs
+    }
+
+    /// A percentile of an open loop's response times.
+    pub(super) fn times(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Estimate>> {
+        let heats = heats.iter();
+        let heats: Vec<Vec<Percentile>> = heats
+            .map(|heat| recorded::percentiles(percent, heat, self))
+            .collect();
+        estimates_together(percent, heats, &Settings::default())
+    }
+
+    fn memory(&self) -> Series {
+        let of = |heat: &&HeatRecord| {
+            let memory = |side: Side| heat.members[side.member()].memory_here();
+            let peak = |side: Side| Some(memory(side)?.peak.unwrap_or(0) as f64);
+            peak(Side::A).zip(peak(Side::B))
+        };
+        let pairs: Vec<(f64, f64)> = self.heats.iter().filter_map(of).collect();
+        Series::of_pairs(Metric::MemoryPeak, &pairs)
+    }
+
+    /// Why the response times of an open loop cannot be judged, if so: whether a side keeps up says nothing of them.
+    fn too_few(&self) -> Option<String> {
+        let is_carried = |heat: &Vec<Estimate>| heat.len() == Side::BOTH.len();
+        let carried = self.times(&self.heats, 50.0).iter().any(is_carried);
+        (!carried && !self.heats.is_empty()).then(|| {
+            "the heats together have fewer than 200 answers of each side, which the median response time needs: choose \
+             longer heats (--heat-time) or a higher rate"
+                .to_owned()
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        let slices = self.heats.iter().flat_map(|heat| heat.rounds.iter());
+        slices.flatten().any(|slice| slice.open.is_some())
+    }
+
+    pub(super) fn cell(&self, subject: Subject, look: Option<Look>, bounds: &Bounds) -> PairedCell {
+        let comparison = self.duel.comparison;
+        let (is_open, decide) = (self.is_open(), comparison.decide);
+        let mut series = self.own_series();
+        let at_rates = self.rates.iter().flat_map(|rate| rate.series(self));
+        series.extend(at_rates);
+        let decides = |one: &Series| match (decide, one.metric) {
+            // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so that
+            // its throughput decides, too.
+            (_, Metric::Throughput) if is_open => true,
+            (Decide::Throughput, metric) if is_open => metric.is_response_time(),
+            (Decide::Throughput, metric) => metric == Metric::Throughput,
+            (Decide::Cpu, metric) => metric == Metric::CpuPerRequest && one.per_second.is_some(),
+            (Decide::P99, metric) => metric == Metric::ResponseTimeP99,
+        };
+        let by_cost = decide == Decide::Cpu;
+        let bounds_on = [
+            (Question::Slower, comparison.check.fail_if_slower),
+            (Question::Costlier, comparison.check.fail_if_costlier),
+        ];
+        let is_asked = |one: &Series| {
+            let (decides, at_rate) = (decides(one), one.per_second.is_some());
+            let about =
+                |question: Question| question.is_about(decides, by_cost, one.metric, at_rate);
+            bounds_on
+                .iter()
+                .any(|(question, bound)| bound.is_some() && about(*question))
+        };
+        series.sort_by_key(|one| (!decides(one), !is_asked(one)));
+        let at_rate_decides = decide != Decide::Throughput;
+        let rates = self.rates.iter();
+        let mut cell = PairedCell {
+            subject,
+            deciding: series.iter().filter(|one| decides(one)).count(),
+            tested: series
+                .iter()
+                .filter(|one| decides(one) || is_asked(one))
+                .count(),
+            overloaded: rates
+                .flat_map(|rate| rate.overloaded(at_rate_decides))
+                .collect(),
+            series,
+            notes: self.notes(),
+        };
+        if let Some(look) = look {
+            cell.notes.extend(self.undecided(&cell, look, bounds));
+        }
+        cell
+    }
+
+    /// What the rounds say, in the order of tables.
+    fn own_series(&self) -> Vec<Series> {
+        let of = |metric, heats| Series {
+            metric,
+            per_second: None,
+            heats,
+            bounded: [false; 2],
+        };
+        let throughput = Series {
+            bounded: self.bounded_in(&self.heats),
+            ..of(Metric::Throughput, self.throughputs())
+        };
+        let cost = of(Metric::CpuPerRequest, self.costs(&self.heats));
+        let mut series = Vec::new();
+        if self.is_open() {
+            let times = |percent| self.times(&self.heats, percent);
+            series.push(of(Metric::ResponseTimeP50, times(50.0)));
+            series.push(of(Metric::ResponseTimeP99, times(99.0)));
+        }
+        if self.bounds().is_none() {
+            series.push(throughput);
+        }
+        series.extend([cost, self.memory()]);
+        series
+    }
+
+    /// How wide the interval is where there is no verdict, and how much more time would give one.
+    fn undecided(&self, cell: &PairedCell, look: Look, bounds: &Bounds) -> Option<Warning> {
+        let found = paired::at_look(std::slice::from_ref(cell), look, bounds);
+        let found = &found[0];
+        let ratio = found.decisive()?;
+        if found.verdict() != Verdict::NotEnoughData {
+            return None;
+        }
+        let interval = ratio.interval?;
+        let half = (interval.high / interval.low).ln() / 2.0;
+        let width = match half {
+            half if half < 0.5 => format!("±{:.1} %", 100.0 * half),
+            half => format!("a factor of {:.1} either way", half.exp()),
+        };
+        let of = if found.deciding > 1 || ratio.metric != Metric::Throughput {
+            format!(" of the {}", ratio.metric.name())
+        } else {
+            String::new()
+        };
+        let sentence = format!(
+            "Undecided: the interval{of} reaches {width} after {} heats.",
+            ratio.heats_a
+        );
+        let mut series = cell.series.iter();
+        let is_same = |series: &&Series| {
+            (series.metric, series.per_second) == (ratio.metric, ratio.per_second)
+        };
+        let series = series.find(is_same)?;
+        let more = series.heats_to_go(bounds.alpha / cell.tested as f64, &ratio.rule);
+        let advice = more.map(|more| self.advice(self.heats.len() as u32 + more));
+        Some(note("undecided", sentence).advice(advice.unwrap_or_default()))
+    }
+
+    /// The option with which another comparison has so many heats of each load, in a sentence.
+    fn advice(&self, heats: u32) -> String {
+        let heats = heats.max(LEAST_HEATS);
+        let record = self.duel.record;
+        let all: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
+        let turn = all.as_secs_f64() / f64::from(self.duel.most_heats().max(1));
+        let seconds = turn * f64::from(heats);
+        let option = match record.header.plan.budget_seconds {
+            _ if seconds > MOST_SECONDS => return "No reasonable time would decide it.".to_owned(),
+            Some(_) => format!("--budget {}", time_option(seconds * SPARE)),
+            None => format!("--heats {heats}"),
+        };
+        format!("About {heats} heats may decide it ({option}).")
+    }
+
+    /// What to know although it counts.
+    fn notes(&self) -> Vec<Warning> {
+        let mut notes = Vec::new();
+        for side in Side::BOTH {
+            let members = || self.heats.iter().map(|heat| &heat.members[side.member()]);
+            let heats = self.heats.iter();
+            let heats = heats.filter(|heat| !recorded::is_steady(heat, side.member()));
+            notes.extend(unsteady(&side.to_string(), heats.count(), self.heats.len()));
+            let by_signals =
+                |freezing: &Option<Freezing>| matches!(freezing, Some(Freezing::Signals { .. }));
+            if members().any(|member| by_signals(&member.freezing)) {
+                let sentence = format!(
+                    "{side} was frozen by signals, because no control group can freeze it."
+                );
+                notes.push(note("frozen-by-signals", sentence));
+            }
+            notes.extend(self.uneven(side));
+            let own = self.heats.iter().flat_map(|heat| slices(heat, side));
+            if recorded::often_late(own) {
+                let sentence = format!(
+                    "{side} often waited for its turn for {} s or longer, in which idle connections may be closed.",
+                    LONGEST_GAP.as_secs()
+                );
+                notes.push(note("long-gaps", sentence));
+            }
+        }
+        notes.extend(self.bound_note());
+        notes.extend(self.rates.iter().flat_map(|rate| rate.notes(self)));
+        notes.extend(rate::notes(&self.heats));
+        notes.extend(self.other_answers());
+        notes
+    }
+
+    /// That a closed loop's connections waited unevenly.
+    fn uneven(&self, side: Side) -> Option<Warning> {
+        let per_second = median(self.heats.iter().filter_map(|heat| {
+            let figures = recorded::figures(heat, Quantity::Throughput);
+            figures.get(side.member()).copied().flatten()
+        }));
+        let per_second = per_second.filter(|_| !self.is_open())?;
+        let heats: Vec<_> = self
+            .heats
+            .iter()
+            .map(|heat| (*heat, side.member()))
+            .collect();
+        let settings = Settings::default();
+        let waiting = Waiting::of(self.in_flight, per_second, &heats, &settings);
+        let sentence = format!("{side}'s connections waited unevenly: {}.", waiting.uneven?);
+        Some(note("uneven", sentence))
+    }
+
+    fn bound_note(&self) -> Option<Warning> {
+        if let Some(reason) = self.bounds() {
+            return Some(note(
+                "generator-limited",
+                format!("Throughput is not compared: {reason}."),
+            ));
+        }
+        let bounded = self.bounded_in(&self.heats);
+        let side = Side::BOTH.into_iter().find(|side| bounded[side.member()])?;
+        let sentence = format!(
+            "{side} may be faster still: the generator was the limit in some of its slices."
+        );
+        Some(note("generator-limited", sentence))
+    }
+
+    /// That the two sides answer with bodies of other lengths, so that they may do other work.
+    fn other_answers(&self) -> Option<Warning> {
+        let length = |side: Side| {
+            let own = self.heats.iter().flat_map(|heat| slices(heat, side));
+            let (bytes, answers) = own.fold((0, 0), |(bytes, answers), slice| {
+                let succeeded = slice.tally.succeeded;
+                (bytes + slice.body_bytes, answers + succeeded)
+            });
+            (answers > 0).then(|| bytes as f64 / answers as f64)
+        };
+        let (a, b) = (length(Side::A)?, length(Side::B)?);
+        ((a - b).abs() >= 0.5).then(|| {
+            let sentence = format!(
+                "The answers differ: A's bodies have {a:.0} bytes on average, B's have {b:.0}."
+            );
+            note("other-answers", sentence)
+                .with("a_bytes", a)
+                .with("b_bytes", b)
+        })
+    }
+}
+
+/// Both sides are in each heat, at the same places. A slow end after them is compared elsewhere ([`super::halfway`]).
+impl Numbering for Counted<'_> {
+    fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
+        (place < Side::BOTH.len()).then_some(place)
+    }
+
+    fn cpus(&self, number: usize) -> f64 {
+        let stack = self.duel.stack(Side::BOTH[number % 2]);
+        let cpus = stack.and_then(|stack| stack.cpus);
+        server_cpus(cpus, &self.duel.record.header.plan.pinning)
+    }
+}

@@ -1,0 +1,118 @@
+//! Equal work in the heats of a closed loop: both sides at one rate, one after the other.
+
+use deadheat_model::{
+    HeatRecord,
+    comparison::Side,
+    warning::{Warning, note},
+    words,
+};
+
+use super::counted::Counted;
+use crate::{
+    heats::{Settings, recorded::Overloads},
+    versus::{Metric, Overloaded, paired::Series},
+};
+
+/// The tail that is compared, as a percentile.
+const TAIL: f64 = 99.0;
+
+/// Equal work at one rate.
+pub(super) struct AtRate<'a> {
+    /// The rate, in requests per second.
+    per_second: f64,
+    /// Its part of each heat.
+    heats: Vec<&'a HeatRecord>,
+}
+
+impl<'a> AtRate<'a> {
+    /// Of its parts of heats; `None`: nothing was offered, because no capacity was known.
+    pub(super) fn of(heats: Vec<&'a HeatRecord>) -> Option<Self> {
+        let members = heats.iter().flat_map(|heat| &heat.members);
+        let per_second = members
+            .filter_map(|member| member.offered_per_second)
+            .next()?;
+        Some(Self { per_second, heats })
+    }
+
+    fn overloads(&self, side: Side) -> Overloads {
+        let heats = self.heats.iter().map(|heat| (*heat, side.member()));
+        Overloads::of(heats)
+    }
+
+    /// The sides that cannot take it.
+    pub(super) fn overloaded(&self, decides: bool) -> impl Iterator<Item = Overloaded> {
+        Side::BOTH.into_iter().filter_map(move |side| {
+            let overloads = self.overloads(side);
+            Some(Overloaded {
+                side,
+                per_second: self.per_second,
+                reason: overloads.in_words().filter(|_| overloads.are_most())?,
+                decides,
+            })
+        })
+    }
+
+    /// CPU time per request and p99 of response time. There are none if a side cannot take the rate, and no p99 that has the
+    /// generator's own delay.
+    pub(super) fn series(&self, counted: &Counted<'_>) -> Vec<Series> {
+        if self.overloaded(true).next().is_some() {
+            return Vec::new();
+        }
+        let of = |metric, heats| Series {
+            metric,
+            per_second: Some(self.per_second),
+            heats,
+            bounded: [false; 2],
+        };
+        let cost = of(Metric::CpuPerRequest, counted.costs(&self.heats));
+        let mut series = vec![cost];
+        if !self.is_generator_limited(counted) {
+            let times = counted.times(&self.heats, TAIL);
+            series.push(of(Metric::ResponseTimeP99, times));
+        }
+        series
+    }
+
+    fn is_generator_limited(&self, counted: &Counted<'_>) -> bool {
+        counted.bounded_in(&self.heats).contains(&true)
+    }
+
+    /// What to know of it.
+    pub(super) fn notes(&self, counted: &Counted<'_>) -> Vec<Warning> {
+        let rate = words::rate(self.per_second);
+        let overloads = Side::BOTH.into_iter().filter_map(|side| {
+            let overloads = self.overloads(side);
+            // Of most heats it is a result.
+            let reason = overloads.in_words().filter(|_| !overloads.are_most())?;
+            let sentence = format!("{side} did not always take {rate}: {reason}.");
+            Some(note("overloaded", sentence))
+        });
+        let mut notes: Vec<Warning> = overloads.collect();
+        if self.overloaded(true).next().is_some() {
+            return notes;
+        }
+        if self.is_generator_limited(counted) {
+            let sentence = format!(
+                "At {rate} the generator was the limit, so p99, which would include its own delay, is not compared."
+            );
+            notes.push(note("generator-limited-at-rate", sentence));
+        } else if counted
+            .times(&self.heats, TAIL)
+            .iter()
+            .all(|heat| heat.len() < 2)
+        {
+            let needed = Settings::default().beyond as f64 * 100.0 / (100.0 - TAIL);
+            let needed = words::count(needed as u64);
+            let sentence = format!(
+                "p99 at {rate} is not compared: it needs {needed} answers of each side over all heats."
+            );
+            notes.push(note("few-answers-at-rate", sentence));
+        }
+        notes
+    }
+}
+
+/// Whether the heat at a rate counts with those of the closed loop: it is a part of one of them.
+pub(super) fn is_part_of(heat: &HeatRecord, closed: &[&HeatRecord]) -> bool {
+    closed.iter().any(|one| one.heat == heat.heat)
+}
