@@ -108,6 +108,7 @@ field() {
 verdict() {
   local said
   # Several figures may decide together, and a side that cannot take the rate that decides has none.
+  # shellcheck disable=SC2016 # these are variables of jq
   said=$(field '.compared[0] // empty | .ratios[:(.deciding // 1)] as $deciding
     | [(.overloaded // [])[] | select(.decides).side] as $unable
     | [$deciding[].verdict] + (if $unable == ["b"] then ["worse"] elif $unable == ["a"] then ["better"]

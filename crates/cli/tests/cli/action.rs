@@ -480,6 +480,7 @@ fn a_name_never_becomes_a_command() {
         ("DEADHEAT_CI_DIRECTORY", "$(touch pwned)", 2),
         ("DEADHEAT_CI_REQUIRE_DECISION", "$(touch pwned)", 2),
         ("DEADHEAT_CI_FAIL_IF_SLOWER", "$(touch pwned)", 2),
+        ("DEADHEAT_CI_FAIL_IF_COSTLIER", "$(touch pwned)", 2),
         ("DEADHEAT_CI_BUDGET", "x; touch pwned", 2),
         ("DEADHEAT_CI_PATH", "$(touch pwned)", 2),
         ("DEADHEAT_CI_OPTIONS", "--path\n`touch pwned`", 2),

@@ -3,6 +3,7 @@
 
 mod counted;
 mod equal_work;
+mod figures;
 mod rate;
 
 use std::time::Duration;
@@ -18,8 +19,9 @@ use deadheat_model::{
 };
 
 use self::{
-    counted::{Counted, slices},
+    counted::Counted,
     equal_work::{AtRate, is_part_of},
+    figures::{Figures, slices},
 };
 use super::{Bounds, Check, Compared, Gate, NotCompared, Subject, Verdict, paired};
 use crate::{
@@ -216,7 +218,7 @@ impl<'a> Duel<'a> {
                 AtRate::of(parts.filter(|part| is_part_of(part, &heats)).collect())
             };
             let counted = Counted {
-                duel: *self,
+                figures: Figures { duel: *self },
                 in_flight: self.in_flight(&load.point),
                 rates: self.measured_with(index).filter_map(at_rate).collect(),
                 heats,

@@ -391,3 +391,87 @@ fn equal_work(plan: &Plan) -> Option<String> {
         time(plan.guard)
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use deadheat_model::TargetId;
+
+    use super::*;
+    use crate::compare::live::loads::of_url;
+
+    #[derive(Debug, Parser)]
+    struct Compare {
+        #[command(flatten)]
+        args: CompareArgs,
+    }
+
+    fn args(options: &str) -> CompareArgs {
+        let typed = ["compare", "a", "b"].into_iter();
+        let typed = typed.chain(options.split_whitespace());
+        Compare::try_parse_from(typed).unwrap().args
+    }
+
+    fn side(kind: ContenderKind) -> Contender {
+        Contender {
+            target: TargetId::new("A", None),
+            name: "a".to_owned(),
+            kind,
+        }
+    }
+
+    #[test]
+    fn most_of_a_heat_goes_into_what_is_asked() {
+        use OfferedRate::{Common, PerSecond};
+        let cases = [
+            ("", 10, &[][..], 2),
+            ("--rate 5/s", 10, &[PerSecond(5)], 2),
+            (
+                "--rate 5/s --rate common --rate 5/s",
+                10,
+                &[Common, PerSecond(5)],
+                2,
+            ),
+            ("--decide cpu", 2, &[Common], 5),
+            ("--decide p99 --fail-if-slower 3%", 2, &[Common], 5),
+            ("--decide cpu --fail-if-slower 3%", 10, &[Common], 5),
+            ("--fail-if-costlier 3%", 10, &[Common], 5),
+            ("--decide cpu --heat-time 7s", 7, &[Common], 5),
+        ];
+        for (options, rounds, rates, work) in cases {
+            let heats = of_heats(
+                &args(options),
+                &side(ContenderKind::Stack {
+                    stack: "a".to_owned(),
+                    sources: String::new(),
+                }),
+            );
+            assert_eq!(heats.time, Some(Duration::from_secs(rounds)), "{options}");
+            assert_eq!(heats.rates, rates, "{options}");
+            assert_eq!(heats.work, Some(Duration::from_secs(work)), "{options}");
+            assert_eq!(heats.slice, Duration::from_millis(100), "{options}");
+        }
+    }
+
+    #[test]
+    fn urls_at_a_rate_are_loaded_without_interruption() {
+        let heats = |options: &str| {
+            let args = args(options);
+            let (_, load) = of_url("http://127.0.0.1:1/", &args).unwrap();
+            let load = Box::new(load);
+            of_heats(&args, &side(ContenderKind::Url { load }))
+        };
+        let seconds = Duration::from_secs;
+        let at_rate = heats("--rate 100/s");
+        assert_eq!((at_rate.slice, at_rate.guard), (seconds(5), seconds(1)));
+        assert_eq!(at_rate.time, Some(seconds(12)), "a turn of each side");
+        assert!(at_rate.rates.is_empty(), "it is no equal work");
+        let closed = heats("");
+        assert_eq!(closed.slice, Duration::from_millis(100));
+        let typed = heats("--rate 100/s --slice 100ms --guard 2s");
+        assert_eq!(
+            (typed.slice, typed.guard),
+            (Duration::from_millis(100), seconds(2))
+        );
+    }
+}

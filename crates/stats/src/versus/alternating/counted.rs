@@ -5,26 +5,25 @@ use std::time::Duration;
 use deadheat_model::{
     HeatRecord,
     comparison::{Decide, Side},
-    heat::{Freezing, LONGEST_GAP, SliceRecord},
+    heat::{Freezing, LONGEST_GAP},
     heats::LEAST_HEATS,
     warning::{Warning, note},
     words::time_option,
 };
 
-use super::{Duel, equal_work::AtRate, rate, server_cpus};
+use super::{
+    equal_work::AtRate,
+    figures::{Figures, slices},
+    rate,
+};
 use crate::{
-    heats::{
-        self, Percentile, Quantity, Settings,
-        percentile::{Waiting, estimates_together},
-        recorded::{self, Numbering},
-        within::{self, Estimate},
-    },
+    heats::{self, Quantity, Settings, percentile::Waiting, recorded, within::Estimate},
     order_statistic::median,
     sequential::Look,
     versus::{
         Bounds, Metric, Subject, Verdict,
         gate::Question,
-        paired::{self, PairedCell, Series, quantity},
+        paired::{self, PairedCell, Series},
         unsteady,
     },
 };
@@ -34,14 +33,9 @@ const SPARE: f64 = 1.25;
 /// Nobody waits longer for a verdict.
 const MOST_SECONDS: f64 = 36_000.0;
 
-/// The slices of a side in a heat that count.
-pub(super) fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &SliceRecord> {
-    recorded::slices_of(heat, side.member())
-}
-
 /// The heats at one load that count.
 pub(super) struct Counted<'a> {
-    pub(super) duel: Duel<'a>,
+    pub(super) figures: Figures<'a>,
     /// Requests of a closed loop that are always under way.
     pub(super) in_flight: u32,
     pub(super) heats: Vec<&'a HeatRecord>,
@@ -52,14 +46,14 @@ pub(super) struct Counted<'a> {
 impl Counted<'_> {
     /// Why the cell cannot be compared although nothing failed, if so.
     pub(super) fn hindrance(&self) -> Option<String> {
-        let decide = self.duel.comparison.decide;
+        let decide = self.figures.duel.comparison.decide;
         self.bounds()
             .filter(|_| self.is_open() || decide == Decide::Throughput)
     }
 
     /// Why nothing can be said of their throughput, if so.
     fn bounds(&self) -> Option<String> {
-        let bounded = self.bounded_in(&self.heats);
+        let bounded = self.figures.bounded_in(&self.heats);
         if self.is_open() {
             let limited = bounded.contains(&true).then(|| {
                 "the generator was the limit, so response times include its own delay: choose a lower rate, or add \
@@ -89,50 +83,8 @@ impl Counted<'_> {
         both.map_or(0.0, |(b, a)| b - a)
     }
 
-    /// Whether the generator was the limit of a side in too many of its slices.
-    pub(super) fn bounded_in(&self, heats: &[&HeatRecord]) -> [bool; 2] {
-        Side::BOTH.map(|side| {
-            let own = heats.iter().flat_map(|heat| slices(heat, side));
-            let (bounded, all) = own.fold((0_u32, 0_u32), |(bounded, all), slice| {
-                (bounded + u32::from(self.is_bounded(slice)), all + 1)
-            });
-            f64::from(bounded) > Settings::default().bounded * f64::from(all)
-        })
-    }
-
-    fn is_bounded(&self, slice: &SliceRecord) -> bool {
-        let cpus = self.cpus(slice.member as usize);
-        recorded::limited_by(slice, cpus, &Settings::default()).is_bound()
-    }
-
     fn throughputs(&self) -> Vec<Vec<Estimate>> {
-        self.sliced(&self.heats, Quantity::Throughput)
-    }
-
-    /// The estimates of what slices have.
-    fn sliced(&self, heats: &[&HeatRecord], quantity: Quantity) -> Vec<Vec<Estimate>> {
-        let settings = Settings::default();
-        let heats = heats.iter();
-        let heats = heats.map(|heat| recorded::heat(heat, self, &settings));
-        within::of_heats(&heats.collect::<Vec<_>>(), quantity)
-    }
-
-    /// CPU time per request in microseconds.
-    pub(super) fn costs(&self, heats: &[&HeatRecord]) -> Vec<Vec<Estimate>> {
-        let mut costs = self.sliced(heats, quantity(Metric::CpuPerRequest));
-        let unit = Quantity::Cost.advantage(1e6);
-        let all = costs.iter_mut().flatten();
-        all.for_each(|estimate| estimate.value += unit);
-        costs
-    }
-
-    /// A percentile of an open loop's response times.
-    pub(super) fn times(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Estimate>> {
-        let heats = heats.iter();
-        let heats: Vec<Vec<Percentile>> = heats
-            .map(|heat| recorded::percentiles(percent, heat, self))
-            .collect();
-        estimates_together(percent, heats, &Settings::default())
+        self.figures.sliced(&self.heats, Quantity::Throughput)
     }
 
     fn memory(&self) -> Series {
@@ -148,7 +100,7 @@ impl Counted<'_> {
     /// Why the response times of an open loop cannot be judged, if so: whether a side keeps up says nothing of them.
     fn too_few(&self) -> Option<String> {
         let is_carried = |heat: &Vec<Estimate>| heat.len() == Side::BOTH.len();
-        let carried = self.times(&self.heats, 50.0).iter().any(is_carried);
+        let carried = self.figures.times(&self.heats, 50.0).iter().any(is_carried);
         (!carried && !self.heats.is_empty()).then(|| {
             "the heats together have fewer than 200 answers of each side, which the median response time needs: choose \
              longer heats (--heat-time) or a higher rate"
@@ -162,10 +114,13 @@ impl Counted<'_> {
     }
 
     pub(super) fn cell(&self, subject: Subject, look: Option<Look>, bounds: &Bounds) -> PairedCell {
-        let comparison = self.duel.comparison;
+        let comparison = self.figures.duel.comparison;
         let (is_open, decide) = (self.is_open(), comparison.decide);
         let mut series = self.own_series();
-        let at_rates = self.rates.iter().flat_map(|rate| rate.series(self));
+        let at_rates = self
+            .rates
+            .iter()
+            .flat_map(|rate| rate.series(&self.figures));
         series.extend(at_rates);
         let decides = |one: &Series| match (decide, one.metric) {
             // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so that
@@ -220,13 +175,13 @@ impl Counted<'_> {
             bounded: [false; 2],
         };
         let throughput = Series {
-            bounded: self.bounded_in(&self.heats),
+            bounded: self.figures.bounded_in(&self.heats),
             ..of(Metric::Throughput, self.throughputs())
         };
-        let cost = of(Metric::CpuPerRequest, self.costs(&self.heats));
+        let cost = of(Metric::CpuPerRequest, self.figures.costs(&self.heats));
         let mut series = Vec::new();
         if self.is_open() {
-            let times = |percent| self.times(&self.heats, percent);
+            let times = |percent| self.figures.times(&self.heats, percent);
             series.push(of(Metric::ResponseTimeP50, times(50.0)));
             series.push(of(Metric::ResponseTimeP99, times(99.0)));
         }
@@ -273,9 +228,9 @@ impl Counted<'_> {
     /// The option with which another comparison has so many heats of each load, in a sentence.
     fn advice(&self, heats: u32) -> String {
         let heats = heats.max(LEAST_HEATS);
-        let record = self.duel.record;
+        let record = self.figures.duel.record;
         let all: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
-        let turn = all.as_secs_f64() / f64::from(self.duel.most_heats().max(1));
+        let turn = all.as_secs_f64() / f64::from(self.figures.duel.most_heats().max(1));
         let seconds = turn * f64::from(heats);
         let option = match record.header.plan.budget_seconds {
             _ if seconds > MOST_SECONDS => return "No reasonable time would decide it.".to_owned(),
@@ -303,7 +258,8 @@ impl Counted<'_> {
             }
             notes.extend(self.uneven(side));
             let own = self.heats.iter().flat_map(|heat| slices(heat, side));
-            if recorded::often_late(own) {
+            // Turns at a rate are long ones, and open new connections in their guard.
+            if !self.is_open() && recorded::often_late(own) {
                 let sentence = format!(
                     "{side} often waited for its turn for {} s or longer, in which idle connections may be closed.",
                     LONGEST_GAP.as_secs()
@@ -312,7 +268,7 @@ impl Counted<'_> {
             }
         }
         notes.extend(self.bound_note());
-        notes.extend(self.rates.iter().flat_map(|rate| rate.notes(self)));
+        notes.extend(self.rates.iter().flat_map(|rate| rate.notes(&self.figures)));
         notes.extend(rate::notes(&self.heats));
         notes.extend(self.other_answers());
         notes
@@ -343,7 +299,7 @@ impl Counted<'_> {
                 format!("Throughput is not compared: {reason}."),
             ));
         }
-        let bounded = self.bounded_in(&self.heats);
+        let bounded = self.figures.bounded_in(&self.heats);
         let side = Side::BOTH.into_iter().find(|side| bounded[side.member()])?;
         let sentence = format!(
             "{side} may be faster still: the generator was the limit in some of its slices."
@@ -370,18 +326,5 @@ impl Counted<'_> {
                 .with("a_bytes", a)
                 .with("b_bytes", b)
         })
-    }
-}
-
-/// Both sides are in each heat, at the same places. A slow end after them is compared elsewhere ([`super::halfway`]).
-impl Numbering for Counted<'_> {
-    fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
-        (place < Side::BOTH.len()).then_some(place)
-    }
-
-    fn cpus(&self, number: usize) -> f64 {
-        let stack = self.duel.stack(Side::BOTH[number % 2]);
-        let cpus = stack.and_then(|stack| stack.cpus);
-        server_cpus(cpus, &self.duel.record.header.plan.pinning)
     }
 }

@@ -7,7 +7,7 @@ use deadheat_model::{
     words,
 };
 
-use super::counted::Counted;
+use super::figures::Figures;
 use crate::{
     heats::{Settings, recorded::Overloads},
     versus::{Metric, Overloaded, paired::Series},
@@ -54,7 +54,7 @@ impl<'a> AtRate<'a> {
 
     /// CPU time per request and p99 of response time. There are none if a side cannot take the rate, and no p99 that has the
     /// generator's own delay.
-    pub(super) fn series(&self, counted: &Counted<'_>) -> Vec<Series> {
+    pub(super) fn series(&self, figures: &Figures<'_>) -> Vec<Series> {
         if self.overloaded(true).next().is_some() {
             return Vec::new();
         }
@@ -64,21 +64,21 @@ impl<'a> AtRate<'a> {
             heats,
             bounded: [false; 2],
         };
-        let cost = of(Metric::CpuPerRequest, counted.costs(&self.heats));
+        let cost = of(Metric::CpuPerRequest, figures.costs(&self.heats));
         let mut series = vec![cost];
-        if !self.is_generator_limited(counted) {
-            let times = counted.times(&self.heats, TAIL);
+        if !self.is_generator_limited(figures) {
+            let times = figures.times(&self.heats, TAIL);
             series.push(of(Metric::ResponseTimeP99, times));
         }
         series
     }
 
-    fn is_generator_limited(&self, counted: &Counted<'_>) -> bool {
-        counted.bounded_in(&self.heats).contains(&true)
+    fn is_generator_limited(&self, figures: &Figures<'_>) -> bool {
+        figures.bounded_in(&self.heats).contains(&true)
     }
 
     /// What to know of it.
-    pub(super) fn notes(&self, counted: &Counted<'_>) -> Vec<Warning> {
+    pub(super) fn notes(&self, figures: &Figures<'_>) -> Vec<Warning> {
         let rate = words::rate(self.per_second);
         let overloads = Side::BOTH.into_iter().filter_map(|side| {
             let overloads = self.overloads(side);
@@ -91,12 +91,12 @@ impl<'a> AtRate<'a> {
         if self.overloaded(true).next().is_some() {
             return notes;
         }
-        if self.is_generator_limited(counted) {
+        if self.is_generator_limited(figures) {
             let sentence = format!(
                 "At {rate} the generator was the limit, so p99, which would include its own delay, is not compared."
             );
             notes.push(note("generator-limited-at-rate", sentence));
-        } else if counted
+        } else if figures
             .times(&self.heats, TAIL)
             .iter()
             .all(|heat| heat.len() < 2)

@@ -8,7 +8,7 @@ use deadheat_model::{
     words::count,
 };
 
-use super::counted::slices;
+use super::figures::slices;
 use crate::heats::{Settings, percentile::is_carried};
 
 /// A side that answered less than this share of what fell due in its slices did not keep up.
