@@ -117,7 +117,7 @@ fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, Failure> 
     let rates: BTreeSet<Option<OfferedRate>> = args.rate.iter().copied().collect();
     if rates.len() > 1 && rates.contains(&None) {
         return Err(Failure::usage(
-            "--rate none excludes other rates: give the rates alone, or none",
+            "--rate none excludes other rates: drop one of them",
         ));
     }
     Ok(rates.into_iter().flatten().collect())

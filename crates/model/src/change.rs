@@ -229,9 +229,17 @@ impl Changes {
 
     fn load(&mut self, before: &PlannedLoad, after: &PlannedLoad) {
         type Of = fn(&PlannedLoad) -> Option<String>;
-        let settings: [(&str, Of); 3] = [
+        let settings: [(&str, Of); 4] = [
             ("load point", |load| serde_json::to_string(&load.point).ok()),
             ("slices", |load| Some(slices(&load.heat))),
+            ("starts", |load| {
+                let shared = load.shared_starts;
+                Some(
+                    shared
+                        .map_or("of its own", |_| "shared with other loads")
+                        .to_owned(),
+                )
+            }),
             ("minimum time of an answer", |load| {
                 load.delay_seconds.map(|delay| format!("{delay} s"))
             }),

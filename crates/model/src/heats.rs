@@ -137,9 +137,6 @@ pub struct Plan {
     pub least_heats: u32,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
-    /// Whether each heat starts its processes, in place of one start that serves a heat at each load.
-    #[serde(default)]
-    pub separate_loads: bool,
     /// The time that measuring may take, if it was bounded.
     pub budget_seconds: Option<f64>,
     /// The time that measuring is expected to take at most.
@@ -210,6 +207,10 @@ pub struct PlannedLoad {
     pub heat: HeatPlan,
     /// Members of a heat at most, a control among them.
     pub capacity: u32,
+    /// Loads with the same number share their starts: a process serves a heat at each of them. `None`: each heat has starts
+    /// of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_starts: Option<u32>,
     /// Why it is less than usual, if it is: memory is short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_reason: Option<String>,
@@ -261,6 +262,11 @@ impl PlannedLoad {
     /// rounds are over.
     pub fn leads(&self) -> bool {
         self.point.is_closed()
+    }
+
+    /// Whether a process serves a heat of both.
+    pub fn shares_starts_with(&self, other: &Self) -> bool {
+        self.shared_starts.is_some() && self.shared_starts == other.shared_starts
     }
 
     /// Whether it is equal work in the heats of `closed`.

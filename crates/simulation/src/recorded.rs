@@ -281,6 +281,7 @@ impl Recorded {
                 memory_every: Duration::from_secs(1),
             },
             capacity: self.capacity,
+            shared_starts: (!self.separate_loads).then_some(0),
             capacity_reason: None,
             looks: self.looks.clone(),
         };
@@ -308,7 +309,6 @@ impl Recorded {
                 alpha: 0.05,
                 margin: 0.03,
                 least_heats: deadheat_model::heats::LEAST_HEATS,
-                separate_loads: self.separate_loads,
                 until_decided: self.until_decided,
                 budget_seconds: self.budget.map(|budget| budget.as_secs_f64()),
                 estimate: Duration::from_secs(600),

@@ -28,12 +28,8 @@ pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     let loads = leading(record);
     let mut open: Vec<(usize, &LoadSoFar<'_>)> = loads.iter().enumerate().collect();
     open.retain(|(_, load)| load.goes_on());
-    // The load with the fewest heats is next. Each load is the first of a turn by turns, because a process that has served
-    // another one is not a fresh one.
-    open.sort_by_key(|(place, load)| {
-        let first = load.done() as usize % loads.len();
-        (load.done(), (place + loads.len() - first) % loads.len())
-    });
+    // The load with the fewest heats is next.
+    open.sort_by_key(|(place, load)| (load.done(), in_turn(&loads, *place)));
     let Some((_, load)) = open.first() else {
         let is_decided = || plan.until_decided && loads.iter().all(LoadSoFar::is_settled);
         return Step::End(if loads.iter().all(|load| load.done() == 0) {
@@ -48,12 +44,31 @@ pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     if budget.is_some_and(|budget| spent + load.heat_time() > budget) && load.done() > 0 {
         return Step::End(EndReason::Budget);
     }
-    let is_same_turn = |then: &&(usize, &LoadSoFar<'_>)| then.1.done() == load.done();
-    let then = open.get(1).filter(is_same_turn).map(|(_, then)| then.index);
+    let is_same_turn = |then: &&(usize, &LoadSoFar<'_>)| {
+        then.1.done() == load.done() && then.1.load().shares_starts_with(load.load())
+    };
+    let then = open.get(1).filter(is_same_turn);
     Step::Heat(NextHeat {
-        then: then.filter(|_| !plan.separate_loads),
+        then: then.map(|(_, then)| then.index),
         ..load.deal()
     })
+}
+
+/// When a load's turn comes: first by the earliest of those that it shares its starts with, then by its place among these.
+/// Each of them is the first for two heats, one with each kind of control, because a process that has served another load is
+/// no fresh one.
+fn in_turn(loads: &[LoadSoFar<'_>], place: usize) -> (usize, usize) {
+    let own = &loads[place];
+    let all = loads.iter().enumerate();
+    let shared: Vec<usize> = all
+        .filter(|(_, one)| one.load().shares_starts_with(own.load()))
+        .map(|(place, _)| place)
+        .collect();
+    let Some(nth) = shared.iter().position(|one| *one == place) else {
+        return (place, 0);
+    };
+    let first = own.done() as usize / 2 % shared.len();
+    (shared[0], (nth + shared.len() - first) % shared.len())
 }
 
 /// The loads with heats of their own.
@@ -184,19 +199,22 @@ impl<'a> LoadSoFar<'a> {
         }
     }
 
-    /// The stacks whose processes of this turn's heat at the load before go on: those are dealt first.
-    fn going_on(&self) -> Vec<usize> {
-        let plan = &self.record.header.plan;
+    /// The heat of this turn at the load before, whose processes go on.
+    fn before(&self) -> Option<&'a MeasuredHeat> {
+        let loads = &self.record.header.plan.loads;
         let mut heats = self.record.heats.iter().rev();
-        let last = heats.find(|one| one.is_complete() && plan.loads[one.load as usize].leads());
-        let is_this_turn = |last: &&MeasuredHeat| {
-            let done = self.record.complete_heats(last.load as usize).count();
-            !plan.separate_loads && done as u32 > self.done()
-        };
-        let Some(last) = last.filter(is_this_turn) else {
-            return Vec::new();
-        };
-        let members = last.heat.members.iter();
+        let last = heats.find(|one| one.is_complete() && loads[one.load as usize].leads())?;
+        let done = self.record.complete_heats(last.load as usize).count() as u32;
+        let is_shared = loads[last.load as usize].shares_starts_with(self.load());
+        (is_shared && done > self.done()).then_some(last)
+    }
+
+    /// The stacks of that heat: those are dealt first.
+    fn going_on(&self) -> Vec<usize> {
+        let members = self
+            .before()
+            .into_iter()
+            .flat_map(|heat| &heat.heat.members);
         let stacks = members.filter(|member| member.role == Role::Member);
         let here = stacks.filter_map(|member| self.load().number(member));
         here.filter(|number| self.ready.contains(number)).collect()
@@ -213,8 +231,19 @@ impl<'a> LoadSoFar<'a> {
         native.or(self.ready.first()).copied()
     }
 
-    /// The null server in every second heat, and in the others one of the members twice, each in its turn.
+    /// The null server in every second heat, and in the others one of the members twice, each in its turn. Where processes go
+    /// on, so does the twin: beside a fresh one it would be no twin.
     fn control(&self, members: &[usize], seed: u64) -> Option<Control> {
+        if let Some(before) = self.before() {
+            let mut twins = before.heat.members.iter();
+            let twin = twins.find(|one| matches!(one.role, Role::Twin { .. }));
+            let of = twin.and_then(|twin| {
+                let targets = &self.load().targets;
+                targets.iter().position(|one| *one == twin.target)
+            });
+            let of = of.filter(|of| members.contains(of));
+            return Some(of.map_or(Control::Ceiling, |of| Control::Twin { of }));
+        }
         let done = self.done() as usize;
         match done % 2 {
             0 => Some(Control::Ceiling),

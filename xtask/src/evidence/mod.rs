@@ -145,7 +145,9 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
         let found = match &row.experiment {
             Experiment::Slices { .. } => records::sliced(row)?,
             Experiment::Sessions { .. } => records::compared(row, deadheat)?,
-            Experiment::Run { .. } => records::run(row)?,
+            Experiment::Run { .. } => {
+                sessions::table(&sessions::record(&records::session_of(row))?)
+            }
         };
         page += &format!(
             "\n## {}\n\n{}\n\n```console\n$ {}\n```\n\n{}\n\n{}, {}. {}.\n",

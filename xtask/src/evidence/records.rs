@@ -10,10 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{
-    rows::{Experiment, Row},
-    sessions,
-};
+use super::rows::{Experiment, Row};
 use crate::{slices, steps::root};
 
 /// Where and when a row was measured.
@@ -150,10 +147,9 @@ pub(super) fn sliced(row: &Row) -> Result<String, String> {
     Ok(record.table())
 }
 
-/// What a row of a session of stacks says.
-pub(super) fn run(row: &Row) -> Result<String, String> {
-    let record = sessions::record(&folder(row).join(RUN))?;
-    Ok(sessions::table(&record))
+/// The records of a row of a session of stacks.
+pub(super) fn session_of(row: &Row) -> PathBuf {
+    folder(row).join(RUN)
 }
 
 /// What a row of comparisons says: how many ended how, and each of them if there are few.

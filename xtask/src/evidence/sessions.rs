@@ -1,15 +1,15 @@
 //! What a session of stacks decided in its time, and what it changes that one process serves several loads.
 
-use std::{collections::BTreeMap, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
 use deadheat_model::{
-    heat::{MemberRecord, Role},
-    heats::{JournalEntry, MeasuredHeat, SessionHeader, SessionRecord},
+    TargetId,
+    heats::{JournalEntry, SessionHeader, SessionRecord},
 };
 use deadheat_stats::{
-    heats::{Pair, Quantity, Ranking, recorded},
-    standings::{LoadStandings, standings},
-    welch::{self, Difference},
+    heats::{Pair, Quantity, Ranking},
+    standings::{LoadStandings, after_another_load, standings},
+    welch::Difference,
 };
 
 use super::records::read;
@@ -53,15 +53,20 @@ pub(super) fn record(session: &Path) -> Result<SessionRecord, String> {
 pub(super) fn table(record: &SessionRecord) -> String {
     let found = standings(record);
     let rows = found.loads.iter().flat_map(decided);
-    let members: Vec<Member> = record.heats.iter().flat_map(of_heat).collect();
-    let changes = changes(&members).into_iter().map(|(stack, change)| {
-        let loads = &record.header.plan.loads;
-        let [throughput, cost] = change.map(|one| one.map_or("–".to_owned(), shown));
-        format!(
-            "| {} | {} | {throughput} | {cost} |\n",
-            loads[stack.0].name(),
-            stack.1
-        )
+    let loads = record.header.plan.loads.iter().enumerate();
+    let loads = loads.filter(|(_, load)| load.leads());
+    let changes = loads.flat_map(|(index, load)| {
+        let [throughputs, costs] = [Quantity::Throughput, Quantity::Cost]
+            .map(|quantity| after_another_load(record, index, quantity));
+        let row = move |(target, throughput): (TargetId, Difference)| {
+            let cost = costs.get(&target).map_or("–".to_owned(), shown);
+            format!(
+                "| {} | {target} | {} | {cost} |\n",
+                load.name(),
+                shown(&throughput)
+            )
+        };
+        throughputs.into_iter().map(row)
     });
     format!(
         "{:.1} minutes in heats, {:.0} % of them in slices that count.\n\n| load | by | heats | median ± | pairs decided | \
@@ -115,100 +120,8 @@ fn decided(load: &LoadStandings) -> Vec<String> {
     rows.collect()
 }
 
-/// A stack at a load.
-type StackAt = (usize, String);
-
-/// A stack's process in a heat.
-struct Member {
-    stack: StackAt,
-    is_fresh: bool,
-    /// Logarithms of throughput and of CPU time per request, less their means over the stacks of the heat.
-    figures: [f64; 2],
-}
-
-/// The stacks of a heat at a closed loop.
-fn of_heat(measured: &MeasuredHeat) -> Vec<Member> {
-    let MeasuredHeat { load, heat } = measured;
-    let [throughputs, costs] =
-        [Quantity::Throughput, Quantity::Cost].map(|quantity| recorded::figures(heat, quantity));
-    let of_member = |(place, record): (usize, &MemberRecord)| {
-        let is_stack = record.role == Role::Member && record.offered_per_second.is_none();
-        let figures = [throughputs[place]?, costs[place]?].map(f64::ln);
-        is_stack.then(|| Member {
-            stack: (*load as usize, record.target.to_string()),
-            is_fresh: record.loads_before == 0,
-            figures,
-        })
-    };
-    let members = heat.members.iter().enumerate();
-    let mut members: Vec<Member> = members.filter_map(of_member).collect();
-    for which in 0..2 {
-        let sum: f64 = members.iter().map(|one| one.figures[which]).sum();
-        let mean = sum / members.len().max(1) as f64;
-        members
-            .iter_mut()
-            .for_each(|one| one.figures[which] -= mean);
-    }
-    members
-}
-
-/// What it changes in throughput and CPU time per request that a process has served another load, of each stack that has
-/// two heats of both kinds. `None`: that cannot be said.
-fn changes(members: &[Member]) -> BTreeMap<&StackAt, [Option<Difference>; 2]> {
-    let mut stacks: BTreeMap<&StackAt, Vec<&Member>> = BTreeMap::new();
-    for one in members {
-        stacks.entry(&one.stack).or_default().push(one);
-    }
-    let change = |heats: &[&Member], which: usize| {
-        let [fresh, kept] = [true, false].map(|is_fresh| {
-            let those = heats.iter().filter(|one| one.is_fresh == is_fresh);
-            those.map(|one| one.figures[which]).collect::<Vec<f64>>()
-        });
-        welch::difference(&fresh, &kept)
-    };
-    let changes = stacks.into_iter();
-    let changes = changes.map(|(stack, heats)| (stack, [0, 1].map(|which| change(&heats, which))));
-    changes
-        .filter(|(_, change)| change.iter().any(Option::is_some))
-        .collect()
-}
-
-fn shown(change: Difference) -> String {
+fn shown(change: &Difference) -> String {
     let half = change.half_width(LEVEL);
     let [low, ratio, high] = [change.mean - half, change.mean, change.mean + half].map(f64::exp);
     format!("{ratio:.3} ({low:.3}–{high:.3})")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_an_earlier_load_changes_is_found_in_the_stack_that_it_changes() {
-        let member = |stack: &str, is_fresh: bool, figure: f64| Member {
-            stack: (0, stack.to_owned()),
-            is_fresh,
-            figures: [figure, -figure],
-        };
-        let members = [
-            member("a", true, 0.0),
-            member("a", true, 0.01),
-            member("a", false, 0.1),
-            member("a", false, 0.11),
-            member("b", true, 0.0),
-            member("b", true, 0.02),
-            member("b", false, 0.01),
-            member("b", false, 0.01),
-            // Always started anew.
-            member("c", true, 0.0),
-            member("c", true, 0.0),
-        ];
-        let found = changes(&members);
-        assert_eq!(found.len(), 2);
-        let [throughput, cost] = found[&(0, "a".to_owned())].map(Option::unwrap);
-        assert!((throughput.mean - 0.1).abs() < 1e-9 && (cost.mean + 0.1).abs() < 1e-9);
-        let [none, _] = found[&(0, "b".to_owned())].map(Option::unwrap);
-        assert!(none.mean.abs() < 1e-9);
-        assert!(shown(throughput).starts_with("1.105 ("));
-    }
 }

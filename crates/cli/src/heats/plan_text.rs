@@ -102,10 +102,13 @@ fn heats(plan: &Plan) -> Option<String> {
         Rounds::Time { time } => format!("{} of", about(time)),
         Rounds::Count { rounds } => format!("{rounds} rounds of"),
     };
-    let (each, start) = match plan.leading().count() {
-        1 => ("", "a fresh start"),
-        _ if plan.separate_loads => (" per load", "a fresh start"),
-        _ => (" per load", "a start for all loads"),
+    let all = plan.leading().count();
+    let with_it = plan.leading().filter(|one| one.shares_starts_with(load));
+    let (each, start) = match (all, with_it.count()) {
+        (1, _) => ("", "a fresh start".to_owned()),
+        (_, 0 | 1) => (" per load", "a fresh start".to_owned()),
+        (all, shared) if shared == all => (" per load", "a start for all loads".to_owned()),
+        (_, shared) => (" per load", format!("a start for {shared} of the loads")),
     };
     let slice = glued(&time(load.heat.slice));
     Some(format!(

@@ -37,7 +37,7 @@ pub(crate) fn equal_rate_or_none(text: &str) -> Result<Option<OfferedRate>, Stri
         "none" => Ok(None),
         text => equal_rate(text)
             .map(Some)
-            .map_err(|error| format!("{error}; or write none")),
+            .map_err(|error| format!("{error}, or none")),
     }
 }
 

@@ -59,7 +59,7 @@ pub struct Heat<'m> {
     pub least: usize,
 }
 
-/// A rate at which all members are loaded, one after another and without interruption: one slice of each.
+/// A rate at which all members are loaded, one after another and without interruption.
 pub struct EqualWork<'m> {
     /// The slice's length, and the part before it that does not count.
     pub plan: HeatPlan,
@@ -535,7 +535,8 @@ impl Course<'_, '_> {
         (rounds, HeatEnd::Finished)
     }
 
-    /// Offers a rate to each member: one slice, whose guard lets connections and queues come to what is usual at this rate.
+    /// Offers a rate to each member, in as many rounds as are planned, every second one in reverse. A slice's guard lets
+    /// connections and queues come to what is usual at this rate.
     fn at_rate(
         &mut self,
         plan: HeatPlan,
@@ -546,24 +547,37 @@ impl Course<'_, '_> {
         for (place, is_loaded) in self.places.iter_mut().zip(&offer.is_loaded) {
             place.begin_part(plan, is_loaded.map(|_| rate));
         }
-        let mut slices = Vec::new();
-        for &index in order {
-            if self.is_stopped() {
-                return (vec![slices], HeatEnd::Interrupted);
+        let planned = match plan.rounds {
+            Rounds::Count { rounds } => rounds,
+            Rounds::Time { .. } => 1,
+        };
+        let mut rounds = Vec::new();
+        for round in 0..planned {
+            let mut order = order.to_vec();
+            if round % 2 == 1 {
+                order.reverse();
             }
-            if offer.is_loaded[index] != Some(true) || !self.places[index].runs {
-                continue;
+            let mut slices = Vec::new();
+            for index in order {
+                if self.is_stopped() {
+                    rounds.push(slices);
+                    return (rounds, HeatEnd::Interrupted);
+                }
+                if offer.is_loaded[index] != Some(true) || !self.places[index].runs {
+                    continue;
+                }
+                (self.on_step)(HeatStep::AtRate {
+                    target: self.places[index].record.target.clone(),
+                    per_second: rate,
+                });
+                match self.open_at(index, rate) {
+                    Ok(()) => slices.extend(self.turn(index, round, 1.0)),
+                    Err(failure) => self.places[index].fail(failure, Void::From(round)),
+                }
             }
-            (self.on_step)(HeatStep::AtRate {
-                target: self.places[index].record.target.clone(),
-                per_second: rate,
-            });
-            match self.open_at(index, rate) {
-                Ok(()) => slices.extend(self.turn(index, 0, 1.0)),
-                Err(failure) => self.places[index].fail(failure, Void::From(0)),
-            }
+            rounds.push(slices);
         }
-        (vec![slices], HeatEnd::Finished)
+        (rounds, HeatEnd::Finished)
     }
 
     /// Thaws a member, lets its timers come due, and opens its connections for a rate.

@@ -132,7 +132,10 @@ impl<'m> Place<'m> {
     }
 
     /// Takes it out of the heat and stops it, so that it disturbs nobody. Its first failure is the one that is recorded.
-    pub(super) fn fail(&mut self, failure: StackFailure, void: Void) {
+    pub(super) fn fail(&mut self, mut failure: StackFailure, void: Void) {
+        if self.record.loads_before > 0 {
+            failure.reason += " (in a process that had served another load before; --separate-loads starts a new one)";
+        }
         let void_from = match void {
             Void::All => Some(0),
             Void::From(round) => Some(round),

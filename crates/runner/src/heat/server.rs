@@ -153,17 +153,27 @@ impl<'a> ServerMember<'a> {
         }
     }
 
-    /// The server that an earlier heat has left, running again; `None` where there is none, or it has ended.
-    fn kept(&self) -> Option<Kept> {
-        let at = self.kept_at.as_ref()?;
-        let mut kept = at.servers.take(&at.identity)?;
-        let goes_on = kept.server.child().thaw();
-        let goes_on = goes_on.is_ok() && kept.server.child().wait_exit(Duration::ZERO).is_none();
-        if goes_on {
-            Some(kept)
-        } else {
-            kept.server.stop_soon();
-            None
+    /// The server that an earlier heat has left, running again; `None` where there is none.
+    fn kept(&self) -> Result<Option<Kept>, StackFailure> {
+        let Some(at) = &self.kept_at else {
+            return Ok(None);
+        };
+        let Some(mut kept) = at.servers.take(&at.identity) else {
+            return Ok(None);
+        };
+        let child = kept.server.child();
+        let goes_on = child.thaw().map_err(|error| error.to_string());
+        let goes_on = goes_on.and_then(|()| match child.wait_exit(Duration::ZERO) {
+            None => Ok(()),
+            Some(exit) => Err(format!("it {exit} while it was frozen between two loads")),
+        });
+        match goes_on {
+            Ok(()) => Ok(Some(kept)),
+            Err(reason) => {
+                let failure = kept.server.failure(Phase::Load, reason);
+                kept.server.stop_soon();
+                Err(failure)
+            }
         }
     }
 }
@@ -190,7 +200,7 @@ pub(super) fn without_server(phase: Phase, reason: String) -> StackFailure {
 
 impl Member for ServerMember<'_> {
     fn start(&mut self) -> Result<Option<Started>, StackFailure> {
-        let (running, ready) = match self.kept() {
+        let (running, ready) = match self.kept()? {
             Some(kept) => (Running::of(kept.server, kept.tree, kept.loads), None),
             None => {
                 let mut server = match self.subject.start(&self.stop) {

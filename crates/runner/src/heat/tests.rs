@@ -723,7 +723,6 @@ const WORK: HeatPlan = HeatPlan {
     ..PLAN
 };
 
-/// The heat with these rates for all after its rounds.
 #[test]
 fn one_that_goes_on_is_no_fresh_process_and_is_left_to_the_next_heat() {
     let shared = Shared::default();
@@ -750,6 +749,7 @@ fn one_that_goes_on_is_no_fresh_process_and_is_left_to_the_next_heat() {
     assert_eq!(stage.asked.last().unwrap(), "keep 1");
 }
 
+/// The heat with these rates for all after its rounds.
 fn at_rates(mut heat: Heat<'static>, rates: &[f64]) -> Heat<'static> {
     heat.equal_work = rates
         .iter()
@@ -768,6 +768,18 @@ fn at_rates(mut heat: Heat<'static>, rates: &[f64]) -> Heat<'static> {
         })
         .collect();
     heat
+}
+
+#[test]
+fn of_several_rounds_at_a_rate_every_second_one_is_in_reverse() {
+    let shared = Shared::default();
+    let mut heat = at_rates(
+        heat((0..2).map(|place| Fake::new(place, &shared)).collect()),
+        &[500.0],
+    );
+    heat.equal_work[0].plan.rounds = Rounds::Count { rounds: 2 };
+    let parts = run_parts(heat, &shared);
+    assert_eq!(order(&parts[1]), [[0, 1], [1, 0]]);
 }
 
 #[test]

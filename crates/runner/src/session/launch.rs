@@ -8,10 +8,11 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::stack::Pool;
+use deadheat_model::{plan::Pinning, stack::Pool};
 
 use super::{
     SelectedTarget,
+    cpus::server_cpus,
     server::{Program, Server, StartError},
 };
 use crate::{prepare::search_path, process::Supervision, verify::Fixtures};
@@ -100,9 +101,20 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
     env
 }
 
+/// Whether a stack's server is started with the same environment for both workloads, so that one process can serve both.
+pub(super) fn is_started_alike(
+    target: &SelectedTarget,
+    pinning: &Pinning,
+    workload: &str,
+    other: &str,
+) -> bool {
+    let (_, cpus) = server_cpus(target, pinning);
+    own_environment(target, workload, cpus) == own_environment(target, other, cpus)
+}
+
 /// What a stack's own manifest adds to it for a workload. A limit of processes that its CPUs do not reach is left out: with it
 /// the server would be no other one.
-pub(super) fn own_environment(
+fn own_environment(
     target: &SelectedTarget,
     workload: &str,
     cpus: usize,

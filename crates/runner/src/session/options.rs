@@ -12,10 +12,7 @@ use deadheat_model::{
     comparison::Comparison, hosts::Hosts, machine::Finding, plan::Pinning, workload::Oracle,
 };
 
-use super::{
-    START_TIMEOUT, cpus::server_cpus, heats::HeatOptions, inspections::Inspections,
-    launch::own_environment,
-};
+use super::{START_TIMEOUT, heats::HeatOptions, inspections::Inspections};
 use crate::{
     manifest::{SelectedWorkload, Stack},
     process::Supervision,
@@ -29,14 +26,6 @@ pub struct SelectedTarget {
     pub stack: Stack,
     /// The variant.
     pub target: TargetId,
-}
-
-impl SelectedTarget {
-    /// Whether its server is started with the same environment for both workloads, so that one process can serve both.
-    pub(super) fn is_started_alike(&self, pinning: &Pinning, workload: &str, other: &str) -> bool {
-        let (_, cpus) = server_cpus(self, pinning);
-        own_environment(self, workload, cpus) == own_environment(self, other, cpus)
-    }
 }
 
 /// Whether server and generator are kept on CPUs of their own.

@@ -6,12 +6,14 @@
 //! | rankings and the rest of a load | `load` |
 //! | a stack's row | `row` |
 //! | how stacks start | `starts` |
+//! | what an earlier load of a process changes | `earlier_load` |
 //! | a stack beside itself | `twin` |
 //! | published tables beside what was measured | `published` |
 //! | what may change a decision | `warnings` |
 //! | where the time went | `time` |
 
 mod at;
+mod earlier_load;
 mod load;
 mod published;
 mod row;
@@ -28,6 +30,7 @@ use deadheat_model::{
 };
 
 pub use at::LoadAt;
+pub use earlier_load::after_another_load;
 pub use types::{
     Absent, AbsentBecause, Agreement, Behind, Bound, Figure, HeatFigure, LoadStandings, Measure,
     MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, StartAtLoad, StartFigure,

@@ -14,10 +14,11 @@ use deadheat_model::{
 };
 
 use super::{
+    earlier_load::after_another_load,
     short_names,
     types::{LoadStandings, Row},
 };
-use crate::heats::LimitedBy;
+use crate::heats::{LimitedBy, Quantity};
 
 /// Requests that fail on the way in more than this share are reported, although they are too few to discard a heat.
 const FEW_FAILURES: f64 = TRANSPORT_FAILURES / 10.0;
@@ -39,6 +40,7 @@ pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warning
     warnings.extend(found.failed_heats());
     warnings.extend(found.generator_limited());
     warnings.extend(found.failed_requests());
+    warnings.extend(found.changed_by_a_load());
     warnings.extend(found.unsteady());
     warnings.extend(found.long_gaps());
     warnings.extend(found.uneven());
@@ -223,6 +225,37 @@ impl Session<'_> {
             is_much.then(|| format!("{} {}", short_percent(share), row.target))
         });
         Some(found?.advice("Read their logs before you choose one."))
+    }
+
+    /// Stacks that are faster or slower where their process had served another load before, by more than what makes a dead
+    /// heat. All stacks and loads share the error.
+    fn changed_by_a_load(&self) -> Option<Warning> {
+        let plan = &self.record.header.plan;
+        let loads = plan.loads.iter().enumerate();
+        let loads = loads.filter(|(_, load)| load.leads() && load.shared_starts.is_some());
+        let found: Vec<_> = loads
+            .flat_map(|(index, load)| {
+                let found = after_another_load(self.record, index, Quantity::Throughput);
+                found
+                    .into_iter()
+                    .map(move |(target, one)| (load.name(), target, one))
+            })
+            .collect();
+        let level = plan.alpha / found.len().max(1) as f64;
+        let begins =
+            "Faster or slower, beside the others, in processes that had served another load before";
+        let warning = self.of_rows("changed-by-a-load", begins, |load, row| {
+            let mut found = found.iter();
+            let (_, _, one) =
+                found.find(|(name, target, _)| *name == load.name() && *target == row.target)?;
+            let is_changed = one.p_of_zero() < level && one.mean.abs() > plan.margin.ln_1p();
+            let change = 100.0 * one.mean.exp_m1();
+            is_changed.then(|| format!("{} by {change:+.0} %", row.target))
+        });
+        Some(
+            warning?
+                .advice("Their figures here are a mixture of both: measure with --separate-loads."),
+        )
     }
 
     /// Stacks that were not steady after their warm-up in most of their heats.

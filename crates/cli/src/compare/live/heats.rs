@@ -46,7 +46,7 @@ use crate::{
 const HEAT_TIME: Duration = Duration::from_secs(10);
 /// The same if nothing is asked about them: long enough to find the capacity, and the common rate.
 const SHORT_HEAT_TIME: Duration = Duration::from_secs(2);
-/// How long each side is loaded at a rate of equal work: five cycles of a collector that runs once a second, …
+/// How long each side is loaded at a rate of equal work, in two turns: five cycles of a collector that runs once a second, …
 const WORK_TIME: Duration = Duration::from_secs(5);
 /// … or for less if nothing is asked about it.
 const SHORT_WORK_TIME: Duration = Duration::from_secs(2);
@@ -385,7 +385,7 @@ fn equal_work(plan: &Plan) -> Option<String> {
     let rates: Vec<String> = rates.collect();
     let plan = work.first()?.heat;
     Some(format!(
-        "then each for {} without interruption at the same rate, {}, after {} that do not count",
+        "then A, B, B, A for {} each without interruption at the same rate, {}, after {} that do not count",
         time(plan.slice),
         rates.join(" and "),
         time(plan.guard)

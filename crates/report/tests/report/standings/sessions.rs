@@ -41,6 +41,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
         }
     }
     let planned = loads.iter().map(|load| PlannedLoad {
+        shared_starts: None,
         workload: load.workload.clone(),
         description: format!("what {} exercises", load.workload),
         point: load.point(),
@@ -86,7 +87,6 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
             margin: 0.03,
             least_heats: deadheat_model::heats::LEAST_HEATS,
             until_decided: true,
-            separate_loads: false,
             budget_seconds: Some(600.0),
             estimate: Duration::from_secs(600),
             price_per_cpu_hour: None,

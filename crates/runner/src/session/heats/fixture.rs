@@ -17,6 +17,7 @@ use deadheat_model::{
 /// The workload plaintext in a closed loop, for these stacks.
 pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
     PlannedLoad {
+        shared_starts: None,
         workload: "plaintext".to_owned(),
         description: String::new(),
         point: LoadPoint {
@@ -48,7 +49,6 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
 /// A session of these loads, without heats.
 pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
     let plan = Plan {
-        separate_loads: false,
         hosts: None,
         seed: 7,
         loads,

@@ -13,7 +13,6 @@ use deadheat_model::{
     Event, HeatRecord, TargetId, WorkloadManifest,
     heat::{HeatEnd, Role},
     heats::{EndReason, JournalEntry, MeasuredHeat, NextHeat, PlannedLoad, SessionRecord, Step},
-    plan::Pinning,
     stack::Runtime,
 };
 
@@ -161,7 +160,6 @@ impl Measuring<'_> {
         let with_it: Vec<(usize, &PlannedLoad)> = with_it
             .filter(|(_, one)| one.is_measured_with(load))
             .collect();
-        let then = next.then.and_then(|then| plan.loads.get(then));
         let seed = plan.seed ^ u64::from(number) << 32;
         let generator = self.generators.generator();
         let servers = ServerSetting {
@@ -214,8 +212,7 @@ impl Measuring<'_> {
                 runtime: runtime(&self.record, target),
                 number: seat,
                 role: one.role,
-                is_kept: !is_ceiling
-                    && then.is_some_and(|then| can_serve(target, &plan.pinning, load, then)),
+                is_kept: !is_ceiling && next.then.is_some(),
                 log: log(self.folder, load, one, number),
             };
             let entry = match ceiling.as_ref().filter(|_| is_ceiling) {
@@ -273,17 +270,6 @@ fn seats(kept: &KeptServers, cast: &[Participant]) -> Vec<usize> {
     let mut free = (0..).filter(|seat| !own.contains(&Some(*seat)));
     let seats = own.iter().map(|seat| seat.or_else(|| free.next()));
     seats.flatten().collect()
-}
-
-/// Whether a process of a stack that was started for a load can serve another one: it answers both, and is started alike.
-fn can_serve(
-    target: &SelectedTarget,
-    pinning: &Pinning,
-    load: &PlannedLoad,
-    then: &PlannedLoad,
-) -> bool {
-    then.targets.contains(&target.target)
-        && target.is_started_alike(pinning, &load.workload, &then.workload)
 }
 
 /// How long all heats so far took together.

@@ -23,6 +23,7 @@ use crate::{
     secret::without_secret_values,
     session::{
         Participant, SessionOptions,
+        launch::is_started_alike,
         members::{MEMORY_EVERY, kept_warm_up, wait, warm_up_time},
         open::at_rate,
         servers::{freezing_and_wait, warm_up},
@@ -46,16 +47,8 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
     let share = options
         .budget
         .map(|budget| budget / u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1));
-    let of_stacks = asked.iter().enumerate().map(|(place, load)| {
-        // The one whose processes go on here, except where this one is the first of a turn.
-        let before = asked[..place].last().or(asked.last());
-        let is_shared = asked.len() > 1 && !options.heats.separate_loads;
-        let before = before.filter(|_| is_shared && options.comparison.is_none());
-        let starts = Starts {
-            fresh: 1.0 / asked.len() as f64,
-            pinning: &circumstances.pinning,
-            before,
-        };
+    let of_stacks = asked.iter().map(|load| {
+        let starts = Starts::of(load, &asked, options, &circumstances.pinning);
         load.planned(options, circumstances, share, &starts)
     });
     let (loads, times): (Vec<Vec<PlannedLoad>>, Vec<Duration>) = of_servers(options, circumstances)
@@ -70,7 +63,6 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         margin: options.heats.margin,
         least_heats: options.heats.least_heats,
         until_decided: options.heats.until_decided,
-        separate_loads: options.heats.separate_loads,
         budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
         estimate: times.into_iter().sum(),
         price_per_cpu_hour: options.heats.price_per_cpu_hour,
@@ -176,32 +168,60 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
 }
 
 /// How the stacks of a load come to its heats.
-struct Starts<'a> {
-    /// The share of heats for which everybody is started.
+struct Starts {
+    /// The number of the loads that share its starts; `None`: each heat has its own.
+    shared: Option<u32>,
+    /// The share of its heats for which everybody is started (0 to 1).
     fresh: f64,
-    pinning: &'a Pinning,
-    /// The load whose processes go on in the other heats, where they can; `None`: in none.
-    before: Option<&'a Asked<'a>>,
 }
 
-impl Starts<'_> {
-    /// About how long it takes to bring a stack up for a heat at `workload`, on average.
-    fn bring_up(&self, options: &SessionOptions, one: &Participant, workload: &str) -> Duration {
-        let fresh = bring_up(one.warm_up, one.ready);
-        let mut targets = options.targets.iter();
-        let own = targets.find(|target| target.target == one.target);
-        let goes_on = self.before.is_some_and(|before| {
-            let is_there = before.stacks.iter().any(|other| other.target == one.target);
-            let before = &before.workload.manifest.id;
-            is_there && own.is_none_or(|own| own.is_started_alike(self.pinning, before, workload))
-        });
-        if goes_on {
-            let kept = kept_warm_up(options.warm_up, one.warm_up);
-            let kept = bring_up(kept, Some(Duration::ZERO));
-            fresh.mul_f64(self.fresh) + kept.mul_f64(1.0 - self.fresh)
-        } else {
-            fresh
+impl Starts {
+    /// Loads share their starts if they have the same stacks, and each of these is started alike for all of them: in one heat
+    /// nobody is fresh where another one has served a load before.
+    fn of(
+        load: &Asked<'_>,
+        all: &[Asked<'_>],
+        options: &SessionOptions,
+        pinning: &Pinning,
+    ) -> Self {
+        let is_alike = |other: &Asked<'_>| {
+            let names = |load: &Asked<'_>| -> Vec<TargetId> {
+                load.stacks.iter().map(|one| one.target.clone()).collect()
+            };
+            let [one, other_one] = [load, other].map(|load| &*load.workload.manifest.id);
+            let targets = options.targets.iter();
+            let mut here = targets.filter(|own| names(load).contains(&own.target));
+            names(load) == names(other)
+                && here.all(|own| is_started_alike(own, pinning, one, other_one))
+        };
+        let with_it: Vec<usize> = all
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| is_alike(other))
+            .map(|(place, _)| place)
+            .collect();
+        let may = !options.heats.separate_loads && options.comparison.is_none();
+        Self {
+            shared: with_it
+                .first()
+                .filter(|_| may && with_it.len() > 1)
+                .map(|first| *first as u32),
+            fresh: if may {
+                1.0 / with_it.len().max(1) as f64
+            } else {
+                1.0
+            },
         }
+    }
+
+    /// About how long it takes to bring a stack up for a heat, on average.
+    fn bring_up(&self, options: &SessionOptions, one: &Participant) -> Duration {
+        let fresh = bring_up(one.warm_up, one.ready);
+        let kept = bring_up(
+            kept_warm_up(options.warm_up, one.warm_up),
+            Some(Duration::ZERO),
+        );
+        fresh.mul_f64(self.fresh) + kept.mul_f64(1.0 - self.fresh)
     }
 }
 
@@ -212,7 +232,7 @@ impl Asked<'_> {
         options: &SessionOptions,
         circumstances: &Circumstances<'_>,
         share: Option<Duration>,
-        starts: &Starts<'_>,
+        starts: &Starts,
     ) -> (Vec<PlannedLoad>, Duration) {
         let manifest = &self.workload.manifest;
         let wait = wait(options, manifest, &circumstances.pinning);
@@ -232,7 +252,7 @@ impl Asked<'_> {
         let probes = 2 * delay.unwrap_or_default();
         let stacks = self.stacks.iter();
         let stacks: Vec<Duration> = stacks
-            .map(|one| starts.bring_up(options, one, &manifest.id) + probes)
+            .map(|one| starts.bring_up(options, one) + probes)
             .collect();
         let control = options.heats.controls.then(|| null_server(options.warm_up));
         let rates = &options.heats.rates;
@@ -249,6 +269,7 @@ impl Asked<'_> {
             targets: self.stacks.iter().map(|one| one.target.clone()).collect(),
             heat: with_time(heat, count.time),
             capacity: capacity.members,
+            shared_starts: starts.shared,
             capacity_reason: capacity.reason,
             // Of each stack; not everybody is in every heat.
             looks: looks
@@ -295,6 +316,7 @@ fn of_servers(
     let count = cost.count(&options.heats, options.budget, 1);
     let (connections, point) = point_of(&first.schedule);
     let load = PlannedLoad {
+        shared_starts: None,
         workload: if a == b { a } else { format!("{a} | {b}") },
         description: String::new(),
         point: LoadPoint {

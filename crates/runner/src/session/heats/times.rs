@@ -33,6 +33,8 @@ const NEARLY_ENOUGH: u32 = 6;
 const LONGEST_WORK: Duration = Duration::from_secs(5);
 /// … or for less where the time is short, but no less than this.
 const SHORTEST_WORK: Duration = Duration::from_secs(2);
+/// Members of which each has two turns.
+const PAIR: u32 = 2;
 /// The part before that does not count: connections and queues come to what is usual at the rate.
 const GUARD_OF_WORK: Duration = Duration::from_secs(1);
 /// Twins in a heat, on average.
@@ -105,7 +107,9 @@ impl HeatCost {
         }
     }
 
-    /// The plan of equal work at each rate: one slice for each member. `share` and `turns` are as in [`Self::count`]. Where the time is short, half of what eight heats leave beside the shortest rounds goes into it.
+    /// The plan of equal work at each rate: one slice for each member, and for each of two members two shorter ones, in the
+    /// order A B B A, so that what changes steadily cancels. `share` and `turns` are as in [`Self::count`]. Where the time is
+    /// short, half of what eight heats leave beside the shortest rounds goes into it.
     pub(super) fn equal_work(
         &self,
         plan: HeatPlan,
@@ -122,17 +126,22 @@ impl HeatCost {
         let slice = slice
             .saturating_sub(GUARD_OF_WORK)
             .clamp(SHORTEST_WORK, LONGEST_WORK);
+        let rounds = if self.members == PAIR { 2 } else { 1 };
         HeatPlan {
-            slice: options.work.unwrap_or(slice),
+            slice: (options.work.unwrap_or(slice) / rounds).max(SHORTEST_WORK),
             guard: GUARD_OF_WORK,
-            rounds: Rounds::Count { rounds: 1 },
+            rounds: Rounds::Count { rounds },
             ..plan
         }
     }
 
     /// The same with equal work at so many rates, which is done once, however long the rounds go on.
     pub(super) fn with_equal_work(self, work: &HeatPlan, rates: usize) -> Self {
-        let slices = self.slices_at(rates);
+        let rounds = match work.rounds {
+            Rounds::Count { rounds } => f64::from(rounds),
+            Rounds::Time { .. } => 1.0,
+        };
+        let slices = self.slices_at(rates) * rounds;
         Self {
             bring_up: self.bring_up + work.round(1).mul_f64(slices),
             ..self

@@ -221,7 +221,7 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
         );
         assert_eq!(before.offered_per_second, None);
         assert!(at_rate.warm_up.is_none() && at_rate.verified_after.is_some());
-        assert_eq!(slices(common, place), 1, "uninterrupted");
+        assert_eq!(slices(common, place), 2, "A, B, B, A");
         // Nobody can take a million: it is a result, and costs no time.
         assert_eq!(beyond.members[place].offered_per_second, Some(1e6));
         assert_eq!(slices(beyond, place), 0);
@@ -235,26 +235,25 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
     }
 }
 
-/// Turns of a heat at each load, the first load first or last by turns. One start serves them all.
-struct Turns {
-    turns: usize,
-    is_shared: bool,
-}
+/// Turns of a heat at each load, the first load first or last by turns. One start serves them all where the plan says so.
+struct Turns(usize);
 
 impl Steering for Turns {
     fn next(&mut self, record: &SessionRecord, _: Duration) -> Step {
         let done = [0, 1].map(|load| record.complete_heats(load).count());
         let turn = done[0].min(done[1]);
-        if turn >= self.turns {
+        if turn >= self.0 {
             return Step::End(EndReason::Finished);
         }
         let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
         let is_first = done[0] == done[1];
+        let loads = &record.header.plan.loads;
+        let is_shared = loads[0].shares_starts_with(&loads[1]);
         Step::Heat(NextHeat {
             load: if is_first { order[0] } else { order[1] },
             members: (0..record.header.plan.loads[0].targets.len()).collect(),
             control: Some(Control::Ceiling),
-            then: (is_first && self.is_shared).then_some(order[1]),
+            then: (is_first && is_shared).then_some(order[1]),
         })
     }
 
@@ -279,8 +278,8 @@ fn loads_before(record: &SessionRecord) -> Vec<Vec<(String, u32)>> {
     heats.collect()
 }
 
-fn in_turns(options: &SessionOptions, turns: usize, is_shared: bool) -> SessionRecord {
-    let mut turns = Turns { turns, is_shared };
+fn in_turns(options: &SessionOptions, turns: usize) -> SessionRecord {
+    let mut turns = Turns(turns);
     let outcome = heats::run(options, &mut turns, &mut |_| (), &Arc::default()).unwrap();
     heats::read_session(&outcome.folder).unwrap()
 }
@@ -288,18 +287,12 @@ fn in_turns(options: &SessionOptions, turns: usize, is_shared: bool) -> SessionR
 #[test]
 fn one_start_serves_a_heat_at_each_load() {
     let bench = Bench::new();
-    let mut options = bench.at_two_loads(&[("a", "none"), ("b", "none")]);
-    // What it is started with differs, so that one process cannot serve both.
-    let own = &mut options.targets[1].stack.manifest.run.workload_env;
-    let other = [("KIND".to_owned(), "other".to_owned())];
-    own.insert("greeting".to_owned(), other.into());
-    // One start of a, and of b one for each workload.
-    let prepared = 3;
-    let record = in_turns(&options, 2, true);
-    let named = |a, b| vec![("a".to_owned(), a), ("b".to_owned(), b)];
-    let expected = [named(0, 0), named(1, 0), named(0, 0), named(1, 0)];
-    assert_eq!(loads_before(&record), expected);
-    assert_eq!(bench.started() - prepared, 2 + 4);
+    let options = bench.at_two_loads(&[("a", "none"), ("b", "none")]);
+    let prepared = 2;
+    let record = in_turns(&options, 2);
+    let both = |loads| vec![("a".to_owned(), loads), ("b".to_owned(), loads)];
+    assert_eq!(loads_before(&record), [both(0), both(1), both(0), both(1)]);
+    assert_eq!(bench.started() - prepared, 2 * 2);
     for one in &record.heats {
         assert_eq!(one.heat.end, HeatEnd::Finished);
         for member in &one.heat.members {
@@ -313,12 +306,51 @@ fn one_start_serves_a_heat_at_each_load() {
     bench.nobody_is_left();
 }
 
+/// In one heat nobody is fresh where another one has served a load before.
 #[test]
-fn with_separate_loads_each_heat_starts_its_servers() {
+fn each_heat_starts_its_servers_where_one_of_them_is_started_otherwise_or_it_is_asked_for() {
     let bench = Bench::new();
-    let options = bench.at_two_loads(&[("a", "none"), ("b", "none")]);
-    let record = in_turns(&options, 1, false);
-    assert!(loads_before(&record).iter().flatten().all(|one| one.1 == 0));
+    let mut separate = bench.at_two_loads(&[("a", "none"), ("b", "none")]);
+    separate.heats.separate_loads = true;
+    let mut unlike = bench.at_two_loads(&[("a", "none"), ("b", "none")]);
+    let own = &mut unlike.targets[1].stack.manifest.run.workload_env;
+    let other = [("KIND".to_owned(), "other".to_owned())];
+    own.insert("greeting".to_owned(), other.into());
+    for options in [separate, unlike] {
+        let record = in_turns(&options, 1);
+        assert!(loads_before(&record).iter().flatten().all(|one| one.1 == 0));
+    }
+    bench.nobody_is_left();
+}
+
+#[test]
+fn a_server_that_ends_between_two_loads_has_failed() {
+    let bench = Bench::new();
+    let options = bench.at_two_loads(&[("a", "none"), ("b", "none"), ("c", "none")]);
+    let mut on_event = |event: &Event| {
+        if let Event::HeatEnded { heat } = event
+            && heat.load == 0
+        {
+            // The server that was started last is a member of this heat.
+            let events = fs::read_to_string(bench.events()).unwrap();
+            let mut started = events.lines().rev();
+            let last = started.find(|line| line.starts_with("started ")).unwrap();
+            let pid = last.rsplit(' ').next().unwrap().parse().unwrap();
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+    };
+    let outcome = heats::run(&options, &mut Turns(1), &mut on_event, &Arc::default()).unwrap();
+    let record = heats::read_session(&outcome.folder).unwrap();
+    let failures = record.heats[1].heat.members.iter();
+    let failures: Vec<String> = failures
+        .filter_map(|one| Some(one.failure.as_ref()?.failure.reason.clone()))
+        .collect();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert!(
+        failures[0].contains("SIGKILL while it was frozen between two loads"),
+        "{failures:?}"
+    );
     bench.nobody_is_left();
 }
 
@@ -327,7 +359,7 @@ fn who_fails_at_one_load_is_started_again_for_the_next() {
     let bench = Bench::new();
     // It dies in its first heat.
     let options = bench.at_two_loads(&[("a", "none"), ("b", "dies-under-load"), ("c", "none")]);
-    let record = in_turns(&options, 1, true);
+    let record = in_turns(&options, 1);
     let before = loads_before(&record);
     let of = |name: &str| (name.to_owned(), 1);
     assert!(before[1].contains(&of("a")) && before[1].contains(&of("c")));

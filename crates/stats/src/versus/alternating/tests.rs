@@ -163,6 +163,7 @@ fn record(heats: u32, ratio: f64) -> SessionRecord {
 /// The header of a session of two servers that is looked at after so many heats.
 fn header(heats: u32) -> SessionHeader {
     let load = PlannedLoad {
+        shared_starts: None,
         workload: "GET /".to_owned(),
         description: String::new(),
         point: LoadPoint {
@@ -201,7 +202,6 @@ fn header(heats: u32) -> SessionHeader {
         })),
         asked: Default::default(),
         plan: Plan {
-            separate_loads: false,
             hosts: None,
             seed: 1,
             loads: vec![load],

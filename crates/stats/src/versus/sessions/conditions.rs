@@ -44,7 +44,7 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
         for heat in &record.heats {
             let load = record.header.plan.loads[heat.load as usize].name();
             for member in &heat.heat.members {
-                let Some(warm_up) = member.warm_up else {
+                let Some(warm_up) = member.warm_up.filter(|_| member.loads_before == 0) else {
                     continue;
                 };
                 let [least, most] = [warm_up.rule.least, warm_up.rule.most];

@@ -60,7 +60,7 @@ fn loads_take_turns_until_the_budget_ends() {
     assert_eq!(record.end, Some(EndReason::Budget));
     let loads: Vec<u32> = record.heats.iter().map(|one| one.load).collect();
     // Each of them is the first of a turn by turns.
-    assert_eq!(loads, [0, 1, 1, 0, 0, 1, 1]);
+    assert_eq!(loads, [0, 1, 0, 1, 1, 0, 1]);
     // The budget knows no result: its end is a look.
     let found = standings(&record);
     assert_eq!(found.loads[0].look.unwrap().heats, 3);
@@ -84,16 +84,10 @@ fn thens(plan: &Recorded) -> Vec<(usize, Option<usize>)> {
 fn the_processes_of_a_turn_serve_all_its_loads_unless_they_are_to_be_separate() {
     let mut plan = two_loads(&[1.0, 1.02, 1.04], Duration::from_secs(3_600));
     plan.until_decided = false;
-    plan.looks = vec![3];
-    let expected = [
-        (0, Some(1)),
-        (1, None),
-        (1, Some(0)),
-        (0, None),
-        (0, Some(1)),
-        (1, None),
-    ];
-    assert_eq!(thens(&plan), expected);
+    plan.looks = vec![5];
+    // Each of them is the first with both kinds of control.
+    let [forth, back] = [[(0, Some(1)), (1, None)], [(1, Some(0)), (0, None)]];
+    assert_eq!(thens(&plan), [forth, forth, back, back, forth].concat());
     plan.separate_loads = true;
     assert!(thens(&plan).iter().all(|(_, then)| then.is_none()));
 }
@@ -294,4 +288,58 @@ fn equal_work_has_no_heats_of_its_own_and_its_time_is_a_part_of_those_that_it_is
         "twice as long with it"
     );
     assert_eq!(next(&record, 7.9 * wall), Ok(0));
+}
+
+/// A session in which the processes of every second heat had served another load, with which those of one stack became slower.
+fn with_used_processes(slower: f64) -> SessionRecord {
+    let mut plan = two_loads(&[1.0, 1.3, 1.6], Duration::from_secs(36_000));
+    plan.until_decided = false;
+    plan.looks = vec![8];
+    let mut record = steered(&plan, 1);
+    for (nth, heat) in record
+        .heats
+        .iter_mut()
+        .filter(|one| one.load == 0)
+        .enumerate()
+    {
+        if nth % 2 == 0 {
+            continue;
+        }
+        let place = heat
+            .heat
+            .members
+            .iter()
+            .position(|one| one.target.stack == "stack-1");
+        for one in &mut heat.heat.members {
+            one.loads_before = 1;
+        }
+        let slices = heat.heat.rounds.iter_mut().flatten();
+        for slice in slices.filter(|slice| Some(slice.member as usize) == place) {
+            slice.window = slice.window.mul_f64(slower);
+        }
+    }
+    record
+}
+
+#[test]
+fn a_stack_that_an_earlier_load_of_its_process_makes_slower_is_named() {
+    let warning = |record: &SessionRecord| {
+        let warnings = standings(record).warnings;
+        let mut found = warnings
+            .into_iter()
+            .filter(|one| one.id == "changed-by-a-load");
+        found.next()
+    };
+    let found = warning(&with_used_processes(1.5)).unwrap();
+    assert!(
+        found.sentence.contains("stack-1 by -"),
+        "{}",
+        found.sentence
+    );
+    assert!(
+        found.advice.contains("--separate-loads"),
+        "{}",
+        found.advice
+    );
+    assert_eq!(warning(&with_used_processes(1.0)), None);
 }
