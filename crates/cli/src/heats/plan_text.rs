@@ -102,13 +102,19 @@ fn heats(plan: &Plan) -> Option<String> {
         Rounds::Time { time } => format!("{} of", about(time)),
         Rounds::Count { rounds } => format!("{rounds} rounds of"),
     };
-    let all = plan.leading().count();
-    let with_it = plan.leading().filter(|one| one.shares_starts_with(load));
-    let (each, start) = match (all, with_it.count()) {
-        (1, _) => ("", "a fresh start".to_owned()),
-        (_, 0 | 1) => (" per load", "a fresh start".to_owned()),
-        (all, shared) if shared == all => (" per load", "a start for all loads".to_owned()),
-        (_, shared) => (" per load", format!("a start for {shared} of the loads")),
+    let loads: Vec<&PlannedLoad> = plan.leading().collect();
+    let with = |load: &PlannedLoad| {
+        loads
+            .iter()
+            .filter(|one| one.shares_starts_with(load))
+            .count()
+    };
+    let shared = loads.iter().map(|load| with(load)).max().unwrap_or(0);
+    let each = if loads.len() > 1 { " per load" } else { "" };
+    let start = match shared {
+        0 | 1 => "a fresh start".to_owned(),
+        shared if shared == loads.len() => "a start for all loads".to_owned(),
+        shared => format!("a start, which {shared} of the loads share,"),
     };
     let slice = glued(&time(load.heat.slice));
     Some(format!(

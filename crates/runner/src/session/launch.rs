@@ -121,7 +121,7 @@ fn own_environment(
 ) -> BTreeMap<String, String> {
     let mut own = target.stack.manifest.env(&target.target, Some(workload));
     own.retain(|name, value| {
-        name != MAX_PROCESSES || value.parse().is_ok_and(|most: usize| most < cpus)
+        name != MAX_PROCESSES || value.parse().map_or(true, |most: usize| most < cpus)
     });
     own
 }
@@ -145,6 +145,13 @@ mod tests {
         assert_eq!(of("users", 16), of("plaintext", 16));
         assert_eq!(of("users", 17)[MAX_PROCESSES], "16");
         assert_eq!(of("users", 17)["KIND"], "usual");
+        // The stack itself is to say what is wrong with it.
+        let mut wrong = target.clone();
+        wrong.stack.manifest.run.env = own(MAX_PROCESSES, "many");
+        assert_eq!(
+            own_environment(&wrong, "plaintext", 1)[MAX_PROCESSES],
+            "many"
+        );
         assert_ne!(of("proxy", 1), of("plaintext", 1));
     }
 }

@@ -19,9 +19,12 @@ use crate::{
 const MOST_LEADERS: usize = 3;
 
 const LEGEND: &str = "First answer: from the start of the process to its first right answer. Memory at rest: right after \
-                      that. Steady after: start, and load until throughput and CPU time per answer were within 10 % of \
-                      those at the end of the warm-up. A figure with ≤ was too short to be known. Behind a figure are its \
-                      rank and the uncertainty of its ratio to the best. The p99 ranks nobody; behind it is its 95 % interval.";
+                      that. Behind a figure are its rank and the uncertainty of its ratio to the best.";
+
+/// Of the columns of what followed.
+const LEGEND_OF_LOADS: &str = "Steady after: start, and load until throughput and CPU time per answer were within 10 % of \
+                               those at the end of the warm-up. ≤: it was steady before this could be measured. The p99 \
+                               ranks nobody; behind it is its 95 % interval.";
 
 /// Figures of starts; empty if no server was started.
 pub(super) fn section(view: &StandingsView) -> Section {
@@ -48,6 +51,7 @@ pub(super) fn section(view: &StandingsView) -> Section {
     let is_empty = view.starts.is_empty();
     section
         .aside((!is_empty).then_some(LEGEND))
+        .aside((!loads.is_empty()).then_some(LEGEND_OF_LOADS))
         .bullets(notes(view))
 }
 
@@ -64,6 +68,11 @@ fn fastest(view: &StandingsView) -> Option<String> {
     let names: Vec<String> = leaders.iter().map(|row| row.target.to_string()).collect();
     let lead = match leaders.as_slice() {
         [] => return None,
+        [one] if rows.len() == 1 => format!(
+            "{} gives its first right answer after {}",
+            names[0],
+            seconds(time(one))
+        ),
         [one] => format!(
             "{} starts fastest, with its first right answer after {}",
             names[0],

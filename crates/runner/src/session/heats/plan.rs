@@ -48,7 +48,7 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         .budget
         .map(|budget| budget / u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1));
     let of_stacks = asked.iter().map(|load| {
-        let starts = Starts::of(load, &asked, options, &circumstances.pinning);
+        let starts = Starts::of(load, &asked, options, circumstances);
         load.planned(options, circumstances, share, &starts)
     });
     let (loads, times): (Vec<Vec<PlannedLoad>>, Vec<Duration>) = of_servers(options, circumstances)
@@ -171,47 +171,53 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
 struct Starts {
     /// The number of the loads that share its starts; `None`: each heat has its own.
     shared: Option<u32>,
-    /// The share of its heats for which everybody is started (0 to 1).
-    fresh: f64,
+    /// How many loads these are, with this one.
+    loads: u32,
 }
 
 impl Starts {
-    /// Loads share their starts if they have the same stacks, and each of these is started alike for all of them: in one heat
-    /// nobody is fresh where another one has served a load before.
+    /// Loads share their starts if they have the same stacks and seats, and each stack is started alike for all of them: in
+    /// one heat nobody is fresh where another one has served a load before.
     fn of(
         load: &Asked<'_>,
         all: &[Asked<'_>],
         options: &SessionOptions,
-        pinning: &Pinning,
+        circumstances: &Circumstances<'_>,
     ) -> Self {
-        let is_alike = |other: &Asked<'_>| {
-            let names = |load: &Asked<'_>| -> Vec<TargetId> {
-                load.stacks.iter().map(|one| one.target.clone()).collect()
-            };
-            let [one, other_one] = [load, other].map(|load| &*load.workload.manifest.id);
-            let targets = options.targets.iter();
-            let mut here = targets.filter(|own| names(load).contains(&own.target));
-            names(load) == names(other)
-                && here.all(|own| is_started_alike(own, pinning, one, other_one))
+        let pinning = &circumstances.pinning;
+        let stacks = |load: &Asked<'_>| -> Vec<TargetId> {
+            let stacks = load.stacks.iter();
+            stacks.map(|one| one.target.clone()).collect()
         };
-        let with_it: Vec<usize> = all
-            .iter()
-            .enumerate()
-            .filter(|(_, other)| is_alike(other))
-            .map(|(place, _)| place)
-            .collect();
+        let seats = |load: &Asked<'_>| {
+            let heat = least(&options.heats, true, Wait::Sleep);
+            load.capacity(&heat, circumstances).members
+        };
+        let own = stacks(load);
+        let targets = options.targets.iter();
+        let targets: Vec<_> = targets.filter(|one| own.contains(&one.target)).collect();
+        let is_alike = |other: &Asked<'_>| {
+            let [one, another] = [load, other].map(|load| load.workload.manifest.id.as_str());
+            let mut targets = targets.iter();
+            own == stacks(other)
+                && seats(load) == seats(other)
+                && targets.all(|target| is_started_alike(target, pinning, one, another))
+        };
         let may = !options.heats.separate_loads && options.comparison.is_none();
+        let places = 0..all.len() as u32;
+        let with_it: Vec<u32> = places
+            .filter(|place| may && is_alike(&all[*place as usize]))
+            .collect();
+        let loads = with_it.len().max(1) as u32;
         Self {
-            shared: with_it
-                .first()
-                .filter(|_| may && with_it.len() > 1)
-                .map(|first| *first as u32),
-            fresh: if may {
-                1.0 / with_it.len().max(1) as f64
-            } else {
-                1.0
-            },
+            shared: with_it.first().copied().filter(|_| loads > 1),
+            loads,
         }
+    }
+
+    /// The number, if so many heats are enough for each load to be the first of a turn with each kind of control.
+    fn shared(&self, heats: u32) -> Option<u32> {
+        self.shared.filter(|_| heats >= 2 * self.loads)
     }
 
     /// About how long it takes to bring a stack up for a heat, on average.
@@ -221,11 +227,23 @@ impl Starts {
             kept_warm_up(options.warm_up, one.warm_up),
             Some(Duration::ZERO),
         );
-        fresh.mul_f64(self.fresh) + kept.mul_f64(1.0 - self.fresh)
+        let kept = kept.saturating_mul(self.loads - 1);
+        (fresh + kept) / self.loads
     }
 }
 
 impl Asked<'_> {
+    fn capacity(&self, heat: &HeatPlan, circumstances: &Circumstances<'_>) -> Capacity {
+        let limits = match self.workload.manifest.oracle {
+            Oracle::Users => circumstances.limits,
+            _ => Limits {
+                connections: None,
+                ..circumstances.limits
+            },
+        };
+        Capacity::of(heat, limits)
+    }
+
     /// The load as it is planned, with what is measured in its heats, and about how long these take together.
     fn planned(
         &self,
@@ -237,14 +255,7 @@ impl Asked<'_> {
         let manifest = &self.workload.manifest;
         let wait = wait(options, manifest, &circumstances.pinning);
         let heat = least(&options.heats, true, wait);
-        let limits = match manifest.oracle {
-            Oracle::Users => circumstances.limits,
-            _ => Limits {
-                connections: None,
-                ..circumstances.limits
-            },
-        };
-        let capacity = Capacity::of(&heat, limits);
+        let capacity = self.capacity(&heat, circumstances);
         let turns = heats_for_all(self.stacks.len(), capacity.members);
         let delay = (manifest.oracle == Oracle::Relayed).then_some(DELAY);
         let seats = capacity.seats() as usize;
@@ -269,7 +280,7 @@ impl Asked<'_> {
             targets: self.stacks.iter().map(|one| one.target.clone()).collect(),
             heat: with_time(heat, count.time),
             capacity: capacity.members,
-            shared_starts: starts.shared,
+            shared_starts: starts.shared(count.heats),
             capacity_reason: capacity.reason,
             // Of each stack; not everybody is in every heat.
             looks: looks

@@ -127,6 +127,8 @@ impl Bench {
         let mut second = options.workloads[0].clone();
         second.manifest.id = "greeting".to_owned();
         options.workloads.push(second);
+        // Enough for each load to be the first.
+        options.heats.heats = Some(4);
         options
     }
 

@@ -336,6 +336,9 @@ fn a_stack_that_an_earlier_load_of_its_process_makes_slower_is_named() {
         "{}",
         found.sentence
     );
+    for other in ["stack-0", "stack-2"] {
+        assert!(!found.sentence.contains(other), "{}", found.sentence);
+    }
     assert!(
         found.advice.contains("--separate-loads"),
         "{}",
