@@ -69,7 +69,7 @@ fn fastest(view: &StandingsView) -> Option<String> {
     let lead = match leaders.as_slice() {
         [] => return None,
         [one] if rows.len() == 1 => format!(
-            "{} gives its first right answer after {}",
+            "{} sends its first right answer after {}",
             names[0],
             seconds(time(one))
         ),
