@@ -237,9 +237,15 @@ fn overload(cell: &Compared, names: &Names) -> Option<String> {
         let one = rate_of.iter().flatten().next()?;
         let load = format!("{} of {workload}", rate(one.per_second));
         match (rate_of, verdict) {
-            ([Some(_), Some(_)], _) => Some(format!(
+            ([Some(_), Some(_)], Verdict::NotEnoughData) => Some(format!(
                 "Undecided: neither {a} nor {b} can take {load}. Choose a lower --rate."
             )),
+            ([one, other], Verdict::NotEnoughData) if !one.or(other)?.other_can => {
+                let [unable, able] = if one.is_some() { [a, b] } else { [b, a] };
+                Some(format!(
+                    "Undecided: {unable} cannot take {load}, and {able} did not always. Choose a lower --rate."
+                ))
+            }
             ([None, Some(_)], Verdict::Worse) => {
                 Some(format!("{b} cannot take {load}, and {a} can."))
             }

@@ -408,6 +408,7 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
         per_second: 5_000.0,
         reason: "its capacity was below the rate in 8 of 8 heats".to_owned(),
         decides: true,
+        other_can: true,
     };
     cell.overloaded = vec![overloaded(Which::B)];
     assert_eq!(
@@ -429,6 +430,19 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
     }
     versus.compared[0].overloaded = vec![overloaded(Which::A), overloaded(Which::B)];
     assert!(headline(&versus).starts_with("Undecided: neither "));
+    versus.compared[0].overloaded = vec![Overloaded {
+        other_can: false,
+        ..overloaded(Which::B)
+    }];
+    assert_eq!(
+        headline(&versus),
+        "Undecided: python3 b.py cannot take 5,000/s of GET /, and node a.js did not always. Choose a lower --rate."
+    );
+    // What is worse at another rate is the verdict, whoever cannot take this one.
+    let mut beside = costs(1.2, false);
+    beside.compared[0].overloaded = vec![overloaded(Which::A), overloaded(Which::B)];
+    let headline = headline(&beside);
+    assert!(headline.contains("more expensive than"), "{headline}");
 }
 
 #[test]

@@ -106,11 +106,7 @@ impl Gate {
             }
             let of_b = cell.overloaded.iter().filter(|one| one.side == Which::B);
             let asked = |one: &&Overloaded| one.decides || check.fail_if_costlier.is_some();
-            let can_a = |one: &&Overloaded| {
-                let mut others = cell.overloaded.iter();
-                !others.any(|a| a.side == Which::A && a.per_second == one.per_second)
-            };
-            let alone = of_b.filter(asked).filter(can_a);
+            let alone = of_b.filter(asked).filter(|one| one.other_can);
             gate.overloaded.extend(alone.map(|one| GateOverload {
                 subject: cell.subject.clone(),
                 per_second: one.per_second,

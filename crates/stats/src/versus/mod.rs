@@ -283,12 +283,12 @@ impl Compared {
     }
 
     /// The verdict on the cell: B is worse when it is in one of the ratios that decide, or cannot take a rate that decides
-    /// and A can. Otherwise the verdict waits for all of them: what is better in one may be worse in the next.
+    /// and A can ([`Overloaded::other_can`]). Otherwise the verdict waits for all of them: what is better in one may be worse in the next.
     pub fn verdict(&self) -> Verdict {
         let ratios = self.deciding().iter().map(|ratio| ratio.verdict);
         let rates = self.overloads().map(|[a, b]| match (a, b) {
-            (None, Some(_)) => Verdict::Worse,
-            (Some(_), None) => Verdict::Better,
+            (None, Some(b)) if b.other_can => Verdict::Worse,
+            (Some(a), None) if a.other_can => Verdict::Better,
             _ => Verdict::NotEnoughData,
         });
         let found: Vec<Verdict> = ratios.chain(rates).collect();
@@ -339,6 +339,9 @@ pub struct Overloaded {
     pub reason: String,
     /// Whether this rate decides on the cell.
     pub decides: bool,
+    /// Whether the other side can take it: it did in all of its heats. Two equal servers whose capacity is near the rate
+    /// take it now and then, so that "most heats" of one and not of the other would be chance.
+    pub other_can: bool,
 }
 
 /// A cell that was not compared.

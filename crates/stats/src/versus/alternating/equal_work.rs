@@ -48,6 +48,7 @@ impl<'a> AtRate<'a> {
                 per_second: self.per_second,
                 reason: overloads.in_words().filter(|_| overloads.are_most())?,
                 decides,
+                other_can: self.overloads(Side::BOTH[1 - side.member()]).is_none(),
             })
         })
     }

@@ -320,6 +320,15 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
     let both = found(&Side::BOTH, 8, Decide::Cpu);
     assert_eq!(both.compared[0].verdict(), Verdict::NotEnoughData);
     assert!(both.is_final(Check::default()), "no more heats change it");
+    // Of two servers near their capacity it is chance who does not take it more often.
+    let mut near = with_work(8, SAME, Decide::Cpu, check);
+    not_loaded(&mut near, Side::B, 5);
+    not_loaded(&mut near, Side::A, 1);
+    let near = judged(&near);
+    assert_eq!(near.compared[0].verdict(), Verdict::NotEnoughData);
+    let gate = Gate::of(&near.compared, 0, check);
+    assert!(!gate.failed && gate.overloaded.is_empty(), "{gate:?}");
+    assert!(!near.is_final(check) && !near.is_final(Check::default()));
     // In a few heats it may be the machine's doing.
     let few = found(&[Side::B], 2, Decide::Cpu);
     assert!(few.compared[0].overloaded.is_empty());
