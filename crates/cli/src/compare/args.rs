@@ -156,7 +156,7 @@ pub(crate) struct VerdictArgs {
     /// Also if B cannot take the rate, and A took it in every heat.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_costlier: Option<f64>,
-    /// Exit with 1 unless what --fail-if-slower and --fail-if-costlier ask about is excluded; without them, any slowdown
+    /// Exit with 1 unless a change beyond --fail-if-slower and --fail-if-costlier is excluded; without them, any slowdown
     #[arg(long)]
     pub(crate) require_decision: bool,
     /// Also load both at this rate (equal work); repeatable. URLs are loaded at this rate only
