@@ -107,16 +107,11 @@ field() {
 
 verdict() {
   local said
-  # Several figures may decide together, and a side that cannot take the rate that decides has none.
-  # shellcheck disable=SC2016 # these are variables of jq
-  said=$(field '.compared[0] // empty | .ratios[:(.deciding // 1)] as $deciding
-    | [(.overloaded // [])[] | select(.decides).side] as $unable
-    | [$deciding[].verdict] + (if $unable == ["b"] then ["worse"] elif $unable == ["a"] then ["better"]
-      elif $unable != [] then ["not-enough-data"] else [] end)
-    | ($deciding != [] and all($deciding[]; .metric == "cpu-per-request")) as $cost
-    | if any(. == "worse") then (if $cost then "more expensive" else "slower" end)
-    elif any(. == "not-enough-data") or . == [] then "undecided"
-    elif any(. == "better") then (if $cost then "cheaper" else "faster" end) else "dead heat" end')
+  # shellcheck disable=SC2016 # $cost is a variable of jq
+  said=$(field '.compared[0] // empty | (.decide == "cpu") as $cost | {
+    "worse": (if $cost then "more expensive" else "slower" end),
+    "better": (if $cost then "cheaper" else "faster" end),
+    "dead-heat": "dead heat", "not-enough-data": "undecided"}[.verdict]')
   if [[ -n $said ]]; then
     echo "$said"
   elif [[ -n $(field .b.failed) ]]; then
@@ -232,12 +227,12 @@ START
   if [[ $status -gt 1 ]]; then die "$status" "deadheat compare ended with exit status $status"; fi
   if [[ $status == 1 && -n $cost ]]; then
     die 1 'the head fails the check; the report says which bound it exceeds, or what is not excluded'
-  elif [[ $status == 1 && $must_decide == yes && $found != slower ]]; then
+  elif [[ $status == 1 && $must_decide == yes && $found != slower && $found != 'more expensive' ]]; then
     die 1 'a slowdown is not excluded, and require-decision is true; a larger budget may exclude it'
   elif [[ $status == 1 && -n $threshold && $must_decide == no ]]; then
     die 1 "the head is slower by more than $threshold"
   elif [[ $status == 1 && $must_decide == yes ]]; then
-    die 1 "the head is slower${threshold:+, and by more than $threshold, or that is not excluded}"
+    die 1 "the head is $found${threshold:+, and by more than $threshold, or that is not excluded}"
   fi
 }
 
@@ -301,7 +296,7 @@ comment_text() {
     cheaper) printf '✅ **This %s makes requests cheaper.**' "$request" ;;
     'more expensive') printf '❌ **This %s makes requests more expensive.**' "$request" ;;
     'dead heat') printf '✅ **Dead heat: this %s makes no difference that counts.**' "$request" ;;
-    undecided) printf '⚖️ **Undecided: whether this %s makes the service faster or slower is not known.**' "$request" ;;
+    undecided) printf '⚖️ **Undecided: the effect of this %s is not known.**' "$request" ;;
     failed) printf '❌ **The service of this %s failed, so there is nothing to compare.**' "$request" ;;
     *) printf '⚠️ **Nothing could be compared.** The log of the job that measures says why.' ;;
   esac

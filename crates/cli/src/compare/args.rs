@@ -151,15 +151,15 @@ pub(crate) struct VerdictArgs {
     /// It measures until that is proven or excluded.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// The same of CPU time per request at equal work
+    /// Exit with 1 if B is proven to need more CPU time per request (equal work) by more than this, such as 3%
     ///
-    /// Exit with 1 if B is proven to need more of it, by more than this share of A's, or if B cannot take the rate and A can.
+    /// Also if B cannot take the rate, and A took it in every heat.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_costlier: Option<f64>,
-    /// Exit with 1 unless that, or any slowdown, is excluded
+    /// Exit with 1 unless a change beyond --fail-if-slower and --fail-if-costlier is excluded; without them, any slowdown
     #[arg(long)]
     pub(crate) require_decision: bool,
-    /// Load both at this rate as well (equal work); repeatable. URLs: at it alone
+    /// Also load both at this rate (equal work); repeatable. URLs are loaded at this rate only
     ///
     /// RATE is a number of requests per second (`2000/s`), or `common`, the largest of 1, 2, 5, 10 … that both sides can take
     /// at 70 % of their capacity. Without it, --decide cpu, --decide p99 and --fail-if-costlier take `common`.
@@ -223,7 +223,7 @@ pub(crate) const MEASURING: &str = "Measuring (not of sessions and records)";
     next_help_heading = MEASURING,
     mut_arg("budget", |arg| arg.help("The time that measuring may take [default: 5m]").long_help(Resettable::Reset)),
     mut_arg("heats", |arg| arg.help("Number of heats at each load, with one look after them").conflicts_with("budget")),
-    mut_arg("heat_time", |arg| arg.help("How long each heat loads both servers in turn [default: 10s; with --decide cpu or p99 2s]")),
+    mut_arg("heat_time", |arg| arg.help("How long each heat loads both servers in turn [default: 10s; 2s with --decide p99, or cpu without --fail-if-slower; 12s of URLs at a rate]")),
     mut_arg("results", |arg| arg.hide_short_help(true)),
     mut_arg("dry_run", |arg| arg.help("Print the plan, with its looks, and exit")),
 )]

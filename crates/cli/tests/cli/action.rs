@@ -357,11 +357,10 @@ fn a_job_that_has_a_token_does_not_run_what_it_measures() {
 fn the_verdict_is_that_of_the_comparison_and_not_of_a_file_that_a_build_left() {
     let root = repository();
     let compared = |verdict: &str, ratio: f64| {
-        json!({"compared": [{"ratios": [{
+        json!({"compared": [{"verdict": verdict, "decide": "throughput", "ratios": [{
             "metric": "throughput",
             "ratio": ratio,
             "interval": {"low": ratio, "high": ratio},
-            "verdict": verdict,
         }]}]})
     };
     let (true_one, forged) = (compared("worse", 0.5), compared("better", 2.0));
@@ -385,6 +384,31 @@ fn the_verdict_is_that_of_the_comparison_and_not_of_a_file_that_a_build_left() {
     assert_eq!(output(&root, "ratio"), "0.5");
     let written = fs::read_to_string(root.path().join(RESULTS).join("outputs")).unwrap();
     assert!(written.starts_with("verdict=slower\n"), "{written}");
+}
+
+/// The verdict is the comparison's own word, also where a rate that a side cannot take leaves no ratio.
+#[test]
+fn where_the_cost_decides_the_action_says_so() {
+    let root = repository();
+    for (verdict, expected, said) in [
+        ("worse", "more expensive", "the head is more expensive"),
+        ("not-enough-data", "undecided", "is not excluded"),
+    ] {
+        let compared = json!({"compared": [{"verdict": verdict, "decide": "cpu", "ratios": []}]});
+        let program =
+            format!("case $1 in --version) echo deadheat 0;; *) echo '{compared}'; exit 1;; esac");
+        root.write_program("fake-deadheat", &program);
+        let program = root.path().join("fake-deadheat").display().to_string();
+        let variables = [
+            ("DEADHEAT_CI_BASE", "HEAD~1"),
+            ("DEADHEAT_CI_BINARY", program.as_str()),
+            ("DEADHEAT_CI_OPTIONS", "--decide=cpu"),
+            ("DEADHEAT_CI_REQUIRE_DECISION", "true"),
+        ];
+        let ended = run(&root, "measure", &variables);
+        assert_eq!(output(&root, "verdict"), expected);
+        ended.exits(1).tells(&[said]);
+    }
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub fn headline(versus: &Versus) -> String {
 }
 
 fn tone(versus: &Versus) -> Tone {
-    let has = |verdict| versus.compared.iter().any(|cell| cell.verdict() == verdict);
+    let has = |verdict| versus.compared.iter().any(|cell| cell.verdict == verdict);
     match () {
         () if versus.b_failed() || has(Verdict::Worse) => Tone::Bad,
         () if has(Verdict::Better) => Tone::Good,

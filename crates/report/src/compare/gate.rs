@@ -1,6 +1,6 @@
 //! What `--fail-if-slower`, `--fail-if-costlier` and `--require-decision` say, in sentences.
 
-use deadheat_model::words::rate;
+use deadheat_model::{comparison::Decide, words::rate};
 use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Metric, Versus};
 
 use super::{advantage::signed, words};
@@ -9,16 +9,12 @@ use crate::figure::{counted, list};
 /// Whether a check fails, and why; `None` if none was asked for: the verdict says all.
 pub(super) fn sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, String)> {
     let is_asked = gate.check != Check::default();
-    is_asked.then(|| {
-        (
-            gate.failed,
-            sentences(gate, versus.is_judged(), b).join(" "),
-        )
-    })
+    is_asked.then(|| (gate.failed, sentences(gate, versus, b).join(" ")))
 }
 
-fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
-    let asked = Asked::of(gate);
+fn sentences(gate: &Gate, versus: &Versus, b: &str) -> Vec<String> {
+    let is_judged = versus.is_judged();
+    let asked = Asked::of(gate, versus);
     let of = |asked: Asked, is: Gated| -> Option<String> {
         let cells = gate.cells.iter();
         let cells = cells.filter(|cell| cell.is == is && asked.is_about(cell));
@@ -41,7 +37,7 @@ fn sentences(gate: &Gate, is_judged: bool, b: &str) -> Vec<String> {
     let worse = all(Gated::Worse);
     let worse = worse.map(|(asked, cells)| format!("{b} is proven {}: {cells}.", asked.worse()));
     let unable = gate.overloaded.iter().map(|one| {
-        let per_second = rate(one.per_second);
+        let per_second = rate(one.overloaded.per_second);
         format!("{b} cannot take {per_second}, and A can: {}.", one.subject)
     });
     let against: Vec<String> = worse.chain(unable).collect();
@@ -86,7 +82,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(gate: &Gate) -> Vec<Self> {
+    fn of(gate: &Gate, versus: &Versus) -> Vec<Self> {
         let Check {
             fail_if_slower,
             fail_if_costlier,
@@ -99,7 +95,10 @@ impl Asked {
                 .map(|(of_cost, bound)| Self { of_cost, bound })
                 .collect();
         }
-        let of_cost = gate.cells.first().is_some_and(is_of_cost);
+        let of_cost = versus
+            .compared
+            .first()
+            .is_some_and(|cell| cell.decide == Decide::Cpu);
         vec![Self {
             of_cost,
             bound: None,

@@ -1,6 +1,6 @@
 //! The verdict in a sentence that names the sides. Every ratio in it is above 1, so that nobody has to invert it.
 
-use deadheat_model::words::rate;
+use deadheat_model::{comparison::Decide, words::rate};
 use deadheat_stats::{
     sequential::Design,
     versus::{Compared, Ended, How, Metric, Ratio, Verdict, Versus},
@@ -210,7 +210,13 @@ fn of_one(cell: &Compared, names: &Names, is_change: bool) -> String {
         return sentence;
     }
     let Some(ratio) = cell.decisive() else {
-        return format!("Undecided at {workload}: both sides have no figure in common.");
+        return match cell.lacks() {
+            Some(metric) => format!(
+                "Undecided at {workload}: the {} is not known.",
+                metric.name()
+            ),
+            None => format!("Undecided at {workload}: both sides have no figure in common."),
+        };
     };
     let load = &at(workload, ratio);
     match ratio.verdict {
@@ -232,14 +238,20 @@ fn at(workload: &str, ratio: &Ratio) -> String {
 fn overload(cell: &Compared, names: &Names) -> Option<String> {
     let workload = &cell.subject.workload;
     let Names { a, b } = names;
-    let verdict = cell.verdict();
+    let verdict = cell.verdict;
     cell.overloads().find_map(|rate_of| {
         let one = rate_of.iter().flatten().next()?;
         let load = format!("{} of {workload}", rate(one.per_second));
         match (rate_of, verdict) {
-            ([Some(_), Some(_)], _) => Some(format!(
+            ([Some(_), Some(_)], Verdict::NotEnoughData) => Some(format!(
                 "Undecided: neither {a} nor {b} can take {load}. Choose a lower --rate."
             )),
+            ([one, other], Verdict::NotEnoughData) if !one.or(other)?.other_can => {
+                let [unable, able] = if one.is_some() { [a, b] } else { [b, a] };
+                Some(format!(
+                    "Undecided: {unable} cannot take {load}, and {able} did not always. Choose a lower --rate."
+                ))
+            }
             ([None, Some(_)], Verdict::Worse) => {
                 Some(format!("{b} cannot take {load}, and {a} can."))
             }
@@ -383,10 +395,9 @@ fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
 fn of_many(cells: &[Compared], names: &Names) -> String {
     let count = |verdict| {
         let cells = cells.iter();
-        cells.filter(|cell| cell.verdict() == verdict).count()
+        cells.filter(|cell| cell.verdict == verdict).count()
     };
-    let mut deciding = cells.iter().flat_map(Compared::deciding);
-    let (worse, better) = if deciding.all(|ratio| ratio.metric == Metric::CpuPerRequest) {
+    let (worse, better) = if cells.iter().all(|cell| cell.decide == Decide::Cpu) {
         ("more expensive in", "cheaper in")
     } else {
         ("slower in", "faster in")

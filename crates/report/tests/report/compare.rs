@@ -1,7 +1,7 @@
 //! A comparison in alternation, with names that want to break out.
 
 use deadheat_model::{
-    comparison::Side as Which,
+    comparison::{Decide, Side as Which},
     warning::{doubt, note},
 };
 use deadheat_report::{
@@ -49,6 +49,8 @@ pub fn versus(ratio: f64) -> Versus {
         (5_000.0, 5_000.0 * ratio * noise)
     });
     let cell = |workload: &str| PairedCell {
+        decide: Decide::Throughput,
+        rates: Vec::new(),
         deciding: 1,
         tested: 1,
         overloaded: Vec::new(),
@@ -202,6 +204,8 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
     let cells = [PairedCell {
         subject: subject("GET /"),
         series: vec![Series::of_pairs(metric, pairs)],
+        decide: Decide::Throughput,
+        rates: Vec::new(),
         deciding: 1,
         tested: 1,
         overloaded: Vec::new(),
@@ -328,8 +332,19 @@ fn the_verdict_names_the_sides_and_no_ratio_is_below_one() {
 /// One cell whose cost at 2,000 requests per second decides: B at this ratio of A.
 fn costs(ratio: f64, is_change: bool) -> Versus {
     let mut versus = one(Metric::CpuPerRequest, &pairs(10, ratio), true, is_change);
-    versus.compared[0].ratios[0].per_second = Some(2_000.0);
+    let cell = &mut versus.compared[0];
+    cell.ratios[0].per_second = Some(2_000.0);
+    (cell.decide, cell.rates) = (Decide::Cpu, vec![2_000.0]);
     versus
+}
+
+/// With the verdict on what a test has put into its only cell.
+fn judged(versus: &Versus) -> Versus {
+    let cell = versus.compared[0].clone();
+    Versus {
+        compared: vec![cell.judged()],
+        ..versus.clone()
+    }
 }
 
 #[test]
@@ -366,6 +381,7 @@ fn where_the_cost_decides_b_is_cheaper_or_more_expensive() {
     ratio.verdict = Verdict::NotEnoughData;
     let interval = ratio.interval.as_mut().unwrap();
     (interval.low, interval.high) = (0.95, 1.02);
+    let undecided = judged(&undecided);
     assert_eq!(
         headline(&undecided),
         "Undecided at 2,000/s of GET /: python3 b.py's CPU time per request is between 5.0 % less and 2.0 % more than node \
@@ -386,6 +402,7 @@ fn a_gate_of_cost_says_what_it_found_beside_that_of_speed() {
     let [costs, speed] =
         [&mut versus, &mut speed.clone()].map(|one| one.compared[0].ratios[0].clone());
     versus.compared[0].ratios = vec![speed, costs];
+    versus.compared[0].decide = Decide::Throughput;
     let gate = versus.gate(check);
     let page = document(&versus, Some(&gate)).text(screen());
     let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -402,24 +419,26 @@ fn a_gate_of_cost_says_what_it_found_beside_that_of_speed() {
 fn a_side_that_cannot_take_the_rate_is_the_headline() {
     let mut versus = costs(1.0, false);
     let cell = &mut versus.compared[0];
-    cell.deciding = 0;
+    (cell.deciding, cell.rates) = (0, vec![5_000.0]);
     let overloaded = |side| Overloaded {
         side,
         per_second: 5_000.0,
         reason: "its capacity was below the rate in 8 of 8 heats".to_owned(),
         decides: true,
+        other_can: true,
     };
     cell.overloaded = vec![overloaded(Which::B)];
     assert_eq!(
-        headline(&versus),
+        headline(&judged(&versus)),
         "python3 b.py cannot take 5,000/s of GET /, and node a.js can."
     );
     let check = Check {
         fail_if_costlier: Some(0.05),
         ..Check::default()
     };
-    let gate = versus.gate(check);
-    let page = document(&versus, Some(&gate)).text(screen());
+    let versus_now = judged(&versus);
+    let gate = versus_now.gate(check);
+    let page = document(&versus_now, Some(&gate)).text(screen());
     let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "B cannot take 5,000/s (its capacity was below the rate in 8 of 8 heats).",
@@ -428,7 +447,32 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
         assert!(flat.contains(expected), "{expected}: {page}");
     }
     versus.compared[0].overloaded = vec![overloaded(Which::A), overloaded(Which::B)];
-    assert!(headline(&versus).starts_with("Undecided: neither "));
+    assert!(headline(&judged(&versus)).starts_with("Undecided: neither "));
+    versus.compared[0].overloaded = vec![Overloaded {
+        other_can: false,
+        ..overloaded(Which::B)
+    }];
+    assert_eq!(
+        headline(&judged(&versus)),
+        "Undecided: python3 b.py cannot take 5,000/s of GET /, and node a.js did not always. Choose a lower --rate."
+    );
+    // The tail that decides is not known.
+    let mut unknown = one(Metric::Throughput, &pairs(10, 1.0), true, false);
+    unknown.compared[0].decide = Decide::P99;
+    let unknown = judged(&unknown);
+    assert_eq!(
+        headline(&unknown),
+        "Undecided at GET /: the p99 response time is not known."
+    );
+    let page = json(&unknown, None).unwrap();
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(page["compared"][0]["verdict"], "not-enough-data");
+    assert_eq!(page["compared"][0]["decide"], "p99");
+    // What is worse at another rate is the verdict, whoever cannot take this one.
+    let mut beside = costs(1.2, false);
+    beside.compared[0].overloaded = vec![overloaded(Which::A), overloaded(Which::B)];
+    let headline = headline(&judged(&beside));
+    assert!(headline.contains("more expensive than"), "{headline}");
 }
 
 #[test]

@@ -125,6 +125,11 @@ impl Overloads {
         2 * (self.below + self.behind) > self.heats
     }
 
+    /// Whether it took the rate in all of its heats.
+    pub(crate) fn is_none(&self) -> bool {
+        self.below + self.behind == 0
+    }
+
     /// Which they are, in words; `None` without any.
     pub(crate) fn in_words(&self) -> Option<String> {
         let of = |count: u32, what: &str| {

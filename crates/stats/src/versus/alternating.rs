@@ -42,7 +42,7 @@ impl Judged {
     /// Whether measuring on would change nothing: what is asked has an answer for everything that can be compared.
     pub fn is_final(&self, check: Check) -> bool {
         let is_answered =
-            |cell: &Compared| cell.verdict() != Verdict::NotEnoughData || cell.is_hopeless();
+            |cell: &Compared| cell.verdict != Verdict::NotEnoughData || cell.is_hopeless();
         match () {
             () if self.compared.is_empty() => true,
             () if check.has_bound() => Gate::of(&self.compared, 0, check).is_decided(),

@@ -1,6 +1,6 @@
 //! What a check of a change may rely on: `--fail-if-slower`, `--fail-if-costlier` and `--require-decision`.
 
-use deadheat_model::comparison::{Check, Side as Which};
+use deadheat_model::comparison::{Check, Decide};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,8 +21,11 @@ pub struct Gate {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overloaded: Vec<GateOverload>,
     /// Questions that were not judged: about cells that were not compared, have no such ratio, or were measured but stopped
-    /// before a look.
+    /// before a look. Each rate of equal work is a question.
     pub not_judged: usize,
+    /// Those of them that more heats would not answer, because neither side can take the rate.
+    #[serde(skip)]
+    hopeless: usize,
 }
 
 /// A rate that B cannot take, and A can.
@@ -31,8 +34,9 @@ pub struct GateOverload {
     /// Which cell.
     #[serde(flatten)]
     pub subject: Subject,
-    /// The rate of equal work, in requests per second.
-    pub per_second: f64,
+    /// B.
+    #[serde(flatten)]
+    pub overloaded: Overloaded,
 }
 
 /// One ratio that a check asks about.
@@ -78,6 +82,7 @@ impl Gate {
             cells: Vec::new(),
             overloaded: Vec::new(),
             not_judged,
+            hopeless: 0,
         };
         let verdict = [(Question::Verdict, None)];
         let slower = (Question::Slower, check.fail_if_slower);
@@ -99,22 +104,12 @@ impl Gate {
                     interval: ratio.interval,
                     is: gated(ratio, *bound),
                 };
-                let found = question.ratios(cell).map(of);
-                let before = gate.cells.len();
-                gate.cells.extend(found);
-                gate.not_judged += usize::from(gate.cells.len() == before);
+                gate.cells.extend(question.ratios(cell).map(of));
+                gate.not_judged += question.unknown(cell);
+                if question.is_about_rates(cell.decide) {
+                    gate.ask_rates(cell);
+                }
             }
-            let of_b = cell.overloaded.iter().filter(|one| one.side == Which::B);
-            let asked = |one: &&Overloaded| one.decides || check.fail_if_costlier.is_some();
-            let can_a = |one: &&Overloaded| {
-                let mut others = cell.overloaded.iter();
-                !others.any(|a| a.side == Which::A && a.per_second == one.per_second)
-            };
-            let alone = of_b.filter(asked).filter(can_a);
-            gate.overloaded.extend(alone.map(|one| GateOverload {
-                subject: cell.subject.clone(),
-                per_second: one.per_second,
-            }));
         }
         let is_asked = check.has_bound() || check.require_decision;
         gate.failed =
@@ -122,10 +117,33 @@ impl Gate {
         gate
     }
 
+    /// Who can take the rates of a cell. One that A alone cannot take is no fault of B.
+    fn ask_rates(&mut self, cell: &Compared) {
+        for rate in cell.all_overloads() {
+            match rate {
+                [None, Some(b)] if b.other_can => {
+                    let one = GateOverload {
+                        subject: cell.subject.clone(),
+                        overloaded: b.clone(),
+                    };
+                    if !self.overloaded.contains(&one) {
+                        self.overloaded.push(one);
+                    }
+                }
+                [Some(a), None] if a.other_can => {}
+                [a, b] => {
+                    self.not_judged += 1;
+                    self.hopeless += usize::from(a.is_some() && b.is_some());
+                }
+            }
+        }
+    }
+
     /// Whether measuring on would change nothing of it: B is proven worse by more than a bound, or that is excluded
-    /// everywhere.
+    /// wherever a side can take the rate.
     pub fn is_decided(&self) -> bool {
-        self.is_against_b() || !self.is_open()
+        let is_open = self.has(Gated::NotExcluded) || self.not_judged > self.hopeless;
+        self.is_against_b() || !is_open
     }
 
     fn is_against_b(&self) -> bool {
@@ -157,28 +175,46 @@ impl Question {
     pub(super) fn is_about(
         self,
         decides: bool,
-        by_cost: bool,
+        decide: Decide,
         metric: Metric,
         at_rate: bool,
     ) -> bool {
         let is_cost = metric == Metric::CpuPerRequest;
         match self {
             Self::Verdict => decides,
-            Self::Slower if by_cost => metric == Metric::Throughput,
+            Self::Slower if decide == Decide::Cpu => metric == Metric::Throughput,
             Self::Slower => decides && !is_cost,
             Self::Costlier => is_cost && at_rate,
         }
     }
 
+    /// Whether who can take a rate of equal work is an answer to it.
+    fn is_about_rates(self, decide: Decide) -> bool {
+        match self {
+            Self::Verdict => decide != Decide::Throughput,
+            Self::Slower => decide == Decide::P99,
+            Self::Costlier => true,
+        }
+    }
+
+    /// How many ratios it lacks.
+    fn unknown(self, cell: &Compared) -> usize {
+        let needed = match self {
+            Self::Costlier => Some(Metric::CpuPerRequest),
+            Self::Verdict | Self::Slower => cell.needed(),
+        };
+        match needed.filter(|_| self.is_about_rates(cell.decide)) {
+            Some(metric) => cell.unknown(metric, self.ratios(cell)),
+            None => usize::from(self.ratios(cell).next().is_none()),
+        }
+    }
+
     fn ratios(self, cell: &Compared) -> impl Iterator<Item = &Ratio> {
-        let deciding = cell.deciding();
-        let is_cost = |ratio: &Ratio| ratio.metric == Metric::CpuPerRequest;
-        let by_cost = !deciding.is_empty() && deciding.iter().all(is_cost);
-        let count = deciding.len();
+        let (decide, count) = (cell.decide, cell.deciding().len());
         let ratios = cell.ratios.iter().enumerate();
         let ratios = ratios.filter(move |(place, ratio)| {
             let at_rate = ratio.per_second.is_some();
-            self.is_about(*place < count, by_cost, ratio.metric, at_rate)
+            self.is_about(*place < count, decide, ratio.metric, at_rate)
         });
         ratios.map(|(_, ratio)| ratio)
     }

@@ -18,7 +18,7 @@ pub use deadheat_model::comparison::Check;
 use deadheat_model::{
     TargetId,
     change::Change,
-    comparison::Side as Which,
+    comparison::{Decide, Side as Which},
     heats::LEAST_HEATS,
     warning::{Warning, doubt, note},
 };
@@ -262,11 +262,21 @@ pub struct Compared {
     /// What was asked of both.
     #[serde(flatten)]
     pub subject: Subject,
+    /// What is said of B: B is worse when it is in one of the ratios that decide, or cannot take a rate that decides and A
+    /// can ([`Overloaded::other_can`]). Otherwise it waits for all of them, also for one that is not known: what is better
+    /// in one may be worse in the next.
+    pub verdict: Verdict,
+    /// The quantity that the verdict is about.
+    pub decide: Decide,
+    /// Rates of equal work, in requests per second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<f64>,
     /// What was found, one for each metric that both sides have.
     pub ratios: Vec<Ratio>,
     /// How many of the first ratios decide together: the worst of their verdicts is the cell's.
     pub deciding: usize,
-    /// How many of the first ratios share the error: those that decide, and those that a check has a bound for.
+    /// The number of figures that share the error, with or without a ratio: those that decide, and those that a check has
+    /// a bound for.
     pub tested: usize,
     /// Sides that cannot take a rate of equal work, so that they have no ratio there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -282,13 +292,17 @@ impl Compared {
         &self.ratios[..self.deciding.min(self.ratios.len())]
     }
 
-    /// The verdict on the cell: B is worse when it is in one of the ratios that decide, or cannot take a rate that decides
-    /// and A can. Otherwise the verdict waits for all of them: what is better in one may be worse in the next.
-    pub fn verdict(&self) -> Verdict {
+    /// The cell with the verdict that its ratios and rates give.
+    pub fn judged(self) -> Self {
+        let verdict = self.found();
+        Self { verdict, ..self }
+    }
+
+    fn found(&self) -> Verdict {
         let ratios = self.deciding().iter().map(|ratio| ratio.verdict);
         let rates = self.overloads().map(|[a, b]| match (a, b) {
-            (None, Some(_)) => Verdict::Worse,
-            (Some(_), None) => Verdict::Better,
+            (None, Some(b)) if b.other_can => Verdict::Worse,
+            (Some(a), None) if a.other_can => Verdict::Better,
             _ => Verdict::NotEnoughData,
         });
         let found: Vec<Verdict> = ratios.chain(rates).collect();
@@ -296,21 +310,56 @@ impl Compared {
         match () {
             () if has(Verdict::Worse) => Verdict::Worse,
             () if found.is_empty() || has(Verdict::NotEnoughData) => Verdict::NotEnoughData,
+            () if self.lacks().is_some() => Verdict::NotEnoughData,
             () if has(Verdict::Better) => Verdict::Better,
             () => Verdict::DeadHeat,
         }
     }
 
+    /// The metric without which nothing decides. Without one, whatever there is does.
+    pub(crate) fn needed(&self) -> Option<Metric> {
+        match self.decide {
+            Decide::Throughput => None,
+            Decide::Cpu => Some(Metric::CpuPerRequest),
+            Decide::P99 => Some(Metric::ResponseTimeP99),
+        }
+    }
+
+    /// The metric that decides, if it is not known at all rates.
+    pub fn lacks(&self) -> Option<Metric> {
+        let needed = self.needed()?;
+        (self.unknown(needed, self.deciding().iter()) > 0).then_some(needed)
+    }
+
+    /// How many rates have no ratio of `metric` among these although both sides can take them; without rates, whether
+    /// there is no such ratio.
+    pub(crate) fn unknown<'r>(
+        &self,
+        metric: Metric,
+        ratios: impl Iterator<Item = &'r Ratio>,
+    ) -> usize {
+        let found: Vec<&Ratio> = ratios.filter(|ratio| ratio.metric == metric).collect();
+        if self.rates.is_empty() {
+            return usize::from(found.is_empty() && self.overloaded.is_empty());
+        }
+        let is_known = |rate: &&f64| {
+            found.iter().any(|ratio| ratio.per_second == Some(**rate))
+                || self.overloaded.iter().any(|one| one.per_second == **rate)
+        };
+        self.rates.len() - self.rates.iter().filter(is_known).count()
+    }
+
     /// The rates that decide and that A or B cannot take, with who cannot.
     pub fn overloads(&self) -> impl Iterator<Item = [Option<&Overloaded>; 2]> {
-        let decides = self.overloaded.iter().filter(|one| one.decides);
-        let decides: Vec<&Overloaded> = decides.collect();
-        let same_rate = |one: &&Overloaded, next: &&Overloaded| one.per_second == next.per_second;
-        let rates: Vec<_> = decides
-            .chunk_by(same_rate)
-            .map(|rate| Which::BOTH.map(|side| rate.iter().copied().find(|one| one.side == side)))
-            .collect();
-        rates.into_iter()
+        let rates = self.all_overloads();
+        rates.filter(|rate| rate.iter().flatten().any(|one| one.decides))
+    }
+
+    /// The rates that A or B cannot take, with who cannot.
+    pub(crate) fn all_overloads(&self) -> impl Iterator<Item = [Option<&Overloaded>; 2]> {
+        let same_rate = |one: &Overloaded, next: &Overloaded| one.per_second == next.per_second;
+        let rates = self.overloaded.chunk_by(same_rate);
+        rates.map(|rate| Which::BOTH.map(|side| rate.iter().find(|one| one.side == side)))
     }
 
     /// Whether more heats would decide nothing, because neither side can take the rates that decide.
@@ -321,9 +370,8 @@ impl Compared {
 
     /// The ratio that the verdict is of: the first of those that decide with the same one.
     pub fn decisive(&self) -> Option<&Ratio> {
-        let verdict = self.verdict();
         let mut deciding = self.deciding().iter();
-        deciding.find(|ratio| ratio.verdict == verdict)
+        deciding.find(|ratio| ratio.verdict == self.verdict)
     }
 }
 
@@ -339,6 +387,9 @@ pub struct Overloaded {
     pub reason: String,
     /// Whether this rate decides on the cell.
     pub decides: bool,
+    /// Whether the other side can take it: it did in all of its heats. Two equal servers whose capacity is near the rate
+    /// take it now and then, so that "most heats" of one and not of the other would be chance.
+    pub other_can: bool,
 }
 
 /// A cell that was not compared.

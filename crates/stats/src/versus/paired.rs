@@ -1,6 +1,6 @@
 //! What was measured in heats of both sides, judged at a declared look: the model of [`crate::heats`] for two members.
 
-use deadheat_model::Warning;
+use deadheat_model::{Warning, comparison::Decide};
 
 use super::{Bounds, Compared, Direction, Metric, Overloaded, Ratio, Subject, Verdict};
 use crate::{
@@ -19,6 +19,10 @@ use crate::{
 pub struct PairedCell {
     /// What was asked of both.
     pub subject: Subject,
+    /// The quantity that decides.
+    pub decide: Decide,
+    /// Rates of equal work, in requests per second.
+    pub rates: Vec<f64>,
     /// What both sides have.
     pub series: Vec<Series>,
     /// The number of the first series that decide together.
@@ -40,6 +44,8 @@ impl PairedCell {
                 workload: String::new(),
                 point: String::new(),
             },
+            decide: Decide::Throughput,
+            rates: Vec::new(),
             series: vec![Series {
                 metric: Metric::Throughput,
                 per_second: None,
@@ -156,11 +162,12 @@ pub fn unjudged(cells: &[PairedCell], heats: u32, bounds: &Bounds) -> Vec<Compar
     };
     let of = |cell: &PairedCell| {
         let is_open = cell.is_open();
-        compared(cell, |_, series| {
+        let verdict = Verdict::NotEnoughData;
+        let found = compared(cell, |_, series| {
             let ratio = ratio(series, is_open, whole, bounds)?;
-            let verdict = Verdict::NotEnoughData;
             Some(Ratio { verdict, ..ratio })
-        })
+        });
+        Compared { verdict, ..found }
     };
     cells.iter().map(of).collect()
 }
@@ -173,12 +180,16 @@ fn compared(cell: &PairedCell, of: impl Fn(usize, &Series) -> Option<Ratio>) -> 
     let deciding = places.iter().filter(|place| **place < cell.deciding);
     Compared {
         subject: cell.subject.clone(),
+        verdict: Verdict::NotEnoughData,
+        decide: cell.decide,
+        rates: cell.rates.clone(),
         deciding: deciding.count(),
         ratios,
         tested: cell.tested,
         overloaded: cell.overloaded.clone(),
         notes: cell.notes.clone(),
     }
+    .judged()
 }
 
 /// The standard deviation of the differences within heats.

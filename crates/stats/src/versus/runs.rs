@@ -15,7 +15,8 @@ use deadheat_model::{
 };
 
 use super::{
-    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Versus, differs,
+    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Verdict, Versus,
+    differs,
     sessions::unpaired::{LEAST, Sample, correct},
 };
 use crate::load::{LatencyKind, LoadAnalysis, Standing, analyse};
@@ -307,6 +308,9 @@ fn cell(
         }
     }
     Compared {
+        verdict: Verdict::NotEnoughData,
+        decide: Default::default(),
+        rates: Vec::new(),
         overloaded: Vec::new(),
         subject,
         deciding: ratios.len(),
@@ -314,6 +318,7 @@ fn cell(
         ratios,
         notes: reason.into_iter().collect(),
     }
+    .judged()
 }
 
 fn figure(metric: Metric, analysis: &LoadAnalysis) -> Option<f64> {

@@ -32,6 +32,8 @@ fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {
 
 fn cell(pairs: &[(f64, f64)]) -> PairedCell {
     PairedCell {
+        decide: Default::default(),
+        rates: Vec::new(),
         deciding: 1,
         tested: 1,
         overloaded: Vec::new(),
@@ -60,7 +62,7 @@ fn verdicts_within(pairs: &[(f64, f64)], bounds: &Bounds) -> Vec<Verdict> {
     let looks = design().looks;
     let at = looks.into_iter().map(|look| {
         let cell = cell(&pairs[..look.heats as usize]);
-        at_look(&[cell], look, bounds)[0].verdict()
+        at_look(&[cell], look, bounds)[0].verdict
     });
     at.collect()
 }
@@ -164,7 +166,7 @@ fn cells_share_the_error() {
                 .map(|pairs| cell(&pairs[..look.heats as usize]))
                 .collect();
             let found = at_look(&cells, *look, &Bounds::default());
-            found.iter().any(|cell| different(&cell.verdict()))
+            found.iter().any(|cell| different(&cell.verdict))
         })
     });
     let called = called.count() as f64 / (SESSIONS / 4) as f64;

@@ -149,7 +149,7 @@ fn the_same_twice_is_a_dead_heat_in_everything() {
         (2, &[][..])
     );
     for cell in &versus.compared {
-        assert_eq!(cell.verdict(), Verdict::DeadHeat, "{cell:#?}");
+        assert_eq!(cell.verdict, Verdict::DeadHeat, "{cell:#?}");
         let metrics: Vec<Metric> = cell.ratios.iter().map(|ratio| ratio.metric).collect();
         let expected = [
             Metric::Throughput,
@@ -186,7 +186,7 @@ fn one_slower_stack_is_found_alone_and_both_ways() {
     let faster = ratio(cell(&back, "stack-1"), Metric::Throughput);
     assert_eq!(faster.verdict, Verdict::Better);
     assert!((faster.ratio * slower.ratio - 1.0).abs() < 1e-12);
-    assert_eq!(cell(&there, "stack-0").verdict(), Verdict::DeadHeat);
+    assert_eq!(cell(&there, "stack-0").verdict, Verdict::DeadHeat);
     assert!(there.gate(slower_by(0.03)).failed, "5 % is more than 3 %");
     assert!(!there.gate(slower_by(0.07)).failed);
     assert!(
@@ -204,7 +204,7 @@ fn what_is_too_noisy_is_undecided_and_says_that_a_slowdown_was_not_excluded() {
     let noisy = |id: &str| eight_heats(id, Recorded::measured(&[1.0, 1.2]));
     let versus = versus(&noisy("a"), &noisy("b"));
     for cell in &versus.compared {
-        assert_eq!(cell.verdict(), Verdict::NotEnoughData, "{cell:#?}");
+        assert_eq!(cell.verdict, Verdict::NotEnoughData, "{cell:#?}");
     }
     let gate = versus.gate(slower_by(0.03));
     let is_open = |cell: &deadheat_stats::versus::GateCell| cell.is == Gated::NotExcluded;
@@ -363,7 +363,7 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
     // As fast in both, it keeps nothing from counting.
     let still = versus(&same("a"), &slower(same("b")));
     assert!(warnings(&still).is_empty());
-    assert_eq!(still.compared[0].verdict(), Verdict::Worse);
+    assert_eq!(still.compared[0].verdict, Verdict::Worse);
 
     let moved = scaled(slower(same("b")), 0.95, |_, role| role == Role::Ceiling);
     let moved = versus(&same("a"), &moved);

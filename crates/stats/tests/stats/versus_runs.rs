@@ -32,7 +32,7 @@ fn versus(a: &[LoadRecord], b: &[LoadRecord]) -> Versus {
 }
 
 fn verdict(versus: &Versus) -> Verdict {
-    versus.compared[0].verdict()
+    versus.compared[0].verdict
 }
 
 const DECIDED: Check = Check {

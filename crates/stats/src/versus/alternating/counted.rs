@@ -99,13 +99,20 @@ impl Counted<'_> {
 
     /// Why the response times of an open loop cannot be judged, if so: whether a side keeps up says nothing of them.
     fn too_few(&self) -> Option<String> {
-        let is_carried = |heat: &Vec<Estimate>| heat.len() == Side::BOTH.len();
-        let carried = self.figures.times(&self.heats, 50.0).iter().any(is_carried);
-        (!carried && !self.heats.is_empty()).then(|| {
-            "the heats together have fewer than 200 answers of each side, which the median response time needs: choose \
-             longer heats (--heat-time) or a higher rate"
-                .to_owned()
-        })
+        let carried = |heat: &Vec<Estimate>| heat.len() == Side::BOTH.len();
+        // More heats may have enough for p99, and give each heat no more of its own.
+        let (times, lacking) = match self.figures.duel.comparison.decide {
+            Decide::P99 => (
+                self.figures.times_in_heats(&self.heats, 99.0),
+                "no heat has 1,000 answers of each side, which the p99 response time needs",
+            ),
+            Decide::Throughput | Decide::Cpu => (
+                self.figures.times(&self.heats, 50.0),
+                "the heats together have fewer than 200 answers of each side, which the median response time needs",
+            ),
+        };
+        (!times.iter().any(carried) && !self.heats.is_empty())
+            .then(|| format!("{lacking}: choose longer heats (--heat-time) or a higher rate"))
     }
 
     fn is_open(&self) -> bool {
@@ -131,7 +138,6 @@ impl Counted<'_> {
             (Decide::Cpu, metric) => metric == Metric::CpuPerRequest && one.per_second.is_some(),
             (Decide::P99, metric) => metric == Metric::ResponseTimeP99,
         };
-        let by_cost = decide == Decide::Cpu;
         let bounds_on = [
             (Question::Slower, comparison.check.fail_if_slower),
             (Question::Costlier, comparison.check.fail_if_costlier),
@@ -139,7 +145,7 @@ impl Counted<'_> {
         let is_asked = |one: &Series| {
             let (decides, at_rate) = (decides(one), one.per_second.is_some());
             let about =
-                |question: Question| question.is_about(decides, by_cost, one.metric, at_rate);
+                |question: Question| question.is_about(decides, decide, one.metric, at_rate);
             bounds_on
                 .iter()
                 .any(|(question, bound)| bound.is_some() && about(*question))
@@ -149,6 +155,8 @@ impl Counted<'_> {
         let rates = self.rates.iter();
         let mut cell = PairedCell {
             subject,
+            decide,
+            rates: rates.clone().map(AtRate::per_second).collect(),
             deciding: series.iter().filter(|one| decides(one)).count(),
             tested: series
                 .iter()
@@ -197,7 +205,7 @@ impl Counted<'_> {
         let found = paired::at_look(std::slice::from_ref(cell), look, bounds);
         let found = &found[0];
         let ratio = found.decisive()?;
-        if found.verdict() != Verdict::NotEnoughData {
+        if found.verdict != Verdict::NotEnoughData {
             return None;
         }
         let interval = ratio.interval?;

@@ -9,7 +9,7 @@ use deadheat_model::{
 
 use super::figures::Figures;
 use crate::{
-    heats::{Settings, recorded::Overloads},
+    heats::{Settings, percentile::of_a_heat, recorded::Overloads},
     versus::{Metric, Overloaded, paired::Series},
 };
 
@@ -34,6 +34,10 @@ impl<'a> AtRate<'a> {
         Some(Self { per_second, heats })
     }
 
+    pub(super) fn per_second(&self) -> f64 {
+        self.per_second
+    }
+
     fn overloads(&self, side: Side) -> Overloads {
         let heats = self.heats.iter().map(|heat| (*heat, side.member()));
         Overloads::of(heats)
@@ -48,6 +52,7 @@ impl<'a> AtRate<'a> {
                 per_second: self.per_second,
                 reason: overloads.in_words().filter(|_| overloads.are_most())?,
                 decides,
+                other_can: self.overloads(Side::BOTH[1 - side.member()]).is_none(),
             })
         })
     }
@@ -101,12 +106,20 @@ impl<'a> AtRate<'a> {
             .iter()
             .all(|heat| heat.len() < 2)
         {
-            let needed = Settings::default().beyond as f64 * 100.0 / (100.0 - TAIL);
+            let all = Settings::default();
+            let in_heats = figures.times_in_heats(&self.heats, TAIL);
+            // More heats give each of them no more answers of its own.
+            let (settings, place) = if in_heats.iter().any(|heat| heat.len() == 2) {
+                (all, "over all heats")
+            } else {
+                (of_a_heat(&all), "in each heat")
+            };
+            let needed = settings.beyond as f64 * 100.0 / (100.0 - TAIL);
             let needed = words::count(needed as u64);
             let sentence = format!(
-                "p99 at {rate} is not compared: it needs {needed} answers of each side over all heats."
+                "p99 at {rate} is not compared: it needs {needed} answers of each side {place}."
             );
-            notes.push(note("few-answers-at-rate", sentence));
+            notes.push(note("few-answers-at-rate", sentence).advice("A higher --rate has more."));
         }
         notes
     }

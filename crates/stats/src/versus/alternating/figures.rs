@@ -6,7 +6,7 @@ use super::{Duel, server_cpus};
 use crate::{
     heats::{
         Percentile, Quantity, Settings,
-        percentile::estimates_together,
+        percentile::{estimates, estimates_together, of_a_heat},
         recorded::{self, Numbering},
         within::{self, Estimate},
     },
@@ -60,11 +60,21 @@ impl Figures<'_> {
 
     /// A percentile of an open loop's response times.
     pub(super) fn times(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Estimate>> {
-        let heats = heats.iter();
-        let heats: Vec<Vec<Percentile>> = heats
-            .map(|heat| recorded::percentiles(percent, heat, self))
-            .collect();
+        let heats = self.percentiles(heats, percent);
         estimates_together(percent, heats, &Settings::default())
+    }
+
+    /// The same, however many answers the heats have together.
+    pub(super) fn times_in_heats(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Estimate>> {
+        let heats = self.percentiles(heats, percent);
+        estimates(percent, &heats, &of_a_heat(&Settings::default()))
+    }
+
+    fn percentiles(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Percentile>> {
+        let heats = heats.iter();
+        heats
+            .map(|heat| recorded::percentiles(percent, heat, self))
+            .collect()
     }
 }
 

@@ -9,7 +9,10 @@ use deadheat_model::{
 };
 
 use super::figures::slices;
-use crate::heats::{Settings, percentile::is_carried};
+use crate::heats::{
+    Settings,
+    percentile::{is_carried, of_a_heat},
+};
 
 /// A side that answered less than this share of what fell due in its slices did not keep up.
 const KEPT_UP: f64 = 0.95;
@@ -54,12 +57,28 @@ fn answered(heats: &[&HeatRecord], side: Side) -> Option<f64> {
 /// That the heats have too few requests for the tail, if so.
 fn too_few(heats: &[&HeatRecord]) -> Option<Warning> {
     let settings = Settings::default();
-    let of_side = |side| {
-        let own = heats.iter().flat_map(|heat| slices(heat, side));
-        let counts = own.filter_map(|slice| Some(slice.open.as_ref()?.response_time.count()));
-        counts.reduce(|one, other| one + other)
+    let least_of = |heats: &[&HeatRecord]| {
+        let of_side = |side| {
+            let own = heats.iter().flat_map(|heat| slices(heat, side));
+            let counts = own.filter_map(|slice| Some(slice.open.as_ref()?.response_time.count()));
+            counts.reduce(|one, other| one + other)
+        };
+        Side::BOTH.into_iter().filter_map(of_side).min()
     };
-    let least = Side::BOTH.into_iter().filter_map(of_side).min()?;
+    let least = least_of(heats)?;
+    let most = heats.iter().filter_map(|heat| least_of(&[*heat])).max()?;
+    let of_one = of_a_heat(&settings);
+    if !is_carried(TAIL, most, &of_one) {
+        let needed = of_one.beyond as f64 * 100.0 / (100.0 - TAIL);
+        let sentence = format!(
+            "The p99 response time is judged from {} answers of each side in a heat on, and no heat has more than {}.",
+            count(needed as u64),
+            count(most)
+        );
+        let few = note("few-answers", sentence).with("answers", most);
+        let few = few.with("needed", needed);
+        return Some(few.advice("Longer heats (--heat-time) or a higher rate have more."));
+    }
     let needed = settings.beyond as f64 * 100.0 / (100.0 - TAIL);
     (!is_carried(TAIL, least, &settings)).then(|| {
         let sentence = format!(

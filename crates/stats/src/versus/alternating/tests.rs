@@ -313,7 +313,7 @@ fn a_side_that_serves_its_connections_unevenly_is_named() {
 fn what_is_undecided_says_how_wide_the_interval_is_and_how_much_more_time_it_takes() {
     let judged = judged(&record(2, 1.02));
     let cell = &judged.compared[0];
-    assert_eq!(cell.verdict(), Verdict::NotEnoughData);
+    assert_eq!(cell.verdict, Verdict::NotEnoughData);
     let told = sentences(cell);
     assert!(
         told.contains("after 2 heats") && told.contains("heats may decide it (--"),

@@ -13,7 +13,7 @@ pub use self::conditions::refusals;
 use self::unpaired::Sample;
 pub(in crate::versus) use self::unpaired::of_runs;
 use super::{
-    Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Versus, differs, unsteady,
+    Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Verdict, Versus, differs, unsteady,
 };
 
 /// What every comparison of two sessions must be read with.
@@ -74,6 +74,9 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         |ratio: &Ratio| matches!(ratio.metric, Metric::Throughput | Metric::ResponseTimeP50);
     let deciding = usize::from(ratios.first().is_some_and(decides));
     Compared {
+        verdict: Verdict::NotEnoughData,
+        decide: Default::default(),
+        rates: Vec::new(),
         overloaded: Vec::new(),
         deciding,
         tested: deciding,
@@ -81,4 +84,5 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         notes: cells::notes(sides, &subject, numbers),
         subject,
     }
+    .judged()
 }

@@ -159,7 +159,7 @@ fn what_decides_comes_first_and_equal_work_is_shown_in_any_case() {
     for (decide, ratio, verdict, expected) in cases {
         let cell = cell(b, decide, Check::default());
         assert_eq!(rows(&cell), expected, "{decide:?}");
-        assert_eq!((cell.deciding, cell.verdict()), (1, verdict), "{decide:?}");
+        assert_eq!((cell.deciding, cell.verdict), (1, verdict), "{decide:?}");
         let interval = cell.ratios[0].interval.unwrap();
         assert!(
             interval.low <= ratio && ratio <= interval.high,
@@ -252,7 +252,7 @@ fn a_gate_of_cost_tests_its_bound_and_shares_the_error_with_what_decides() {
     // The bound is what measuring goes on for, whatever the verdict is.
     let open = check(None, Some(0.1));
     let judged = judged(&with_work(8, b, Decide::Cpu, open));
-    assert_eq!(judged.compared[0].verdict(), Verdict::Worse);
+    assert_eq!(judged.compared[0].verdict, Verdict::Worse);
     assert!(!judged.is_final(open) && judged.is_final(Check::default()));
     // Where the cost decides, throughput is what may be slower.
     let slower = check(Some(0.05), None);
@@ -299,7 +299,7 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
     };
     let one = found(&[Side::B], 5, Decide::Cpu);
     let cell = &one.compared[0];
-    assert_eq!((cell.verdict(), cell.deciding), (Verdict::Worse, 0));
+    assert_eq!((cell.verdict, cell.deciding), (Verdict::Worse, 0));
     let [overloaded] = &cell.overloaded[..] else {
         panic!("{cell:?}");
     };
@@ -314,12 +314,21 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
         "{gate:?}"
     );
     assert_eq!(
-        found(&[Side::A], 5, Decide::P99).compared[0].verdict(),
+        found(&[Side::A], 5, Decide::P99).compared[0].verdict,
         Verdict::Better
     );
     let both = found(&Side::BOTH, 8, Decide::Cpu);
-    assert_eq!(both.compared[0].verdict(), Verdict::NotEnoughData);
+    assert_eq!(both.compared[0].verdict, Verdict::NotEnoughData);
     assert!(both.is_final(Check::default()), "no more heats change it");
+    // Of two servers near their capacity it is chance who does not take it more often.
+    let mut near = with_work(8, SAME, Decide::Cpu, check);
+    not_loaded(&mut near, Side::B, 5);
+    not_loaded(&mut near, Side::A, 1);
+    let near = judged(&near);
+    assert_eq!(near.compared[0].verdict, Verdict::NotEnoughData);
+    let gate = Gate::of(&near.compared, 0, check);
+    assert!(!gate.failed && gate.overloaded.is_empty(), "{gate:?}");
+    assert!(!near.is_final(check) && !near.is_final(Check::default()));
     // In a few heats it may be the machine's doing.
     let few = found(&[Side::B], 2, Decide::Cpu);
     assert!(few.compared[0].overloaded.is_empty());
@@ -327,8 +336,117 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
     assert!(sentences(&few.compared[0]).contains("B did not always take 2,000/s"));
     // Throughput has its verdict all the same.
     let beside = found(&[Side::B], 8, Decide::Throughput);
-    assert_eq!(beside.compared[0].verdict(), Verdict::DeadHeat);
+    assert_eq!(beside.compared[0].verdict, Verdict::DeadHeat);
     assert_eq!(beside.compared[0].overloads().count(), 0);
+}
+
+/// A gate by the heats of a record.
+fn gate(record: &SessionRecord, check: Check) -> (Gate, bool) {
+    let judged = judged(record);
+    let is_final = judged.is_final(check);
+    (Gate::of(&judged.compared, 0, check), is_final)
+}
+
+const COSTLIER: Check = Check {
+    fail_if_slower: None,
+    fail_if_costlier: Some(0.05),
+    require_decision: true,
+};
+
+#[test]
+fn a_rate_that_a_alone_cannot_take_is_no_fault_of_b() {
+    for check in [
+        COSTLIER,
+        Check {
+            fail_if_costlier: None,
+            ..COSTLIER
+        },
+    ] {
+        let mut record = with_work(8, SAME, Decide::Cpu, check);
+        not_loaded(&mut record, Side::A, 8);
+        let (found, is_final) = gate(&record, check);
+        assert!(
+            !found.failed && found.not_judged == 0 && is_final,
+            "{found:?}"
+        );
+        // If neither can, nothing is known, and more heats do not change that.
+        not_loaded(&mut record, Side::B, 8);
+        let (found, is_final) = gate(&record, check);
+        assert!(
+            found.failed && found.not_judged == 1 && is_final,
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn throughput_is_judged_where_the_cost_was_to_decide_and_is_not_known() {
+    let slower = Check {
+        fail_if_slower: Some(0.05),
+        ..Check::default()
+    };
+    let b = B {
+        throughput: 0.8,
+        ..SAME
+    };
+    let mut record = with_work(8, b, Decide::Cpu, slower);
+    not_loaded(&mut record, Side::A, 8);
+    let (found, _) = gate(&record, slower);
+    let metrics: Vec<Metric> = found.cells.iter().map(|cell| cell.metric).collect();
+    assert!(found.failed && metrics == [Metric::Throughput], "{found:?}");
+    // A rate that B cannot take is a matter of cost, about which nothing was asked.
+    let mut record = with_work(8, SAME, Decide::Cpu, slower);
+    not_loaded(&mut record, Side::B, 8);
+    let (found, is_final) = gate(&record, slower);
+    assert!(
+        !found.failed && found.overloaded.is_empty() && is_final,
+        "{found:?}"
+    );
+    // Of a response time it is a matter of speed.
+    let mut record = with_work(8, SAME, Decide::P99, slower);
+    not_loaded(&mut record, Side::B, 8);
+    let (found, _) = gate(&record, slower);
+    assert!(found.failed && found.overloaded.len() == 1, "{found:?}");
+}
+
+#[test]
+fn each_rate_is_a_question() {
+    let two_rates = |decide, change: &dyn Fn(&mut HeatRecord)| {
+        let mut record = with_work(8, SAME, decide, COSTLIER);
+        let second = record.header.plan.loads[1].clone();
+        record.header.plan.loads.push(second);
+        let parts = record.heats.iter().filter(|one| one.load == 1);
+        let more = parts.cloned().map(|mut one| {
+            one.load = 2;
+            let members = one.heat.members.iter_mut();
+            members.for_each(|member| member.offered_per_second = Some(2.0 * RATE));
+            change(&mut one.heat);
+            one
+        });
+        let more: Vec<MeasuredHeat> = more.collect();
+        record.heats.extend(more);
+        record
+    };
+    let (both, _) = gate(&two_rates(Decide::Throughput, &|_| {}), COSTLIER);
+    assert!(!both.failed && both.cells.len() == 2, "{both:?}");
+    let unknown = |heat: &mut HeatRecord| {
+        let slices = heat.rounds.iter_mut().flatten();
+        slices.for_each(|slice| slice.cpu = None);
+    };
+    let (found, is_final) = gate(&two_rates(Decide::Throughput, &unknown), COSTLIER);
+    assert!(
+        found.failed && found.not_judged == 1 && !is_final,
+        "{found:?}"
+    );
+    let unable = |heat: &mut HeatRecord| heat.rounds.iter_mut().for_each(Vec::clear);
+    let (found, is_final) = gate(&two_rates(Decide::Throughput, &unable), COSTLIER);
+    assert!(
+        found.failed && found.not_judged == 1 && is_final,
+        "{found:?}"
+    );
+    // Nor is there a verdict.
+    let judged = judged(&two_rates(Decide::Cpu, &unknown));
+    assert_eq!(judged.compared[0].verdict, Verdict::NotEnoughData);
 }
 
 #[test]
@@ -349,7 +467,7 @@ fn a_generator_at_its_limit_hides_throughput_and_not_the_cost() {
     }
     let judged = judged(&record);
     let cell = &judged.compared[0];
-    assert_eq!(cell.verdict(), Verdict::Better);
+    assert_eq!(cell.verdict, Verdict::Better);
     assert!(
         rows(cell)
             .iter()
@@ -375,18 +493,23 @@ fn a_failure_at_the_rate_fails_its_side() {
 
 #[test]
 fn too_few_answers_over_all_heats_carry_no_tail() {
-    let mut record = with_work(8, SAME, Decide::Throughput, Check::default());
-    let parts = record.heats.iter_mut().filter(|one| one.load == 1);
-    for slice in parts.flat_map(|one| one.heat.rounds.iter_mut().flatten()) {
-        let mut few = LatencyHistogram::new();
-        (0..1_200).for_each(|_| few.record_ns(1_000_000));
-        slice.open.as_mut().unwrap().response_time = few;
+    for (answers, needed) in [
+        (1_200, "10,000 answers of each side over all heats"),
+        (900, "1,000 answers of each side in each heat"),
+    ] {
+        let mut record = with_work(8, SAME, Decide::Throughput, Check::default());
+        let parts = record.heats.iter_mut().filter(|one| one.load == 1);
+        for slice in parts.flat_map(|one| one.heat.rounds.iter_mut().flatten()) {
+            let mut few = LatencyHistogram::new();
+            (0..answers).for_each(|_| few.record_ns(1_000_000));
+            slice.open.as_mut().unwrap().response_time = few;
+        }
+        let cell = judged(&record).compared.remove(0);
+        assert!(
+            rows(&cell)
+                .iter()
+                .all(|(metric, _)| *metric != Metric::ResponseTimeP99)
+        );
+        assert!(sentences(&cell).contains(needed));
     }
-    let cell = judged(&record).compared.remove(0);
-    assert!(
-        rows(&cell)
-            .iter()
-            .all(|(metric, _)| *metric != Metric::ResponseTimeP99)
-    );
-    assert!(sentences(&cell).contains("10,000 answers of each side over all heats"));
 }

@@ -1,6 +1,6 @@
 //! Open loops: response times decide, and whether both sides keep up.
 
-use deadheat_model::observation::OpenLoop;
+use deadheat_model::{comparison::Decide, observation::OpenLoop};
 
 use super::*;
 use crate::versus::{Check, Compared, Gated};
@@ -75,7 +75,7 @@ fn a_server_against_itself_is_a_dead_heat_in_all_that_decides() {
     let metrics: Vec<Metric> = cell.deciding().iter().map(|ratio| ratio.metric).collect();
     use Metric::{ResponseTimeP50, ResponseTimeP99, Throughput};
     assert_eq!(metrics, [ResponseTimeP50, ResponseTimeP99, Throughput]);
-    assert_eq!(cell.verdict(), Verdict::DeadHeat, "{cell:?}");
+    assert_eq!(cell.verdict, Verdict::DeadHeat, "{cell:?}");
     assert!(cell.notes.is_empty(), "{:?}", cell.notes);
 }
 
@@ -91,7 +91,7 @@ fn a_slowdown_of_the_median_or_of_the_tail_alone_is_one() {
             ..SAME
         };
         let cell = cell(8, b);
-        assert_eq!(cell.verdict(), Verdict::Worse, "{cell:?}");
+        assert_eq!(cell.verdict, Verdict::Worse, "{cell:?}");
         let decisive = cell.decisive().unwrap();
         assert_eq!(decisive.metric, metric);
         let interval = decisive.interval.unwrap();
@@ -108,7 +108,7 @@ fn what_is_faster_in_the_median_and_slower_in_the_tail_is_slower() {
     };
     let cell = cell(8, b);
     assert_eq!(verdict_on(&cell, Metric::ResponseTimeP50), Verdict::Better);
-    assert_eq!(cell.verdict(), Verdict::Worse);
+    assert_eq!(cell.verdict, Verdict::Worse);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn who_does_not_keep_up_with_the_rate_is_slower_however_quick_the_answers_are() 
     };
     let slow = cell(8, b);
     assert_eq!(verdict_on(&slow, Metric::Throughput), Verdict::Worse);
-    assert_eq!(slow.verdict(), Verdict::Worse);
+    assert_eq!(slow.verdict, Verdict::Worse);
     let told = &slow.notes[0].sentence;
     assert!(
         told.starts_with("B did not keep up") && told.contains("80.0 %"),
@@ -130,7 +130,7 @@ fn who_does_not_keep_up_with_the_rate_is_slower_however_quick_the_answers_are() 
         answered: 0.99,
         ..SAME
     };
-    assert_eq!(cell(8, b).verdict(), Verdict::DeadHeat);
+    assert_eq!(cell(8, b).verdict, Verdict::DeadHeat);
 }
 
 #[test]
@@ -157,10 +157,48 @@ fn a_tail_of_too_few_requests_does_not_decide_and_is_told() {
     let cell = judged(&record).compared.remove(0);
     assert_eq!(cell.deciding, 2, "{cell:?}");
     assert!(
-        sentences(&cell).contains("10,000 answers"),
+        sentences(&cell).contains("1,000 answers of each side in a heat"),
         "{:?}",
         cell.notes
     );
+}
+
+#[test]
+fn a_tail_that_was_asked_for_and_is_not_known_leaves_no_verdict() {
+    let judged = |answers: u64, decide| {
+        let mut record = open(8, SAME);
+        record.header.comparison.as_mut().unwrap().decide = decide;
+        for one in &mut record.heats {
+            one.heat.rounds.truncate(2);
+            for slice in one.heat.rounds.iter_mut().flatten() {
+                let mut few = LatencyHistogram::new();
+                (0..answers).for_each(|_| few.record_ns(1_000_000));
+                slice.open.as_mut().unwrap().response_time = few;
+            }
+        }
+        judged(&record)
+    };
+    // 9,600 of each side: more heats have enough.
+    let few = judged(600, Decide::P99);
+    let cell = &few.compared[0];
+    assert_eq!(verdict_on(cell, Metric::Throughput), Verdict::DeadHeat);
+    assert_eq!(cell.verdict, Verdict::NotEnoughData);
+    assert_eq!(cell.lacks(), Some(Metric::ResponseTimeP99));
+    assert!(sentences(cell).contains("10,000 answers"));
+    let check = Check {
+        require_decision: true,
+        ..Check::default()
+    };
+    assert!(!few.is_final(check) && Gate::of(&few.compared, 0, check).failed);
+    // 960 in each heat: no number of heats has.
+    let none = judged(480, Decide::P99);
+    let reason = &none.not_compared[0].reason;
+    assert!(
+        none.compared.is_empty() && reason.contains("p99"),
+        "{reason}"
+    );
+    // Where the median decides as well, it does without the tail.
+    assert_eq!(judged(480, Decide::Throughput).compared[0].deciding, 2);
 }
 
 #[test]
