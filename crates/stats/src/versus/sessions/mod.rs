@@ -42,6 +42,8 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
         let ratios = compared.iter_mut().flat_map(|cell| &mut cell.ratios);
         unpaired::correct(&mut ratios.filter(of_metric).collect::<Vec<_>>(), &bounds);
     }
+    // Only now is anything known of the ratios.
+    let compared: Vec<Compared> = compared.into_iter().map(Compared::judged).collect();
     let mut warnings = vec![doubt("two-times", CAVEAT).advice(ADVICE)];
     warnings.extend(refusals(a.1, b.1).iter().map(|one| differs(one, "A", "B")));
     warnings.extend(conditions::biased(&sides));
@@ -84,5 +86,4 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         notes: cells::notes(sides, &subject, numbers),
         subject,
     }
-    .judged()
 }
