@@ -151,15 +151,17 @@ pub(crate) struct VerdictArgs {
     /// It measures until that is proven or excluded.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// Exit with 1 if B is proven to need more CPU time per request (equal work) by more than this, such as 3%
+    /// Exit with 1 if B proves to cost more CPU time by this, such as 3%
     ///
-    /// Also if B cannot take the rate, and A took it in every heat.
+    /// CPU time per request at equal work, by more than this. Also if B cannot take the rate, and A took it in every heat.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_costlier: Option<f64>,
-    /// Exit with 1 unless a change beyond --fail-if-slower and --fail-if-costlier is excluded; without them, any slowdown
+    /// Exit with 1 unless such a change, or else any, is excluded
+    ///
+    /// Such a change is one beyond the bound of --fail-if-slower or --fail-if-costlier.
     #[arg(long)]
     pub(crate) require_decision: bool,
-    /// Also load both at this rate (equal work); repeatable. URLs are loaded at this rate only
+    /// Also load both at this rate (equal work); repeatable; URLs: only at it
     ///
     /// RATE is a number of requests per second (`2000/s`), or `common`, the largest of 1, 2, 5, 10 … that both sides can take
     /// at 70 % of their capacity. Without it, --decide cpu, --decide p99 and --fail-if-costlier take `common`.
@@ -269,7 +271,7 @@ pub(crate) struct ServerArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Stacks")]
 pub(crate) struct StacksArgs {
-    /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable
+    /// Workloads: `users`, `hash:*` (all load points), `proxy:c400`; repeatable
     ///
     /// By default plaintext.
     #[arg(long, value_name = "NAME")]

@@ -118,8 +118,7 @@ fn heats(plan: &Plan) -> Option<String> {
     };
     let slice = glued(&time(load.heat.slice));
     Some(format!(
-        "up to {}{each}, with {} and a control alive in each: {rounds} {slice} slices in turn, after {start} and a \
-         warm-up",
+        "up to {}{each}, {} and a control alive in each: {rounds} {slice} slices in turn, after {start} and a warm-up",
         load.most_heats(),
         counted(seats, "stack"),
     ))
