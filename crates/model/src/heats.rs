@@ -168,6 +168,15 @@ impl Plan {
         self.loads.iter().filter(|load| load.leads())
     }
 
+    /// The loads that are measured in the heats of `closed`, each with its place in the plan.
+    pub fn equal_work<'p>(
+        &'p self,
+        closed: &'p PlannedLoad,
+    ) -> impl Iterator<Item = (usize, &'p PlannedLoad)> {
+        let loads = self.loads.iter().enumerate();
+        loads.filter(|(_, load)| load.is_measured_with(closed))
+    }
+
     /// Whether other hosts load the servers.
     pub fn is_loaded_elsewhere(&self) -> bool {
         self.hosts.as_ref().is_some_and(Hosts::load_it)

@@ -138,8 +138,7 @@ impl<'a> LoadSoFar<'a> {
 
     /// About how long another heat takes, with what is measured in it: as long as those so far.
     fn heat_time(&self) -> Duration {
-        let loads = self.record.header.plan.loads.iter().enumerate();
-        let with_it = loads.filter(|(_, one)| one.is_measured_with(self.load()));
+        let with_it = self.record.header.plan.equal_work(self.load());
         let with_it: Duration = with_it.map(|(index, _)| self.mean_time(index)).sum();
         self.mean_time(self.index) + with_it
     }

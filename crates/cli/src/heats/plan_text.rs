@@ -139,8 +139,7 @@ pub(super) fn room(rest: &[TargetId], all: Duration) -> Entry {
 /// At which rates all stacks are compared, by the first load.
 fn equal_work(plan: &Plan) -> Option<String> {
     let first = plan.leading().next()?;
-    let work = plan.loads.iter().filter(|one| one.is_measured_with(first));
-    let work: Vec<&PlannedLoad> = work.collect();
+    let work: Vec<&PlannedLoad> = plan.equal_work(first).map(|(_, load)| load).collect();
     let rates = work
         .iter()
         .filter_map(|one| Some(one.point.open.as_ref()?.rate));

@@ -32,6 +32,11 @@ pub fn is_carried(percent: f64, samples: u64, settings: &Settings) -> bool {
     (beyond * 1e3).round() >= settings.beyond as f64 * 1e3
 }
 
+/// The samples that carry a percentile (0 to 100), which may be no whole number.
+pub(crate) fn needed(percent: f64, settings: &Settings) -> f64 {
+    settings.beyond as f64 * 100.0 / (100.0 - percent)
+}
+
 /// Of the samples that are to lie beyond a percentile over all heats, each heat has one in so many at least.
 const SHARE_OF_HEAT: u64 = 10;
 

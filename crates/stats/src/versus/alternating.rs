@@ -142,9 +142,8 @@ impl<'a> Duel<'a> {
 
     /// Equal work in the heats of a load, by the places in the plan.
     fn measured_with(&self, load: usize) -> impl Iterator<Item = usize> {
-        let closed = &self.record.header.plan.loads[load];
-        let with_it = self.plan_loads();
-        let with_it = with_it.filter(move |(_, one)| one.is_measured_with(closed));
+        let plan = &self.record.header.plan;
+        let with_it = plan.equal_work(&plan.loads[load]);
         with_it.map(|(index, _)| index)
     }
 

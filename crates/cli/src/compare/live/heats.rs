@@ -372,8 +372,7 @@ fn decides(options: &SessionOptions) -> &'static str {
 /// At which rates both sides are compared as well, and what of it decides.
 fn equal_work(plan: &Plan) -> Option<String> {
     let first = plan.leading().next()?;
-    let work = plan.loads.iter().filter(|one| one.is_measured_with(first));
-    let work: Vec<&PlannedLoad> = work.collect();
+    let work: Vec<&PlannedLoad> = plan.equal_work(first).map(|(_, load)| load).collect();
     let rates = work
         .iter()
         .filter_map(|one| match one.point.open.as_ref()?.rate {

@@ -156,10 +156,7 @@ impl Measuring<'_> {
         let plan = &self.record.header.plan;
         let load = planned(&plan.loads, next.load)?;
         let mut cast = roster(load, next, number).map_err(SessionError::Unplanned)?;
-        let with_it = plan.loads.iter().enumerate();
-        let with_it: Vec<(usize, &PlannedLoad)> = with_it
-            .filter(|(_, one)| one.is_measured_with(load))
-            .collect();
+        let with_it: Vec<(usize, &PlannedLoad)> = plan.equal_work(load).collect();
         let seed = plan.seed ^ u64::from(number) << 32;
         let generator = self.generators.generator();
         let servers = ServerSetting {

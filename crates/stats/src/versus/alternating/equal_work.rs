@@ -9,7 +9,11 @@ use deadheat_model::{
 
 use super::figures::Figures;
 use crate::{
-    heats::{Settings, percentile::of_a_heat, recorded::Overloads},
+    heats::{
+        Settings,
+        percentile::{needed, of_a_heat},
+        recorded::Overloads,
+    },
     versus::{Metric, Overloaded, paired::Series},
 };
 
@@ -114,7 +118,7 @@ impl<'a> AtRate<'a> {
             } else {
                 (of_a_heat(&all), "in each heat")
             };
-            let needed = settings.beyond as f64 * 100.0 / (100.0 - TAIL);
+            let needed = needed(TAIL, &settings);
             let needed = words::count(needed as u64);
             let sentence = format!(
                 "p99 at {rate} is not compared: it needs {needed} answers of each side {place}."

@@ -11,7 +11,7 @@ use deadheat_model::{
 use super::figures::slices;
 use crate::heats::{
     Settings,
-    percentile::{is_carried, of_a_heat},
+    percentile::{is_carried, needed, of_a_heat},
 };
 
 /// A side that answered less than this share of what fell due in its slices did not keep up.
@@ -69,7 +69,7 @@ fn too_few(heats: &[&HeatRecord]) -> Option<Warning> {
     let most = heats.iter().filter_map(|heat| least_of(&[*heat])).max()?;
     let of_one = of_a_heat(&settings);
     if !is_carried(TAIL, most, &of_one) {
-        let needed = of_one.beyond as f64 * 100.0 / (100.0 - TAIL);
+        let needed = needed(TAIL, &of_one);
         let sentence = format!(
             "The p99 response time is judged from {} answers of each side in a heat on, and no heat has more than {}.",
             count(needed as u64),
@@ -79,7 +79,7 @@ fn too_few(heats: &[&HeatRecord]) -> Option<Warning> {
         let few = few.with("needed", needed);
         return Some(few.advice("Longer heats (--heat-time) or a higher rate have more."));
     }
-    let needed = settings.beyond as f64 * 100.0 / (100.0 - TAIL);
+    let needed = needed(TAIL, &settings);
     (!is_carried(TAIL, least, &settings)).then(|| {
         let sentence = format!(
             "The p99 response time is judged from {} answers of each side on, and there are {}.",
