@@ -2,6 +2,7 @@
 //! records under docs/evidence/, and docs/evidence/README.md is made from these records alone. So are the reports of
 //! docs/results from the records there.
 
+mod find;
 mod records;
 mod results;
 mod rows;
@@ -14,7 +15,7 @@ use clap::Args;
 
 use self::{
     records::Kept,
-    rows::{Experiment, Row, rows},
+    rows::{Experiment, Row, Shows, rows},
 };
 use crate::{
     peers::{circumstances, machine, show},
@@ -144,7 +145,10 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
         let Some(kept) = Kept::of(row)? else { continue };
         let found = match &row.experiment {
             Experiment::Slices { .. } => records::sliced(row)?,
-            Experiment::Sessions { .. } => records::compared(row, deadheat)?,
+            Experiment::Sessions { shows, .. } => match shows {
+                Shows::Verdicts => records::compared(row, deadheat)?,
+                Shows::Finding => find::table(&records::sessions_of(row)?)?,
+            },
             Experiment::Run { .. } => {
                 sessions::table(&sessions::record(&records::session_of(row))?)
             }

@@ -65,7 +65,9 @@ pub(super) fn take(row: &Row, kept: &Kept, deadheat: &Path) -> Result<(), String
         Experiment::Slices { arguments } => {
             write(&own.join(SLICES), &slices::recorded(arguments, deadheat)?)?;
         }
-        Experiment::Sessions { arguments, times } => {
+        Experiment::Sessions {
+            arguments, times, ..
+        } => {
             for nth in 1..=*times {
                 session(arguments, deadheat, &own.join(format!("{nth:02}")))?;
             }
@@ -152,15 +154,18 @@ pub(super) fn session_of(row: &Row) -> PathBuf {
     folder(row).join(RUN)
 }
 
+/// The records of a row of comparisons, each in its folder.
+pub(super) fn sessions_of(row: &Row) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder(row)).map_err(|error| error.to_string())?;
+    let folders = entries.flatten().map(|entry| entry.path());
+    let mut folders: Vec<PathBuf> = folders.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    Ok(folders)
+}
+
 /// What a row of comparisons says: how many ended how, and each of them if there are few.
 pub(super) fn compared(row: &Row, deadheat: &Path) -> Result<String, String> {
-    let mut folders: Vec<PathBuf> = fs::read_dir(folder(row))
-        .map_err(|error| error.to_string())?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
-    folders.sort();
+    let folders = sessions_of(row)?;
     let mut verdicts: BTreeMap<String, u32> = BTreeMap::new();
     let (mut lines, mut halves) = (String::new(), Vec::new());
     for (nth, folder) in folders.iter().enumerate() {

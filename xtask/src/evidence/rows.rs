@@ -13,10 +13,23 @@ pub(super) struct Row {
 pub(super) enum Experiment {
     /// `cargo xtask slices` with these arguments.
     Slices { arguments: Vec<String> },
-    /// `deadheat` with these arguments, so many times in a row, each a session.
-    Sessions { arguments: Vec<String>, times: u32 },
+    /// `deadheat` with these arguments, so many times in a row, each a session, and what is shown of them.
+    Sessions {
+        arguments: Vec<String>,
+        times: u32,
+        shows: Shows,
+    },
     /// `deadheat run` with these arguments, once.
     Run { arguments: Vec<String> },
+}
+
+/// What is shown of comparisons.
+#[derive(Clone, Copy)]
+pub(super) enum Shows {
+    /// The verdict of each by throughput.
+    Verdicts,
+    /// When they would have decided by each quantity.
+    Finding,
 }
 
 impl Row {
@@ -73,6 +86,15 @@ const OF_STACKS: [(&str, &str, &str); 3] = [
 const FOUR_STACKS: &str =
     "--stack go-nethttp --stack java-vertx --stack node-fastify --stack python-flask --warm-up 10s";
 
+/// Servers of five languages, at shares of what they can take.
+const FIVE_STACKS: &str = "--stack go-nethttp --stack java-vertx --stack node-fastify --stack python-flask --stack rust-axum";
+
+/// Turns of equal work.
+const TURNS: &str = "--guard 300ms --slice 1s --slices 4";
+
+/// The fewest starts that can end with a dead heat, and equal work in each of them.
+const AT_A_RATE: &str = "--heats 8 --heat-time 2s --warm-up 300ms --rate 2000/s";
+
 /// The fewest starts that can end with a dead heat, as many as a default comparison of slow starters has in its time. The
 /// heats are short, because starts are what is tried.
 const EIGHT_STARTS: &str = "--heats 8 --heat-time 2s --warm-up 500ms";
@@ -128,6 +150,7 @@ pub(super) fn rows() -> Vec<Row> {
                 "--heats 8",
             ),
             times: 1,
+            shows: Shows::Verdicts,
         },
     });
     rows.push(Row {
@@ -137,6 +160,7 @@ pub(super) fn rows() -> Vec<Row> {
         experiment: Experiment::Sessions {
             arguments: probes("--work 20", "--work 22", "--budget 5m"),
             times: 1,
+            shows: Shows::Verdicts,
         },
     });
     rows.push(Row {
@@ -145,6 +169,7 @@ pub(super) fn rows() -> Vec<Row> {
         experiment: Experiment::Sessions {
             arguments: probes("--work 20", "--work 20", EIGHT_STARTS),
             times: 40,
+            shows: Shows::Verdicts,
         },
     });
     rows.push(Row {
@@ -156,8 +181,11 @@ pub(super) fn rows() -> Vec<Row> {
         experiment: Experiment::Sessions {
             arguments: probes("--work 20", "--work 20 --slow-share 0.167", EIGHT_STARTS),
             times: 40,
+            shows: Shows::Verdicts,
         },
     });
+    rows.extend(equal_work());
+    rows.extend(slices_alike());
     rows.push(Row {
         name: "default-run".to_owned(),
         claim: "What `deadheat run` decides in its ten minutes. Each start serves both loads, the first of them by turns, so the \
@@ -168,4 +196,91 @@ pub(super) fn rows() -> Vec<Row> {
         },
     });
     rows
+}
+
+/// Equal work: what it finds, and what it shows beside an uninterrupted load.
+fn equal_work() -> [Row; 4] {
+    let slices = |name: &str, claim: &str, options: &str| Row {
+        name: name.to_owned(),
+        claim: claim.to_owned(),
+        experiment: Experiment::Slices {
+            arguments: words(&format!("--contrast equal-work {options}")),
+        },
+    };
+    let sessions = |name: &str, claim: &str, [a, b]: [&str; 2], times| Row {
+        name: name.to_owned(),
+        claim: claim.to_owned(),
+        experiment: Experiment::Sessions {
+            arguments: probes(a, b, AT_A_RATE),
+            times,
+            shows: Shows::Finding,
+        },
+    };
+    [
+        slices(
+            "equal-work",
+            "The p99 of turns at a rate, as equal work has them, beside that of an uninterrupted load of the same process.",
+            &format!("{TURNS} --pairs 5 --warm-up 5s {FIVE_STACKS}"),
+        ),
+        slices(
+            "equal-work-in-batches",
+            "The same of a server that answers ten requests of one connection before the next has its turn.",
+            &format!(
+                "{TURNS} --pairs 8 --warm-up 2s --path / -- python3 xtask/probe.py --work 100 --batch 10"
+            ),
+        ),
+        sessions(
+            "find-5-percent",
+            "B computes 5 % more for each request than A. How long it takes to find that.",
+            ["--rounds 300", "--rounds 315"],
+            10,
+        ),
+        sessions(
+            "timer",
+            "B works for 25 ms in each second beside its requests. At equal work that is in its CPU time per request.",
+            [
+                "--work 100",
+                "--work 100 --timer-every 1000 --timer-work 25",
+            ],
+            1,
+        ),
+    ]
+}
+
+/// What slices do to servers of unlike footprints, and beside few and many neighbours.
+fn slices_alike() -> [Row; 3] {
+    const LARGE: &str = "--lines 300 --mib 256";
+    let row = |name: &str, claim: &str, options: &str, server: &str| {
+        let mut arguments = words(options);
+        arguments.push("--neighbour".to_owned());
+        arguments.push(format!("python3 xtask/probe.py {LARGE}"));
+        arguments.extend(words(server));
+        Row {
+            name: name.to_owned(),
+            claim: claim.to_owned(),
+            experiment: Experiment::Slices { arguments },
+        }
+    };
+    let probe = |options| format!("--path / -- python3 xtask/probe.py {options}");
+    [
+        row(
+            "large-footprint",
+            "A server that reads 300 cache lines of its 256 MiB for each request, in slices beside another one like it that \
+             works while it is frozen, and uninterrupted.",
+            "--contrast slices --pairs 60 --slices 10 --warm-up 2s",
+            &probe(LARGE),
+        ),
+        row(
+            "small-footprint",
+            "The same of a server that needs about as long for a request, and next to no memory.",
+            "--contrast slices --pairs 60 --slices 10 --warm-up 2s",
+            &probe("--work 120"),
+        ),
+        row(
+            "neighbours",
+            "Whether a server is frozen for one neighbour's turn between its slices or for eleven changes little.",
+            "--contrast neighbours --pairs 30 --warm-up 5s",
+            "--stack go-nethttp --stack node-fastify --stack python-flask",
+        ),
+    ]
 }

@@ -2,6 +2,7 @@
 //! the same processes in turn, so that neither the scatter between processes nor the machine's drift is in the ratio.
 
 mod lost;
+mod neighbour;
 mod server;
 mod subject;
 mod way;
@@ -10,19 +11,20 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
+    thread,
     time::Duration,
 };
 
 use clap::Args;
 use deadheat_load::{Session, Slice};
 use deadheat_model::{
-    LoadSpec, SliceEvent, StopRule, Wait,
+    LatencyHistogram, LoadSpec, SliceEvent, StopRule, Wait,
     heat::SLICE_SPREAD,
-    load::{Exchange, Expectation, RequestSpec, Schedule, StatusSet, Target},
+    load::{Arrivals, Exchange, Expectation, RequestSpec, Schedule, Stage, StatusSet, Target},
 };
 use deadheat_stats::{
     heats::pauses::{Stretch, Taken, taken},
-    interval::{LogMean, log_mean},
+    interval::log_mean,
 };
 
 use rand::{RngExt, SeedableRng};
@@ -31,16 +33,24 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     lost::Lost,
-    server::{Server, Work},
+    neighbour::Neighbour,
+    server::{Server, Tree, Work},
     subject::{Subject, subjects},
-    way::{Contrast, Rest, Way},
+    way::{Contrast, Load, Rest, Way},
 };
 use crate::peers::show;
 
 /// An uninterrupted load has a guard of 1 to this many times the shortest.
 const LONGER_GUARD: f64 = 4.0;
+/// The load that shows a server's capacity.
+const CAPACITY: Duration = Duration::from_secs(3);
 /// The level of all intervals.
 const LEVEL: f64 = 0.95;
+
+/// The heads of the tables of closed and of open loops.
+const CLOSED: &str = "| server | what ÷ what | throughput | CPU time per request | pairs |\n| --- | --- | --- | --- | ---: |\n";
+const OPEN: &str = "| server | what ÷ what | rate | p99 | p99 of the second | CPU time per request | pairs |\n\
+    | --- | --- | ---: | --- | ---: | --- | ---: |\n";
 
 /// What is compared, and how.
 #[derive(Args)]
@@ -69,6 +79,17 @@ pub(crate) struct Options {
     /// Connections
     #[arg(long, default_value_t = 50)]
     connections: u32,
+    /// Equal work: shares of the server's capacity
+    #[arg(
+        long,
+        value_name = "SHARE,SHARE",
+        default_value = "0.5,0.7,0.9",
+        value_delimiter = ','
+    )]
+    share: Vec<f64>,
+    /// A server that is loaded on the same CPU while this one is frozen: its command, without quotes
+    #[arg(long, value_name = "COMMAND")]
+    neighbour: Option<String>,
     /// The path that is asked for
     #[arg(long, default_value = "/plaintext")]
     path: String,
@@ -144,6 +165,12 @@ struct Contrasted {
     together: [usize; 2],
     /// What the server counted of its own work in each turn of either way; zeros if it counts nothing.
     work: [Vec<Work>; 2],
+    /// The rate of an open loop, in requests per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate: Option<f64>,
+    /// The 99th percentile of its response times in each turn of either way, in seconds.
+    #[serde(default)]
+    p99: [Vec<f64>; 2],
 }
 
 fn measure(options: &Options) -> Result<Recorded, String> {
@@ -171,21 +198,29 @@ fn measure(options: &Options) -> Result<Recorded, String> {
 /// What was measured of a server.
 fn contrasts(options: &Options, subject: &Subject) -> Result<Vec<Contrasted>, String> {
     let server = Server::start(subject, options.server_cpu)?;
+    let neighbour = options.neighbour.as_deref().map(subject::of_command);
+    let neighbour = neighbour
+        .map(|subject| Server::start(&subject, options.server_cpu))
+        .transpose()?;
     let contrasts = match &options.contrast[..] {
         [] => &[Contrast::Slices, Contrast::Freezing, Contrast::Polling][..],
         some => some,
     };
-    let mut bench = Bench::new(options, &server)?;
+    let mut bench = Bench::new(options, &server, neighbour.as_ref())?;
     bench.measure(&Way::warm_up(options.warm_up))?;
     let mut found = Vec::new();
     for contrast in contrasts {
         // The guard matters where slices are compared with what has none.
         let guards = match contrast {
+            Contrast::EqualWork => {
+                found.extend(at_shares(&mut bench, options)?);
+                continue;
+            }
             Contrast::Slices => &options.guard[..],
-            Contrast::Freezing | Contrast::Polling => &options.guard[..1],
+            Contrast::Freezing | Contrast::Polling | Contrast::Neighbours => &options.guard[..1],
         };
         for guard in guards {
-            let ways = contrast.ways(options, *guard);
+            let ways = contrast.ways(options, *guard, Load::Polling);
             let after = if guards.len() > 1 {
                 format!(", guard {} ms", guard.as_millis())
             } else {
@@ -197,32 +232,49 @@ fn contrasts(options: &Options, subject: &Subject) -> Result<Vec<Contrasted>, St
     Ok(found)
 }
 
+/// Equal work at each share of the capacity that a load shows which counts for nothing else.
+fn at_shares(bench: &mut Bench, options: &Options) -> Result<Vec<Contrasted>, String> {
+    let contrast = Contrast::EqualWork;
+    let seen = bench.measure(&Way::warm_up(CAPACITY))?;
+    let capacity: f64 = seen
+        .iter()
+        .map(|one| one.stretch.answers as f64 / one.stretch.window)
+        .sum();
+    let at = |share: &f64| {
+        let rate = (capacity * share).round();
+        let ways = contrast.ways(options, options.guard[0], Load::Rate(rate));
+        let what = format!("{contrast}, {:.0} % of its capacity", 100.0 * share);
+        bench.in_turn(what, &ways, options.pairs)
+    };
+    options.share.iter().map(at).collect()
+}
+
 impl Recorded {
     /// The ratios, as Markdown.
     pub(crate) fn table(&self) -> String {
-        let mut table = "| server | what ÷ what | throughput | CPU time per request | pairs |\n\
-            | --- | --- | --- | --- | ---: |\n"
-            .to_owned();
+        let (mut closed, mut open, mut lost) = (String::new(), String::new(), String::new());
         for Measured { name, contrasts } in &self.servers {
             match contrasts {
                 Ok(contrasts) => {
                     for one in contrasts {
-                        table += &format!("| {name} | {} |\n", one.row());
+                        let table = if one.rate.is_some() {
+                            &mut open
+                        } else {
+                            &mut closed
+                        };
+                        *table += &format!("| {name} | {} |\n", one.row());
+                        if let Some(found) = Lost::of(&one.turns(0), &one.turns(1)) {
+                            lost += &format!("\n{}", found.table(&one.what));
+                        }
                     }
                 }
-                Err(error) => table += &format!("| {name} | not measured: {error} | | | |\n"),
+                Err(error) => closed += &format!("| {name} | not measured: {error} | | | |\n"),
             }
         }
-        let contrasts = self
-            .servers
-            .iter()
-            .filter_map(|one| one.contrasts.as_ref().ok());
-        for one in contrasts.flatten() {
-            if let Some(lost) = Lost::of(&one.turns(0), &one.turns(1)) {
-                table += &format!("\n{}", lost.table(&one.what));
-            }
-        }
-        table
+        let tables = [(CLOSED, closed), (OPEN, open)];
+        let tables = tables.iter().filter(|(_, rows)| !rows.is_empty());
+        let tables: Vec<String> = tables.map(|(head, rows)| format!("{head}{rows}")).collect();
+        tables.join("\n") + &lost
     }
 }
 
@@ -231,27 +283,27 @@ impl Contrasted {
         Seen::of_turns(&self.slices[way], self.together[way], &self.work[way])
     }
 
+    /// A row of the table of closed loops, or of that of open ones.
     fn row(&self) -> String {
         let pairs: Vec<(Seen, Seen)> = self.turns(0).into_iter().zip(self.turns(1)).collect();
-        let ratio = |of: fn(&Seen) -> f64| {
-            let ratios: Vec<f64> = pairs
-                .iter()
-                .map(|(one, other)| of(one) / of(other))
-                .collect();
-            log_mean(&ratios, LEVEL).map_or_else(|| "unknown".to_owned(), |mean| shown(&mean))
+        let ratio =
+            |of: fn(&Seen) -> f64| shown(pairs.iter().map(|(one, other)| of(one) / of(other)));
+        let (what, cost, count) = (&self.what, ratio(Seen::cost), pairs.len());
+        let Some(rate) = self.rate else {
+            return format!("{what} | {} | {cost} | {count}", ratio(Seen::throughput));
         };
-        format!(
-            "{} | {} | {} | {}",
-            self.what,
-            ratio(Seen::throughput),
-            ratio(Seen::cost),
-            pairs.len()
-        )
+        let [first, second] = &self.p99;
+        let p99 = shown(first.iter().zip(second).map(|(one, other)| one / other));
+        let usual = log_mean(second, LEVEL).map_or(f64::NAN, |mean| 1e3 * mean.mean);
+        format!("{what} | {rate:.0}/s | {p99} | {usual:.2} ms | {cost} | {count}")
     }
 }
 
-/// "0.993 (0.985–1.001)".
-fn shown(mean: &LogMean) -> String {
+/// The geometric mean of ratios: "0.993 (0.985–1.001)".
+fn shown(ratios: impl Iterator<Item = f64>) -> String {
+    let Some(mean) = log_mean(&ratios.collect::<Vec<_>>(), LEVEL) else {
+        return "unknown".to_owned();
+    };
     let interval = mean.interval.map_or_else(String::new, |interval| {
         format!(" ({:.3}–{:.3})", interval.low, interval.high)
     });
@@ -295,59 +347,110 @@ impl Seen {
     }
 }
 
+/// The load that a server gets.
+fn spec(options: &Options, server: &Server, load: Load) -> LoadSpec {
+    let exchange = Exchange::new(
+        RequestSpec::get(&options.path),
+        Expectation {
+            status: StatusSet::just(200),
+            length: None,
+            content: None,
+        },
+    );
+    let connections = options.connections;
+    let schedule = match load {
+        Load::Polling | Load::Sleeping => Schedule::Closed {
+            connections,
+            ramp: Duration::ZERO,
+        },
+        Load::Rate(rate) => Schedule::Open {
+            arrivals: Arrivals::Poisson,
+            stages: vec![Stage::constant(rate)],
+            connections,
+            most_connections: connections,
+        },
+    };
+    LoadSpec {
+        cpus: vec![options.generator_cpu],
+        wait: match load {
+            Load::Polling => Wait::Poll,
+            Load::Sleeping | Load::Rate(_) => Wait::Sleep,
+        },
+        ..LoadSpec::new(
+            Target::plain(server.address()),
+            vec![exchange],
+            schedule,
+            StopRule::Interrupt,
+        )
+    }
+}
+
+fn open(spec: LoadSpec, server: &Server) -> Result<Session, String> {
+    let opened = Session::open(spec, Arc::default());
+    opened.map_err(|error| format!("loading {}: {error}", server.address()))
+}
+
+/// A slice, and the response times of an open loop.
+struct Counted {
+    stretch: Stretch,
+    response_times: LatencyHistogram,
+}
+
 /// A server and the connections to it.
 struct Bench<'a> {
+    options: &'a Options,
     server: &'a Server,
-    polling: Session,
-    sleeping: Session,
+    neighbour: Option<Neighbour>,
+    /// The connections of each way to send requests.
+    sessions: Vec<(Load, Session)>,
     random: ChaCha8Rng,
 }
 
 impl<'a> Bench<'a> {
-    fn new(options: &Options, server: &'a Server) -> Result<Self, String> {
-        let session = |wait| {
-            let exchange = Exchange::new(
-                RequestSpec::get(&options.path),
-                Expectation {
-                    status: StatusSet::just(200),
-                    length: None,
-                    content: None,
-                },
-            );
-            let schedule = Schedule::Closed {
-                connections: options.connections,
-                ramp: Duration::ZERO,
-            };
-            let spec = LoadSpec {
-                cpus: vec![options.generator_cpu],
-                wait,
-                ..LoadSpec::new(
-                    Target::plain(server.address()),
-                    vec![exchange],
-                    schedule,
-                    StopRule::Interrupt,
-                )
-            };
-            let opened = Session::open(spec, Arc::default());
-            opened.map_err(|error| format!("loading {}: {error}", server.address()))
-        };
+    fn new(
+        options: &'a Options,
+        server: &'a Server,
+        neighbour: Option<&Server>,
+    ) -> Result<Self, String> {
+        let neighbour = neighbour.map(|server| Neighbour::new(options, server));
         Ok(Self {
+            options,
             server,
-            polling: session(Wait::Poll)?,
-            sleeping: session(Wait::Sleep)?,
+            neighbour: neighbour.transpose()?,
+            sessions: Vec::new(),
             random: ChaCha8Rng::seed_from_u64(1),
         })
+    }
+
+    /// The connections of a way to send requests, which are made for its first slice.
+    fn session(&mut self, load: Load) -> Result<&mut Session, String> {
+        let at = match self.sessions.iter().position(|(own, _)| *own == load) {
+            Some(at) => at,
+            None => {
+                let opened = open(spec(self.options, self.server, load), self.server)?;
+                self.sessions.push((load, opened));
+                self.sessions.len() - 1
+            }
+        };
+        Ok(&mut self.sessions[at].1)
     }
 
     /// Both ways, which are measured in turn, so often. Which one comes first changes with each pair.
     fn in_turn(&mut self, what: String, ways: &[Way; 2], count: u32) -> Result<Contrasted, String> {
         let mut slices = [Vec::new(), Vec::new()];
         let mut work = [Vec::new(), Vec::new()];
+        let mut p99 = [Vec::new(), Vec::new()];
         for nth in 0..count as usize {
             for place in 0..ways.len() {
                 let way = (nth + place) % ways.len();
                 let before = self.server.work()?;
-                slices[way].extend(self.measure(&ways[way])?);
+                let mut response_times = LatencyHistogram::new();
+                for counted in self.measure(&ways[way])? {
+                    slices[way].push(counted.stretch);
+                    response_times.merge(&counted.response_times);
+                }
+                let of_turn = response_times.quantile(0.99);
+                p99[way].extend(of_turn.map(|time| time.as_secs_f64()));
                 work[way].push(self.server.work()?.since(before));
             }
             show::progress(&format!("pair {:>3} of {count}", nth + 1));
@@ -357,18 +460,33 @@ impl<'a> Bench<'a> {
             slices,
             together: ways.map(|way| way.slices as usize),
             work,
+            rate: match ways[0].load {
+                Load::Rate(rate) => Some(rate),
+                Load::Polling | Load::Sleeping => None,
+            },
+            p99,
         })
     }
 
-    fn measure(&mut self, way: &Way) -> Result<Vec<Stretch>, String> {
+    /// What comes before a slice.
+    fn rest(&mut self, before: Rest, tree: &Tree) -> Result<(), String> {
+        match before {
+            Rest::None => {}
+            Rest::Idle(time) => thread::sleep(time),
+            Rest::Frozen(time) => {
+                tree.freeze()?;
+                neighbour::pass(time, self.neighbour.as_mut())?;
+                tree.thaw();
+            }
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, way: &Way) -> Result<Vec<Counted>, String> {
         let tree = self.server.tree();
-        let session = match way.wait {
-            Wait::Poll => &mut self.polling,
-            Wait::Sleep => &mut self.sleeping,
-        };
         let mut seen = Vec::new();
         for _ in 0..way.slices {
-            way.rest(&tree)?;
+            self.rest(way.before, &tree)?;
             let slice = Slice {
                 guard: match way.before {
                     // Turns of one length fall in step with pauses that come at regular times.
@@ -387,11 +505,13 @@ impl<'a> Bench<'a> {
                 },
             };
             let mut edges = [Duration::ZERO; 3];
-            let found = session.slice(slice, &mut |event| match event {
-                SliceEvent::CountingStarted => edges[0] = tree.cpu_time(),
-                SliceEvent::CountingEnded => edges[1] = tree.cpu_time(),
-                SliceEvent::Drained => edges[2] = tree.cpu_time(),
-            });
+            let found = self
+                .session(way.load)?
+                .slice(slice, &mut |event| match event {
+                    SliceEvent::CountingStarted => edges[0] = tree.cpu_time(),
+                    SliceEvent::CountingEnded => edges[1] = tree.cpu_time(),
+                    SliceEvent::Drained => edges[2] = tree.cpu_time(),
+                });
             let found = found.map_err(|error| format!("loading the server: {error}"))?;
             let observation = &found.observation;
             let (answers, failed) = (
@@ -412,7 +532,7 @@ impl<'a> Bench<'a> {
                 _ => 0.0,
             };
             let measured = &observation.measured;
-            seen.push(Stretch {
+            let stretch = Stretch {
                 window: observation.window.as_secs_f64(),
                 answers,
                 carried: each(observation.carried, measured.carried_in),
@@ -420,6 +540,11 @@ impl<'a> Bench<'a> {
                 cpu: Some(edges[1].saturating_sub(edges[0]).as_secs_f64()),
                 drain_cpu: Some(edges[2].saturating_sub(edges[1]).as_secs_f64()),
                 gave_up: found.undrained() > 0,
+            };
+            let open = found.observation.open;
+            seen.push(Counted {
+                stretch,
+                response_times: open.map_or_else(LatencyHistogram::new, |open| open.response_time),
             });
         }
         Ok(seen)

@@ -44,6 +44,16 @@ pub(crate) fn subjects(options: &Options) -> Result<Vec<Subject>, String> {
     Ok(subjects)
 }
 
+/// A server that is started by a command of words without quotes, in this folder.
+pub(super) fn of_command(command: &str) -> Subject {
+    Subject {
+        name: command.to_owned(),
+        command: command.split_whitespace().map(str::to_owned).collect(),
+        folder: ".".into(),
+        env: BTreeMap::new(),
+    }
+}
+
 /// What `deadheat stacks list --json` says.
 fn list(deadheat: &Path, stacks: &[String]) -> Result<Value, String> {
     let failed = |what: String| format!("asking {} for stacks: {what}", deadheat.display());

@@ -1,14 +1,17 @@
 //! Ways to load a server, and which of them are compared.
 
-use std::{fmt, thread, time::Duration};
+use std::{fmt, time::Duration};
 
 use clap::ValueEnum;
-use deadheat_model::Wait;
 
-use super::{Options, server::Tree};
+use super::Options;
 
 /// How long a server is loaded without counting where nothing stands before it, so that the way before is forgotten.
 const SETTLING: Duration = Duration::from_millis(300);
+/// Members of the largest heats.
+const MANY: u32 = 12;
+/// Load at a rate before what counts of an uninterrupted one.
+const SETTLING_AT_A_RATE: Duration = Duration::from_secs(3);
 
 /// Two ways to load a server. The first one's figure is divided by the second one's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -19,6 +22,10 @@ pub(crate) enum Contrast {
     Freezing,
     /// A generator that polls, and one that sleeps
     Polling,
+    /// Slices beside one neighbour, and beside eleven
+    Neighbours,
+    /// Turns at a rate with frozen rests between them, and an uninterrupted load at the same rate
+    EqualWork,
 }
 
 impl fmt::Display for Contrast {
@@ -27,6 +34,8 @@ impl fmt::Display for Contrast {
             Contrast::Slices => "slices ÷ uninterrupted load",
             Contrast::Freezing => "frozen between slices ÷ idle",
             Contrast::Polling => "polling ÷ sleeping",
+            Contrast::Neighbours => "beside 1 neighbour ÷ beside 11",
+            Contrast::EqualWork => "turns at a rate ÷ uninterrupted load",
         })
     }
 }
@@ -39,10 +48,21 @@ pub(crate) enum Rest {
     Frozen(Duration),
 }
 
+/// How requests are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Load {
+    /// A closed loop whose generator polls.
+    Polling,
+    /// A closed loop whose generator sleeps.
+    Sleeping,
+    /// An open loop, in requests per second.
+    Rate(f64),
+}
+
 /// A way to load a server for a turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
-    pub(crate) wait: Wait,
+    pub(crate) load: Load,
     pub(crate) before: Rest,
     pub(crate) guard: Duration,
     pub(crate) length: Duration,
@@ -50,10 +70,10 @@ pub(crate) struct Way {
 }
 
 impl Contrast {
-    /// Both ways count the same time.
-    pub(crate) fn ways(self, options: &Options, guard: Duration) -> [Way; 2] {
+    /// Both ways count the same time; `load` is that of [`Contrast::EqualWork`].
+    pub(crate) fn ways(self, options: &Options, guard: Duration, load: Load) -> [Way; 2] {
         let sliced = Way {
-            wait: Wait::Poll,
+            load: Load::Polling,
             before: Rest::Frozen(options.rest),
             guard,
             length: options.slice,
@@ -78,7 +98,22 @@ impl Contrast {
             Contrast::Polling => [
                 whole,
                 Way {
-                    wait: Wait::Sleep,
+                    load: Load::Sleeping,
+                    ..whole
+                },
+            ],
+            Contrast::Neighbours => {
+                let turns = |members: u32| Way {
+                    before: Rest::Frozen((guard + options.slice) * (members - 1)),
+                    ..sliced
+                };
+                [turns(2), turns(MANY)]
+            }
+            Contrast::EqualWork => [
+                Way { load, ..sliced },
+                Way {
+                    load,
+                    guard: SETTLING_AT_A_RATE,
                     ..whole
                 },
             ],
@@ -90,25 +125,11 @@ impl Way {
     /// A load that makes a server warm.
     pub(crate) fn warm_up(length: Duration) -> Self {
         Self {
-            wait: Wait::Poll,
+            load: Load::Polling,
             before: Rest::None,
             guard: Duration::ZERO,
             length,
             slices: 1,
         }
-    }
-
-    /// What comes before a slice.
-    pub(crate) fn rest(&self, tree: &Tree) -> Result<(), String> {
-        match self.before {
-            Rest::None => {}
-            Rest::Idle(time) => thread::sleep(time),
-            Rest::Frozen(time) => {
-                tree.freeze()?;
-                thread::sleep(time);
-                tree.thaw();
-            }
-        }
-        Ok(())
     }
 }

@@ -148,9 +148,14 @@ fn equal_work(plan: &Plan) -> Option<String> {
         OfferedRate::PerSecond(rate) => glued(&format!("{rate}/s")),
     });
     let rates: Vec<String> = rates.collect();
-    let time = glued(&about(work.first()?.heat.slice));
+    let plan = work.first()?.heat;
+    let turns = match plan.rounds {
+        Rounds::Count { rounds } => rounds,
+        Rounds::Time { .. } => 1,
+    };
+    let time = glued(&about(turns * plan.slice));
     Some(format!(
-        "then each stack for {time} at the same rate, {}: CPU time per request, and response times",
+        "then each stack for {time} in turns at the same rate, {}: CPU time per request, and response times",
         list(&rates)
     ))
 }

@@ -224,8 +224,8 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
             ];
             told.extend(equal_work.map(|lengths| {
                 format!(
-                    "Equal work: after the rounds of a heat, each side was loaded at the same rate for {} without \
-                     interruption, after {} that do not count.",
+                    "Equal work: after the rounds of a heat, the sides were loaded at the same rate in turns of {}, after \
+                     {} that do not count.",
                     span(lengths.counted_seconds),
                     span(lengths.guard_seconds)
                 )

@@ -112,8 +112,8 @@ pub fn times(load: &LoadView) -> String {
             counted(load.point.connections as usize, "connection")
         ),
         Measure::ResponseTime => {
-            "Response times count from the intended start of each request, whatever the requests before it do. The load is \
-             uninterrupted, after a second that does not count."
+            "Response times count from the intended start of each request, whatever the requests before it do. Each stack \
+             is loaded in turns of a second, of which the first 0.3 s do not count and which begin with nothing in flight."
                 .to_owned()
         }
     }

@@ -27,11 +27,11 @@ use super::{
 };
 
 /// What a server needs after a long freeze until its timers have come due.
-const COMING_TO: Duration = Duration::from_secs(1);
+pub(crate) const COMING_TO: Duration = Duration::from_secs(1);
 /// How long a slice of the round that leads in is at most.
 pub(crate) const LONGEST_LEAD_IN: Duration = Duration::from_secs(1);
 /// The same before new connections are opened, when nothing is timed yet.
-const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
+pub(crate) const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
 /// How long the notice of a server's end may take where its requests were refused.
 const END_NOTICE: Duration = Duration::from_millis(500);
 /// So many slices in a row without an answer, also in the drain, and a member is given up. One may be the machine's
@@ -59,7 +59,7 @@ pub struct Heat<'m> {
     pub least: usize,
 }
 
-/// A rate at which all members are loaded, one after another and without interruption.
+/// A rate at which all members are loaded, one after another.
 pub struct EqualWork<'m> {
     /// The slice's length, and the part before it that does not count.
     pub plan: HeatPlan,
@@ -273,7 +273,7 @@ impl Course<'_, '_> {
         }
         if self.places.iter().all(|place| place.runs) {
             for &index in order {
-                self.bring_up(index, &[Self::come_to, Self::release, Self::prepare]);
+                self.bring_up(index, &[Self::release, Self::prepare]);
             }
         } else {
             // Nothing is left for the others to do, and nothing is wrong with them.
@@ -321,9 +321,14 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Lets it go on.
+    /// Lets it go on, and come to if that was long.
     fn release(&mut self, index: usize) -> Result<(), StackFailure> {
-        self.thaw(index).map(drop)
+        let has_waited = self.has_waited(index);
+        self.thaw(index)?;
+        if has_waited {
+            self.world.pause(COMING_TO);
+        }
+        Ok(())
     }
 
     /// Opens the connections of a member, warms it up and freezes it.
@@ -463,12 +468,9 @@ impl Course<'_, '_> {
     /// start, so that its connections were closed and its caches are cold. Its slices are as long as the plan had them:
     /// nobody waits for twenty slow answers that do not count.
     fn lead_in(&mut self, order: &[usize]) {
+        self.come_to();
         for &index in order {
             if self.places[index].runs && !self.is_stopped() {
-                if let Err(failure) = self.come_to(index) {
-                    self.places[index].fail(failure, Void::All);
-                    continue;
-                }
                 let suited = self.places[index].plan.slice;
                 self.places[index].plan.slice = self.plan.slice.min(LONGEST_LEAD_IN);
                 self.turn(index, 0, 1.0);
@@ -480,17 +482,40 @@ impl Course<'_, '_> {
         }
     }
 
-    /// Leaves a member that was frozen for long alone for a moment, so that its timers come due and it closes what was idle
-    /// before it is asked. Actix reads the clock twice a second, so it answered 408 to requests right after a long freeze.
-    fn come_to(&mut self, index: usize) -> Result<(), StackFailure> {
-        let now = self.world.now();
-        let idle = self.places[index].idle_since.map(|idle| now.since(&idle));
-        if !self.plan.freeze || idle.is_none_or(|idle| idle < LONGEST_GAP) {
-            return Ok(());
+    /// Whether a member was frozen for so long that its timers come due in bulk.
+    fn has_waited(&self, index: usize) -> bool {
+        let place = &self.places[index];
+        let idle = place.idle_since.map(|idle| self.world.now().since(&idle));
+        self.plan.freeze && place.runs && idle.is_some_and(|idle| idle >= LONGEST_GAP)
+    }
+
+    /// Leaves the members that were frozen for long alone for a moment, all at once, so that their timers come due and they
+    /// close what was idle before they are asked. Actix reads the clock twice a second, so it answered 408 to requests right
+    /// after a long freeze.
+    fn come_to(&mut self) {
+        let waiting = (0..self.places.len()).filter(|index| self.has_waited(*index));
+        let waiting: Vec<usize> = waiting.collect();
+        if waiting.is_empty() || self.is_stopped() {
+            return;
         }
-        self.thaw(index)?;
+        self.each(&waiting, |course, index| course.thaw(index).map(drop));
         self.world.pause(COMING_TO);
-        self.freeze(index).map(drop)
+        self.each(&waiting, |course, index| course.freeze(index).map(drop));
+    }
+
+    /// Does something with each of these members that runs. Where it fails, the member has failed.
+    fn each(
+        &mut self,
+        members: &[usize],
+        act: impl Fn(&mut Self, usize) -> Result<(), StackFailure>,
+    ) {
+        for &index in members {
+            if self.places[index].runs
+                && let Err(failure) = act(self, index)
+            {
+                self.places[index].fail(failure, Void::All);
+            }
+        }
     }
 
     /// Runs rounds until there are enough, the user asks to stop, or nobody is left to be compared.

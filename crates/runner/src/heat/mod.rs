@@ -29,7 +29,7 @@ mod url;
 mod warm_up;
 mod world;
 
-pub(crate) use engine::LONGEST_LEAD_IN;
+pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN};
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
 pub(crate) use judging::suited;
 pub(crate) use kept::Identity;
@@ -40,5 +40,5 @@ pub use member::{Member, Seen, Started};
 pub use server::ServerMember;
 pub(crate) use server::{KeptAt, Subject};
 pub use url::UrlMember;
-pub use warm_up::{rule, rule_for_unknown, rule_of, rule_when_kept};
+pub use warm_up::{rule, rule_for_null_server, rule_for_unknown, rule_of, rule_when_kept};
 pub use world::{Moment, Work, World};

@@ -33,6 +33,12 @@ pub fn rule_for_unknown() -> WarmUpRule {
     compiling(6)
 }
 
+/// How the null server is warmed up: its answer is ready when it starts, so connections alone are made.
+pub fn rule_for_null_server() -> WarmUpRule {
+    let time = Duration::from_millis(500);
+    rule(time, time)
+}
+
 /// A warm-up of at least and at most these times, until the server is steady.
 pub fn rule(least: Duration, most: Duration) -> WarmUpRule {
     let slice = Duration::from_millis(200);

@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     heat::{
-        Entry, Generator, Identity, KeptAt, KeptServers, ServerMember, rule, rule_of,
-        rule_when_kept,
+        Entry, Generator, Identity, KeptAt, KeptServers, ServerMember, rule, rule_for_null_server,
+        rule_of, rule_when_kept,
     },
     verify::{Canned, Fixtures},
 };
@@ -29,7 +29,7 @@ use crate::{
 /// How often a server's memory is read at most.
 pub(super) const MEMORY_EVERY: Duration = Duration::from_secs(1);
 /// What a warm-up usually takes beyond the least that its rule asks for: until the trend is within its bounds.
-const STEADYING: Duration = Duration::from_millis(800);
+const STEADYING: Duration = Duration::from_millis(700);
 
 /// How a stack that is executed like this is warmed up: for as long as was `asked`, or as it needs.
 pub(super) fn warm_up_rule(
@@ -37,7 +37,10 @@ pub(super) fn warm_up_rule(
     target: &SelectedTarget,
     runtime: Runtime,
 ) -> WarmUpRule {
-    let own = || rule_of(runtime, target.stack.manifest.warm_up_seconds);
+    let own = || match target.stack.manifest.warm_up_seconds {
+        _ if target.target == TargetId::null_server() => rule_for_null_server(),
+        declared => rule_of(runtime, declared),
+    };
     asked.map_or_else(own, |asked| rule(asked, asked))
 }
 
@@ -51,7 +54,8 @@ pub(super) fn kept_warm_up(asked: Option<Duration>, rule: WarmUpRule) -> WarmUpR
 
 /// About what a warm-up by `rule` takes.
 pub(super) fn warm_up_time(rule: WarmUpRule) -> Duration {
-    (rule.least + STEADYING).min(rule.most)
+    let looked_at = rule.slice * rule.look;
+    (rule.least.max(looked_at) + STEADYING).min(rule.most)
 }
 
 /// About what starting, checking and stopping a server takes. `ready` is what it took to its first correct answer, if

@@ -205,7 +205,7 @@ pub enum How {
         folder: String,
         /// How long slices were; `None` without any.
         slices: Option<SliceLengths>,
-        /// How long each side was loaded at a rate of equal work, without interruption; `None` without any.
+        /// How long each side was loaded at a rate of equal work in a turn; `None` without any.
         #[serde(skip_serializing_if = "Option::is_none")]
         equal_work: Option<SliceLengths>,
         /// Time that measuring took, in seconds.

@@ -46,10 +46,11 @@ use crate::{
 const HEAT_TIME: Duration = Duration::from_secs(10);
 /// The same if nothing is asked about them: long enough to find the capacity, and the common rate.
 const SHORT_HEAT_TIME: Duration = Duration::from_secs(2);
-/// How long each side is loaded at a rate of equal work, in two turns: five cycles of a collector that runs once a second, …
+/// How long each side is loaded at a rate, of equal work in all turns together: five cycles of a collector that runs once a
+/// second, …
 const WORK_TIME: Duration = Duration::from_secs(5);
-/// … or for less if nothing is asked about it.
-const SHORT_WORK_TIME: Duration = Duration::from_secs(2);
+/// … or for a little less if nothing is asked about it.
+const SHORT_WORK_TIME: Duration = Duration::from_secs(4);
 /// The part of an uninterrupted load at a rate that does not count: connections and queues come to what is usual.
 const GUARD_AT_RATE: Duration = Duration::from_secs(1);
 /// Orders of rounds, after which they come again. Enough that no drift of the machine keeps step with them.
@@ -383,11 +384,14 @@ fn equal_work(plan: &Plan) -> Option<String> {
         });
     let rates: Vec<String> = rates.collect();
     let plan = work.first()?.heat;
+    let turns = match plan.rounds {
+        Rounds::Count { rounds } => rounds,
+        Rounds::Time { .. } => 1,
+    };
     Some(format!(
-        "then A, B, B, A for {} each without interruption at the same rate, {}, after {} that do not count",
+        "then each side {turns} times for {} at the same rate, {}, in the order A, B, B, A",
         time(plan.slice),
         rates.join(" and "),
-        time(plan.guard)
     ))
 }
 
@@ -423,13 +427,13 @@ mod tests {
     fn most_of_a_heat_goes_into_what_is_asked() {
         use OfferedRate::{Common, PerSecond};
         let cases = [
-            ("", 10, &[][..], 2),
-            ("--rate 5/s", 10, &[PerSecond(5)], 2),
+            ("", 10, &[][..], 4),
+            ("--rate 5/s", 10, &[PerSecond(5)], 4),
             (
                 "--rate 5/s --rate common --rate 5/s",
                 10,
                 &[Common, PerSecond(5)],
-                2,
+                4,
             ),
             ("--decide cpu", 2, &[Common], 5),
             ("--decide p99 --fail-if-slower 3%", 2, &[Common], 5),

@@ -49,10 +49,13 @@ fn worst(standings: &Standings, most: Option<f64>) -> Option<String> {
     is_much.then(|| format!("the worst to {width} ({}, {load})", name(target)))
 }
 
-/// The twin that differs the most, one that differs provably before all others.
+/// The twin that differs the most by what the headlines are about, and before all others one that differs provably.
 fn twin(standings: &Standings) -> String {
     let loads = standings.loads.iter().zip(shorts(standings));
-    let twins = loads.filter_map(|(load, short)| Some((load.twin.as_ref()?, short)));
+    let twins = loads.filter_map(|(load, short)| {
+        let twin = load.twin.as_ref()?;
+        (load.leads() || twin.differs()).then_some((twin, short))
+    });
     let judged = twins
         .clone()
         .filter_map(|(twin, short)| Some((twin, twin.interval?, short)));

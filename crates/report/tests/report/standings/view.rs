@@ -15,7 +15,11 @@ use deadheat_report::{
     },
 };
 
-use deadheat_stats::standings::{AbsentBecause, Standings};
+use deadheat_stats::{
+    heats::Verdict,
+    order_statistic::Interval,
+    standings::{AbsentBecause, Standings},
+};
 
 use super::{
     cases,
@@ -239,6 +243,40 @@ fn a_twin_of_too_few_heats_is_no_check() {
         load.twin = None;
     }
     assert!(line(&standings).contains("no A/A check"));
+}
+
+#[test]
+fn a_twin_at_a_rate_is_in_the_line_of_trust_only_if_it_differs() {
+    let mut closed = Load::new("json", stacks(&[50e3, 40e3]));
+    closed.twin = Some(1.001);
+    let mut work = Load::new("json", stacks(&[50e3, 40e3]));
+    (work.is_open, work.twin) = (true, Some(1.005));
+    let (record, mut standings) = session(&[closed, work], Vec::new());
+    let line = |standings: &Standings| StandingsView::new(&record, standings).trust;
+    let twin = standings.loads[1].twin.as_mut().unwrap();
+    (twin.interval, twin.ratio) = (
+        Some(Interval {
+            low: 0.74,
+            high: 8.03,
+        }),
+        2.44,
+    );
+    assert!(
+        line(&standings).contains("A/A 1.00 ("),
+        "{}",
+        line(&standings)
+    );
+    let twin = standings.loads[1].twin.as_mut().unwrap();
+    twin.interval = Some(Interval {
+        low: 1.5,
+        high: 4.0,
+    });
+    twin.verdict = Verdict::Faster;
+    assert!(
+        line(&standings).contains("A/A check failed"),
+        "{}",
+        line(&standings)
+    );
 }
 
 #[test]

@@ -510,7 +510,7 @@ mod tests {
         for load in rates {
             assert!(load.is_measured_with(closed) && !closed.is_measured_with(load));
             assert_eq!(load.targets, closed.targets);
-            assert_eq!(load.heat.rounds, Rounds::Count { rounds: 1 });
+            assert_eq!(load.heat.rounds, Rounds::Count { rounds: 2 });
         }
         assert!(closed.most_heats() < without.loads[0].most_heats());
         assert!(plan.estimate <= Duration::from_secs(600), "{plan:?}");

@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use deadheat_model::{
-    heat::{HeatPlan, Rounds, WarmUpRule},
-    stack::Runtime,
-};
+use deadheat_model::heat::{HeatPlan, Rounds, WarmUpRule};
 
 use super::HeatOptions;
 use crate::{
-    heat::{LONGEST_LEAD_IN, rule, rule_of, suited},
+    heat::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, rule, rule_for_null_server, suited},
     services::upstream,
     session::members::{starting_time, warm_up_time},
 };
@@ -29,14 +26,16 @@ const ENOUGH_HEATS: u32 = deadheat_model::heats::LEAST_HEATS;
 /// If this many heats fit, the plan has as many as fit, at most [`ENOUGH_HEATS`]. So stacks that start a little slower than
 /// expected do not turn eight short heats into two long ones.
 const NEARLY_ENOUGH: u32 = 6;
-/// How long a member is loaded at a rate: five cycles of a collector that runs once a second, …
+/// A member's turn at a rate. A machine's speed drifts: on two virtual CPUs the CPU time that a request costs one server was
+/// 15 % apart in neighbouring seconds, and as far apart in neighbouring turns of 5 s. So many turns say more than long ones,
+/// and a second has a cycle of jobs that run once a second.
+const TURN_AT_A_RATE: Duration = Duration::from_secs(1);
+/// How long a member is loaded at a rate in a heat, in all its turns, …
 const LONGEST_WORK: Duration = Duration::from_secs(5);
 /// … or for less where the time is short, but no less than this.
 const SHORTEST_WORK: Duration = Duration::from_secs(2);
-/// Members of which each has two turns.
-const PAIR: u32 = 2;
-/// The part before that does not count: connections and queues come to what is usual at the rate.
-const GUARD_OF_WORK: Duration = Duration::from_secs(1);
+/// The part before a turn that does not count: connections and queues come to what is usual at the rate.
+const GUARD_AT_A_RATE: Duration = Duration::from_millis(300);
 /// Twins in a heat, on average.
 const TWINS: f64 = 0.5;
 /// The normal quantile of the intervals that a plan is chosen for: some twenty pairs share an error of 5 %.
@@ -67,8 +66,13 @@ pub(super) fn bring_up(rule: WarmUpRule, ready: Option<Duration>) -> Duration {
 
 /// The same of the null server, with a warm-up of so long if it was `asked` for.
 pub(super) fn null_server(asked: Option<Duration>) -> Duration {
-    let usual = || rule_of(Runtime::Native, None);
-    bring_up(asked.map_or_else(usual, |asked| rule(asked, asked)), None)
+    let rule = asked.map_or_else(rule_for_null_server, |asked| rule(asked, asked));
+    bring_up(rule, None)
+}
+
+/// What a turn at a rate takes of which so much counts.
+fn at_a_rate(slice: Duration) -> Duration {
+    AFTER_A_FREEZE + GUARD_AT_A_RATE + slice
 }
 
 /// How many heats there are, and how long their rounds go on.
@@ -100,16 +104,16 @@ impl HeatCost {
             ..suited
         };
         Self {
-            bring_up: in_heat + control.unwrap_or_default() + lead_in.round(in_round),
+            bring_up: in_heat + control.unwrap_or_default() + COMING_TO + lead_in.round(in_round),
             round: suited.round(in_round),
             members: seated,
             twins: control.map_or(0.0, |_| TWINS),
         }
     }
 
-    /// The plan of equal work at each rate: one slice for each member, and for each of two members two shorter ones, in the
-    /// order A B B A, so that what changes steadily cancels. `share` and `turns` are as in [`Self::count`]. Where the time is
-    /// short, half of what eight heats leave beside the shortest rounds goes into it.
+    /// The plan of equal work at each rate: turns of all members, again and again, every second time in reverse, so that
+    /// what changes steadily cancels. `share` and `turns` are as in [`Self::count`]. Where the time is short, half of what
+    /// eight heats leave beside the shortest rounds goes into it.
     pub(super) fn equal_work(
         &self,
         plan: HeatPlan,
@@ -121,16 +125,18 @@ impl HeatCost {
             let heat = share / turns.saturating_mul(ENOUGH_HEATS).max(1);
             heat.saturating_sub(self.heat(SHORTEST_ROUNDS)) / 2
         };
-        let slices = self.slices_at(options.rates.len().max(1));
-        let slice = share.map_or(LONGEST_WORK, |share| left(share).div_f64(slices));
-        let slice = slice
-            .saturating_sub(GUARD_OF_WORK)
-            .clamp(SHORTEST_WORK, LONGEST_WORK);
-        let rounds = if self.members == PAIR { 2 } else { 1 };
+        let counted = TURN_AT_A_RATE.as_secs_f64() / at_a_rate(TURN_AT_A_RATE).as_secs_f64();
+        let each = |left: Duration| left.div_f64(self.slices_at(options.rates.len().max(1)));
+        let fits = share.map_or(LONGEST_WORK, |share| each(left(share)).mul_f64(counted));
+        let work = options
+            .work
+            .unwrap_or_else(|| fits.clamp(SHORTEST_WORK, LONGEST_WORK));
         HeatPlan {
-            slice: (options.work.unwrap_or(slice) / rounds).max(SHORTEST_WORK),
-            guard: GUARD_OF_WORK,
-            rounds: Rounds::Count { rounds },
+            slice: TURN_AT_A_RATE,
+            guard: GUARD_AT_A_RATE,
+            rounds: Rounds::Count {
+                rounds: work.div_duration_f64(TURN_AT_A_RATE).round() as u32,
+            },
             ..plan
         }
     }
@@ -138,12 +144,12 @@ impl HeatCost {
     /// The same with equal work at so many rates, which is done once, however long the rounds go on.
     pub(super) fn with_equal_work(self, work: &HeatPlan, rates: usize) -> Self {
         let rounds = match work.rounds {
-            Rounds::Count { rounds } => f64::from(rounds),
-            Rounds::Time { .. } => 1.0,
+            Rounds::Count { rounds } => rounds,
+            Rounds::Time { .. } => 1,
         };
-        let slices = self.slices_at(rates) * rounds;
+        let slices = self.slices_at(rates) * f64::from(rounds);
         Self {
-            bring_up: self.bring_up + work.round(1).mul_f64(slices),
+            bring_up: self.bring_up + at_a_rate(work.slice).mul_f64(slices),
             ..self
         }
     }

@@ -1,0 +1,129 @@
+//! How long it takes comparisons to find a difference: by capacity, and by what equal work costs and how long it is waited for.
+
+use std::path::PathBuf;
+
+use deadheat_model::{comparison::Decide, heats::SessionRecord};
+use deadheat_stats::{
+    sequential::{Design, Look},
+    versus::{Compared, Verdict, alternating::Duel},
+};
+
+use super::sessions::record;
+
+/// By what a comparison may decide.
+const BY: [(Decide, &str); 3] = [
+    (Decide::Throughput, "throughput"),
+    (Decide::Cpu, "CPU time per request at equal work"),
+    (Decide::P99, "p99 at equal work"),
+];
+
+/// A decision: what is said of B, and after how many heats and minutes of them.
+struct Found {
+    verdict: Verdict,
+    heats: u32,
+    minutes: f64,
+}
+
+/// What sessions of one comparison would have decided, and when, had they been asked for each quantity and stopped at the
+/// first of the usual looks that decides, as Markdown.
+///
+/// # Errors
+/// What cannot be read.
+pub(super) fn table(sessions: &[PathBuf]) -> Result<String, String> {
+    let records: Vec<SessionRecord> = sessions
+        .iter()
+        .map(|folder| record(folder))
+        .collect::<Result<_, _>>()?;
+    let mut table = "| by | B is slower or costs more | the opposite | open | median of heats | of minutes | median B ÷ A | median ± \
+                     after all heats |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        .to_owned();
+    for (decide, name) in BY {
+        let found: Vec<Found> = records
+            .iter()
+            .filter_map(|record| decision(record, decide))
+            .collect();
+        let count = |verdict| found.iter().filter(|one| one.verdict == verdict).count();
+        let (worse, better) = (count(Verdict::Worse), count(Verdict::Better));
+        // One that is never decided takes longer than any that is.
+        let of_all = |of: fn(&Found) -> f64| {
+            let never = records.len() - worse - better;
+            let decided = found.iter().filter(|one| one.verdict != Verdict::DeadHeat);
+            let values = decided
+                .map(of)
+                .chain(std::iter::repeat_n(f64::INFINITY, never));
+            match median(values.collect()) {
+                value if value.is_finite() => format!("{value:.1}"),
+                _ => "–".to_owned(),
+            }
+        };
+        let last = records
+            .iter()
+            .filter_map(|record| at_the_end(record, decide));
+        let (ratios, halves): (Vec<f64>, Vec<f64>) = last.unzip();
+        table += &format!(
+            "| {name} | {worse} | {better} | {} | {} | {} | {:.3} | {:.1} % |\n",
+            records.len() - worse - better,
+            of_all(|one| f64::from(one.heats)),
+            of_all(|one| one.minutes),
+            median(ratios),
+            100.0 * median(halves),
+        );
+    }
+    Ok(table)
+}
+
+/// The first decision at the usual looks.
+fn decision(record: &SessionRecord, decide: Decide) -> Option<Found> {
+    let looks = Design::within(heats(record), record.header.plan.alpha)
+        .ok()?
+        .looks;
+    looks.iter().find_map(|look| {
+        let verdict = judged(record, decide, *look)?.verdict;
+        (verdict != Verdict::NotEnoughData).then(|| Found {
+            verdict,
+            heats: look.heats,
+            minutes: minutes(record, look.heats),
+        })
+    })
+}
+
+/// The ratio of B to A after all heats, and half the width of its interval on the logarithm, at the whole error level.
+fn at_the_end(record: &SessionRecord, decide: Decide) -> Option<(f64, f64)> {
+    let look = Look {
+        heats: heats(record),
+        spends: record.header.plan.alpha,
+    };
+    let compared = judged(record, decide, look)?;
+    let ratio = compared.deciding().first()?;
+    let interval = ratio.interval?;
+    Some((ratio.ratio, (interval.high / interval.low).ln() / 2.0))
+}
+
+/// What a look says of B by one quantity.
+fn judged(record: &SessionRecord, decide: Decide, look: Look) -> Option<Compared> {
+    let mut record = record.clone();
+    record.header.comparison.as_mut()?.decide = decide;
+    let judged = Duel::of(&record)?.judge(Some(look));
+    judged.compared.into_iter().next()
+}
+
+/// Complete heats of a session of two sides.
+fn heats(record: &SessionRecord) -> u32 {
+    Duel::of(record).map_or(0, |duel| duel.most_heats())
+}
+
+/// How long the first so many heats took, with equal work.
+fn minutes(record: &SessionRecord, heats: u32) -> f64 {
+    let loads = &record.header.plan.loads;
+    let own = record.heats.iter();
+    let own = own.filter(|measured| loads[measured.load as usize].leads());
+    let seconds = own
+        .take(heats as usize)
+        .map(|one| one.heat.wall.as_secs_f64());
+    seconds.sum::<f64>() / 60.0
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
