@@ -258,6 +258,7 @@ fn a_twin_at_a_rate_is_in_the_line_of_trust_only_if_it_differs() {
         Some(Interval {
             low: 0.74,
             high: 8.03,
+            level: 0.95,
         }),
         2.44,
     );
@@ -270,6 +271,7 @@ fn a_twin_at_a_rate_is_in_the_line_of_trust_only_if_it_differs() {
     twin.interval = Some(Interval {
         low: 1.5,
         high: 4.0,
+        level: 0.95,
     });
     twin.verdict = Verdict::Faster;
     assert!(

@@ -176,6 +176,7 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
     let bench = Bench::new();
     let mut options = bench.options(&[("a", "none"), ("b", "unhurried")]);
     options.heats.rates = vec![OfferedRate::Common, OfferedRate::PerSecond(1_000_000)];
+    options.heats.work = Some(Duration::from_secs(2));
     let mut steps = Vec::new();
     let mut on_event = |event: &Event| {
         if let Event::HeatStep { step } = event {
@@ -221,7 +222,7 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
         );
         assert_eq!(before.offered_per_second, None);
         assert!(at_rate.warm_up.is_none() && at_rate.verified_after.is_some());
-        assert_eq!(slices(common, place), 2, "A, B, B, A");
+        assert_eq!(slices(common, place), 2, "a turn in either order");
         // Nobody can take a million: it is a result, and costs no time.
         assert_eq!(beyond.members[place].offered_per_second, Some(1e6));
         assert_eq!(slices(beyond, place), 0);
@@ -231,7 +232,7 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
             slice.open.is_some() && slice.tally.is_conserved(),
             "{slice:?}"
         );
-        assert!(slice.window >= Duration::from_secs(2), "{slice:?}");
+        assert!(slice.window >= Duration::from_secs(1), "{slice:?}");
     }
 }
 
