@@ -82,11 +82,13 @@ impl Profile {
         Ok(SessionOptions {
             cells: self.cells,
             published: self.published,
-            budget: self.budget,
+            // Who asks for a precision has the time that it takes.
+            budget: self.budget.filter(|_| args.precision.is_none()),
             purpose: self.purpose,
             heats: HeatOptions {
                 margin: args.margin,
-                until_decided: !args.whole_budget && !args.publish,
+                until_decided: !args.whole_budget && !args.publish && args.precision.is_none(),
+                precision: args.precision,
                 separate_loads: args.separate_loads,
                 rates: rates(args, self.purpose)?,
                 price_per_cpu_hour: args.price,

@@ -279,6 +279,7 @@ pub const fn state(state: State) -> &'static str {
         State::Running => "still being measured",
         State::Killed => "killed before its end",
         State::Ended(EndReason::Decided) => "ended early: more heats would change no verdict",
+        State::Ended(EndReason::Precise) => "the precision that was asked for is reached",
         State::Ended(EndReason::Finished) => "all planned heats were run",
         State::Ended(EndReason::Budget) => "the time budget was used up",
         State::Ended(EndReason::Interrupted) => "interrupted",

@@ -16,6 +16,7 @@ use crate::{
         recorded::{self, Numbering, Overloads},
         within::{self, Estimate},
     },
+    sequential::SPENT_IF_NARROW,
     standings::{
         FAILURES,
         types::{HeatFigure, Measure},
@@ -44,10 +45,24 @@ pub struct LoadAt<'a> {
 impl<'a> LoadAt<'a> {
     /// The load at this place of the plan, at the last look that was taken.
     pub fn new(record: &'a SessionRecord, index: usize, settings: Settings) -> Self {
-        let load = &record.header.plan.loads[index];
+        Self::ended(record, index, settings, record.end)
+    }
+
+    /// The same as if the session had ended for this reason.
+    pub(crate) fn ended(
+        record: &'a SessionRecord,
+        index: usize,
+        settings: Settings,
+        end: Option<EndReason>,
+    ) -> Self {
+        let plan = &record.header.plan;
+        let load = &plan.loads[index];
         let mut heats: Vec<&HeatRecord> = record.complete_heats(index).collect();
         let complete = heats.len() as u32;
-        let look = look(load, settings.alpha, complete, record.end);
+        let look = match plan.precision {
+            Some(_) => last_look(settings.alpha, complete, end),
+            None => look(load, settings.alpha, complete, end),
+        };
         if let Some(look) = look {
             heats.truncate(look.heats as usize);
         }
@@ -269,6 +284,18 @@ impl Numbering for WithTwin<'_> {
     fn cpus(&self, number: usize) -> f64 {
         self.0.cpus(number)
     }
+}
+
+/// The only look of a session that asks for a precision: at its end. Until then only the widths of intervals are looked at.
+fn last_look(alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> {
+    let is_over = matches!(
+        end,
+        Some(EndReason::Precise | EndReason::Finished | EndReason::Budget)
+    );
+    (is_over && complete >= 2).then_some(Look {
+        heats: complete,
+        spends: SPENT_IF_NARROW * alpha,
+    })
 }
 
 /// The look that the figures are of, with so many complete heats. What there is beyond that look counts for nothing; only a

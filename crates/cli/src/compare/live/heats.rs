@@ -270,7 +270,7 @@ impl Steering for AtLooks {
         order::rounds(members, seed).take(ORDERS).collect()
     }
 
-    fn looks(&self, _most: u32) -> Vec<u32> {
+    fn looks(&self, _: &PlannedLoad, _most: u32) -> Vec<u32> {
         self.heats.clone()
     }
 }

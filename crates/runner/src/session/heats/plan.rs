@@ -7,7 +7,7 @@ use deadheat_model::{
     LoadPoint, LoadSpec, Schedule, TargetId, Wait,
     comparison::ContenderKind,
     heat::{HeatPlan, Rounds},
-    heats::{Plan, PlannedLoad},
+    heats::{MOST_OF_EXPECTED, Plan, PlannedLoad},
     plan::Pinning,
     workload::{OfferedRate, Oracle},
 };
@@ -37,8 +37,8 @@ pub(super) struct Circumstances<'a> {
     pub(super) pinning: Pinning,
     /// What limits how many servers are alive together.
     pub(super) limits: Limits,
-    /// The usual numbers of heats at which to look, for the most heats that there will be.
-    pub(super) looks: &'a dyn Fn(u32) -> Vec<u32>,
+    /// [`Steering::looks`].
+    pub(super) looks: &'a dyn Fn(&PlannedLoad, u32) -> Vec<u32>,
 }
 
 /// Plans a session.
@@ -55,6 +55,10 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         .into_iter()
         .chain(of_stacks)
         .unzip();
+    let estimate: Duration = times.into_iter().sum();
+    let precision = options.heats.precision;
+    // If the noise is greater than usual, a precision takes longer, but not without end.
+    let budget = precision.map_or(options.budget, |_| Some(MOST_OF_EXPECTED * estimate));
     Plan {
         seed: options.seed,
         loads: loads.into_iter().flatten().collect(),
@@ -63,8 +67,9 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         margin: options.heats.margin,
         least_heats: options.heats.least_heats,
         until_decided: options.heats.until_decided,
-        budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
-        estimate: times.into_iter().sum(),
+        precision,
+        budget_seconds: budget.map(|budget| budget.as_secs_f64()),
+        estimate,
         price_per_cpu_hour: options.heats.price_per_cpu_hour,
         hosts: options.hosts.clone(),
         left_out: options.heats.left_out.clone(),
@@ -271,7 +276,6 @@ impl Asked<'_> {
         let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());
         let count = cost.count(&options.heats, share, turns);
-        let looks = (circumstances.looks)(count.heats);
         let load = PlannedLoad {
             workload: manifest.id.clone(),
             description: manifest.description.clone(),
@@ -280,15 +284,22 @@ impl Asked<'_> {
             targets: self.stacks.iter().map(|one| one.target.clone()).collect(),
             heat: with_time(heat, count.time),
             capacity: capacity.members,
-            shared_starts: starts.shared(count.heats),
+            shared_starts: None,
             capacity_reason: capacity.reason,
-            // Of each stack; not everybody is in every heat.
-            looks: looks
-                .into_iter()
-                .map(|look| look.saturating_mul(turns))
-                .collect(),
+            looks: Vec::new(),
         };
-        let time = cost.heat(count.time).saturating_mul(load.most_heats());
+        let looks = (circumstances.looks)(&load, count.heats).into_iter();
+        let load = PlannedLoad {
+            // Of each stack; not everybody is in every heat.
+            looks: looks.map(|look| look.saturating_mul(turns)).collect(),
+            ..load
+        };
+        let heats = load.planned_heats(options.heats.precision);
+        let load = PlannedLoad {
+            shared_starts: starts.shared(heats / turns.max(1)),
+            ..load
+        };
+        let time = cost.heat(count.time).saturating_mul(heats);
         (with_rates(load, rates, work), time)
     }
 }
@@ -342,7 +353,11 @@ fn of_servers(
         heat: with_time(heat, count.time),
         capacity: sides.len() as u32,
         capacity_reason: None,
-        looks: (circumstances.looks)(count.heats),
+        looks: Vec::new(),
+    };
+    let load = PlannedLoad {
+        looks: (circumstances.looks)(&load, count.heats),
+        ..load
     };
     let time = cost.heat(count.time).saturating_mul(load.most_heats());
     Some((with_rates(load, rates, work), time))
@@ -407,7 +422,7 @@ mod tests {
     };
 
     /// A look at the third heat and at the last.
-    fn looks(most: u32) -> Vec<u32> {
+    fn looks(_: &PlannedLoad, most: u32) -> Vec<u32> {
         vec![3, most]
     }
 
@@ -528,7 +543,7 @@ mod tests {
             unreachable!("nothing is measured")
         }
 
-        fn looks(&self, most: u32) -> Vec<u32> {
+        fn looks(&self, _: &PlannedLoad, most: u32) -> Vec<u32> {
             vec![most]
         }
     }
@@ -618,6 +633,35 @@ mod tests {
             assert_eq!(load.looks, [3 * heats / 10, heats]);
             assert_eq!((load.capacity, &load.capacity_reason), (12, &None));
         }
+    }
+
+    #[test]
+    fn a_precision_takes_what_its_heats_take_and_twice_as_long_at_most() {
+        let mut options = options(600);
+        options.budget = None;
+        options.heats.precision = Some(0.05);
+        let circumstances = Circumstances {
+            participants: &participants(12, Runtime::Native),
+            pinning: APART,
+            limits: Limits::default(),
+            looks: &|load, most| {
+                assert_eq!((load.targets.len(), most), (12, 10));
+                vec![8, 13, 26]
+            },
+        };
+        let plan = plan(&options, &circumstances);
+        let load = &plan.loads[0];
+        // Not all twelve have a seat, so it takes two heats for a start of each.
+        assert_eq!(
+            (plan.planned_heats(load), &load.looks),
+            (26, &vec![16, 26, 52])
+        );
+        assert_eq!(plan.precision, Some(0.05));
+        options.heats.precision = None;
+        options.heats.heats = Some(13);
+        let same = planned(&options, 12).estimate;
+        assert_eq!(plan.estimate, same);
+        assert_eq!(plan.budget_seconds, Some(2.0 * same.as_secs_f64()));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use deadheat_model::{
     Event, TargetId,
     event::HeatStep,
     heat::{HeatEnd, HeatRecord, Role},
-    heats::{Control, EndReason, NextHeat, SessionRecord, Step},
+    heats::{Control, EndReason, NextHeat, PlannedLoad, SessionRecord, Step},
     session::TargetState,
     workload::OfferedRate,
 };
@@ -166,7 +166,7 @@ impl Steering for UntilAllAreOffered {
         vec![(0..members).collect()]
     }
 
-    fn looks(&self, most: u32) -> Vec<u32> {
+    fn looks(&self, _: &PlannedLoad, most: u32) -> Vec<u32> {
         vec![most]
     }
 }
@@ -261,7 +261,7 @@ impl Steering for Turns {
         vec![(0..members).collect()]
     }
 
-    fn looks(&self, most: u32) -> Vec<u32> {
+    fn looks(&self, _: &PlannedLoad, most: u32) -> Vec<u32> {
         vec![most]
     }
 }
