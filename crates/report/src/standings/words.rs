@@ -27,7 +27,7 @@ pub(crate) const NULL_SERVER: &str = "null server";
 /// The title of a table of yardsticks.
 pub const YARDSTICKS: &str = "Yardsticks, not ranked";
 
-/// Who is in a table.
+/// The title of the table of a group of stacks.
 pub fn group(group: Group) -> String {
     if group.yardsticks {
         YARDSTICKS.to_owned()

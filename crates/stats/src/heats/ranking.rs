@@ -13,7 +13,7 @@ use super::{
 };
 use crate::order_statistic::median;
 
-/// Who is ranked together.
+/// The members that are ranked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Group {
     /// Whether its members are yardsticks, whose ranks say nothing.
@@ -36,7 +36,7 @@ impl Group {
 /// a share α of rankings at most, any order that they claim is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
-    /// Who they are.
+    /// The members that it ranks.
     pub group: Group,
     /// The members, the best estimate first, so that nothing worse ever stands above something better: a pair is only
     /// ever proven to differ in the direction of its estimates.

@@ -38,7 +38,7 @@ pub struct LoadAt<'a> {
     pub(crate) look: Option<Look>,
     /// Complete heats.
     pub(crate) complete: u32,
-    /// Of these, the ones that count: up to the look, or all as long as there was none.
+    /// The complete heats that count: up to the look, or all as long as there was none.
     pub(crate) heats: Vec<&'a HeatRecord>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> LoadAt<'a> {
         Self::ended(record, index, settings, record.end)
     }
 
-    /// The same as if the session had ended for this reason.
+    /// The load as if the session had ended for this reason.
     pub(crate) fn ended(
         record: &'a SessionRecord,
         index: usize,
@@ -118,7 +118,7 @@ impl<'a> LoadAt<'a> {
         self.record.header.target(target)
     }
 
-    /// Whom each member is ranked with; `None` for those that are not: controls, and what failed.
+    /// The group in which each member is ranked; `None` for those that are not: controls, and what failed.
     pub(crate) fn groups(&self) -> Vec<Option<Group>> {
         let stacks = 0..self.load.targets.len();
         let group = |number: usize| {
@@ -223,7 +223,7 @@ impl<'a> LoadAt<'a> {
         Fit::of(course.members, &estimates, &self.settings)
     }
 
-    /// The same by a percentile (0 to 100) of the times.
+    /// The fit by a percentile (0 to 100) of the times.
     pub(crate) fn timed_fit(&self, percent: f64) -> Fit {
         Fit::of(self.load.members(), &self.timed(percent), &self.settings)
     }
@@ -249,8 +249,8 @@ impl<'a> LoadAt<'a> {
     }
 }
 
-/// Who is compared: stacks and the null server. The twin stands for another stack in each heat, so that as a member its
-/// scatter between heats would be theirs.
+/// Numbers the members that are compared: stacks and the null server. The twin stands for another stack in each heat, so that
+/// as a member its scatter between heats would be theirs.
 impl Numbering for LoadAt<'_> {
     fn number(&self, heat: &HeatRecord, place: usize) -> Option<usize> {
         let number = self.load.number(&heat.members[place]);
@@ -262,7 +262,7 @@ impl Numbering for LoadAt<'_> {
     }
 }
 
-/// Whom a stack is ranked with. Controls have no record, and are given all CPUs that there are.
+/// The group in which a stack is ranked. Controls have no record, and are given all CPUs that there are.
 pub(super) fn group(record: &SessionRecord, target: Option<&TargetRecord>) -> Group {
     let all = record.header.plan.pinning.server_cpus();
     let own = target.and_then(|target| target.cpus);

@@ -16,7 +16,9 @@ use deadheat_model::{
 use deadheat_report::document::Document;
 use deadheat_runner::session::{
     SessionOptions,
-    heats::{self, HeatOptions, Steering, read_session},
+    heats::{
+        self, GUARD_OF_WORK, HeatOptions, LONGEST_WORK, SHORTEST_WORK, Steering, read_session,
+    },
 };
 use deadheat_stats::{
     heats::order,
@@ -44,14 +46,8 @@ use crate::{
 
 /// How long the rounds of a heat go on, if nobody says: many short heats beat few long ones, because processes differ.
 const HEAT_TIME: Duration = Duration::from_secs(10);
-/// The same if nothing is asked about them: long enough to find the capacity, and the common rate.
+/// How long the rounds of a heat go on if throughput decides nothing: long enough to find the capacity, and the common rate.
 const SHORT_HEAT_TIME: Duration = Duration::from_secs(2);
-/// How long each side is loaded at a rate of equal work, in two turns: five cycles of a collector that runs once a second, …
-const WORK_TIME: Duration = Duration::from_secs(5);
-/// … or for less if nothing is asked about it.
-const SHORT_WORK_TIME: Duration = Duration::from_secs(2);
-/// The part of an uninterrupted load at a rate that does not count: connections and queues come to what is usual.
-const GUARD_AT_RATE: Duration = Duration::from_secs(1);
 /// Orders of rounds, after which they come again. Enough that no drift of the machine keeps step with them.
 const ORDERS: usize = 64;
 
@@ -212,8 +208,8 @@ fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
             given
         }
     };
-    let slice = unless_given("--slice", slice, WORK_TIME);
-    let guard = unless_given("--guard", guard, GUARD_AT_RATE);
+    let slice = unless_given("--slice", slice, LONGEST_WORK);
+    let guard = unless_given("--guard", guard, GUARD_OF_WORK);
     let time = match decide {
         _ if is_open => 2 * (slice + guard),
         Decide::Throughput => HEAT_TIME,
@@ -221,8 +217,8 @@ fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
         Decide::Cpu | Decide::P99 => SHORT_HEAT_TIME,
     };
     let work = match decide {
-        Decide::Throughput if fail_if_costlier.is_none() => SHORT_WORK_TIME,
-        _ => WORK_TIME,
+        Decide::Throughput if fail_if_costlier.is_none() => SHORTEST_WORK,
+        _ => LONGEST_WORK,
     };
     HeatOptions {
         heats: Some(1),

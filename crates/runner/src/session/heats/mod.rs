@@ -40,6 +40,7 @@ pub use self::{
     journal::{HEATS_FILE, read_session},
     options::HeatOptions,
     resume::{Resumable, resume},
+    times::{GUARD_OF_WORK, LONGEST_WORK, SHORTEST_WORK},
 };
 use super::{
     Participant, SessionError, SessionOptions, describe_machine,
@@ -54,7 +55,7 @@ use super::{
     sources, stay_off_the_servers_cpus,
 };
 
-/// Who decides what is measured next.
+/// Decides what is measured next.
 pub trait Steering {
     /// The next heat, or the end. `spent` is how long the recorded heats took together.
     fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step;
@@ -84,7 +85,7 @@ pub fn draft(options: &SessionOptions, steering: &dyn Steering) -> Plan {
     draft_of(options, &super::participants(options), steering)
 }
 
-/// The same of these participants alone.
+/// The plan of these participants alone.
 fn draft_of(
     options: &SessionOptions,
     participants: &[Participant],

@@ -30,13 +30,13 @@ const ENOUGH_HEATS: u32 = deadheat_model::heats::LEAST_HEATS;
 /// expected do not turn eight short heats into two long ones.
 const NEARLY_ENOUGH: u32 = 6;
 /// How long a member is loaded at a rate: five cycles of a collector that runs once a second, …
-const LONGEST_WORK: Duration = Duration::from_secs(5);
-/// … or for less where the time is short, but no less than this.
-const SHORTEST_WORK: Duration = Duration::from_secs(2);
+pub const LONGEST_WORK: Duration = Duration::from_secs(5);
+/// … or for less if the time is short or nothing is judged by it, but no less than this.
+pub const SHORTEST_WORK: Duration = Duration::from_secs(2);
 /// Members of which each has two turns.
 const PAIR: u32 = 2;
 /// The part before that does not count: connections and queues come to what is usual at the rate.
-const GUARD_OF_WORK: Duration = Duration::from_secs(1);
+pub const GUARD_OF_WORK: Duration = Duration::from_secs(1);
 /// Twins in a heat, on average.
 const TWINS: f64 = 0.5;
 /// The normal quantile of the intervals that a plan is chosen for: some twenty pairs share an error of 5 %.
@@ -65,7 +65,7 @@ pub(super) fn bring_up(rule: WarmUpRule, ready: Option<Duration>) -> Duration {
     starting_time(ready) + warm_up_time(rule)
 }
 
-/// The same of the null server, with a warm-up of so long if it was `asked` for.
+/// About what bringing up the null server takes, with a warm-up of this length if it was `asked` for.
 pub(super) fn null_server(asked: Option<Duration>) -> Duration {
     let usual = || rule_of(Runtime::Native, None);
     bring_up(asked.map_or_else(usual, |asked| rule(asked, asked)), None)
@@ -74,7 +74,7 @@ pub(super) fn null_server(asked: Option<Duration>) -> Duration {
 /// How many heats there are, and how long their rounds go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeatCount {
-    /// Of each stack.
+    /// The heats of each stack.
     pub(super) heats: u32,
     pub(super) time: Duration,
 }
@@ -135,13 +135,9 @@ impl HeatCost {
         }
     }
 
-    /// The same with equal work at so many rates, which is done once, however long the rounds go on.
+    /// The cost with equal work at this number of rates, which is done once, however long the rounds go on.
     pub(super) fn with_equal_work(self, work: &HeatPlan, rates: usize) -> Self {
-        let rounds = match work.rounds {
-            Rounds::Count { rounds } => f64::from(rounds),
-            Rounds::Time { .. } => 1.0,
-        };
-        let slices = self.slices_at(rates) * rounds;
+        let slices = self.slices_at(rates) * f64::from(work.rounds.number());
         Self {
             bring_up: self.bring_up + work.round(1).mul_f64(slices),
             ..self

@@ -467,6 +467,12 @@ fn with_used_processes(slower: f64) -> SessionRecord {
 
 #[test]
 fn a_stack_that_an_earlier_load_of_its_process_makes_slower_is_named() {
+    let used = standings(&with_used_processes(1.5));
+    let rows = &used.loads[0].tables[0].rows;
+    assert!(
+        rows.iter()
+            .all(|row| (row.heats, row.memory.heats) == (8, 4))
+    );
     let warning = |record: &SessionRecord| {
         let warnings = standings(record).warnings;
         let mut found = warnings
