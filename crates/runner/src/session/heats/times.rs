@@ -22,6 +22,17 @@ const LEAST_ROUNDS: Duration = Duration::from_secs(10);
 const MOST_ROUNDS: Duration = Duration::from_secs(60);
 /// However short a budget is, rounds go on for this.
 const SHORTEST_ROUNDS: Duration = Duration::from_secs(5);
+/// How long the rounds of a heat may go on in a plan for a precision.
+pub(super) const ROUND_TIMES: [Duration; 8] = [
+    SHORTEST_ROUNDS,
+    Duration::from_secs(7),
+    Duration::from_secs(10),
+    Duration::from_secs(15),
+    Duration::from_secs(20),
+    Duration::from_secs(30),
+    Duration::from_secs(45),
+    MOST_ROUNDS,
+];
 /// Heats of each stack that a plan has at least: with one there is no scatter.
 const LEAST_HEATS: u32 = 2;
 /// Heats of each stack from which on verdicts of all kinds are given.
