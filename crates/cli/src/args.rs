@@ -19,7 +19,7 @@ use crate::{
     output::ColourArg,
     place::PlaceArgs,
     reach::ReachArgs,
-    values::{debian_package, duration, margin, price},
+    values::{debian_package, duration, margin, precision, price},
     verbosity::VerbosityArgs,
 };
 
@@ -160,6 +160,17 @@ pub(crate) struct RunArgs {
     pub(crate) publish: bool,
     #[command(flatten)]
     pub(crate) heat: HeatArgs,
+    /// Measure until ratios to the best are known this well, instead of for a time: `5%` for ±5 %
+    ///
+    /// The plan shows how long that takes, with eight heats or more. If the machine is noisier than usual, the session goes on
+    /// for up to twice that time, and the report names what it reached.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = precision,
+        conflicts_with_all = ["budget", "heats", "quick", "publish", "whole_budget"]
+    )]
+    pub(crate) precision: Option<f64>,
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
     #[arg(long, hide_short_help = true)]
     pub(crate) whole_budget: bool,

@@ -21,17 +21,17 @@ use crate::{
     invocation, select,
 };
 
-/// The time that measuring may take, where nobody says so.
+/// The time that measuring may take by default.
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
-/// The same for a first look in heats.
+/// That time for a first look.
 const QUICK_BUDGET: Duration = Duration::from_secs(180);
-/// The same for published tables, which have many loads.
+/// That time for published tables, which have many loads.
 const REPETITION_BUDGET: Duration = Duration::from_secs(1800);
 /// What a stack's warm-up may take in a first look.
 const QUICK_WARM_UP: Duration = Duration::from_secs(10);
 /// Workloads that are measured in heats if nobody names any: one without input or output, one with a database.
 const USUAL_WORKLOADS: [&str; 2] = ["plaintext", "users"];
-/// The same for a first look.
+/// The usual workloads of a first look.
 const QUICK_WORKLOADS: [&str; 1] = ["plaintext"];
 
 /// What is measured, and how often.
@@ -82,11 +82,13 @@ impl Profile {
         Ok(SessionOptions {
             cells: self.cells,
             published: self.published,
-            budget: self.budget,
+            // A precision takes the time that it needs.
+            budget: self.budget.filter(|_| args.precision.is_none()),
             purpose: self.purpose,
             heats: HeatOptions {
                 margin: args.margin,
-                until_decided: !args.whole_budget && !args.publish,
+                until_decided: !args.whole_budget && !args.publish && args.precision.is_none(),
+                precision: args.precision,
                 separate_loads: args.separate_loads,
                 rates: rates(args, self.purpose)?,
                 price_per_cpu_hour: args.price,

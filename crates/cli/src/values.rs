@@ -103,6 +103,21 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
     Err("it must be from 1% (below that a difference counts as none) to 50%".to_owned())
 }
 
+/// How well something is to be known, written as "5%": a share from 0.005 to 0.5.
+pub(crate) fn precision(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').map(str::trim_end);
+    let plain = |text: &&str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    match number.filter(plain).and_then(|text| text.parse().ok()) {
+        Some(percent) if (0.5..=50.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err(format!(
+            "{text:?} is not a precision; write one from 0.5% to 50%, like 5%"
+        )),
+    }
+}
+
 /// A price above zero: "0.04".
 pub(crate) fn price(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -124,6 +139,15 @@ pub(crate) fn debian_package(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_precision_is_a_percentage_within_reason() {
+        assert_eq!(precision("5%"), Ok(0.05));
+        assert_eq!(precision(" 2.5 % "), Ok(0.025));
+        for text in ["5", "0%", "0.1%", "51%", "-5%", "x%", "%", "inf%", "1e1%"] {
+            assert!(precision(text).unwrap_err().contains("like 5%"), "{text}");
+        }
+    }
 
     #[test]
     fn cpus_are_numbers_and_ranges() {

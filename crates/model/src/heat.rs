@@ -90,6 +90,16 @@ pub enum Rounds {
     },
 }
 
+impl Rounds {
+    /// The number of rounds; 1 if the time decides, as for a single uninterrupted load.
+    pub fn number(self) -> u32 {
+        match self {
+            Rounds::Count { rounds } => rounds,
+            Rounds::Time { .. } => 1,
+        }
+    }
+}
+
 /// From a slice to the next one, beyond what it is loaded for: freezing, thawing, and waiting for what is in flight.
 const BETWEEN: Duration = Duration::from_millis(10);
 

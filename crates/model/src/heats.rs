@@ -137,9 +137,13 @@ pub struct Plan {
     pub least_heats: u32,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
+    /// The half width of ratios to the best that was asked for (0.05: ±5 %). A load gets no more heats once its checkpoints
+    /// reach it, or after twice as many heats as were expected to. Its ranking is judged once, when the session ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
     /// The time that measuring may take, if it was bounded.
     pub budget_seconds: Option<f64>,
-    /// The time that measuring is expected to take at most.
+    /// The time that measuring is expected to take: at most, or until the precision that was asked for is reached.
     #[serde(rename = "estimate_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub estimate: Duration,
@@ -162,7 +166,16 @@ const fn least_heats() -> u32 {
     LEAST_HEATS
 }
 
+/// A session that asks for a precision takes at most this many times the heats, and the time, that it is expected to take.
+pub const MOST_OF_EXPECTED: u32 = 2;
+
 impl Plan {
+    /// The heats of a load that are planned: the most that there will be, or those after which the precision that was asked
+    /// for is expected.
+    pub fn planned_heats(&self, load: &PlannedLoad) -> u32 {
+        load.planned_heats(self.precision)
+    }
+
     /// The loads with heats of their own.
     pub fn leading(&self) -> impl Iterator<Item = &PlannedLoad> + Clone {
         self.loads.iter().filter(|load| load.leads())
@@ -223,8 +236,8 @@ pub struct PlannedLoad {
     /// Why it is less than usual, if it is: memory is short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_reason: Option<String>,
-    /// The numbers of complete heats at which the ranking is looked at, declared before the first. The last one is the
-    /// most heats that there will be.
+    /// The numbers of complete heats at which the ranking is looked at, declared before the first; if a precision was asked
+    /// for, only at how precise it is. The last one is the most heats that there will be.
     pub looks: Vec<u32>,
 }
 
@@ -281,6 +294,14 @@ impl PlannedLoad {
     /// Whether it is equal work in the heats of `closed`.
     pub fn is_measured_with(&self, closed: &Self) -> bool {
         self.workload == closed.workload && self.point.is_in_heats_of(&closed.point)
+    }
+
+    /// [`Plan::planned_heats`] of a plan with this precision.
+    pub fn planned_heats(&self, precision: Option<f64>) -> u32 {
+        match precision {
+            Some(_) => self.most_heats() / MOST_OF_EXPECTED,
+            None => self.most_heats(),
+        }
     }
 
     /// The most heats that there will be.
@@ -373,6 +394,8 @@ impl MeasuredHeat {
 pub enum EndReason {
     /// Every ranking was decided as far as more heats could.
     Decided,
+    /// The precision that was asked for is reached at every load.
+    Precise,
     /// All planned heats were run.
     Finished,
     /// The time budget was used up.

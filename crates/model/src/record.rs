@@ -132,6 +132,9 @@ fn check_alpha(alpha: f64) -> Result<(), String> {
 fn check_plan(plan: &Plan) -> Result<(), String> {
     check_alpha(plan.alpha)?;
     within("the margin", plan.margin, 0.0, 100.0)?;
+    if let Some(precision) = plan.precision {
+        within("the precision", precision, 1e-6, 100.0)?;
+    }
     if let Some(budget) = plan.budget_seconds {
         within("the budget", budget, 0.0, 1e9)?;
     }

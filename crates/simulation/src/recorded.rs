@@ -38,6 +38,8 @@ pub struct Recorded {
     pub looks: Vec<u32>,
     /// Whether a load ends when it is decided.
     pub until_decided: bool,
+    /// The precision that is asked for.
+    pub precision: Option<f64>,
     /// Whether each heat starts its processes.
     pub separate_loads: bool,
     /// The time that it may take.
@@ -73,6 +75,7 @@ impl Recorded {
             capacity: speeds.len() as u32 + 1,
             looks: vec![8, 10],
             until_decided: true,
+            precision: None,
             separate_loads: false,
             budget: None,
             start: Duration::from_secs(2),
@@ -310,6 +313,7 @@ impl Recorded {
                 margin: 0.03,
                 least_heats: deadheat_model::heats::LEAST_HEATS,
                 until_decided: self.until_decided,
+                precision: self.precision,
                 budget_seconds: self.budget.map(|budget| budget.as_secs_f64()),
                 estimate: Duration::from_secs(600),
                 price_per_cpu_hour: None,

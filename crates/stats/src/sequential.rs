@@ -146,6 +146,11 @@ impl Design {
     }
 }
 
+/// The share of the error level that a session spends which ends as soon as its intervals are narrow enough, at its only look.
+/// The widths say nothing of who is better, but narrow intervals are more often those whose errors are underestimated: with
+/// the whole level, 7 to 8 % of 1,000 simulated sessions of two equal stacks found a difference, and 5 % with this.
+pub const SPENT_IF_NARROW: f64 = 0.6;
+
 /// 8, 11, 16, 22, 32, 44, 64 …: about √2 apart, so that a comparison goes on for at most some 40 % longer than it had to.
 /// The first is at [`LEAST_HEATS`]. The last is `most` itself, in place of one that is nearly as late.
 pub fn usual_looks(most: u32) -> Vec<u32> {

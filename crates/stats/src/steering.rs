@@ -8,17 +8,23 @@ use std::time::Duration;
 
 use deadheat_model::{
     heat::{Role, Rounds},
-    heats::{Control, EndReason, MeasuredHeat, NextHeat, Plan, PlannedLoad, SessionRecord, Step},
+    heats::{
+        Control, EndReason, LEAST_HEATS, MOST_OF_EXPECTED, MeasuredHeat, NextHeat, Plan,
+        PlannedLoad, SessionRecord, Step,
+    },
     stack::Runtime,
 };
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    heats::{Deal, Pilot, Planned, Quantity, Ranking, recorded, within},
+    heats::{Deal, Pilot, Planned, Quantity, Ranking, Settings, recorded, within},
+    sequential::{SPENT_IF_NARROW, usual_looks},
     standings::{FAILURES, LoadAt, Measure, settings},
 };
 
+/// Heats of each stack that are planned for a precision at most.
+const MOST_HEATS: u32 = 1_000;
 /// The stream of random numbers that twins are drawn from.
 const TWINS: u64 = u64::MAX;
 
@@ -34,6 +40,8 @@ pub fn next(record: &SessionRecord, spent: Duration) -> Step {
         let is_decided = || plan.until_decided && loads.iter().all(LoadSoFar::is_settled);
         return Step::End(if loads.iter().all(|load| load.done() == 0) {
             EndReason::Nothing
+        } else if loads.iter().all(LoadSoFar::is_precise) {
+            EndReason::Precise
         } else if is_decided() {
             EndReason::Decided
         } else {
@@ -126,6 +134,18 @@ impl<'a> LoadSoFar<'a> {
         self.at.has_look() && is_decided()
     }
 
+    /// Whether it is at a checkpoint and as precise as was asked for. It gets no more heats then, so it stays there.
+    fn is_precise(&self) -> bool {
+        let plan = &self.record.header.plan;
+        let Some(precision) = plan.precision else {
+            return false;
+        };
+        let end = Some(EndReason::Precise);
+        let at = LoadAt::ended(self.record, self.index, self.at.settings, end);
+        let is_precise = |one: &Ranking| one.is_precise(precision, &at.settings);
+        self.load().looks.contains(&self.done()) && at.main_rankings().iter().all(is_precise)
+    }
+
     /// Whether it gets more heats.
     fn goes_on(&self) -> bool {
         // What was one of several and is left alone has nobody to be compared with.
@@ -133,7 +153,7 @@ impl<'a> LoadSoFar<'a> {
         let can = !self.ready.is_empty() && self.ready.len() >= least;
         let wanted = self.done() < self.load().most_heats();
         let until_decided = self.record.header.plan.until_decided;
-        can && wanted && !(until_decided && self.is_settled())
+        can && wanted && !(until_decided && self.is_settled()) && !self.is_precise()
     }
 
     /// About how long another heat takes, with what is measured in it: as long as those so far.
@@ -304,8 +324,17 @@ impl LoadSoFar<'_> {
         let rounds = course.heats.iter().map(|heat| heat.rounds.len()).max();
         let heats = load.most_heats().min(self.done().saturating_add(more));
         let rounds = rounds.unwrap_or(1).max(1) as u32;
-        let planned = planned(load, self.ready.len(), heats, rounds, settings.alpha);
+        let stacks = self.ready.len();
         let pilot = Pilot::of(load.members(), &estimates, &settings);
+        let precision = self.record.header.plan.precision;
+        let alpha = precision.map_or(1.0, |_| SPENT_IF_NARROW) * settings.alpha;
+        let needed = precision.map(|precision| {
+            let planned = planned(load, stacks, heats, rounds, alpha);
+            let own = heats_for(&pilot, &self.ready, precision, &planned);
+            own.saturating_mul(stacks.div_ceil(seats(load, stacks)) as u32)
+        });
+        let heats = heats.min(needed.unwrap_or(heats));
+        let planned = planned(load, stacks, heats, rounds, alpha);
         Expected {
             load: load.name(),
             heats,
@@ -321,16 +350,9 @@ pub fn foretold(plan: &Plan) -> Vec<Expected> {
     let expected = plan.leading().map(|load| {
         let stacks = load.targets.len();
         let numbers: Vec<usize> = (0..stacks).collect();
-        let rounds = match load.heat.rounds {
-            Rounds::Count { rounds } => rounds,
-            Rounds::Time { time } => {
-                let members = 1 + seats(load, stacks) as u32;
-                let round = load.heat.round(members);
-                (time.as_secs_f64() / round.as_secs_f64()).ceil() as u32
-            }
-        };
-        let heats = load.most_heats();
-        let planned = planned(load, stacks, heats, rounds.max(1), settings.alpha);
+        let heats = plan.planned_heats(load);
+        let alpha = plan.precision.map_or(1.0, |_| SPENT_IF_NARROW) * settings.alpha;
+        let planned = planned(load, stacks, heats, rounds(load), alpha);
         Expected {
             load: load.name(),
             heats,
@@ -338,6 +360,43 @@ pub fn foretold(plan: &Plan) -> Vec<Expected> {
         }
     });
     expected.collect()
+}
+
+/// The checkpoints, in heats of each stack, of a load whose ratios are to be known this well (0.05: ±5 %): the usual ones up
+/// to the heats that reach it with the noise that is usual on a shared machine, and two later ones if the noise is greater.
+pub fn looks_for(load: &PlannedLoad, precision: f64, alpha: f64) -> Vec<u32> {
+    let stacks = load.targets.len();
+    let numbers: Vec<usize> = (0..stacks).collect();
+    let pilot = Pilot::usual(stacks, &Settings::default());
+    let alpha = SPENT_IF_NARROW * alpha;
+    let planned = planned(load, stacks, LEAST_HEATS, rounds(load), alpha);
+    let heats = heats_for(&pilot, &numbers, precision, &planned);
+    let mut looks = usual_looks(heats);
+    looks.extend([heats * 7 / 5, heats * MOST_OF_EXPECTED]);
+    looks
+}
+
+/// Heats of each stack with which ratios are expected to be known this well: no fewer than a dead heat needs, and no more than
+/// [`MOST_HEATS`]. With one stack there is no ratio.
+fn heats_for(pilot: &Pilot, stacks: &[usize], precision: f64, planned: &Planned) -> u32 {
+    let needed = match stacks.len() {
+        0 | 1 => Some(LEAST_HEATS),
+        _ => pilot.heats_for(stacks, precision.ln_1p(), planned),
+    };
+    needed.unwrap_or(MOST_HEATS).clamp(LEAST_HEATS, MOST_HEATS)
+}
+
+/// Rounds of a heat that is planned.
+fn rounds(load: &PlannedLoad) -> u32 {
+    let rounds = match load.heat.rounds {
+        Rounds::Count { rounds } => rounds,
+        Rounds::Time { time } => {
+            let members = 1 + seats(load, load.targets.len()) as u32;
+            let round = load.heat.round(members);
+            (time.as_secs_f64() / round.as_secs_f64()).ceil() as u32
+        }
+    };
+    rounds.max(1)
 }
 
 /// Stacks in a heat, of so many.

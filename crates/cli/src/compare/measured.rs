@@ -63,7 +63,8 @@ fn starts(duel: &Duel<'_>, look: Option<Look>) -> u32 {
 
 fn ended(end: Option<EndReason>) -> Ended {
     match end {
-        Some(EndReason::Decided) => Ended::Decided,
+        // No comparison asks for a precision.
+        Some(EndReason::Decided | EndReason::Precise) => Ended::Decided,
         Some(EndReason::Finished) => Ended::LooksTaken,
         Some(EndReason::Budget) => Ended::Budget,
         Some(EndReason::Nothing) => Ended::Failed,

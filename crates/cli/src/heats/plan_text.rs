@@ -55,9 +55,13 @@ pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Do
 }
 
 fn title(plan: &Plan) -> String {
-    let time = match plan.budget_seconds {
-        Some(budget) => format!("at most {}", about(Duration::from_secs_f64(budget))),
-        None => format!("up to {}", about(plan.estimate)),
+    let most = plan
+        .budget_seconds
+        .map(|budget| format!("at most {}", about(Duration::from_secs_f64(budget))));
+    let time = match (plan.precision, most) {
+        (Some(_), Some(most)) => format!("about {}, {most}", about(plan.estimate)),
+        (None, Some(most)) => most,
+        (_, None) => format!("up to {}", about(plan.estimate)),
     };
     format!(
         "Plan: {} × {}, measured in heats, {time}",
@@ -117,9 +121,15 @@ fn heats(plan: &Plan) -> Option<String> {
         shared => format!("a start, which {shared} of the loads share,"),
     };
     let slice = glued(&time(load.heat.slice));
+    let (about_or_up_to, heats) = match plan.precision {
+        Some(_) => (
+            "about",
+            loads.iter().map(|load| plan.planned_heats(load)).max()?,
+        ),
+        None => ("up to", load.most_heats()),
+    };
     Some(format!(
-        "up to {}{each}, {} and a control alive in each: {rounds} {slice} slices in turn, after {start} and a warm-up",
-        load.most_heats(),
+        "{about_or_up_to} {heats}{each}, {} and a control alive in each: {rounds} {slice} slices in turn, after {start} and a warm-up",
         counted(seats, "stack"),
     ))
 }
@@ -149,11 +159,7 @@ fn equal_work(plan: &Plan) -> Option<String> {
     });
     let rates: Vec<String> = rates.collect();
     let plan = work.first()?.heat;
-    let turns = match plan.rounds {
-        Rounds::Count { rounds } => rounds,
-        Rounds::Time { .. } => 1,
-    };
-    let time = glued(&about(turns * plan.slice));
+    let time = glued(&about(plan.rounds.number() * plan.slice));
     Some(format!(
         "then each stack for {time} in turns at the same rate, {}: CPU time per request, and response times",
         list(&rates)
@@ -183,6 +189,12 @@ fn ends(plan: &Plan) -> String {
     let budget = plan
         .budget_seconds
         .map(|budget| about(Duration::from_secs_f64(budget)));
+    if let (Some(precision), Some(budget)) = (plan.precision, &budget) {
+        let percent = (1000.0 * precision).round() / 10.0;
+        return format!(
+            "when ratios to the best are known to ±{percent} % at every load, or after {budget}; verdicts come at the end"
+        );
+    }
     match (plan.until_decided, budget) {
         (true, budget) => format!(
             "when every stack is proven faster than the next one, or in a dead heat with it (within {margin} %), or \

@@ -142,12 +142,17 @@ impl Progress {
     fn say(&self, what: &str) {
         let Some(plan) = self.plan() else { return };
         let spent = self.before + self.began.elapsed();
-        let all = plan.budget_seconds.map(Duration::from_secs_f64);
-        let all = all.unwrap_or(plan.estimate);
+        let most = plan.budget_seconds.map(Duration::from_secs_f64);
+        let is_expected = plan.precision.is_some() && spent < plan.estimate;
+        let (all, how) = match most.filter(|_| !is_expected) {
+            Some(most) => (most, "up to"),
+            None if is_expected => (plan.estimate, "about"),
+            None => (plan.estimate, "up to"),
+        };
         let share = spent.as_secs_f64() / all.as_secs_f64().max(1e-9);
         let part = (PARTS as f64 * share.min(1.0)) as u64;
         let left = about(all.saturating_sub(spent));
-        self.shown.reach(part, format!("up to {left} left"));
+        self.shown.reach(part, format!("{how} {left} left"));
         let mut below: Vec<String> = Vec::new();
         below.extend(self.leaders.first().map(|first| format!("so far {first}")));
         below.extend(self.leaders.iter().skip(1).cloned());

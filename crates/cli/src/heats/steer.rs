@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use deadheat_model::heats::{SessionRecord, Step};
+use deadheat_model::heats::{PlannedLoad, SessionRecord, Step};
 use deadheat_runner::session::{SessionOptions, heats::Steering};
-use deadheat_stats::{heats::order, sequential::usual_looks, steering};
+use deadheat_stats::{
+    heats::order,
+    sequential::usual_looks,
+    steering::{self, looks_for},
+};
 
 /// So many balanced sets of orders are dealt for a heat; then they come again.
 const SETS: usize = 4;
@@ -13,6 +17,10 @@ const SETS: usize = 4;
 pub(super) struct Steer {
     /// Whether a ranking is looked at before its last heat.
     until_decided: bool,
+    /// The precision that was asked for.
+    precision: Option<f64>,
+    /// The error level of a ranking.
+    alpha: f64,
 }
 
 impl Steer {
@@ -20,6 +28,8 @@ impl Steer {
     pub(super) fn of(options: &SessionOptions) -> Self {
         Self {
             until_decided: options.heats.until_decided,
+            precision: options.heats.precision,
+            alpha: options.heats.alpha,
         }
     }
 }
@@ -34,11 +44,11 @@ impl Steering for Steer {
         rounds.take(SETS * 2 * members.max(1)).collect()
     }
 
-    fn looks(&self, most: u32) -> Vec<u32> {
-        if self.until_decided {
-            usual_looks(most)
-        } else {
-            vec![most]
+    fn looks(&self, load: &PlannedLoad, most: u32) -> Vec<u32> {
+        match self.precision {
+            Some(precision) => looks_for(load, precision, self.alpha),
+            None if self.until_decided => usual_looks(most),
+            None => vec![most],
         }
     }
 }

@@ -144,6 +144,62 @@ fn the_plan_fits_15_lines_and_starts_nothing() {
     assert_eq!(plan["plan"]["budget_seconds"], 600.0);
 }
 
+#[test]
+fn a_precision_is_planned_measured_and_reported() {
+    let root = two_stacks();
+    for other in [
+        "--budget 1m",
+        "--heats 9",
+        "--quick",
+        "--publish",
+        "--whole-budget",
+    ] {
+        let both = run(&root, &format!("--precision 5% {other}")).exits(2);
+        both.tells(&["cannot be used with", "--precision"]);
+    }
+    run(&root, "--precision 5").exits(2).tells(&["like 5%"]);
+    let ended = run(&root, "--precision 2% --dry-run").exits(0).says(&[
+        "Plan: 2 stacks × 1 load, measured in heats, about ",
+        ", at most ",
+        "when ratios to the best are known to ±2 % at every load",
+        "ratios known to ±2 %",
+    ]);
+    assert!(ended.stdout.lines().count() <= 15, "{ended}");
+    let json = |options: &str| {
+        let plan = run(&root, &format!("{options} --dry-run --json"))
+            .exits(0)
+            .stdout;
+        let plan: serde_json::Value = serde_json::from_str(&plan).expect("the plan is JSON");
+        plan["plan"].clone()
+    };
+    let [fine, coarse] = ["--precision 2%", "--precision 50%"].map(json);
+    let seconds = |plan: &serde_json::Value, name: &str| plan[name].as_f64().expect("seconds");
+    let [long, short] = [&fine, &coarse].map(|plan| seconds(plan, "estimate_seconds"));
+    assert!(long > 2.0 * short, "{long} {short}");
+    assert_eq!(seconds(&fine, "budget_seconds"), 2.0 * long);
+    assert_eq!(coarse["loads"][0]["looks"], serde_json::json!([8, 11, 16]));
+    let ended = run(&root, "--precision 50%").exits(0);
+    let record = record(&root);
+    let done = record.heats.len() as u32;
+    // On a busy machine the precision is not reached, or the time ends first.
+    match record.end {
+        Some(EndReason::Precise) => assert!([8, 11, 16].contains(&done), "{done}"),
+        Some(EndReason::Finished) => assert_eq!(done, 16),
+        other => assert_eq!(other, Some(EndReason::Budget)),
+    }
+    let missed = ended.stdout.contains("The precision that was asked for");
+    assert!(
+        !(missed && record.end == Some(EndReason::Precise)),
+        "{ended}"
+    );
+    let details = root.deadheat("report --details").exits(0);
+    details.says(&["±50 % asked for"]);
+    let folder = root.session_folder();
+    root.deadheat(&format!("run --resume {}", folder.display()))
+        .exits(0)
+        .tells(&["is complete: nothing is left to measure"]);
+}
+
 /// With the stacks of this repository: of those that nobody named, as many as the budget can decide.
 #[test]
 fn what_is_measured_without_options_is_what_the_budget_can_decide() {

@@ -67,7 +67,7 @@ fn sessions_table(sessions: &[PastSession]) -> Table {
             &session.heats.to_string(),
             &session.stacks.to_string(),
             match session.end {
-                Some(EndReason::Decided | EndReason::Finished) => "",
+                Some(EndReason::Decided | EndReason::Precise | EndReason::Finished) => "",
                 Some(EndReason::Budget) => "ended by its budget",
                 Some(EndReason::Interrupted) => "interrupted",
                 Some(EndReason::Lost) => "ended when a host was lost",

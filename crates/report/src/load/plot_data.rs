@@ -46,7 +46,7 @@ pub(super) struct Point {
 /// A distribution by percentile.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Percentiles {
-    /// Of what.
+    /// What was timed.
     pub(super) name: &'static str,
     /// 1 ÷ (1 − quantile) with the latency there in seconds.
     pub(super) points: Vec<(f64, f64)>,

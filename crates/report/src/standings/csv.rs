@@ -60,7 +60,8 @@ pub(crate) struct Row {
     /// Why there is no figure; of a measured stack, why it failed in some of its heats; of the A/A check, the stacks that
     /// had a copy; of a published row, its table and its name there.
     reason: Text,
-    /// Complete heats in which the stack took part; of figures of starts, these starts.
+    /// Complete heats in which the stack took part; of memory, those whose process had served no other load before; of
+    /// figures of starts, these starts.
     heats: Option<u32>,
     /// What the limit was in most slices; empty if it is not known.
     limit: Option<LimitedBy>,
@@ -209,6 +210,10 @@ pub fn csv(view: &StandingsView) -> String {
                 let about = Row::of(view, load, row.id()).measured(row, table.group);
                 rows.extend(metrics(row).into_iter().map(|(metric, figure)| {
                     Row {
+                        heats: Some(match metric {
+                            Metric::MemoryMean | Metric::MemoryPeak => row.memory.heats,
+                            _ => row.heats,
+                        }),
                         half_width: row
                             .half_width
                             .filter(|_| metric == main(load.measure))

@@ -74,7 +74,7 @@ struct Answer<'a> {
 /// What a row says, in words.
 #[derive(Serialize, JsonSchema)]
 struct RowWords<'a> {
-    /// Who is in its table.
+    /// The group that its table ranks.
     group: Group,
     /// The stack, under its variant.
     target: &'a str,

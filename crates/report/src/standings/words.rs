@@ -27,7 +27,7 @@ pub(crate) const NULL_SERVER: &str = "null server";
 /// The title of a table of yardsticks.
 pub const YARDSTICKS: &str = "Yardsticks, not ranked";
 
-/// Who is in a table.
+/// The title of the table of a group of stacks.
 pub fn group(group: Group) -> String {
     if group.yardsticks {
         YARDSTICKS.to_owned()
@@ -279,6 +279,7 @@ pub const fn state(state: State) -> &'static str {
         State::Running => "still being measured",
         State::Killed => "killed before its end",
         State::Ended(EndReason::Decided) => "ended early: more heats would change no verdict",
+        State::Ended(EndReason::Precise) => "the precision that was asked for is reached",
         State::Ended(EndReason::Finished) => "all planned heats were run",
         State::Ended(EndReason::Budget) => "the time budget was used up",
         State::Ended(EndReason::Interrupted) => "interrupted",

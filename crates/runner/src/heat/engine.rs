@@ -30,7 +30,7 @@ use super::{
 pub(crate) const COMING_TO: Duration = Duration::from_secs(1);
 /// How long a slice of the round that leads in is at most.
 pub(crate) const LONGEST_LEAD_IN: Duration = Duration::from_secs(1);
-/// The same before new connections are opened, when nothing is timed yet.
+/// What a server needs after a freeze before connections are opened, when nothing is timed yet.
 pub(crate) const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
 /// How long the notice of a server's end may take where its requests were refused.
 const END_NOTICE: Duration = Duration::from_millis(500);
@@ -51,7 +51,7 @@ pub struct Heat<'m> {
     pub orders: Vec<Vec<usize>>,
     /// Decides how long the slices of each round are ([`SLICE_SPREAD`]).
     pub seed: u64,
-    /// Who takes part.
+    /// The servers that take part.
     pub entries: Vec<Entry<'m>>,
     /// What follows the rounds.
     pub equal_work: Vec<EqualWork<'m>>,
@@ -79,7 +79,7 @@ pub struct Offer {
     pub is_loaded: Vec<Option<bool>>,
 }
 
-/// Somebody who takes part.
+/// A server that takes part.
 pub struct Entry<'m> {
     /// The stack and its variant.
     pub target: TargetId,
@@ -572,12 +572,8 @@ impl Course<'_, '_> {
         for (place, is_loaded) in self.places.iter_mut().zip(&offer.is_loaded) {
             place.begin_part(plan, is_loaded.map(|_| rate));
         }
-        let planned = match plan.rounds {
-            Rounds::Count { rounds } => rounds,
-            Rounds::Time { .. } => 1,
-        };
         let mut rounds = Vec::new();
-        for round in 0..planned {
+        for round in 0..plan.rounds.number() {
             let mut order = order.to_vec();
             if round % 2 == 1 {
                 order.reverse();

@@ -132,10 +132,8 @@ impl<'m> Place<'m> {
     }
 
     /// Takes it out of the heat and stops it, so that it disturbs nobody. Its first failure is the one that is recorded.
-    pub(super) fn fail(&mut self, mut failure: StackFailure, void: Void) {
-        if self.record.loads_before > 0 {
-            failure.reason += " (in a process that had served another load before; --separate-loads starts a new one)";
-        }
+    pub(super) fn fail(&mut self, failure: StackFailure, void: Void) {
+        let failure = self.of_its_process(failure);
         let void_from = match void {
             Void::All => Some(0),
             Void::From(round) => Some(round),
@@ -152,6 +150,14 @@ impl<'m> Place<'m> {
         self.stop_soon();
     }
 
+    /// The failure, which may be no matter of this load if the process served others before.
+    fn of_its_process(&self, mut failure: StackFailure) -> StackFailure {
+        if self.record.loads_before > 0 {
+            failure.reason += " (in a process that had served another load before; --separate-loads starts a new one)";
+        }
+        failure
+    }
+
     /// Ends the server without looking how.
     pub(super) fn stop_soon(&mut self) {
         self.runs = false;
@@ -166,6 +172,7 @@ impl<'m> Place<'m> {
         }
         self.runs = false;
         if let Err(failure) = self.member.stop() {
+            let failure = self.of_its_process(failure);
             let void_from = None;
             let first = self.before.first_mut().unwrap_or(&mut self.record);
             first

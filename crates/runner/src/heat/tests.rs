@@ -749,6 +749,25 @@ fn one_that_goes_on_is_no_fresh_process_and_is_left_to_the_next_heat() {
     assert_eq!(stage.asked.last().unwrap(), "keep 1");
 }
 
+#[test]
+fn one_that_leaves_processes_behind_at_its_end_is_said_to_have_served_other_loads() {
+    let reason = |loads_before: u32| {
+        let shared = Shared::default();
+        let mut fakes: Vec<Fake> = (0..2).map(|place| Fake::new(place, &shared)).collect();
+        fakes[1].leaves_children = true;
+        fakes[1].loads_before = loads_before;
+        let record = run_heat(heat(fakes), &shared);
+        let failure = record.members[1].failure.as_ref().unwrap();
+        assert_eq!(failure.void_from, None);
+        failure.failure.reason.clone()
+    };
+    let [fresh, used] = [0, 1].map(reason);
+    assert!(
+        used.starts_with(&fresh) && used.contains("had served another load before"),
+        "{used}"
+    );
+}
+
 /// The heat with these rates for all after its rounds.
 fn at_rates(mut heat: Heat<'static>, rates: &[f64]) -> Heat<'static> {
     heat.equal_work = rates

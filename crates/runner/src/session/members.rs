@@ -44,7 +44,7 @@ pub(super) fn warm_up_rule(
     asked.map_or_else(own, |asked| rule(asked, asked))
 }
 
-/// The same for its process that has served another load before.
+/// The rule of a warm-up for a process that has served another load before.
 pub(super) fn kept_warm_up(asked: Option<Duration>, rule: WarmUpRule) -> WarmUpRule {
     match asked {
         Some(_) => rule,

@@ -52,7 +52,7 @@ struct Observation {
     value: f64,
 }
 
-/// Who met whom.
+/// Which members met each other.
 #[derive(Clone, Debug)]
 struct Design {
     /// The group of each member, within which everybody can be compared; `None` for a member that met nobody.
@@ -139,7 +139,7 @@ const STILL: f64 = 1e-5;
 const STEPS: usize = 50;
 
 impl Fit {
-    /// Of the estimates of each heat ([`super::within::estimates`]), for members numbered from 0.
+    /// The fit of the estimates of each heat ([`super::within::estimates`]), for members numbered from 0.
     pub fn of(members: usize, heats: &[Vec<Estimate>], settings: &Settings) -> Self {
         let met: Vec<&Vec<Estimate>> = heats.iter().filter(|heat| heat.len() > 1).collect();
         let observations = observations(&met);
@@ -311,7 +311,7 @@ struct Step {
     levels: Vec<f64>,
     /// Sum of weights of each heat.
     weights: Vec<f64>,
-    /// Of the members' values, as far as differences within groups go.
+    /// The covariance of the members' values, as far as differences within groups go.
     covariance: Symmetric,
 }
 

@@ -68,7 +68,7 @@ pub fn estimates(
         .collect()
 }
 
-/// The same of members whose heats together carry the percentile.
+/// The percentiles of each heat as estimates, of members whose heats together carry the percentile.
 pub(crate) fn estimates_together(
     percent: f64,
     mut heats: Vec<Vec<Percentile>>,

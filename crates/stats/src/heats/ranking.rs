@@ -11,8 +11,9 @@ use super::{
     simultaneous::{Test, together},
     within,
 };
+use crate::order_statistic::median;
 
-/// Who is ranked together.
+/// The members that are ranked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Group {
     /// Whether its members are yardsticks, whose ranks say nothing.
@@ -35,7 +36,7 @@ impl Group {
 /// a share α of rankings at most, any order that they claim is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
-    /// Who they are.
+    /// The members that it ranks.
     pub group: Group,
     /// The members, the best estimate first, so that nothing worse ever stands above something better: a pair is only
     /// ever proven to differ in the direction of its estimates.
@@ -95,6 +96,21 @@ impl Ranking {
         let mut pairs = self.pairs.iter();
         let pair = pairs.find(|pair| (pair.better, pair.worse) == is_asked)?;
         Some(pair.half_width()).filter(|width| width.is_finite())
+    }
+
+    /// The median over all members of the half width of the interval of their ratio to the best.
+    pub fn median_half_width(&self) -> Option<f64> {
+        let members = self.places.iter().map(|place| place.member);
+        median(members.filter_map(|member| self.half_width(member)))
+    }
+
+    /// Whether the ratios to the best are known this well (0.05: ±5 %), or no heat can make them known. It depends on the
+    /// widths of intervals alone, never on whose figure is higher.
+    pub fn is_precise(&self, precision: f64, settings: &Settings) -> bool {
+        let least = settings.least_heats as usize;
+        let width = self.median_half_width();
+        self.places.iter().all(|place| place.heats >= least)
+            && width.is_none_or(|width| width <= precision.ln_1p())
     }
 
     /// Whether a session can end as far as this ranking goes: no neighbours are left that more heats can decide.

@@ -107,7 +107,7 @@ pub(crate) struct Overloads {
 }
 
 impl Overloads {
-    /// Of these heats, in none of which the member at its place there failed.
+    /// Counts these heats, each with a member's place in it. The member failed in none of them.
     pub(crate) fn of<'h>(heats: impl Iterator<Item = (&'h HeatRecord, usize)>) -> Self {
         heats.fold(Self::default(), |mut found, (heat, place)| {
             found.heats += 1;
@@ -201,7 +201,7 @@ pub struct SliceLengths {
 }
 
 impl SliceLengths {
-    /// Of the counted slices of each member; `None` without any.
+    /// The lengths of the counted slices of each member; `None` without any.
     pub fn of<'a>(members: impl Iterator<Item = Vec<&'a SliceRecord>>) -> Option<Self> {
         let member = |slices: Vec<&SliceRecord>| {
             let seconds = |of: fn(&SliceRecord) -> Duration| {

@@ -137,7 +137,7 @@ struct Pair {
     near: f64,
     /// By Bonferroni, if another one is.
     far: f64,
-    /// Of the pair alone. No interval is narrower.
+    /// The critical value of the pair alone. No interval is narrower.
     alone: f64,
 }
 

@@ -53,7 +53,7 @@ pub enum LatencyKind {
 /// A distribution of latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
-    /// Of what.
+    /// What was timed.
     pub of: LatencyKind,
     /// How many were recorded.
     pub samples: u64,
@@ -155,7 +155,7 @@ pub struct LoadFigures {
     pub wanted_in_flight: Option<f64>,
     /// CPU time of the generator's busiest worker ÷ the measurement's length (0 to 1).
     pub busiest_worker: f64,
-    /// Of all workers the longest time without a CPU that it could have used, as a share of the measurement; null if
+    /// The longest time of any worker without a CPU that it could have used, as a share of the measurement; null if
     /// the kernel does not report it.
     pub cpu_wait: Option<f64>,
     /// Share of the connections looked at that had unread answers, 0 to 1.
@@ -169,7 +169,7 @@ pub struct LoadFigures {
     /// The events of answers that are streams; `None` without `--stream`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<EventFigures>,
-    /// Of several requests each for itself, in the order of `spec.exchanges`; absent without `--urls`.
+    /// Figures of each request, if there are several, in the order of `spec.exchanges`; absent without `--urls`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<ExchangeFigures>,
 }

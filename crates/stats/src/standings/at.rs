@@ -16,6 +16,7 @@ use crate::{
         recorded::{self, Numbering, Overloads},
         within::{self, Estimate},
     },
+    sequential::SPENT_IF_NARROW,
     standings::{
         FAILURES,
         types::{HeatFigure, Measure},
@@ -37,17 +38,31 @@ pub struct LoadAt<'a> {
     pub(crate) look: Option<Look>,
     /// Complete heats.
     pub(crate) complete: u32,
-    /// Of these, the ones that count: up to the look, or all as long as there was none.
+    /// The complete heats that count: up to the look, or all as long as there was none.
     pub(crate) heats: Vec<&'a HeatRecord>,
 }
 
 impl<'a> LoadAt<'a> {
     /// The load at this place of the plan, at the last look that was taken.
     pub fn new(record: &'a SessionRecord, index: usize, settings: Settings) -> Self {
-        let load = &record.header.plan.loads[index];
+        Self::ended(record, index, settings, record.end)
+    }
+
+    /// The load as if the session had ended for this reason.
+    pub(crate) fn ended(
+        record: &'a SessionRecord,
+        index: usize,
+        settings: Settings,
+        end: Option<EndReason>,
+    ) -> Self {
+        let plan = &record.header.plan;
+        let load = &plan.loads[index];
         let mut heats: Vec<&HeatRecord> = record.complete_heats(index).collect();
         let complete = heats.len() as u32;
-        let look = look(load, settings.alpha, complete, record.end);
+        let look = match plan.precision {
+            Some(_) => last_look(settings.alpha, complete, end),
+            None => look(load, settings.alpha, complete, end),
+        };
         if let Some(look) = look {
             heats.truncate(look.heats as usize);
         }
@@ -103,7 +118,7 @@ impl<'a> LoadAt<'a> {
         self.record.header.target(target)
     }
 
-    /// Whom each member is ranked with; `None` for those that are not: controls, and what failed.
+    /// The group in which each member is ranked; `None` for those that are not: controls, and what failed.
     pub(crate) fn groups(&self) -> Vec<Option<Group>> {
         let stacks = 0..self.load.targets.len();
         let group = |number: usize| {
@@ -208,7 +223,7 @@ impl<'a> LoadAt<'a> {
         Fit::of(course.members, &estimates, &self.settings)
     }
 
-    /// The same by a percentile (0 to 100) of the times.
+    /// The fit by a percentile (0 to 100) of the times.
     pub(crate) fn timed_fit(&self, percent: f64) -> Fit {
         Fit::of(self.load.members(), &self.timed(percent), &self.settings)
     }
@@ -234,8 +249,8 @@ impl<'a> LoadAt<'a> {
     }
 }
 
-/// Who is compared: stacks and the null server. The twin stands for another stack in each heat, so that as a member its
-/// scatter between heats would be theirs.
+/// Numbers the members that are compared: stacks and the null server. The twin stands for another stack in each heat, so that
+/// as a member its scatter between heats would be theirs.
 impl Numbering for LoadAt<'_> {
     fn number(&self, heat: &HeatRecord, place: usize) -> Option<usize> {
         let number = self.load.number(&heat.members[place]);
@@ -247,7 +262,7 @@ impl Numbering for LoadAt<'_> {
     }
 }
 
-/// Whom a stack is ranked with. Controls have no record, and are given all CPUs that there are.
+/// The group in which a stack is ranked. Controls have no record, and are given all CPUs that there are.
 pub(super) fn group(record: &SessionRecord, target: Option<&TargetRecord>) -> Group {
     let all = record.header.plan.pinning.server_cpus();
     let own = target.and_then(|target| target.cpus);
@@ -269,6 +284,18 @@ impl Numbering for WithTwin<'_> {
     fn cpus(&self, number: usize) -> f64 {
         self.0.cpus(number)
     }
+}
+
+/// The only look of a session that asks for a precision: at its end. Until then only the widths of intervals are looked at.
+fn last_look(alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> {
+    let is_over = matches!(
+        end,
+        Some(EndReason::Precise | EndReason::Finished | EndReason::Budget)
+    );
+    (is_over && complete >= 2).then_some(Look {
+        heats: complete,
+        spends: SPENT_IF_NARROW * alpha,
+    })
 }
 
 /// The look that the figures are of, with so many complete heats. What there is beyond that look counts for nothing; only a

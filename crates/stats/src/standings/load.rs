@@ -9,10 +9,7 @@ use super::{
     row, twin,
     types::{Absent, AbsentBecause, LoadStandings, Measure, Table},
 };
-use crate::{
-    heats::{Fit, Quantity, Ranking, recorded},
-    order_statistic::median,
-};
+use crate::heats::{Fit, Quantity, recorded};
 
 /// The standings at a load.
 pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
@@ -46,7 +43,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
             Table {
                 group: ranking.group,
                 rows: found.rows(),
-                half_width: half_width(&ranking),
+                half_width: ranking.median_half_width(),
                 ranking,
                 cost,
                 p50,
@@ -86,12 +83,6 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         tables,
         settled,
     }
-}
-
-/// The median over all members of the half width of the interval of their ratio to the best.
-fn half_width(ranking: &Ranking) -> Option<f64> {
-    let members = ranking.places.iter().map(|place| place.member);
-    median(members.filter_map(|member| ranking.half_width(member)))
 }
 
 /// What the null server answers per second in a heat that is typical for the session, as the stacks' figures are. Those of

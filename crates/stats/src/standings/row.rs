@@ -1,5 +1,7 @@
 //! A stack's row: its estimates with their ranks, and what else its heats say.
 
+use deadheat_model::heat::MemberRecord;
+
 use super::{
     at::LoadAt,
     types::{Behind, Figure, Measure, Memory, Row},
@@ -20,7 +22,7 @@ pub(super) struct Found<'a> {
     pub(super) throughput: &'a Ranking,
     pub(super) cost: &'a Ranking,
     pub(super) p50: Option<&'a Ranking>,
-    /// Of what the load is about.
+    /// The fit of the quantity that the load is ranked by.
     pub(super) fit: &'a Fit,
 }
 
@@ -79,6 +81,7 @@ impl Found<'_> {
                 waiting.percentiles.map(|time| time.map(Figure::unranked))
             }),
         };
+        let memory = || sound().filter_map(MemberRecord::memory_here);
         Row {
             member,
             target: at.load.target(member),
@@ -92,8 +95,9 @@ impl Found<'_> {
             half_width: self.ranking.half_width(member),
             spread: self.fit.spread(member),
             memory: Memory {
-                mean_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.mean))),
-                peak_bytes: bytes(sound().filter_map(|one| Some(one.memory_here()?.peak))),
+                mean_bytes: bytes(memory().map(|one| one.mean)),
+                peak_bytes: bytes(memory().map(|one| one.peak)),
+                heats: memory().filter(|one| one.mean.is_some()).count() as u32,
             },
             unsteady_heats: at.unsteady_heats(member),
             overloads: at.overloads(member).in_words(),

@@ -142,7 +142,7 @@ fn failed(heat: &HeatRecord) -> impl Iterator<Item = (u32, &TargetId)> {
 
 /// How starts are compared.
 struct Starts<'a> {
-    /// Whom each stack is ranked with, by its place; `None`: nobody.
+    /// The group in which each stack is ranked, by its place; `None`: it is not ranked.
     groups: Vec<Option<Group>>,
     settings: &'a Settings,
 }

@@ -4,7 +4,7 @@ use deadheat_model::{HeatRecord, heat::SliceRecord, heats::SessionRecord};
 
 use super::types::TimeSpent;
 
-/// Of all heats of a session, interrupted ones among them.
+/// The time of all heats of a session, interrupted ones among them.
 pub(super) fn spent(record: &SessionRecord) -> TimeSpent {
     let mut all = TimeSpent::default();
     for heat in record.heats.iter().map(|one| &one.heat) {

@@ -59,7 +59,7 @@ pub struct LoadStandings {
     /// Equal work: the rate that each stack is offered, in requests per second. `None` in a closed loop, and as long as it
     /// is not known.
     pub offered_per_second: Option<f64>,
-    /// Who is numbered how: the stacks, then the null server, then the twin.
+    /// The members by their numbers: the stacks, then the null server, then the twin.
     pub members: Vec<TargetId>,
     /// Complete heats.
     pub heats: u32,
@@ -120,7 +120,7 @@ pub enum Measure {
 /// Stacks of one CPU budget, or yardsticks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
-    /// Who they are.
+    /// The group that it ranks.
     pub group: Group,
     /// The stacks, the best estimate of [`LoadStandings::measure`] first.
     pub rows: Vec<Row>,
@@ -258,12 +258,14 @@ pub struct Memory {
     pub mean_bytes: Option<f64>,
     /// The largest that was read in the rounds.
     pub peak_bytes: Option<f64>,
+    /// Heats behind these: those whose process had served no other load before.
+    pub heats: u32,
 }
 
 /// Stacks of one CPU budget, or yardsticks, by how they start.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StartTable {
-    /// Who they are.
+    /// The group that it ranks.
     pub group: Group,
     /// The stacks, the first to answer first.
     pub rows: Vec<StartRow>,

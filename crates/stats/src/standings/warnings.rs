@@ -36,6 +36,7 @@ pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warning
     warnings.extend(found.lost_hosts());
     warnings.extend(found.replacing());
     warnings.extend(found.twin_differs());
+    warnings.extend(found.imprecise());
     warnings.extend(found.disturbed());
     warnings.extend(found.failed_heats());
     warnings.extend(found.generator_limited());
@@ -119,6 +120,32 @@ impl Session<'_> {
                 .with("load", load.as_str())
                 .with("ratio", *ratio)
                 .advice("Distrust differences of that size, or repeat on a quieter machine."),
+        )
+    }
+
+    /// Loads at which the precision that was asked for was not reached, with what was.
+    fn imprecise(&self) -> Option<Warning> {
+        let asked = self.record.header.plan.precision?;
+        let loads = self.loads.iter().zip(&self.names);
+        let missed = loads.filter_map(|(load, name)| {
+            load.look.filter(|_| load.leads())?;
+            let widths = load.tables.iter().filter_map(|table| table.half_width);
+            let width = widths.max_by(f64::total_cmp)?.exp_m1();
+            (width > asked).then(|| (format!("{name} ±{}", short_percent(width)), width))
+        });
+        let (missed, widths): (Vec<String>, Vec<f64>) = missed.unzip();
+        let widest = widths.into_iter().max_by(f64::total_cmp)?;
+        let sentence = format!(
+            "The precision that was asked for, ±{}, was not reached: {}.",
+            short_percent(asked),
+            some(&missed, MOST_NAMES)
+        );
+        Some(
+            doubt("imprecise", sentence)
+                .with("asked", asked)
+                .with("reached", widest)
+                .advice("The machine is noisier than usual, or processes of a stack differ. Repeat on a quieter machine, or with \
+                         fewer stacks."),
         )
     }
 

@@ -278,7 +278,7 @@ mod tests {
     use super::*;
     use crate::heats::Rule;
 
-    /// Of a throughput with this interval, after so many heats.
+    /// The gate's result for a throughput with this interval, after this number of heats.
     fn of(low: f64, high: f64, heats: usize) -> Gated {
         let ratio = Ratio {
             metric: Metric::Throughput,

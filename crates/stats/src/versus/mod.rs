@@ -43,7 +43,7 @@ pub struct Bounds {
     /// Between two sessions, a difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01
     /// or below 1/1.01), and than the null server's. In the same heats, every proven difference counts.
     pub practical_difference: f64,
-    /// The same of response and service times, which scatter more: a histogram with three significant digits, a timer and
+    /// That share for response and service times, which scatter more: a histogram with three significant digits, a timer and
     /// caches move a percentile by some percent.
     pub practical_latency: f64,
     /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times of two
@@ -70,7 +70,7 @@ impl Bounds {
         }
     }
 
-    /// The same for runs of a load. They say nothing of a server's starts, however many they are.
+    /// The rule for runs of a load, which say nothing of a server's starts, however many they are.
     pub(crate) fn of_runs(self) -> Self {
         Self {
             least_heats: 0,
@@ -414,7 +414,7 @@ pub struct Ratio {
     pub per_second: Option<f64>,
     /// The estimate of A over all its heats, in the metric's unit: of two sessions the geometric mean.
     pub a: f64,
-    /// The same of B.
+    /// The estimate of B, likewise.
     pub b: f64,
     /// A's heats behind it.
     pub heats_a: usize,
@@ -435,7 +435,7 @@ pub struct Ratio {
     pub interval: Option<Interval>,
     /// The two-sided p value of a ratio of 1; `None` with too few heats. Not corrected for looks or cells.
     pub p: Option<f64>,
-    /// The same after Holm over the cells of the metric; of sessions alone.
+    /// That p value after Holm's correction over the cells of the metric; of sessions alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
     /// How far the null server's throughput in B was from that in A, of sessions that both measured it: 0.02 is 2 %.

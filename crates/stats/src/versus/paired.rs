@@ -80,7 +80,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Of A's figure and B's in each heat, in the metric's unit. A figure of 0 says nothing.
+    /// A series of A's and B's figures in each heat, in the metric's unit. A figure of 0 says nothing.
     pub fn of_pairs(metric: Metric, pairs: &[(f64, f64)]) -> Self {
         let estimate = |(member, figure): (usize, f64)| {
             let is_figure = figure.is_finite() && figure > 0.0;

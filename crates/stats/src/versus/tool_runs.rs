@@ -26,9 +26,9 @@ pub struct RunsVersus {
 pub struct TimesVersus {
     /// Which: `mean`, `p50` or `p99`.
     pub name: &'static str,
-    /// Of A.
+    /// A's, in milliseconds.
     pub a_ms: f64,
-    /// Of B.
+    /// B's, in milliseconds.
     pub b_ms: f64,
 }
 

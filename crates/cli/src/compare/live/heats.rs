@@ -44,15 +44,12 @@ use crate::{
 
 /// How long the rounds of a heat go on, if nobody says: many short heats beat few long ones, because processes differ.
 const HEAT_TIME: Duration = Duration::from_secs(10);
-/// The same if nothing is asked about them: long enough to find the capacity, and the common rate.
+/// How long the rounds of a heat go on if throughput decides nothing: long enough to find the capacity, and the common rate.
 const SHORT_HEAT_TIME: Duration = Duration::from_secs(2);
-/// How long each side is loaded at a rate, of equal work in all turns together: five cycles of a collector that runs once a
-/// second, …
-const WORK_TIME: Duration = Duration::from_secs(5);
-/// … or for a little less if nothing is asked about it.
-const SHORT_WORK_TIME: Duration = Duration::from_secs(4);
-/// The part of an uninterrupted load at a rate that does not count: connections and queues come to what is usual.
-const GUARD_AT_RATE: Duration = Duration::from_secs(1);
+/// A turn of URLs at a rate, which nobody freezes in between.
+const TURN_AT_A_RATE: Duration = Duration::from_secs(5);
+/// The part of it that does not count: connections and queues come to what is usual.
+const GUARD_AT_A_RATE: Duration = Duration::from_secs(1);
 /// Orders of rounds, after which they come again. Enough that no drift of the machine keeps step with them.
 const ORDERS: usize = 64;
 
@@ -198,11 +195,7 @@ fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
         heat_time,
         ..
     } = args.measure.heat;
-    let Check {
-        fail_if_slower,
-        fail_if_costlier,
-        ..
-    } = check(args);
+    let Check { fail_if_slower, .. } = check(args);
     let decide = args.verdict.decide;
     let is_open = a.rate().is_some();
     // A slice of an open loop begins with an empty queue, so that it is a long one.
@@ -213,17 +206,13 @@ fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
             given
         }
     };
-    let slice = unless_given("--slice", slice, WORK_TIME);
-    let guard = unless_given("--guard", guard, GUARD_AT_RATE);
+    let slice = unless_given("--slice", slice, TURN_AT_A_RATE);
+    let guard = unless_given("--guard", guard, GUARD_AT_A_RATE);
     let time = match decide {
         _ if is_open => 2 * (slice + guard),
         Decide::Throughput => HEAT_TIME,
         Decide::Cpu if fail_if_slower.is_some() => HEAT_TIME,
         Decide::Cpu | Decide::P99 => SHORT_HEAT_TIME,
-    };
-    let work = match decide {
-        Decide::Throughput if fail_if_costlier.is_none() => SHORT_WORK_TIME,
-        _ => WORK_TIME,
     };
     HeatOptions {
         heats: Some(1),
@@ -242,7 +231,6 @@ fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
             ContenderKind::Url { .. } => Vec::new(),
             _ => rates(args),
         },
-        work: Some(work),
         ..HeatOptions::default()
     }
 }
@@ -271,7 +259,7 @@ impl Steering for AtLooks {
         order::rounds(members, seed).take(ORDERS).collect()
     }
 
-    fn looks(&self, _most: u32) -> Vec<u32> {
+    fn looks(&self, _: &PlannedLoad, _most: u32) -> Vec<u32> {
         self.heats.clone()
     }
 }
@@ -384,12 +372,9 @@ fn equal_work(plan: &Plan) -> Option<String> {
         });
     let rates: Vec<String> = rates.collect();
     let plan = work.first()?.heat;
-    let turns = match plan.rounds {
-        Rounds::Count { rounds } => rounds,
-        Rounds::Time { .. } => 1,
-    };
     Some(format!(
-        "then each side {turns} times for {} at the same rate, {}, in the order A, B, B, A",
+        "then each side {} times for {} at the same rate, {}, in the order A, B, B, A",
+        plan.rounds.number(),
         time(plan.slice),
         rates.join(" and "),
     ))
@@ -427,21 +412,20 @@ mod tests {
     fn most_of_a_heat_goes_into_what_is_asked() {
         use OfferedRate::{Common, PerSecond};
         let cases = [
-            ("", 10, &[][..], 4),
-            ("--rate 5/s", 10, &[PerSecond(5)], 4),
+            ("", 10, &[][..]),
+            ("--rate 5/s", 10, &[PerSecond(5)]),
             (
                 "--rate 5/s --rate common --rate 5/s",
                 10,
                 &[Common, PerSecond(5)],
-                4,
             ),
-            ("--decide cpu", 2, &[Common], 5),
-            ("--decide p99 --fail-if-slower 3%", 2, &[Common], 5),
-            ("--decide cpu --fail-if-slower 3%", 10, &[Common], 5),
-            ("--fail-if-costlier 3%", 10, &[Common], 5),
-            ("--decide cpu --heat-time 7s", 7, &[Common], 5),
+            ("--decide cpu", 2, &[Common]),
+            ("--decide p99 --fail-if-slower 3%", 2, &[Common]),
+            ("--decide cpu --fail-if-slower 3%", 10, &[Common]),
+            ("--fail-if-costlier 3%", 10, &[Common]),
+            ("--decide cpu --heat-time 7s", 7, &[Common]),
         ];
-        for (options, rounds, rates, work) in cases {
+        for (options, rounds, rates) in cases {
             let heats = of_heats(
                 &args(options),
                 &side(ContenderKind::Stack {
@@ -451,7 +435,6 @@ mod tests {
             );
             assert_eq!(heats.time, Some(Duration::from_secs(rounds)), "{options}");
             assert_eq!(heats.rates, rates, "{options}");
-            assert_eq!(heats.work, Some(Duration::from_secs(work)), "{options}");
             assert_eq!(heats.slice, Duration::from_millis(100), "{options}");
         }
     }

@@ -17,9 +17,9 @@ use crate::{
 
 /// More rows than this are too small in a preview.
 const MOST_ROWS: usize = 8;
-/// Of which so many are kept for lower bounds, which may stand last and be the fastest.
+/// The number of these rows that are kept for lower bounds, which may stand last and be the fastest.
 const MOST_BOUNDS: usize = 2;
-/// Of one of the axis's figures at most, in pixels.
+/// The width of a figure of the axis at most, in pixels.
 const TICK_ROOM: f32 = 80.0;
 const TICK_SIZE: f32 = 14.0;
 /// The names' sizes, and the most room that they take.

@@ -45,7 +45,7 @@ pub(super) fn section(load: &LoadView, view: &StandingsView) -> Section {
         .bullets(notes.chain(words::load_notes(load)))
 }
 
-/// Who is how fast, and what a request costs.
+/// The table of throughput and of what a request costs.
 fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
     let measure = load.measure;
     let baselines = baselines::Baselines::new(load, table, view.margin);

@@ -87,7 +87,9 @@ fn answer(load: &LoadView) -> String {
 /// How a session ended, if that is not as a reader expects.
 fn state(state: State) -> Option<&'static str> {
     match state {
-        State::Ended(EndReason::Decided | EndReason::Finished | EndReason::Budget) => None,
+        State::Ended(
+            EndReason::Decided | EndReason::Precise | EndReason::Finished | EndReason::Budget,
+        ) => None,
         State::Running
         | State::Killed
         | State::Ended(EndReason::Interrupted | EndReason::Lost | EndReason::Nothing) => {

@@ -21,7 +21,7 @@ const MOST_LEADERS: usize = 3;
 const LEGEND: &str = "First answer: from the start of the process to its first right answer. Memory at rest: right after \
                       that. Behind a figure are its rank and the uncertainty of its ratio to the best.";
 
-/// Of the columns of what followed.
+/// The meaning of the columns of the load that followed a start.
 const LEGEND_OF_LOADS: &str = "Steady after: start, and load until throughput and CPU time per answer were within 10 % of \
                                those at the end of the warm-up. ≤: it was steady before this could be measured. The p99 \
                                ranks nobody; behind it is its 95 % interval.";

@@ -77,6 +77,9 @@ fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
         fact("Database", postgres.clone());
     }
     fact("Seed", plan.seed.to_string());
+    if let Some(precision) = plan.precision {
+        fact("Precision", format!("±{} asked for", setting(precision)));
+    }
     if let Some(budget) = plan.budget_seconds {
         fact("Budget", words::long_time(budget));
     }
@@ -138,6 +141,11 @@ fn of_load(record: &SessionRecord, load: &LoadStandings) -> String {
         .unwrap_or_default();
     let looks: Vec<String> = looks.iter().map(u32::to_string).collect();
     let mut parts = vec![match load.look {
+        Some(_) if record.header.plan.precision.is_some() => format!(
+            "{} (precision looked at after {})",
+            counted(load.heats as usize, "heat"),
+            list(&looks)
+        ),
         Some(look) => format!(
             "{} (verdicts after {}, planned checkpoints after {})",
             counted(load.heats as usize, "heat"),

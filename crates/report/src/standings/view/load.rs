@@ -51,7 +51,7 @@ impl Deref for LoadView {
 /// Stacks of one CPU budget, or yardsticks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableView {
-    /// Who they are.
+    /// The group that it ranks.
     pub group: Group,
     /// Its name beside other tables of the load ("2 CPUs"); `None` if there is no other with ranks.
     pub title: Option<String>,

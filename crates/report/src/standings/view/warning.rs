@@ -25,7 +25,9 @@ pub(super) fn warnings(
 ) -> Vec<Warning> {
     let heats: u32 = standings.leading().map(|load| load.heats).sum();
     let of_state = early_end(record, state, heats);
-    let of_state = of_state.into_iter().chain(too_few_heats(standings, state));
+    let is_early = of_state.is_some() && record.header.plan.precision.is_some();
+    let too_few = too_few_heats(standings, state).filter(|_| !is_early);
+    let of_state = of_state.into_iter().chain(too_few);
     let bad = record.header.findings.iter();
     let bad = bad.filter(|finding| finding.level == machine::Level::Warning);
     let found = standings.warnings.iter().cloned();
@@ -51,6 +53,9 @@ fn early_end(record: &SessionRecord, state: State, heats: u32) -> Option<Warning
     };
     let until = match heats {
         0 => "no heat was complete by then",
+        _ if record.header.plan.precision.is_some() => {
+            "with --precision, verdicts come at the end of a session"
+        }
         _ => "verdicts cover the heats up to the last checkpoint before that",
     };
     let warning = doubt("early-end", format!("{what}; {until}."));

@@ -54,6 +54,12 @@ fn a_row_has_a_metric_with_its_place_and_its_distance_to_the_best() {
     for (column, value) in expected {
         assert_eq!(best[column], value, "{column}");
     }
+    // Half of its processes had served another load before.
+    let heats = |metric| of("nginx-static", metric)["heats"].parse::<u32>().unwrap();
+    assert_eq!(
+        ["throughput", "memory_mean", "memory_peak"].map(heats),
+        [14, 7, 7]
+    );
     let axum = of("rust-axum", "throughput");
     assert_eq!(axum["best_verdict"], "better");
     let [low, ratio, high] = ["best_ratio_low", "best_ratio", "best_ratio_high"]

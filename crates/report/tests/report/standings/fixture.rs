@@ -242,6 +242,7 @@ impl Load {
             memory: Memory {
                 mean_bytes: Some(stack.memory_mib * 0.9 * 1_048_576.0),
                 peak_bytes: Some(stack.memory_mib * 1_048_576.0),
+                heats: self.heats.div_ceil(2),
             },
             unsteady_heats: 0,
             heats: self.heats,

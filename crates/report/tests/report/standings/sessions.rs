@@ -87,6 +87,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
             margin: 0.03,
             least_heats: deadheat_model::heats::LEAST_HEATS,
             until_decided: true,
+            precision: None,
             budget_seconds: Some(600.0),
             estimate: Duration::from_secs(600),
             price_per_cpu_hour: None,

@@ -229,6 +229,40 @@ fn a_session_that_was_interrupted_is_continued_by_its_own_folder() {
 }
 
 #[test]
+fn a_session_that_asks_for_a_precision_says_which_and_has_no_verdict_before_its_end() {
+    let (mut record, mut standings) = cases::few();
+    record.header.plan.precision = Some(0.05);
+    record.end = Some(EndReason::Precise);
+    let view = StandingsView::new(&record, &standings);
+    let facts: Vec<_> = view
+        .details
+        .provenance
+        .iter()
+        .map(|one| format!("{one:?}"))
+        .collect();
+    for text in [
+        "±5 % asked for",
+        "the precision that was asked for is reached",
+    ] {
+        assert!(
+            facts.iter().any(|fact| fact.contains(text)),
+            "{text}: {facts:?}"
+        );
+    }
+    record.end = Some(EndReason::Interrupted);
+    for load in &mut standings.loads {
+        load.look = None;
+    }
+    let view = StandingsView::new(&record, &standings);
+    let sentences = view.warnings.iter().map(|one| one.sentence.as_str());
+    let sentences: Vec<&str> = sentences.filter(|one| one.contains("verdict")).collect();
+    assert!(
+        matches!(sentences[..], [only] if only.contains("verdicts come at the end")),
+        "{sentences:?}"
+    );
+}
+
+#[test]
 fn a_twin_of_too_few_heats_is_no_check() {
     let (record, mut standings) = cases::few();
     let line = |standings: &Standings| StandingsView::new(&record, standings).trust;

@@ -57,6 +57,7 @@ pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
         margin: 0.03,
         least_heats: deadheat_model::heats::LEAST_HEATS,
         until_decided: true,
+        precision: None,
         budget_seconds: None,
         estimate: Duration::ZERO,
         price_per_cpu_hour: None,

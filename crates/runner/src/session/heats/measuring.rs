@@ -322,16 +322,42 @@ fn ceiling(
     told.ok()
 }
 
-/// The log of a stack's server in a heat.
+/// The log of a stack's server that is started in a heat. A start that serves several loads is named by its heat alone.
 fn log(folder: &SessionFolder, load: &PlannedLoad, one: &Participant, heat: u32) -> PathBuf {
+    folder.log(&log_name(load, one, heat))
+}
+
+fn log_name(load: &PlannedLoad, one: &Participant, heat: u32) -> String {
     let again = match one.role {
         Role::Twin { .. } => "-twin",
         Role::Member | Role::Ceiling => "",
     };
-    folder.log(&format!(
-        "{}-{}-{}-heat{heat}{again}",
-        one.target.file_stem(),
-        load.workload,
-        load.point.id
-    ))
+    let stack = one.target.file_stem();
+    match load.shared_starts {
+        Some(_) => format!("{stack}-from-heat{heat}{again}"),
+        None => format!(
+            "{stack}-{}-{}-heat{heat}{again}",
+            load.workload, load.point.id
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::heats::fixture;
+
+    #[test]
+    fn the_log_of_a_start_that_serves_several_loads_names_none_of_them() {
+        let mut load = fixture::load(&["a"]);
+        let one = |role| Participant {
+            target: TargetId::new("a", Some("b")),
+            role,
+        };
+        let name = |load: &PlannedLoad, role| log_name(load, &one(role), 7);
+        assert_eq!(name(&load, Role::Member), "a@b-plaintext-c50-heat7");
+        load.shared_starts = Some(0);
+        assert_eq!(name(&load, Role::Member), "a@b-from-heat7");
+        assert_eq!(name(&load, Role::Twin { of: 0 }), "a@b-from-heat7-twin");
+    }
 }

@@ -21,7 +21,10 @@ use std::{
 
 use deadheat_model::{
     Event,
-    heats::{Asked, EndReason, JournalEntry, Plan, SCHEMA, SessionHeader, SessionRecord, Step},
+    heats::{
+        Asked, EndReason, JournalEntry, Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord,
+        Step,
+    },
     session::TargetRecord,
     stack::Pool,
 };
@@ -51,7 +54,7 @@ use super::{
     sources, stay_off_the_servers_cpus,
 };
 
-/// Who decides what is measured next.
+/// Decides what is measured next.
 pub trait Steering {
     /// The next heat, or the end. `spent` is how long the recorded heats took together.
     fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step;
@@ -59,9 +62,9 @@ pub trait Steering {
     /// The orders of the rounds of a heat of so many members, for a seed.
     fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>>;
 
-    /// The usual numbers of heats at which to look at the ranking, if there are to be no more than `most`, which is the
-    /// last of them.
-    fn looks(&self, most: u32) -> Vec<u32>;
+    /// The numbers of heats of each stack at which to look at a load, if there is room for `most`: the usual ones up to that,
+    /// or those that the precision which was asked for needs.
+    fn looks(&self, load: &PlannedLoad, most: u32) -> Vec<u32>;
 }
 
 /// How a session ended.
@@ -81,7 +84,7 @@ pub fn draft(options: &SessionOptions, steering: &dyn Steering) -> Plan {
     draft_of(options, &super::participants(options), steering)
 }
 
-/// The same of these participants alone.
+/// The plan of these participants alone.
 fn draft_of(
     options: &SessionOptions,
     participants: &[Participant],
@@ -94,7 +97,7 @@ fn draft_of(
             memory: machine::available_memory(),
             connections: None,
         },
-        looks: &|most| steering.looks(most),
+        looks: &|load, most| steering.looks(load, most),
     };
     plan(options, &circumstances)
 }
@@ -137,7 +140,7 @@ pub fn run(
         participants: &participants,
         pinning,
         limits: limits(options, &services),
-        looks: &|most| steering.looks(most),
+        looks: &|load, most| steering.looks(load, most),
     };
     let plan = plan(options, &circumstances);
     let records = prepared.into_iter().map(|one| one.record).collect();

@@ -27,10 +27,10 @@ pub struct HeatOptions {
     pub separate_loads: bool,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
+    /// The half width of ratios at which a load gets no more heats (0.05: ±5 %), in place of heats or a budget.
+    pub precision: Option<f64>,
     /// The rates of equal work at each load.
     pub rates: Vec<OfferedRate>,
-    /// How long each member is loaded at each rate for what counts; `None`: what the time allows.
-    pub work: Option<Duration>,
     /// What an hour of a CPU costs, for the record.
     pub price_per_cpu_hour: Option<f64>,
     /// Stacks that there are and that nobody asked for, for the record.
@@ -50,8 +50,8 @@ impl Default for HeatOptions {
             controls: true,
             separate_loads: false,
             until_decided: true,
+            precision: None,
             rates: Vec::new(),
-            work: None,
             price_per_cpu_hour: None,
             left_out: Vec::new(),
         }

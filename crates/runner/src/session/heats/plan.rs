@@ -7,7 +7,7 @@ use deadheat_model::{
     LoadPoint, LoadSpec, Schedule, TargetId, Wait,
     comparison::ContenderKind,
     heat::{HeatPlan, Rounds},
-    heats::{Plan, PlannedLoad},
+    heats::{MOST_OF_EXPECTED, Plan, PlannedLoad},
     plan::Pinning,
     workload::{OfferedRate, Oracle},
 };
@@ -16,7 +16,7 @@ use super::{
     HeatOptions, Steering,
     capacity::{Capacity, Limits, heats_for_all},
     draft_of,
-    times::{DELAY, HeatCost, bring_up, null_server, with_time},
+    times::{DELAY, HeatCost, ROUND_TIMES, bring_up, null_server, with_time},
 };
 use crate::{
     manifest::SelectedWorkload,
@@ -32,13 +32,13 @@ use crate::{
 
 /// What the plan depends on beside what is asked.
 pub(super) struct Circumstances<'a> {
-    /// Who can be measured.
+    /// The stacks that can be measured.
     pub(super) participants: &'a [Participant],
     pub(super) pinning: Pinning,
     /// What limits how many servers are alive together.
     pub(super) limits: Limits,
-    /// The usual numbers of heats at which to look, for the most heats that there will be.
-    pub(super) looks: &'a dyn Fn(u32) -> Vec<u32>,
+    /// [`Steering::looks`].
+    pub(super) looks: &'a dyn Fn(&PlannedLoad, u32) -> Vec<u32>,
 }
 
 /// Plans a session.
@@ -55,6 +55,10 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         .into_iter()
         .chain(of_stacks)
         .unzip();
+    let estimate: Duration = times.into_iter().sum();
+    let precision = options.heats.precision;
+    // If the noise is greater than usual, a precision takes longer, but not without end.
+    let budget = precision.map_or(options.budget, |_| Some(MOST_OF_EXPECTED * estimate));
     Plan {
         seed: options.seed,
         loads: loads.into_iter().flatten().collect(),
@@ -63,8 +67,9 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         margin: options.heats.margin,
         least_heats: options.heats.least_heats,
         until_decided: options.heats.until_decided,
-        budget_seconds: options.budget.map(|budget| budget.as_secs_f64()),
-        estimate: times.into_iter().sum(),
+        precision,
+        budget_seconds: budget.map(|budget| budget.as_secs_f64()),
+        estimate,
         price_per_cpu_hour: options.heats.price_per_cpu_hour,
         hosts: options.hosts.clone(),
         left_out: options.heats.left_out.clone(),
@@ -271,7 +276,6 @@ impl Asked<'_> {
         let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());
         let count = cost.count(&options.heats, share, turns);
-        let looks = (circumstances.looks)(count.heats);
         let load = PlannedLoad {
             workload: manifest.id.clone(),
             description: manifest.description.clone(),
@@ -280,15 +284,30 @@ impl Asked<'_> {
             targets: self.stacks.iter().map(|one| one.target.clone()).collect(),
             heat: with_time(heat, count.time),
             capacity: capacity.members,
-            shared_starts: starts.shared(count.heats),
+            shared_starts: None,
             capacity_reason: capacity.reason,
-            // Of each stack; not everybody is in every heat.
-            looks: looks
-                .into_iter()
-                .map(|look| look.saturating_mul(turns))
-                .collect(),
+            looks: Vec::new(),
         };
-        let time = cost.heat(count.time).saturating_mul(load.most_heats());
+        let with = |time: Duration| {
+            let mut load = PlannedLoad {
+                heat: with_time(heat, time),
+                ..load.clone()
+            };
+            let looks = (circumstances.looks)(&load, count.heats).into_iter();
+            // Of each stack; not everybody is in every heat.
+            load.looks = looks.map(|look| look.saturating_mul(turns)).collect();
+            let heats = load.planned_heats(options.heats.precision);
+            load.shared_starts = starts.shared(heats / turns.max(1));
+            (load, cost.heat(time).saturating_mul(heats))
+        };
+        let times = match (options.heats.precision, options.heats.time) {
+            // Longer rounds need fewer heats.
+            (Some(_), None) => &ROUND_TIMES[..],
+            _ => &[count.time],
+        };
+        let plans = times.iter().map(|time| with(*time));
+        let quickest = plans.min_by_key(|(_, time)| *time);
+        let (load, time) = quickest.unwrap_or_else(|| with(count.time));
         (with_rates(load, rates, work), time)
     }
 }
@@ -342,7 +361,11 @@ fn of_servers(
         heat: with_time(heat, count.time),
         capacity: sides.len() as u32,
         capacity_reason: None,
-        looks: (circumstances.looks)(count.heats),
+        looks: Vec::new(),
+    };
+    let load = PlannedLoad {
+        looks: (circumstances.looks)(&load, count.heats),
+        ..load
     };
     let time = cost.heat(count.time).saturating_mul(load.most_heats());
     Some((with_rates(load, rates, work), time))
@@ -391,268 +414,4 @@ fn least(options: &HeatOptions, freeze: bool, wait: Wait) -> HeatPlan {
 }
 
 #[cfg(test)]
-mod tests {
-    use deadheat_model::{
-        Cell,
-        heats::{SessionRecord, Step},
-        stack::Runtime,
-    };
-
-    use super::*;
-    use crate::session::wishes::{options, participants, point, selected};
-
-    const APART: Pinning = Pinning::Apart {
-        server: Vec::new(),
-        generator: Vec::new(),
-    };
-
-    /// A look at the third heat and at the last.
-    fn looks(most: u32) -> Vec<u32> {
-        vec![3, most]
-    }
-
-    fn planned_with(options: &SessionOptions, stacks: usize, limits: Limits) -> Plan {
-        let circumstances = Circumstances {
-            participants: &participants(stacks, Runtime::Native),
-            pinning: APART,
-            limits,
-            looks: &looks,
-        };
-        plan(options, &circumstances)
-    }
-
-    fn planned(options: &SessionOptions, stacks: usize) -> Plan {
-        planned_with(options, stacks, Limits::default())
-    }
-
-    fn names(plan: &Plan) -> Vec<String> {
-        plan.loads.iter().map(PlannedLoad::name).collect()
-    }
-
-    fn time(load: &PlannedLoad) -> Duration {
-        match load.heat.rounds {
-            Rounds::Time { time } => time,
-            Rounds::Count { .. } => Duration::ZERO,
-        }
-    }
-
-    #[test]
-    fn every_closed_loop_is_a_load_with_the_stacks_that_answer_it() {
-        let mut options = options(600);
-        options.workloads[0].points.push(point("c400"));
-        let mut participants = participants(3, Runtime::Native);
-        participants[1].workloads.retain(|id| id != "users");
-        let plan = plan(
-            &options,
-            &Circumstances {
-                participants: &participants,
-                pinning: APART,
-                limits: Limits::default(),
-                looks: &looks,
-            },
-        );
-        let expected = ["plaintext:c50", "plaintext:c400", "users:c50", "proxy:c50"];
-        assert_eq!(names(&plan), expected);
-        let stacks = plan.loads.iter().map(|load| load.targets.len());
-        assert_eq!(stacks.collect::<Vec<_>>(), [3, 3, 2, 3]);
-        let waits = plan.loads.iter().map(|load| load.heat.wait);
-        let (poll, sleep) = (Wait::Poll, Wait::Sleep);
-        assert_eq!(waits.collect::<Vec<_>>(), [poll, poll, sleep, sleep]);
-        assert_eq!(plan.loads[2].delay_seconds, None);
-        assert_eq!(plan.loads[3].delay_seconds, Some(0.5));
-    }
-
-    #[test]
-    fn a_start_that_serves_several_loads_is_paid_once() {
-        let mut options = options(600);
-        options.heats.heats = Some(4);
-        options.heats.time = Some(Duration::from_secs(10));
-        let estimate = |options: &SessionOptions| {
-            let circumstances = Circumstances {
-                participants: &participants(3, Runtime::Jit),
-                pinning: APART,
-                limits: Limits::default(),
-                looks: &looks,
-            };
-            plan(options, &circumstances).estimate.as_secs_f64()
-        };
-        let shared = estimate(&options);
-        options.heats.separate_loads = true;
-        let separate = estimate(&options);
-        // Half of the warm-up and the start, of three stacks, in two of three heats at each of three loads.
-        let saved = 3.0 * 4.0 * 2.0 * (10.0 + 0.3);
-        assert!(
-            (separate - shared - saved).abs() < 1.0,
-            "{separate} {shared}"
-        );
-        let alone = |options: &mut SessionOptions| {
-            options.workloads.truncate(1);
-            estimate(options)
-        };
-        let separate = alone(&mut options);
-        options.heats.separate_loads = false;
-        assert_eq!(alone(&mut options), separate);
-    }
-
-    #[test]
-    fn equal_work_is_measured_in_the_heats_of_each_closed_loop_and_is_a_part_of_their_time() {
-        let mut options = options(600);
-        options.workloads.truncate(1);
-        let without = planned(&options, 6);
-        assert_eq!(names(&without), ["plaintext:c50"]);
-        options.heats.rates = vec![OfferedRate::Common, OfferedRate::PerSecond(2_000)];
-        let plan = planned(&options, 6);
-        let expected = ["c50", "c50-rate", "c50-rate-2000"];
-        assert_eq!(names(&plan), expected.map(|id| format!("plaintext:{id}")));
-        let [closed, rates @ ..] = &plan.loads[..] else {
-            panic!("no load");
-        };
-        for load in rates {
-            assert!(load.is_measured_with(closed) && !closed.is_measured_with(load));
-            assert_eq!(load.targets, closed.targets);
-            assert_eq!(load.heat.rounds, Rounds::Count { rounds: 2 });
-        }
-        assert!(closed.most_heats() < without.loads[0].most_heats());
-        assert!(plan.estimate <= Duration::from_secs(600), "{plan:?}");
-    }
-
-    /// What `with_room` needs of a steering.
-    struct Looks;
-
-    impl Steering for Looks {
-        fn next(&mut self, _: &SessionRecord, _: Duration) -> Step {
-            unreachable!("nothing is measured")
-        }
-
-        fn orders(&mut self, _: usize, _: u64) -> Vec<Vec<usize>> {
-            unreachable!("nothing is measured")
-        }
-
-        fn looks(&self, most: u32) -> Vec<u32> {
-            vec![most]
-        }
-    }
-
-    #[test]
-    fn a_budget_has_room_for_the_stacks_of_which_eight_heats_fit_those_that_warm_up_quickly_first()
-    {
-        let mut options = options(600);
-        options.workloads.truncate(1);
-        options.heats.rates = vec![OfferedRate::Common];
-        let target = |name: &str, usual: u32, warm_up_seconds: u32| {
-            let mut target = selected(name);
-            target.stack.manifest.usual = Some(usual);
-            target.stack.manifest.warm_up_seconds = Some(warm_up_seconds);
-            target
-        };
-        options.targets = vec![
-            target("slow", 1, 20),
-            target("d", 5, 1),
-            target("a", 2, 1),
-            target("c", 4, 1),
-            target("b", 3, 1),
-        ];
-        let room = |seconds: u64, options: &SessionOptions| {
-            let budget = Some(Duration::from_secs(seconds));
-            let (kept, rest) = with_room(
-                &SessionOptions {
-                    budget,
-                    ..options.clone()
-                },
-                &Looks,
-            );
-            let names = |targets: Vec<TargetId>| {
-                targets
-                    .iter()
-                    .map(|one| one.stack.clone())
-                    .collect::<Vec<_>>()
-            };
-            (names(kept), names(rest))
-        };
-        let all = eight_heats(&options, &Looks).as_secs();
-        assert_eq!(room(all + 1, &options).1, Vec::<String>::new());
-        let (kept, rest) = room(all - 1, &options);
-        assert_eq!(
-            (kept, rest),
-            (
-                ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
-                vec!["slow".to_owned()]
-            )
-        );
-        // Two would be no choice, whatever fits.
-        assert_eq!(room(1, &options).0, ["a", "b", "c"]);
-        options.heats.heats = Some(3);
-        assert_eq!(room(1, &options).0.len(), 5, "as was asked");
-        options.heats.heats = None;
-        options.budget = Some(Duration::from_secs(all - 1));
-        options.targets.retain(|one| one.target.stack != "slow");
-        let looks = Looks;
-        let planned = crate::session::heats::draft(&options, &looks);
-        assert_eq!(planned.loads[0].most_heats(), 8);
-    }
-
-    #[test]
-    fn a_load_that_nobody_answers_or_is_asked_for_is_none() {
-        let mut options = options(600);
-        assert_eq!(planned(&options, 0).loads, []);
-        options.cells = Some(
-            [Cell {
-                target: participants(1, Runtime::Native)[0].target.clone(),
-                workload: "users".to_owned(),
-                point: "c50".to_owned(),
-            }]
-            .into(),
-        );
-        let plan = planned(&options, 3);
-        assert_eq!(names(&plan), ["users:c50"]);
-        assert_eq!(plan.loads[0].targets.len(), 1);
-    }
-
-    #[test]
-    fn looks_are_counted_in_heats_of_each_stack() {
-        let mut options = options(600);
-        options.budget = None;
-        for (stacks, heats) in [(1, 10), (11, 10), (12, 20), (21, 20), (22, 30)] {
-            let load = &planned(&options, stacks).loads[0];
-            assert_eq!(load.most_heats(), heats, "{stacks} stacks");
-            assert_eq!(load.looks, [3 * heats / 10, heats]);
-            assert_eq!((load.capacity, &load.capacity_reason), (12, &None));
-        }
-    }
-
-    #[test]
-    fn loads_share_a_budget_which_they_keep_to_if_it_has_room_for_two_heats_of_each_stack() {
-        let mut options = options(600);
-        options.workloads.truncate(2);
-        let plan = planned(&options, 3);
-        let [first, second] = &plan.loads[..] else {
-            panic!("{:?}", names(&plan));
-        };
-        assert_eq!(first.looks, second.looks);
-        assert!(first.most_heats() > 3);
-        assert!(plan.estimate <= Duration::from_secs(600), "{plan:?}");
-        assert!(plan.estimate > Duration::from_secs(500));
-        options.budget = Some(Duration::from_secs(100));
-        let plan = planned(&options, 3);
-        assert_eq!(plan.loads[0].most_heats(), 2);
-        assert!(plan.estimate <= Duration::from_secs(100), "{plan:?}");
-        options.budget = Some(Duration::from_secs(10));
-        let plan = planned(&options, 3);
-        assert_eq!(time(&plan.loads[0]), Duration::from_secs(5));
-        assert!(plan.estimate > Duration::from_secs(10));
-    }
-
-    #[test]
-    fn only_loads_of_the_database_are_limited_by_its_connections() {
-        let limits = Limits {
-            memory: Some((1024 + 7 * 700) << 20),
-            connections: Some((64, 16)),
-        };
-        let plan = planned_with(&options(600), 9, limits);
-        let capacities = plan.loads.iter().map(|load| load.capacity);
-        assert_eq!(capacities.collect::<Vec<_>>(), [7, 4, 7]);
-        let reason = |load: usize| plan.loads[load].capacity_reason.clone().unwrap();
-        assert!(reason(0).starts_with("Memory is short"), "{}", reason(0));
-        assert!(reason(1).starts_with("The database"), "{}", reason(1));
-    }
-}
+mod tests;

@@ -73,7 +73,11 @@ impl Resumable {
         match self.record.end {
             None | Some(EndReason::Interrupted | EndReason::Lost) => false,
             Some(
-                EndReason::Decided | EndReason::Finished | EndReason::Budget | EndReason::Nothing,
+                EndReason::Decided
+                | EndReason::Precise
+                | EndReason::Finished
+                | EndReason::Budget
+                | EndReason::Nothing,
             ) => true,
         }
     }

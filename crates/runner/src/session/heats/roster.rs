@@ -9,7 +9,7 @@ use deadheat_model::{
 /// Somebody who takes part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Participant {
-    /// Who is started: a stack, or the null server.
+    /// The server that is started: a stack, or the null server.
     pub(super) target: TargetId,
     pub(super) role: Role,
 }

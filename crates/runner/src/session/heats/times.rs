@@ -19,6 +19,17 @@ const LEAST_ROUNDS: Duration = Duration::from_secs(10);
 const MOST_ROUNDS: Duration = Duration::from_secs(60);
 /// However short a budget is, rounds go on for this.
 const SHORTEST_ROUNDS: Duration = Duration::from_secs(5);
+/// How long the rounds of a heat may go on in a plan for a precision.
+pub(super) const ROUND_TIMES: [Duration; 8] = [
+    SHORTEST_ROUNDS,
+    Duration::from_secs(7),
+    Duration::from_secs(10),
+    Duration::from_secs(15),
+    Duration::from_secs(20),
+    Duration::from_secs(30),
+    Duration::from_secs(45),
+    MOST_ROUNDS,
+];
 /// Heats of each stack that a plan has at least: with one there is no scatter.
 const LEAST_HEATS: u32 = 2;
 /// Heats of each stack from which on verdicts of all kinds are given.
@@ -64,7 +75,7 @@ pub(super) fn bring_up(rule: WarmUpRule, ready: Option<Duration>) -> Duration {
     starting_time(ready) + warm_up_time(rule)
 }
 
-/// The same of the null server, with a warm-up of so long if it was `asked` for.
+/// About what bringing up the null server takes, with a warm-up of this length if it was `asked` for.
 pub(super) fn null_server(asked: Option<Duration>) -> Duration {
     let rule = asked.map_or_else(rule_for_null_server, |asked| rule(asked, asked));
     bring_up(rule, None)
@@ -78,7 +89,7 @@ fn at_a_rate(slice: Duration) -> Duration {
 /// How many heats there are, and how long their rounds go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeatCount {
-    /// Of each stack.
+    /// The heats of each stack.
     pub(super) heats: u32,
     pub(super) time: Duration,
 }
@@ -128,9 +139,7 @@ impl HeatCost {
         let counted = TURN_AT_A_RATE.as_secs_f64() / at_a_rate(TURN_AT_A_RATE).as_secs_f64();
         let each = |left: Duration| left.div_f64(self.slices_at(options.rates.len().max(1)));
         let fits = share.map_or(LONGEST_WORK, |share| each(left(share)).mul_f64(counted));
-        let work = options
-            .work
-            .unwrap_or_else(|| fits.clamp(SHORTEST_WORK, LONGEST_WORK));
+        let work = fits.clamp(SHORTEST_WORK, LONGEST_WORK);
         HeatPlan {
             slice: TURN_AT_A_RATE,
             guard: GUARD_AT_A_RATE,
@@ -141,13 +150,9 @@ impl HeatCost {
         }
     }
 
-    /// The same with equal work at so many rates, which is done once, however long the rounds go on.
+    /// The cost with equal work at this number of rates, which is done once, however long the rounds go on.
     pub(super) fn with_equal_work(self, work: &HeatPlan, rates: usize) -> Self {
-        let rounds = match work.rounds {
-            Rounds::Count { rounds } => rounds,
-            Rounds::Time { .. } => 1,
-        };
-        let slices = self.slices_at(rates) * f64::from(rounds);
+        let slices = self.slices_at(rates) * f64::from(work.rounds.number());
         Self {
             bring_up: self.bring_up + at_a_rate(work.slice).mul_f64(slices),
             ..self

@@ -16,7 +16,7 @@ use std::{
 
 use deadheat_model::{
     Event, TargetId, WorkloadManifest,
-    heats::{Control, EndReason, NextHeat, SessionRecord, Step},
+    heats::{Control, EndReason, NextHeat, PlannedLoad, SessionRecord, Step},
 };
 use deadheat_runner::{
     manifest::{SelectedWorkload, Stack},
@@ -176,7 +176,7 @@ impl Steering for Script {
         vec![(0..members).collect(), (0..members).rev().collect()]
     }
 
-    fn looks(&self, most: u32) -> Vec<u32> {
+    fn looks(&self, _: &PlannedLoad, most: u32) -> Vec<u32> {
         vec![most]
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct AtRate<'a> {
 }
 
 impl<'a> AtRate<'a> {
-    /// Of its parts of heats; `None`: nothing was offered, because no capacity was known.
+    /// The rate of these parts of heats; `None`: nothing was offered, because no capacity was known.
     pub(super) fn of(heats: Vec<&'a HeatRecord>) -> Option<Self> {
         let members = heats.iter().flat_map(|heat| &heat.members);
         let per_second = members

@@ -210,6 +210,7 @@ fn header(heats: u32) -> SessionHeader {
             margin: 0.03,
             least_heats: deadheat_model::heats::LEAST_HEATS,
             until_decided: true,
+            precision: None,
             budget_seconds: None,
             estimate: Duration::ZERO,
             price_per_cpu_hour: None,

@@ -14,7 +14,7 @@ pub(in crate::versus) struct Sample {
 }
 
 impl Sample {
-    /// Of the logarithms of both sides, one for each heat; `None` when a side has none.
+    /// A sample of the logarithms of both sides, one for each heat; `None` when a side has none.
     pub(in crate::versus) fn of(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
         (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
     }

@@ -41,7 +41,7 @@ fn a_row_has_what_the_heats_found() {
         "{p99:?}"
     );
     assert_eq!(row.memory.peak_bytes, Some(f64::from(16 << 20)));
-    assert_eq!(row.heats, 8);
+    assert_eq!((row.heats, row.memory.heats), (8, 8));
     assert_eq!((row.slices, row.discarded_slices), (240, 0));
     assert!(row.spread.is_some_and(|spread| spread < 0.05), "{row:?}");
     assert!(row.behind.is_none());
