@@ -163,7 +163,7 @@ pub(crate) struct RunArgs {
     /// Measure until ratios to the best are known this well, instead of for a time: `5%` for ±5 %
     ///
     /// The plan shows how long that takes, with eight heats or more. If the machine is noisier than usual, the session goes on
-    /// for up to twice that time, and the report names what it reached.
+    /// for up to twice that time, and the report has the precision that it reached.
     #[arg(
         long,
         value_name = "PERCENT",
