@@ -5,8 +5,8 @@ use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, LoadSpec, Protocol, REDIRECTS, RequestSpec, Reuse, Schedule,
-        Share, Stage, StatusSet, StopRule, Stream, Target, Think, Timeouts,
+        Arrivals as Kind, Exchange, HttpVersion, LoadSpec, Protocol, REDIRECTS, RequestSpec, Reuse,
+        Schedule, Share, Stage, StatusSet, StopRule, Stream, Target, Think, Timeouts,
     },
 };
 
@@ -14,7 +14,8 @@ use crate::{
     LoadError,
     browser::Browsing,
     http1::{EncodedRequest, Manner},
-    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
+    http2,
+    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED, MOST_STREAMS},
     random,
     routes::{Place, Routes},
     schedule::{Arrivals, Quota, Taking, Thinking, first_send},
@@ -38,6 +39,15 @@ pub(crate) struct Prepared {
     pub(crate) statuses: StatusMap,
 }
 
+/// What HTTP/2 needs.
+#[derive(Debug)]
+pub(crate) struct Http2 {
+    /// Requests on a connection at once.
+    pub(crate) streams: usize,
+    /// Those of the exchanges.
+    requests: Vec<http2::Request>,
+}
+
 /// What all workers share.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -45,6 +55,8 @@ pub(crate) struct Plan {
     /// Where connections lead.
     pub(crate) routes: Routes,
     pub(crate) exchanges: Vec<Prepared>,
+    /// HTTP/2, if that is spoken.
+    pub(crate) http2: Option<Http2>,
     /// Requests on a connection at most.
     pub(crate) most_per_connection: u64,
     /// Requests on a connection before the first of them is answered.
@@ -101,11 +113,15 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(spec: &LoadSpec) -> Result<Self, LoadError> {
         check_bounds(spec)?;
-        let Protocol::Http1 {
-            version,
-            reuse,
-            pipeline,
-        } = spec.protocol;
+        // Requests of HTTP/2 keep to the rules of HTTP/1.1's, and to more.
+        let (version, reuse, pipeline) = match spec.protocol {
+            Protocol::Http1 {
+                version,
+                reuse,
+                pipeline,
+            } => (version, reuse, pipeline),
+            Protocol::Http2 { .. } => (HttpVersion::Http11, Reuse::KeepAlive, 1),
+        };
         let routes = Routes::new(spec)?;
         let targets: Vec<Target> = spec.targets().cloned().collect();
         let lists = Lists::new(&spec.lists);
@@ -147,6 +163,7 @@ impl Plan {
         };
         let exchanges = spec.exchanges.iter().enumerate().map(prepare);
         let exchanges: Vec<Prepared> = exchanges.collect::<Result<_, LoadError>>()?;
+        let http2 = Http2::new(spec, &targets, &lists)?;
         if pipeline > 1
             && exchanges
                 .iter()
@@ -201,6 +218,7 @@ impl Plan {
             targets,
             routes,
             exchanges,
+            http2,
             most_per_connection: spec
                 .most_per_connection
                 .map_or(u64::MAX, |most| most.get().into()),
@@ -257,6 +275,42 @@ impl Plan {
         }
     }
 
+    /// The request of an exchange in HTTP/2.
+    #[inline]
+    pub(crate) fn streamed(&self, exchange: u32) -> &http2::Request {
+        match &self.http2 {
+            Some(http2) => &http2.requests[exchange as usize],
+            None => unreachable!("only dialogues in HTTP/2 ask for it"),
+        }
+    }
+
+    /// Appends its header block to `block`, and puts a body from a template into `own`: the body's length.
+    #[inline]
+    pub(crate) fn stream_out(
+        &self,
+        exchange: u32,
+        block: &mut Vec<u8>,
+        own: &mut Vec<u8>,
+    ) -> usize {
+        let request = self.streamed(exchange);
+        request.append(|| self.choice(), &self.lists, block, own)
+    }
+
+    /// What the next request from a template is filled with.
+    fn choice(&self) -> Choice {
+        Choice {
+            count: self.share.number(self.counter.next()),
+            seed: self.seed,
+        }
+    }
+
+    /// Requests on a connection at once.
+    pub(crate) fn depth(&self) -> usize {
+        self.http2
+            .as_ref()
+            .map_or(self.pipeline, |http2| http2.streams)
+    }
+
     /// Appends the bytes of such a request.
     #[inline]
     pub(crate) fn compose(
@@ -266,12 +320,8 @@ impl Plan {
         scratch: &mut Vec<u8>,
         out: &mut Vec<u8>,
     ) {
-        let choice = || Choice {
-            count: self.share.number(self.counter.next()),
-            seed: self.seed,
-        };
         let request = self.request(exchange, is_last);
-        request.append(choice, &self.lists, scratch, out);
+        request.append(|| self.choice(), &self.lists, scratch, out);
     }
 
     /// The intended starts of an open loop in slice `slice` of a session, whose guard has the first stage's first rate.
@@ -364,6 +414,31 @@ impl Plan {
     }
 }
 
+impl Http2 {
+    fn new(spec: &LoadSpec, targets: &[Target], lists: &Lists) -> Result<Option<Self>, LoadError> {
+        let Protocol::Http2 { streams } = spec.protocol else {
+            return Ok(None);
+        };
+        let request = |(index, exchange): (usize, &Exchange)| {
+            let target = &targets[exchange.target];
+            let is_tls = target.tls.is_some();
+            http2::Request::new(&exchange.request, &target.authority, is_tls, lists)
+                .map_err(|problem| LoadError::BadRequest { index, problem })
+        };
+        let requests = spec.exchanges.iter().enumerate().map(request);
+        Ok(Some(Self {
+            streams: streams as usize,
+            requests: requests.collect::<Result<_, LoadError>>()?,
+        }))
+    }
+
+    /// The length of the longest header block that is known beforehand.
+    pub(crate) fn longest_head(&self) -> usize {
+        let heads = self.requests.iter().map(http2::Request::head_length);
+        heads.max().unwrap_or(0)
+    }
+}
+
 /// A request without what it says of its connection.
 fn without_connection(request: &RequestSpec) -> RequestSpec {
     let mut request = request.clone();
@@ -415,9 +490,12 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
             return Err(LoadError::ZeroTimeout { which });
         }
     }
-    let Protocol::Http1 {
-        reuse, pipeline, ..
-    } = spec.protocol;
+    let (reuse, pipeline) = match spec.protocol {
+        Protocol::Http1 {
+            reuse, pipeline, ..
+        } => (reuse, pipeline),
+        Protocol::Http2 { .. } => return check_http2(spec),
+    };
     check_stream(spec, pipeline)?;
     check_think(spec, pipeline)?;
     let problem = match pipeline {
@@ -440,6 +518,32 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         _ => return Ok(()),
     };
     Err(LoadError::Pipeline { problem })
+}
+
+/// Refuses what HTTP/2 does not have, or not yet.
+fn check_http2(spec: &LoadSpec) -> Result<(), LoadError> {
+    let Protocol::Http2 { streams } = spec.protocol else {
+        return Ok(());
+    };
+    let has_proxy = |target: &Target| target.proxy.is_some();
+    let problem = if streams == 0 || streams > MOST_STREAMS {
+        "a connection has 1 to 1,000 streams"
+    } else if spec.most_per_connection.is_some() {
+        "a connection does not end after a number of requests"
+    } else if spec.redirects > 0 || spec.cookies {
+        "redirects are not followed, nor cookies kept"
+    } else if spec.stream.is_some() {
+        "answers are not taken for streams of events"
+    } else if spec.think.is_some() {
+        "users that think are connections of HTTP/1.1"
+    } else if spec.first_byte {
+        "the first byte of an answer is not recorded"
+    } else if spec.targets().any(has_proxy) {
+        "proxies are for HTTP/1.1"
+    } else {
+        return Ok(());
+    };
+    Err(LoadError::Http2 { problem })
 }
 
 /// Refuses what does not go with a browser's ways.
