@@ -1,5 +1,7 @@
 //! The spec, checked and resolved into what the workers need.
 
+mod streams;
+
 use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 
 use deadheat_model::{
@@ -15,7 +17,7 @@ use crate::{
     browser::Browsing,
     http1::{EncodedRequest, Manner},
     http2,
-    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED, MOST_STREAMS},
+    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
     routes::{Place, Routes},
     schedule::{Arrivals, Quota, Taking, Thinking, first_send},
@@ -23,6 +25,8 @@ use crate::{
     template::{Choice, Counter, Lists},
     tunnel,
 };
+
+use streams::{Http2, check_http2};
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
@@ -37,15 +41,6 @@ pub(crate) struct Prepared {
     /// The same as the last one on a connection, if connections have a last one.
     farewell: Option<EncodedRequest>,
     pub(crate) statuses: StatusMap,
-}
-
-/// What HTTP/2 needs.
-#[derive(Debug)]
-pub(crate) struct Http2 {
-    /// Requests on a connection at once.
-    pub(crate) streams: usize,
-    /// Those of the exchanges.
-    requests: Vec<http2::Request>,
 }
 
 /// What all workers share.
@@ -414,31 +409,6 @@ impl Plan {
     }
 }
 
-impl Http2 {
-    fn new(spec: &LoadSpec, targets: &[Target], lists: &Lists) -> Result<Option<Self>, LoadError> {
-        let Protocol::Http2 { streams } = spec.protocol else {
-            return Ok(None);
-        };
-        let request = |(index, exchange): (usize, &Exchange)| {
-            let target = &targets[exchange.target];
-            let is_tls = target.tls.is_some();
-            http2::Request::new(&exchange.request, &target.authority, is_tls, lists)
-                .map_err(|problem| LoadError::BadRequest { index, problem })
-        };
-        let requests = spec.exchanges.iter().enumerate().map(request);
-        Ok(Some(Self {
-            streams: streams as usize,
-            requests: requests.collect::<Result<_, LoadError>>()?,
-        }))
-    }
-
-    /// The length of the longest header block that is known beforehand.
-    pub(crate) fn longest_head(&self) -> usize {
-        let heads = self.requests.iter().map(http2::Request::head_length);
-        heads.max().unwrap_or(0)
-    }
-}
-
 /// A request without what it says of its connection.
 fn without_connection(request: &RequestSpec) -> RequestSpec {
     let mut request = request.clone();
@@ -518,32 +488,6 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         _ => return Ok(()),
     };
     Err(LoadError::Pipeline { problem })
-}
-
-/// Refuses what HTTP/2 does not have, or not yet.
-fn check_http2(spec: &LoadSpec) -> Result<(), LoadError> {
-    let Protocol::Http2 { streams } = spec.protocol else {
-        return Ok(());
-    };
-    let has_proxy = |target: &Target| target.proxy.is_some();
-    let problem = if streams == 0 || streams > MOST_STREAMS {
-        "a connection has 1 to 1,000 streams"
-    } else if spec.most_per_connection.is_some() {
-        "a connection does not end after a number of requests"
-    } else if spec.redirects > 0 || spec.cookies {
-        "redirects are not followed, nor cookies kept"
-    } else if spec.stream.is_some() {
-        "answers are not taken for streams of events"
-    } else if spec.think.is_some() {
-        "users that think are connections of HTTP/1.1"
-    } else if spec.first_byte {
-        "the first byte of an answer is not recorded"
-    } else if spec.targets().any(has_proxy) {
-        "proxies are for HTTP/1.1"
-    } else {
-        return Ok(());
-    };
-    Err(LoadError::Http2 { problem })
 }
 
 /// Refuses what does not go with a browser's ways.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Flight;
+use super::{Dialogue, Flight};
 use crate::{
     http2::{Broken, Client, Event, Phase, Sink},
     plan::Plan,
@@ -46,7 +46,7 @@ pub(crate) struct Multiplex {
     /// The one whose answer has just ended.
     ended: Option<usize>,
     /// Why nothing on the connection can be read any more.
-    pub(super) broken: Option<Broken>,
+    broken: Option<Broken>,
     /// The fewest streams that a server allowed, if that was fewer than there are slots.
     fewest: Option<u32>,
 }
@@ -361,5 +361,93 @@ impl Sink for Answers<'_> {
     fn body(&mut self, slot: usize, data: &[u8]) {
         self.received += data.len() as u64;
         self.examiner(slot).see_body(data);
+    }
+}
+
+/// What only HTTP/2 has. In HTTP/1, nothing of it is there.
+impl Dialogue {
+    /// Takes the next bytes from the connection: how many, what they led to, and how many of them were a body's.
+    #[inline]
+    pub(crate) fn feed_frames(
+        &mut self,
+        bytes: &[u8],
+        plan: &Plan,
+        contents: &mut Contents,
+        examples: &Examples,
+    ) -> (Result<(usize, Came), Broken>, u64) {
+        match &mut self.multiplex {
+            None => (Ok((bytes.len(), Came::More)), 0),
+            Some(multiplex) => multiplex.feed(bytes, plan, contents, examples, &mut self.answer),
+        }
+    }
+
+    /// Puts pieces of bodies behind what is to be written.
+    #[inline]
+    pub(crate) fn fill(&mut self, plan: &Plan) {
+        if let Some(multiplex) = &mut self.multiplex {
+            multiplex.fill(plan);
+        }
+    }
+
+    /// Whether the server has said what it allows.
+    pub(crate) fn is_ready(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_none_or(|one| one.is_ready())
+    }
+
+    /// Whether the server has said anything.
+    pub(crate) fn has_greeted(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.has_greeted())
+    }
+
+    /// Whether requests could be put again.
+    #[inline]
+    pub(crate) fn can_put_again(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.can_put_again())
+    }
+
+    /// Whether nothing more will happen on this connection: the server has said that it goes, or a request was given up.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.is_over())
+    }
+
+    /// Takes out a request that the connection's end has lost, with how much of its answer had come.
+    pub(crate) fn take_lost(&mut self) -> Option<(Flight, Option<Phase>)> {
+        self.multiplex.as_mut()?.take_lost()
+    }
+
+    /// Takes out a request that began at `until` or before. Nothing new is sent on the connection.
+    pub(crate) fn take_late(&mut self, until: u64) -> Option<(Flight, Option<Phase>)> {
+        self.multiplex.as_mut()?.take_late(until)
+    }
+
+    /// Takes out a request that is still to be sent again.
+    pub(crate) fn take_unsent(&mut self) -> Option<Flight> {
+        self.multiplex.as_mut()?.take_unsent()
+    }
+
+    /// What the server said of the connection's end, if it did.
+    pub(crate) fn gone(&self) -> Option<&'static str> {
+        self.multiplex.as_ref()?.gone()
+    }
+
+    /// Why nothing on the connection can be read any more.
+    pub(crate) fn broken(&self) -> Option<Broken> {
+        self.multiplex.as_ref()?.broken
+    }
+
+    /// Whether all that has come is the beginning of something else.
+    pub(crate) fn has_only(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.has_only(is))
+    }
+
+    /// The fewest streams that a server allowed since this was last asked, if that is fewer than were asked for.
+    pub(crate) fn take_fewest(&mut self) -> Option<u32> {
+        self.multiplex.as_mut()?.take_fewest()
     }
 }

@@ -124,11 +124,11 @@ impl Client {
 /// The header block in the payload of HEADERS.
 #[inline]
 fn block_in(header: Header, payload: &[u8]) -> Option<&[u8]> {
-    let (padding, mut block) = match header.has(PADDED) {
-        true => payload
-            .split_first()
-            .map(|(length, rest)| (usize::from(*length), rest))?,
-        false => (0, payload),
+    let (padding, mut block) = if header.has(PADDED) {
+        let (length, rest) = payload.split_first()?;
+        (usize::from(*length), rest)
+    } else {
+        (0, payload)
     };
     if header.has(WITH_PRIORITY) {
         block = block.get(5..)?;

@@ -174,7 +174,7 @@ fn indexed(index: u32) -> Result<Kind, &'static str> {
         8..=14 => Ok(Kind::Status),
         CONTENT_LENGTH => Ok(Kind::Length),
         TRANSFER_ENCODING => Ok(Kind::Connection),
-        1..=STATIC => Ok(Kind::Other),
+        _ if (1..=STATIC).contains(&index) => Ok(Kind::Other),
         _ => Err(NO_ENTRY),
     }
 }

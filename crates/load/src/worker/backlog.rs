@@ -456,13 +456,18 @@ impl Worker<'_> {
         let Some(backlog) = &mut self.backlog else {
             return;
         };
-        if !backlog.waiting.is_empty() {
-            return self.send_waiting(slot);
+        if backlog.waiting.is_empty() {
+            self.enlist(slot);
+        } else {
+            self.send_waiting(slot);
         }
-        if !has_room {
+        // In HTTP/2 it may take another one besides.
+        if let Some(backlog) = &mut self.backlog
+            && !has_room
+            && self.connections[slot].listed
+        {
             backlog.room_since = self.clock.now;
         }
-        self.enlist(slot);
     }
 
     /// Puts a connection behind the others that can take a request.
@@ -532,9 +537,8 @@ impl Worker<'_> {
             backlog.first_counted = backlog.first_counted.min(waiting.intended);
         }
         self.launch(slot, waiting.intended, start);
-        let connection = &self.connections[slot];
         // The others on it have a deadline already.
-        if connection.dialogue.in_flight() == 1 {
+        if self.connections[slot].dialogue.in_flight() == 1 {
             self.begin_answer(slot);
         }
         let connection = &self.connections[slot];

@@ -83,9 +83,8 @@ impl Worker<'_> {
                             broken,
                             phase,
                         } => {
-                            let phase = phase_of(Some(phase));
-                            let fault = fault(broken.kind, phase, Cause::Why(broken.why));
-                            self.lose_stream(slot, flight, fault, end);
+                            let what = (broken.kind, phase_of(Some(phase)));
+                            self.lose_stream(slot, flight, what, broken.why, end);
                         }
                     }
                 }
@@ -142,19 +141,23 @@ impl Worker<'_> {
         }
     }
 
-    /// Counts one request as failed; the connection goes on.
-    fn lose_stream(&mut self, slot: usize, flight: Flight, fault: Fault, end: u64) {
-        let Cause::Why(why) = fault.cause else {
-            return;
-        };
+    /// Counts one request as failed, which has been taken out of its dialogue.
+    fn lose_stream(
+        &mut self,
+        slot: usize,
+        flight: Flight,
+        (kind, phase): (Failure, FailurePhase),
+        why: &'static str,
+        end: u64,
+    ) {
         let connection = &mut self.connections[slot];
         connection.counted_until = end;
         self.recorder
             .ended_on(connection.place.route, flight.started, false);
+        let fault = fault(kind, phase, Cause::Why(why));
+        let detail = || why.to_owned();
         self.recorder
-            .failed(fault, flight.started, Some(flight.exchange), end, || {
-                why.to_owned()
-            });
+            .failed(fault, flight.started, Some(flight.exchange), end, detail);
     }
 
     /// The connection in `slot` is of no use any more: what the server has of requests has failed, the others are sent
@@ -173,8 +176,7 @@ impl Worker<'_> {
         }
         while let Some((flight, phase)) = self.connections[slot].dialogue.take_lost() {
             let phase = phase_of(phase);
-            let fault = fault(kind(phase), phase, Cause::Why(why));
-            self.lose_stream(slot, flight, fault, end);
+            self.lose_stream(slot, flight, (kind(phase), phase), why, end);
         }
         self.end_connection(slot, end);
     }
@@ -219,10 +221,9 @@ impl Worker<'_> {
         if connection.answered == 0 && !connection.dialogue.is_idle() {
             connection.refusals += 1;
             if connection.refusals >= MOST_IN_VAIN {
-                let phase = FailurePhase::FirstByte;
-                let fault = fault(Failure::ClosedEarly, phase, Cause::Why(why));
+                let what = (Failure::ClosedEarly, FailurePhase::FirstByte);
                 while let Some(flight) = self.connections[slot].dialogue.take_unsent() {
-                    self.lose_stream(slot, flight, fault, end);
+                    self.lose_stream(slot, flight, what, why, end);
                 }
             }
         }
@@ -277,8 +278,8 @@ impl Worker<'_> {
         }
         let until = end.saturating_sub(self.bounds.request);
         while let Some((flight, phase)) = self.connections[slot].dialogue.take_late(until) {
-            let fault = fault(Failure::Timeout, phase_of(phase), Cause::Why(LATE));
-            self.lose_stream(slot, flight, fault, end);
+            let what = (Failure::Timeout, phase_of(phase));
+            self.lose_stream(slot, flight, what, LATE, end);
         }
         let connection = &self.connections[slot];
         let next = connection.dialogue.oldest().map_or(NEVER, |oldest| {

@@ -4,12 +4,8 @@
 use std::{thread, time::Duration};
 
 use deadheat_model::{Failure, Observation, StopRule, load::RequestSpec};
-use deadheat_testkit::{
-    OracleServer, Turn,
-    answers::{hello, send},
-    http2::{
-        END_HEADERS, END_STREAM, Peer, RawHttp2, answer, frame, goaway, head, kind, number, setting,
-    },
+use deadheat_testkit::http2::{
+    END_HEADERS, END_STREAM, Peer, RawHttp2, answer, frame, goaway, head, kind, number, setting,
 };
 
 use super::over_http2;
@@ -528,16 +524,6 @@ fn each_kind_of_wrong_server_is_a_failure_by_its_name() {
             scope.spawn(move || part.iter().for_each(check));
         }
     });
-}
-
-#[test]
-fn a_server_of_http1_is_told_from_one_of_http2() {
-    let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
-    let spec = over_http2(count(server.address(), 1, 2), 2);
-    let seen = run(&spec);
-    assert_eq!(seen.total.failed.total(), 2);
-    let cause = &seen.failures[0].cause;
-    assert!(cause.contains("HTTP/2"), "{cause}");
 }
 
 /// What follows an answer is not lost on the way to the next request.

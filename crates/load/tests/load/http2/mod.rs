@@ -14,7 +14,7 @@ use deadheat_model::{
     load::{Body, Protocol, RequestSpec},
 };
 use deadheat_testkit::{
-    Authority, Listen, Turn,
+    Authority, Listen, OracleServer, Turn,
     answers::{hello, send},
     http2::{self, END_STREAM, RawHttp2, kind},
 };
@@ -230,6 +230,16 @@ fn a_server_that_does_not_agree_is_refused_with_what_it_offers() {
         assert!(cause.contains(why), "{cause} instead of {why}");
         assert_eq!(server.seen_at_rest().requests, 0);
     }
+}
+
+#[test]
+fn a_server_of_http1_is_told_from_one_of_http2() {
+    let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
+    let spec = over_http2(count(server.address(), 1, 2), 2);
+    let seen = run(&spec);
+    assert_eq!(seen.total.failed.total(), 2);
+    let cause = &seen.failures[0].cause;
+    assert!(cause.contains("HTTP/2"), "{cause}");
 }
 
 #[test]
