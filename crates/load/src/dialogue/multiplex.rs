@@ -133,10 +133,10 @@ impl Multiplex {
         self.take_where(|this, index| this.client.phase(index).is_some())
     }
 
-    /// Takes out a request that began at this time or before. Nothing new is sent on the connection.
+    /// Takes out a request that began at this time or before. Nothing new is sent on the connection, if it was on it.
     pub(super) fn take_late(&mut self, until: u64) -> Option<(Flight, Option<Phase>)> {
         let late = self.take_where(|this, index| this.slots[index].flight.started <= until);
-        if late.is_some() {
+        if let Some((_, Some(_))) = late {
             self.client.drain();
         }
         late

@@ -7,7 +7,6 @@ use super::{
         LAST_STREAM, MOST_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
         WINDOW_UPDATE,
     },
-    headers::finish_block,
     hpack,
     sending::{FIRST_WINDOW, Sending},
     stream::{Phase, Stream, Streams},
@@ -247,7 +246,7 @@ impl Client {
         }
         let send_left = write(out);
         let ends = if send_left == 0 { END_STREAM } else { 0 };
-        finish_block(out, from, id, ends);
+        frame::finish_block(out, from, id, ends);
         let stream = Stream {
             id,
             phase: Phase::Head,

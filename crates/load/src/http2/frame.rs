@@ -77,7 +77,36 @@ pub(super) fn write(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut 
     out.extend_from_slice(payload);
 }
 
-/// A number of 31 bits at the start of a payload.
+/// Makes frames of the header block that was appended behind room for a frame's header at `from`.
+#[inline]
+pub(super) fn finish_block(out: &mut Vec<u8>, from: usize, stream: u32, ends: u8) {
+    let length = out.len() - from - HEADER;
+    let header = |kind, flags, length| Header {
+        length,
+        kind,
+        flags,
+        stream,
+    };
+    if length <= MOST_PAYLOAD {
+        let header = header(HEADERS, ends | END_HEADERS, length).bytes();
+        out[from..from + HEADER].copy_from_slice(&header);
+        return;
+    }
+    let block = out.split_off(from + HEADER);
+    out.truncate(from);
+    let mut pieces = block.chunks(MOST_PAYLOAD).peekable();
+    let (mut kind, mut flags) = (HEADERS, ends);
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            flags |= END_HEADERS;
+        }
+        out.extend_from_slice(&header(kind, flags, piece.len()).bytes());
+        out.extend_from_slice(piece);
+        (kind, flags) = (CONTINUATION, 0);
+    }
+}
+
+/// A number of 32 bits at the start of a payload.
 #[inline]
 pub(super) fn number(payload: &[u8]) -> Option<u32> {
     payload.first_chunk().copied().map(u32::from_be_bytes)

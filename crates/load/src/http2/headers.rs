@@ -1,14 +1,11 @@
-//! Header blocks: heads of answers, interim ones and trailers, in one frame or several; and those of requests.
+//! Header blocks: heads of answers, interim ones and trailers, in one frame or several.
 
 use deadheat_model::Failure;
 
 use super::{
     Broken,
     client::{Block, Client, Event, MOST_HEADERS, PROGRESS, Sink},
-    frame::{
-        CONTINUATION, END_HEADERS, END_STREAM, HEADER, HEADERS, Header, MOST_PAYLOAD, PADDED,
-        WITH_PRIORITY,
-    },
+    frame::{END_HEADERS, END_STREAM, Header, PADDED, WITH_PRIORITY},
     hpack,
     stream::Phase,
 };
@@ -134,33 +131,4 @@ fn block_in(header: Header, payload: &[u8]) -> Option<&[u8]> {
         block = block.get(5..)?;
     }
     block.get(..block.len().checked_sub(padding)?)
-}
-
-/// Makes frames of the header block that was appended behind room for a frame's header at `from`.
-#[inline]
-pub(super) fn finish_block(out: &mut Vec<u8>, from: usize, stream: u32, ends: u8) {
-    let length = out.len() - from - HEADER;
-    let header = |kind, flags, length| Header {
-        length,
-        kind,
-        flags,
-        stream,
-    };
-    if length <= MOST_PAYLOAD {
-        let header = header(HEADERS, ends | END_HEADERS, length).bytes();
-        out[from..from + HEADER].copy_from_slice(&header);
-        return;
-    }
-    let block = out.split_off(from + HEADER);
-    out.truncate(from);
-    let mut pieces = block.chunks(MOST_PAYLOAD).peekable();
-    let (mut kind, mut flags) = (HEADERS, ends);
-    while let Some(piece) = pieces.next() {
-        if pieces.peek().is_none() {
-            flags |= END_HEADERS;
-        }
-        out.extend_from_slice(&header(kind, flags, piece.len()).bytes());
-        out.extend_from_slice(piece);
-        (kind, flags) = (CONTINUATION, 0);
-    }
 }

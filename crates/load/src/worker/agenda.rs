@@ -99,8 +99,10 @@ impl Worker<'_> {
             self.ready(slot)
         } else {
             self.send_again(slot);
-            // In HTTP/2 there may be room for more.
-            self.note_drained(slot);
+            if self.connections[slot].dialogue.is_multiplexed() {
+                // There may be room for more.
+                self.note_drained(slot);
+            }
         }
     }
 
