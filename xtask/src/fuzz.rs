@@ -11,7 +11,7 @@ use std::{
 use crate::steps::{Steps, cargo, root};
 
 /// The targets of `fuzz/`.
-const TARGETS: [&str; 4] = ["head", "chunked", "answer", "import"];
+const TARGETS: [&str; 5] = ["head", "chunked", "answer", "http2", "import"];
 
 /// What makes the compiler tell libFuzzer which branches and comparisons an input led to
 /// (<https://clang.llvm.org/docs/SanitizerCoverage.html>).

@@ -26,6 +26,8 @@ pub(crate) enum State {
     Tunnelling,
     /// Agreeing on TLS.
     Handshaking,
+    /// HTTP/2: the server has still to say what it allows.
+    Greeting,
     /// Connected: requests are on their way, or one may be sent.
     Open,
 }
@@ -75,6 +77,8 @@ pub(crate) struct Connection {
     pub(crate) need: Need,
     /// Whether it stands on the worker's agenda.
     pub(crate) on_agenda: bool,
+    /// Whether something is to be written at its turn, after what it needs.
+    pub(crate) flushes: bool,
     /// Attempts in a row from which no answer came: failed connects, and connections that could not be written to.
     pub(crate) refusals: u32,
     /// When the connection was begun.
@@ -132,6 +136,7 @@ impl Connection {
             dialogue,
             need: Need::Nothing,
             on_agenda: false,
+            flushes: false,
             refusals: 0,
             dialled: 0,
             handshake_begun: 0,
@@ -248,6 +253,9 @@ impl Connection {
     /// Writes what is to be sent, as far as that goes without waiting: how many bytes, and whether that is all.
     #[inline]
     pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<Written, Errno>) {
+        if self.dialogue.is_multiplexed() {
+            return self.write_frames(plan);
+        }
         let Some(socket) = self.socket.as_ref() else {
             return (0, Err(Errno::NOTCONN));
         };
@@ -278,6 +286,44 @@ impl Connection {
         (count, result)
     }
 
+    /// The same in HTTP/2, where bodies are put behind what has been written piece by piece.
+    fn write_frames(&mut self, plan: &Plan) -> (usize, Result<Written, Errno>) {
+        let Some(socket) = self.socket.as_ref() else {
+            return (0, Err(Errno::NOTCONN));
+        };
+        let mut count = 0;
+        loop {
+            // What TLS holds goes first, so that it never holds much.
+            let flushed = self.tls.as_mut().map_or(Ok(true), |tls| tls.flush(socket));
+            match flushed {
+                Ok(true) => {}
+                Ok(false) => return (count, Ok(Written::Full)),
+                Err(error) => return (count, Err(error)),
+            }
+            self.dialogue.fill(plan);
+            let bytes = self.dialogue.unwritten(plan);
+            if bytes.is_empty() {
+                return (count, Ok(Written::All));
+            }
+            if count >= WRITTEN_AT_A_TIME {
+                return (count, Ok(Written::Some));
+            }
+            let written = match &mut self.tls {
+                Some(tls) => {
+                    tls.put(bytes);
+                    bytes.len()
+                }
+                None => match socket::write(socket, bytes) {
+                    Ok(written) => written,
+                    Err(Errno::AGAIN) => return (count, Ok(Written::Full)),
+                    Err(error) => return (count, Err(error)),
+                },
+            };
+            self.dialogue.wrote(written);
+            count += written;
+        }
+    }
+
     /// Sends what TLS has to send; whether that is all.
     pub(crate) fn flush(&mut self) -> Result<bool, Errno> {
         match (&mut self.tls, &self.socket) {
@@ -286,9 +332,21 @@ impl Connection {
         }
     }
 
+    /// HTTP/2 over TLS: why the server does not speak it, if it does not.
+    pub(crate) fn disagrees(&self) -> Option<&'static str> {
+        let tls = self.tls.as_ref()?;
+        self.dialogue.is_multiplexed().then(|| tls.not_http2())?
+    }
+
     /// Whether requests can be sent on it.
     pub(crate) fn is_open(&self) -> bool {
         self.state == State::Open
+    }
+
+    /// Whether what is said on it is HTTP.
+    #[inline]
+    pub(crate) fn is_talking(&self) -> bool {
+        matches!(self.state, State::Greeting | State::Open)
     }
 
     /// Whether there is a connection that was made.

@@ -69,6 +69,12 @@ pub enum LoadError {
         /// Why not.
         problem: String,
     },
+    /// HTTP/2 cannot be spoken as it is asked for.
+    #[error("HTTP/2 cannot be spoken like this: {problem}")]
+    Http2 {
+        /// Why not, and what to do.
+        problem: &'static str,
+    },
     /// Answers cannot be taken for streams.
     #[error("answers cannot be taken for streams of events: {problem}")]
     Stream {

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! run, Session → Plan (checked spec, encoded requests, quota) → Crew (threads) → Worker (event loop) × CPUs
-//!          Worker: Connection → Dialogue → http1::AnswerReader → verify::Examiner → Recorder
+//!          Worker: Connection → Dialogue → http1::AnswerReader or http2::Client → verify::Examiner → Recorder
 //! ```
 //!
 //! A [`Session`] loads in slices and holds its connections in between; [`run`] is one slice with the spec's own end.
 //!
-//! Schedule, stop rule and protocol are values: `schedule` turns the first two into instants and a quota, `http1`
-//! is the only module that knows the bytes of the third, and there is one loop.
+//! Schedule, stop rule and protocol are values: `schedule` turns the first two into instants and a quota, `http1` and
+//! `http2` are the only modules that know the bytes of the third, and there is one loop.
 
 #![forbid(unsafe_code)]
 
@@ -19,6 +19,7 @@ mod deadlines;
 mod dialogue;
 mod error;
 mod http1;
+mod http2;
 pub mod limits;
 mod plan;
 mod poller;
@@ -40,7 +41,10 @@ mod worker;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing {
-    pub use crate::http1::fuzzing::{answer, chunked, head};
+    pub use crate::{
+        http1::fuzzing::{answer, chunked, head},
+        http2::fuzzing::conversation,
+    };
 }
 
 use std::{sync::atomic::AtomicBool, thread};

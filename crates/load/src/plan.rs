@@ -1,12 +1,14 @@
 //! The spec, checked and resolved into what the workers need.
 
+mod streams;
+
 use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, LoadSpec, Protocol, REDIRECTS, RequestSpec, Reuse, Schedule,
-        Share, Stage, StatusSet, StopRule, Stream, Target, Think, Timeouts,
+        Arrivals as Kind, Exchange, HttpVersion, LoadSpec, Protocol, REDIRECTS, RequestSpec, Reuse,
+        Schedule, Share, Stage, StatusSet, StopRule, Stream, Target, Think, Timeouts,
     },
 };
 
@@ -14,6 +16,7 @@ use crate::{
     LoadError,
     browser::Browsing,
     http1::{EncodedRequest, Manner},
+    http2,
     limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
     random,
     routes::{Place, Routes},
@@ -22,6 +25,8 @@ use crate::{
     template::{Choice, Counter, Lists},
     tunnel,
 };
+
+use streams::{Http2, check_http2};
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
@@ -45,6 +50,8 @@ pub(crate) struct Plan {
     /// Where connections lead.
     pub(crate) routes: Routes,
     pub(crate) exchanges: Vec<Prepared>,
+    /// HTTP/2, if that is spoken.
+    pub(crate) http2: Option<Http2>,
     /// Requests on a connection at most.
     pub(crate) most_per_connection: u64,
     /// Requests on a connection before the first of them is answered.
@@ -101,11 +108,15 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(spec: &LoadSpec) -> Result<Self, LoadError> {
         check_bounds(spec)?;
-        let Protocol::Http1 {
-            version,
-            reuse,
-            pipeline,
-        } = spec.protocol;
+        // Requests of HTTP/2 keep to the rules of HTTP/1.1's, and to more.
+        let (version, reuse, pipeline) = match spec.protocol {
+            Protocol::Http1 {
+                version,
+                reuse,
+                pipeline,
+            } => (version, reuse, pipeline),
+            Protocol::Http2 { .. } => (HttpVersion::Http11, Reuse::KeepAlive, 1),
+        };
         let routes = Routes::new(spec)?;
         let targets: Vec<Target> = spec.targets().cloned().collect();
         let lists = Lists::new(&spec.lists);
@@ -147,6 +158,7 @@ impl Plan {
         };
         let exchanges = spec.exchanges.iter().enumerate().map(prepare);
         let exchanges: Vec<Prepared> = exchanges.collect::<Result<_, LoadError>>()?;
+        let http2 = Http2::new(spec, &targets, &lists)?;
         if pipeline > 1
             && exchanges
                 .iter()
@@ -201,6 +213,7 @@ impl Plan {
             targets,
             routes,
             exchanges,
+            http2,
             most_per_connection: spec
                 .most_per_connection
                 .map_or(u64::MAX, |most| most.get().into()),
@@ -257,6 +270,42 @@ impl Plan {
         }
     }
 
+    /// The request of an exchange in HTTP/2.
+    #[inline]
+    pub(crate) fn streamed(&self, exchange: u32) -> &http2::Request {
+        match &self.http2 {
+            Some(http2) => &http2.requests[exchange as usize],
+            None => unreachable!("only dialogues in HTTP/2 ask for it"),
+        }
+    }
+
+    /// Appends its header block to `block`, and puts a body from a template into `own`: the body's length.
+    #[inline]
+    pub(crate) fn stream_out(
+        &self,
+        exchange: u32,
+        block: &mut Vec<u8>,
+        own: &mut Vec<u8>,
+    ) -> usize {
+        let request = self.streamed(exchange);
+        request.append(|| self.choice(), &self.lists, block, own)
+    }
+
+    /// What the next request from a template is filled with.
+    fn choice(&self) -> Choice {
+        Choice {
+            count: self.share.number(self.counter.next()),
+            seed: self.seed,
+        }
+    }
+
+    /// Requests on a connection at once.
+    pub(crate) fn depth(&self) -> usize {
+        self.http2
+            .as_ref()
+            .map_or(self.pipeline, |http2| http2.streams)
+    }
+
     /// Appends the bytes of such a request.
     #[inline]
     pub(crate) fn compose(
@@ -266,12 +315,8 @@ impl Plan {
         scratch: &mut Vec<u8>,
         out: &mut Vec<u8>,
     ) {
-        let choice = || Choice {
-            count: self.share.number(self.counter.next()),
-            seed: self.seed,
-        };
         let request = self.request(exchange, is_last);
-        request.append(choice, &self.lists, scratch, out);
+        request.append(|| self.choice(), &self.lists, scratch, out);
     }
 
     /// The intended starts of an open loop in slice `slice` of a session, whose guard has the first stage's first rate.
@@ -415,9 +460,12 @@ fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
             return Err(LoadError::ZeroTimeout { which });
         }
     }
-    let Protocol::Http1 {
-        reuse, pipeline, ..
-    } = spec.protocol;
+    let (reuse, pipeline) = match spec.protocol {
+        Protocol::Http1 {
+            reuse, pipeline, ..
+        } => (reuse, pipeline),
+        Protocol::Http2 { .. } => return check_http2(spec),
+    };
     check_stream(spec, pipeline)?;
     check_think(spec, pipeline)?;
     let problem = match pipeline {

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 
 use deadheat_model::{
     LoadSpec,
-    load::{Endpoint, Exchange, Target},
+    load::{Endpoint, Exchange, Protocol, Target},
 };
 
 use crate::{
@@ -68,12 +68,13 @@ impl Routes {
             cycle: Vec::new(),
             targets: Vec::new(),
         };
+        let is_http2 = matches!(spec.protocol, Protocol::Http2 { .. });
         let mut weights = Vec::new();
         for (target, about) in spec.targets().enumerate() {
             let own = (0u32..).zip(&spec.exchanges);
             let own: Vec<(u32, &Exchange)> = own.filter(|(_, one)| one.target == target).collect();
             weights.push(own.iter().map(|(_, one)| u64::from(one.weight)).sum());
-            routes.add(target, about, &own)?;
+            routes.add(target, about, &own, is_http2)?;
         }
         let problem = |problem: String| Err(LoadError::Routes { problem });
         if let Some(lost) = spec
@@ -117,6 +118,7 @@ impl Routes {
         target: usize,
         about: &Target,
         exchanges: &[(u32, &Exchange)],
+        is_http2: bool,
     ) -> Result<(), LoadError> {
         let (turn, route) = (self.cycle.len(), self.all.len());
         self.cycle.extend(cycle(exchanges)?);
@@ -126,8 +128,10 @@ impl Routes {
                 peer: peer(&endpoint)?,
             });
         }
+        let tls = about.tls.as_ref();
+        let tls = tls.map(|tls| tls::Client::new(tls, is_http2));
         self.goals.push(Goal {
-            tls: about.tls.as_ref().map(tls::Client::new).transpose()?,
+            tls: tls.transpose()?,
             tunnel: script(about)?,
             turns: turn..self.cycle.len(),
             routes: route..self.all.len(),

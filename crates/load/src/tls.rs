@@ -29,6 +29,10 @@ use self::sessions::Sessions;
 pub use self::trust::any_certificate;
 use crate::{LoadError, socket};
 
+/// Names of protocols (RFC 7301 §6, RFC 9113 §3.1).
+const HTTP1: &[u8] = b"http/1.1";
+const HTTP2: &[u8] = b"h2";
+
 fn problem(problem: impl Into<String>) -> LoadError {
     LoadError::Tls {
         problem: problem.into(),
@@ -44,7 +48,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// Reads certificates and keys; asks the system for its authorities where they are wanted.
-    pub(crate) fn new(tls: &Tls) -> Result<Self, LoadError> {
+    pub(crate) fn new(tls: &Tls, is_http2: bool) -> Result<Self, LoadError> {
         let name = ServerName::try_from(tls.server_name.clone()).map_err(|_| {
             problem(format!(
                 "{:?} is neither a DNS name nor an IP address: name the server (--server-name)",
@@ -67,7 +71,13 @@ impl Client {
         };
         // Each worker remembers sessions of its own.
         config.resumption = Resumption::disabled();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        // A server that does not speak HTTP/2 is asked what it speaks instead, so that it can be named.
+        let offered = if is_http2 {
+            &[HTTP2, HTTP1][..]
+        } else {
+            &[HTTP1]
+        };
+        config.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
         Ok(Self {
             config: Arc::new(config),
             name,
@@ -224,7 +234,7 @@ fn of_alert(alert: AlertDescription) -> &'static str {
         }
         Alert::AccessDenied => "TLS alert access_denied: the server denies this client access",
         Alert::NoApplicationProtocol => {
-            "TLS alert no_application_protocol: the server does not offer HTTP/1.1 over TLS"
+            "TLS alert no_application_protocol: the server does not offer this version of HTTP over TLS"
         }
         Alert::InternalError => "TLS alert internal_error: something failed inside the server",
         Alert::UserCanceled => "TLS alert user_canceled: the server broke off the handshake",
@@ -261,6 +271,18 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
+    }
+
+    /// Why HTTP/2 has not been agreed on, if it has not.
+    pub(crate) fn not_http2(&self) -> Option<&'static str> {
+        match self.connection.alpn_protocol() {
+            Some(HTTP2) => None,
+            Some(HTTP1) => Some("the server does not agree to HTTP/2: it offers HTTP/1.1 (ALPN)"),
+            Some(_) => {
+                Some("the server does not agree to HTTP/2: it offers another protocol (ALPN)")
+            }
+            None => Some("the server does not agree to HTTP/2: it offers no protocol (ALPN)"),
+        }
     }
 
     /// Whether the peer has said that nothing follows (`close_notify`).

@@ -63,6 +63,10 @@ failures! {
     BadFraming = "bad-framing", "the answer's length headers contradict each other, or a chunk is malformed";
     /// Bytes came that no request asked for.
     ExtraBytes = "extra-bytes", "bytes came after the answer that no request had asked for";
+    /// HTTP/2: the server broke a rule that holds for the whole connection, or asked for too much work.
+    Http2 = "http2", "the server broke the rules of HTTP/2";
+    /// HTTP/2: the server gave up the request (RST_STREAM).
+    StreamReset = "stream-reset", "the server reset the request's stream";
     /// The status is not the expected one.
     WrongStatus = "wrong-status", "the answer's status is not the expected one";
     /// The body's length is not the expected one.
@@ -81,6 +85,7 @@ impl Failure {
             Failure::BadHead
                 | Failure::BadFraming
                 | Failure::ExtraBytes
+                | Failure::Http2
                 | Failure::WrongStatus
                 | Failure::WrongLength
                 | Failure::WrongContent

@@ -517,9 +517,14 @@ pub struct Observation {
     pub tls: Option<TlsSeen>,
     /// Answers that each connection carried, over the whole load.
     pub answers_per_connection: CountHistogram,
-    /// Requests that were sent again on another connection, because the server had announced with an answer before
-    /// theirs that it would close (pipelining alone; RFC 9112 §9.3.2). They are one request in all counts.
+    /// Requests that were sent again on another connection, because the server had announced that it would close before
+    /// it had looked at them: with an answer before theirs (pipelining; RFC 9112 §9.3.2), or with GOAWAY (HTTP/2; RFC 9113
+    /// §6.8). They are one request in all counts.
     pub resent: u64,
+    /// The fewest requests at once that a server of HTTP/2 allowed on a connection (SETTINGS_MAX_CONCURRENT_STREAMS).
+    /// `None`: never fewer than were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewest_streams: Option<u32>,
     /// What became of cookies, over the whole load; `None`: none are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cookies: Option<CookiesSeen>,
@@ -666,6 +671,8 @@ impl Observation {
         self.answers_per_connection
             .merge(&other.answers_per_connection);
         self.resent += other.resent;
+        let fewest = self.fewest_streams.into_iter().chain(other.fewest_streams);
+        self.fewest_streams = fewest.min();
         if let Some(more) = &other.cookies {
             self.cookies.get_or_insert_default().merge(more);
         }

@@ -6,6 +6,7 @@ mod backlog;
 mod conversation;
 pub mod documents;
 pub mod faults;
+pub mod http2;
 pub mod judge;
 mod lacking;
 pub mod latency;

@@ -13,7 +13,9 @@ use crate::{
     values::one_of,
 };
 use clap::{Args, ValueEnum};
-use deadheat_load::limits::{MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS, MOST_THREADS};
+use deadheat_load::limits::{
+    MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS, MOST_STREAMS, MOST_THREADS,
+};
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 
 use super::{
@@ -178,6 +180,17 @@ pub(crate) struct RequestArgs {
     /// A new connection for each request
     #[arg(long)]
     pub(crate) no_keepalive: bool,
+    /// Speak HTTP/2 over TLS (https://); a server that does not agree is refused
+    #[arg(long, hide_short_help = true)]
+    pub(crate) http2: bool,
+    /// Speak HTTP/2 without TLS (http://, h2c), knowing that the server does
+    #[arg(long, hide_short_help = true)]
+    pub(crate) http2_prior_knowledge: bool,
+    /// HTTP/2: requests at once on each connection [default: 1]
+    ///
+    /// In flight are --connections times this.
+    #[arg(short = 'm', long, value_name = "N", value_parser = whole::<1, MOST_STREAMS>, hide_short_help = true)]
+    pub(crate) streams: Option<u32>,
     /// Requests sent on a connection before the first is answered [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::<1, MOST_PIPELINED>, hide_short_help = true)]
     pub(crate) pipeline: Option<u32>,

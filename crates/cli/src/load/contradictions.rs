@@ -25,6 +25,7 @@ const CONTENTS: &[&str] = &[
     "--expect-json",
 ];
 const ENDS: &[&str] = &["--duration", "--requests", "--until-interrupted"];
+const HTTP2: &[&str] = &["--http2", "--http2-prior-knowledge"];
 const RATES: &[&str] = &["--rate", "--stage"];
 const OF_TLS: &[&str] = &[
     "--cacert",
@@ -103,6 +104,86 @@ const EXCLUDE: &[Row] = &[
         &["--pipeline"],
         &["--http1.0"],
         "HTTP/1.0 has no pipelining, so use only one of them",
+    ),
+    (
+        &["--http2"],
+        &["--http2-prior-knowledge"],
+        "one is for https://, the other for http://, so use only one of them",
+    ),
+    (
+        &["--http2"],
+        &["http://"],
+        "HTTP/2 is agreed on in TLS. Use --http2-prior-knowledge for a server that speaks it on an http:// port",
+    ),
+    (
+        &["--http2-prior-knowledge"],
+        &["https://"],
+        "over TLS both sides agree on HTTP/2. Use --http2",
+    ),
+    (
+        HTTP2,
+        &["--http1.0"],
+        "a connection speaks one version of HTTP, so use only one of them",
+    ),
+    (
+        HTTP2,
+        &["--pipeline"],
+        "HTTP/2 has streams instead of pipelining. Use --streams",
+    ),
+    (
+        HTTP2,
+        &[
+            "--no-keepalive",
+            "--most-requests-per-connection",
+            "--header 'Connection: …'",
+        ],
+        "HTTP/2 has no Connection header, and its connections last. Use only one of them",
+    ),
+    (
+        HTTP2,
+        &["--chunked"],
+        "HTTP/2 has no chunks: its frames need no length beforehand. Omit --chunked",
+    ),
+    (
+        HTTP2,
+        &["--header 'Expect: 100-continue'"],
+        "in HTTP/2 flow control holds a body back, and this is for HTTP/1.1 only. Use only one of them",
+    ),
+    (
+        HTTP2,
+        &[
+            "--header 'Transfer-Encoding: …'",
+            "--header 'Upgrade: …'",
+            "--header 'Keep-Alive: …'",
+            "--header 'Proxy-Connection: …'",
+        ],
+        "HTTP/2 forbids this header (RFC 9113 §8.2.2). Omit it",
+    ),
+    (
+        HTTP2,
+        &["--follow-redirects", "--cookies"],
+        "redirects and cookies are supported with HTTP/1.1 only, because of an HTTP/2 answer's headers only its status \
+         and length are read. Use only one of them",
+    ),
+    (
+        HTTP2,
+        &["--stream"],
+        "streams of events are supported with HTTP/1.1 only, so use only one of them",
+    ),
+    (
+        HTTP2,
+        &["--first-byte"],
+        "the first byte is recorded with HTTP/1.1 only, so use only one of them",
+    ),
+    (
+        HTTP2,
+        &["--think"],
+        "a user that thinks is a connection of HTTP/1.1, so use only one of them",
+    ),
+    (
+        HTTP2,
+        &["--proxy"],
+        "proxies are supported with HTTP/1.1 only, so use only one of them",
     ),
     (
         &["--most-requests-per-connection"],
@@ -327,6 +408,11 @@ const NEED: &[Row] = &[
         "this delays a body: set one with --body, --body-file or --form",
     ),
     (
+        &["--streams"],
+        HTTP2,
+        "this is for HTTP/2: add --http2 (https://) or --http2-prior-knowledge (http://)",
+    ),
+    (
         &["--stream-events"],
         &["--stream"],
         "events are not defined: add --stream sse, --stream lines or --stream chunks",
@@ -415,6 +501,7 @@ fn is_special(name: &str, args: &LoadArgs, origins: &[Origin]) -> Option<bool> {
     let expected = args.answer.expect_status.as_ref();
     Some(match name {
         "https://" => origins.iter().any(|origin| origin.tls),
+        "http://" => origins.iter().any(|origin| !origin.tls),
         "--urls with several origins" => origins.len() > 1,
         // A depth of 1 is no pipelining.
         "--pipeline" => request.pipeline.is_some_and(|depth| depth > 1),

@@ -69,6 +69,21 @@ fn contradictions_are_refused_with_both_names() {
         "--unix-socket /x | -6",
         "--unix-socket /x | --source ::1",
         "--insecure | --cacert x",
+        "--http2 | --http2-prior-knowledge",
+        "--http2 | --http1.0",
+        "--http2 | --pipeline 2",
+        "--http2 | --no-keepalive",
+        "--http2 | --most-requests-per-connection 5",
+        "--http2 | --header connection:close",
+        "--http2 | --header upgrade:h2c",
+        "--http2 -b x | --chunked",
+        "--http2 -b x | --header Expect:100-continue",
+        "--http2 | --follow-redirects",
+        "--http2 | --cookies",
+        "--http2 | --stream sse",
+        "--http2 | --first-byte",
+        "--http2 | --think 1s",
+        "--http2 | --proxy socks5://h:1",
     ];
     for case in cases {
         let (one, other) = case.split_once(" | ").unwrap();
@@ -88,6 +103,9 @@ fn contradictions_are_refused_with_both_names() {
             "--follow-redirects -b x -H Expect:100-continue",
             "sent again",
         ),
+        ("http://h/ --http2", "Use --http2-prior-knowledge"),
+        ("https://h/ --http2-prior-knowledge", "Use --http2"),
+        ("-m 5", "add --http2"),
         ("--cookies -H cookie:a=b", "set the Cookie header"),
         ("--cookies --proxy http://p:1", "sent whole URLs"),
         ("--follow-redirects --proxy http://p:1", "sent whole URLs"),
@@ -192,6 +210,8 @@ fn what_fits_passes() {
         "https://h/ --follow-redirects --cookies --proxy http://p:1",
         "--body-file a --body-file b --body-file -",
         "--urls x --chunked --body-file -",
+        "http://h/ --http2-prior-knowledge -m 5 --rate 5 --template -b x",
+        "https://h/ --http2 --streams 5 --insecure --find-rate p99<5ms",
         "--unix-socket /x --expect-contains x --check-every 10",
     ] {
         assert_eq!(checked(line), Ok(()), "{line}");
@@ -212,6 +232,7 @@ fn the_tables_name_options_that_there_are() {
     for name in rows.flat_map(|(options, others, _)| options.iter().chain(*others)) {
         let option = name.split_whitespace().next().unwrap();
         let is_known = options.iter().any(|known| known == option);
-        assert!(is_known || *name == "https://", "{name}");
+        let is_scheme = ["http://", "https://"].contains(name);
+        assert!(is_known || is_scheme, "{name}");
     }
 }

@@ -165,6 +165,11 @@ pub(crate) fn exchanges(
 
 /// How requests travel.
 pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
+    if args.http2 || args.http2_prior_knowledge {
+        return Protocol::Http2 {
+            streams: args.streams.unwrap_or(1),
+        };
+    }
     Protocol::Http1 {
         version: if args.http1_0 {
             HttpVersion::Http10

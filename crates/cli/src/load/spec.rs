@@ -280,6 +280,9 @@ mod tests {
             protocol("--pipeline 16"),
             http1(HttpVersion::Http11, keep, 16)
         );
+        let http2 = |streams| Protocol::Http2 { streams };
+        assert_eq!(protocol("--http2-prior-knowledge"), http2(1));
+        assert_eq!(protocol("--http2-prior-knowledge -m 16"), http2(16));
     }
 
     #[test]

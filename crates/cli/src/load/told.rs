@@ -127,7 +127,7 @@ fn for_tls(record: &LoadRecord, cause: &str) -> &'static str {
             | "certificate_unknown"
             | "unknown_ca"
             | "access_denied" => "; is --cert the certificate that the server expects?",
-            "no_application_protocol" => "; Deadheat speaks no other protocol",
+            "no_application_protocol" => "; HTTP/1.1 is spoken without --http2, HTTP/2 with it",
             _ => "; the server's log may say more",
         };
     }

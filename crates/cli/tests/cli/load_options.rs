@@ -5,6 +5,7 @@ use std::fs;
 use deadheat_testkit::{
     Authority, Listen, Of, OracleServer, TlsServer, Turn,
     answers::{hello, send, sized},
+    http2::{self, RawHttp2},
 };
 use serde_json::Value;
 
@@ -130,6 +131,32 @@ fn connections_are_used_as_asked() {
         );
         assert!(seen.first.iter().all(|request| request.version == version));
     }
+}
+
+#[test]
+fn http2_has_streams_on_each_connection_and_the_report_says_so() {
+    let server = RawHttp2::start(|peer| {
+        peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
+        while let Some(stream) = peer.request() {
+            peer.send(&http2::answer(stream, b"hello"));
+        }
+    })
+    .unwrap();
+    let url = format!("http://{}/", server.address());
+    let args = ["--http2-prior-knowledge", "-c", "2", "-m", "4", "-n", "80"];
+    let loading = Loading::new();
+    let args = [&args[..], &["--expect-body", "hello"]].concat();
+    let ended = loading.run(&url, &args).exits(0);
+    for said in [
+        "2 connections × 4 streams (8 requests in flight)",
+        "HTTP/2 with prior knowledge (h2c)",
+        "80 valid answers",
+    ] {
+        let text = ended.to_string();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(said), "{said}: {ended}");
+    }
+    assert_eq!((server.requests(), server.connections()), (80, 2));
 }
 
 #[test]

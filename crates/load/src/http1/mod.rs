@@ -13,7 +13,7 @@ mod request;
 
 pub(crate) use answer::{AnswerReader, Ending, Progress, Sink, Step};
 pub(crate) use head::{Head, Heads, NOT_HTTP};
-pub(crate) use request::{EncodedRequest, Manner};
+pub(crate) use request::{DEFINE_CONTENT, EncodedRequest, Manner};
 
 use deadheat_model::Failure;
 

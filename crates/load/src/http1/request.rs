@@ -7,7 +7,7 @@ use crate::template::{Choice, Lists, Place, Template, itoa};
 /// The longest piece of a chunked request body; a body is always cut in two pieces or more.
 const CHUNK: usize = 16 * 1024;
 /// Methods whose requests have a length even when they have no content (RFC 9110 §8.6).
-const DEFINE_CONTENT: [&str; 3] = ["POST", "PUT", "PATCH"];
+pub(crate) const DEFINE_CONTENT: [&str; 3] = ["POST", "PUT", "PATCH"];
 
 /// How requests are written, apart from what they ask for.
 #[derive(Clone, Copy, Debug)]

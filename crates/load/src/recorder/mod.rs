@@ -136,6 +136,8 @@ pub(crate) struct Recorder {
     pub(crate) resent: u64,
     /// What was seen of cookies, if any are kept.
     pub(crate) cookies: Option<CookiesSeen>,
+    /// The fewest streams that a server allowed on a connection, if that was fewer than were asked for.
+    pub(crate) fewest_streams: Option<u32>,
     /// Redirects that were followed, by status.
     followed: BTreeMap<u16, u64>,
     groups: Groups,
@@ -221,6 +223,7 @@ impl Recorder {
             connections: Connections::new(extent.has_tls),
             resent: 0,
             cookies: None,
+            fewest_streams: None,
             followed: BTreeMap::new(),
             groups: Groups::new(),
             examples: Examples::default(),
@@ -583,6 +586,7 @@ impl Recorder {
             answers_per_connection: self.connections.answers,
             resent: self.resent,
             cookies: self.cookies,
+            fewest_streams: self.fewest_streams,
             followed: self.followed,
             statuses: statuses.collect::<BTreeMap<u16, u64>>(),
             failures: self.groups.describe(),

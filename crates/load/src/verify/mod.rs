@@ -315,16 +315,36 @@ impl Sink for Examiner<'_> {
         self.answer.may_continue |= status == 100;
     }
 
+    #[inline]
     fn head(&mut self, head: &Head, raw: &[u8]) {
-        self.answer.status = head.status;
-        self.answer.is_right_status = self.statuses.contains(head.status);
+        self.see_head(head.status, raw);
+    }
+
+    #[inline]
+    fn body(&mut self, data: &[u8]) {
+        self.see_body(data);
+    }
+
+    #[inline]
+    fn chunk_end(&mut self) {
+        if let (Some(events), true) = (&mut self.answer.events, self.answer.is_right_status) {
+            events.end_chunk();
+        }
+    }
+}
+
+impl Examiner<'_> {
+    /// The final head; `raw` are its bytes, if they can be shown.
+    pub(crate) fn see_head(&mut self, status: u16, raw: &[u8]) {
+        self.answer.status = status;
+        self.answer.is_right_status = self.statuses.contains(status);
         if let Some(browser) = self.browser.as_deref_mut()
-            && !browser.head(head.status, raw)
+            && !browser.head(status, raw)
         {
             return;
         }
         if !self.answer.is_right_status {
-            if self.examples.wants(Failure::WrongStatus) {
+            if self.examples.wants(Failure::WrongStatus) && !raw.is_empty() {
                 self.answer.note = Some(excerpt(raw));
             }
         } else if self.expect.content.is_some() && self.contents.is_sampled(self.exchange) {
@@ -333,8 +353,9 @@ impl Sink for Examiner<'_> {
         }
     }
 
+    /// Some of the body.
     #[inline]
-    fn body(&mut self, data: &[u8]) {
+    pub(crate) fn see_body(&mut self, data: &[u8]) {
         self.received += data.len() as u64;
         let data = match &mut self.answer.events {
             None => data,
@@ -348,15 +369,6 @@ impl Sink for Examiner<'_> {
         self.answer.length += data.len() as u64;
     }
 
-    #[inline]
-    fn chunk_end(&mut self) {
-        if let (Some(events), true) = (&mut self.answer.events, self.answer.is_right_status) {
-            events.end_chunk();
-        }
-    }
-}
-
-impl Examiner<'_> {
     fn compare(&mut self, data: &[u8]) {
         let Some(content) = &self.expect.content else {
             return;

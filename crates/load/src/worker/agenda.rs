@@ -14,6 +14,19 @@ impl Worker<'_> {
     pub(super) fn want(&mut self, slot: usize, need: Need) {
         let connection = &mut self.connections[slot];
         connection.need = need;
+        self.enter(slot);
+    }
+
+    /// Has written what is to be sent on a connection at its turn, together with what comes until then.
+    #[inline]
+    pub(super) fn want_flush(&mut self, slot: usize) {
+        self.connections[slot].flushes = true;
+        self.enter(slot);
+    }
+
+    #[inline]
+    fn enter(&mut self, slot: usize) {
+        let connection = &mut self.connections[slot];
         if !connection.on_agenda {
             connection.on_agenda = true;
             self.agenda.push(slot);
@@ -56,6 +69,14 @@ impl Worker<'_> {
     /// Sees to what one connection needs.
     #[inline]
     pub(super) fn attend(&mut self, slot: usize) {
+        self.attend_needs(slot);
+        if std::mem::take(&mut self.connections[slot].flushes) {
+            self.flush(slot);
+        }
+    }
+
+    #[inline]
+    fn attend_needs(&mut self, slot: usize) {
         for _ in 0..AT_A_TIME {
             match std::mem::take(&mut self.connections[slot].need) {
                 Need::Nothing => return,
@@ -77,24 +98,24 @@ impl Worker<'_> {
         if connection.dialogue.is_idle() {
             self.ready(slot)
         } else {
-            self.send_again(slot)
+            self.send_again(slot);
+            if self.connections[slot].dialogue.is_multiplexed() {
+                // There may be room for more.
+                self.note_drained(slot);
+            }
         }
     }
 
     #[inline]
     fn send_more(&mut self, slot: usize) {
         if self.is_drained(slot) {
-            if self.connections[slot].dialogue.is_idle() {
-                self.ready(slot)
-            } else {
-                self.refill(slot)
-            }
+            self.ready(slot)
         }
     }
 
     fn read_on(&mut self, slot: usize, closing: bool) {
         match self.connections[slot].state {
-            State::Open => {
+            State::Greeting | State::Open => {
                 self.receive(slot, closing);
                 self.end_reading(slot);
                 // It may have been answered before there was more to read.
@@ -113,7 +134,9 @@ impl Worker<'_> {
         let Some(error) = connection.write_error.filter(|_| !reads_on) else {
             return;
         };
-        if connection.dialogue.is_idle() {
+        if connection.state == State::Greeting {
+            self.connect_failed(slot, error);
+        } else if connection.dialogue.is_idle() {
             self.renew(slot);
         } else {
             self.lose(slot, error);

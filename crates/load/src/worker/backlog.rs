@@ -293,8 +293,9 @@ impl Worker<'_> {
     /// Takes arrivals that are due, as long as they can be sent without waiting for an answer to another. What is left
     /// is for the other workers, or for the next connection that becomes free.
     fn take_in(&mut self) {
-        // Each connection can take one. If more are taken, those before have failed at once.
-        for _ in 0..=self.connections.len() {
+        // So many can be on their way. If more are taken, those before have failed at once.
+        let most = self.connections.len() * self.plan.depth();
+        for _ in 0..=most.min(AT_A_TIME) {
             if !self.has_room() && !self.connect_first() {
                 return self.call_another();
             }
@@ -455,15 +456,27 @@ impl Worker<'_> {
         let Some(backlog) = &mut self.backlog else {
             return;
         };
-        if !backlog.waiting.is_empty() {
-            return self.send_waiting(slot);
+        if backlog.waiting.is_empty() {
+            self.enlist(slot);
+        } else {
+            self.send_waiting(slot);
         }
-        if !has_room {
+        // In HTTP/2 it may take another one besides.
+        if let Some(backlog) = &mut self.backlog
+            && !has_room
+            && self.connections[slot].listed
+        {
             backlog.room_since = self.clock.now;
         }
-        self.connections[slot].listed = true;
-        backlog.free.push_back(slot);
-        self.plan.taking.note_free(self.index, backlog.free.len());
+    }
+
+    /// Puts a connection behind the others that can take a request.
+    fn enlist(&mut self, slot: usize) {
+        if let Some(backlog) = &mut self.backlog {
+            self.connections[slot].listed = true;
+            backlog.free.push_back(slot);
+            self.plan.taking.note_free(self.index, backlog.free.len());
+        }
     }
 
     /// There is another connection that requests can be sent on.
@@ -524,7 +537,19 @@ impl Worker<'_> {
             backlog.first_counted = backlog.first_counted.min(waiting.intended);
         }
         self.launch(slot, waiting.intended, start);
-        self.begin_answer(slot);
+        // The others on it have a deadline already.
+        if self.connections[slot].dialogue.in_flight() == 1 {
+            self.begin_answer(slot);
+        }
+        let connection = &self.connections[slot];
+        if connection.dialogue.is_multiplexed() && !connection.spoiled {
+            // What is due for it at this moment goes out in one write.
+            self.want_flush(slot);
+            if self.connections[slot].dialogue.has_room() {
+                self.enlist(slot);
+            }
+            return;
+        }
         self.send(slot);
     }
 

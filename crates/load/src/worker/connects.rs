@@ -65,7 +65,7 @@ impl Worker<'_> {
             return;
         }
         // A request that is on its way already has its own time, too.
-        let first = self.connections[slot].dialogue.first();
+        let first = self.connections[slot].dialogue.oldest();
         let whole = first.map_or(NEVER, |first| {
             first.started.saturating_add(self.bounds.request)
         });
@@ -143,8 +143,13 @@ impl Worker<'_> {
         self.opened(slot);
     }
 
-    /// Requests can be sent on the connection in `slot`.
-    fn opened(&mut self, slot: usize) {
+    /// Requests can be sent on the connection in `slot`; in HTTP/2, once the server has said what it allows.
+    pub(super) fn opened(&mut self, slot: usize) {
+        let dialogue = &self.connections[slot].dialogue;
+        if dialogue.is_multiplexed() && !dialogue.is_ready() {
+            return self.greet(slot);
+        }
+        self.connections[slot].state = State::Open;
         self.note_open();
         let connection = &mut self.connections[slot];
         self.opening -= usize::from(std::mem::take(&mut connection.is_opening));
@@ -175,7 +180,10 @@ impl Worker<'_> {
                 {
                     tls.note(seen);
                 }
-                connection.state = State::Open;
+                if let Some(why) = connection.disagrees() {
+                    let fault = fault(Failure::Tls, FailurePhase::Tls, Cause::Why(why));
+                    return self.unmade(slot, fault, || why.to_owned());
+                }
                 self.opened(slot);
             }
             Err(Broken::Socket(error)) => self.connect_failed(slot, error),
@@ -258,6 +266,7 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn connect_failed(&mut self, slot: usize, error: Errno) {
         let in_tls = self.connections[slot].state == State::Handshaking;
+        let in_greeting = self.connections[slot].state == State::Greeting;
         let kind = match error {
             Errno::CONNREFUSED => Failure::ConnectRefused,
             Errno::TIMEDOUT => Failure::ConnectTimeout,
@@ -281,6 +290,9 @@ impl Worker<'_> {
                 }
                 Errno::CONNRESET | Errno::PIPE if in_tls => {
                     Cause::Why("the server reset the connection during the TLS handshake")
+                }
+                Errno::CONNRESET | Errno::PIPE if in_greeting => {
+                    Cause::Why("the server reset the connection before its SETTINGS of HTTP/2")
                 }
                 Errno::TIMEDOUT => Cause::Why("no connection within the connect timeout"),
                 error => Cause::System(error),
@@ -356,7 +368,7 @@ impl Worker<'_> {
 
     /// Whether the time is up of a request on its way in `slot`.
     fn is_late(&self, slot: usize) -> bool {
-        let first = self.connections[slot].dialogue.first();
+        let first = self.connections[slot].dialogue.oldest();
         first.is_some_and(|first| {
             first.started.saturating_add(self.bounds.request) <= self.clock.now
         })
@@ -375,6 +387,11 @@ impl Worker<'_> {
                     self.want(slot, Need::Connect);
                 }
                 State::Absent => self.renew(slot),
+                State::Connecting | State::Handshaking | State::Greeting
+                    if self.is_late(slot) && self.connections[slot].dialogue.is_multiplexed() =>
+                {
+                    self.time_out_streams(slot);
+                }
                 State::Connecting | State::Tunnelling | State::Handshaking
                     if self.is_late(slot) =>
                 {
@@ -390,6 +407,7 @@ impl Worker<'_> {
                     let fault = fault(Failure::Tls, FailurePhase::Tls, cause);
                     self.unmade(slot, fault, || why.to_owned());
                 }
+                State::Greeting => self.not_greeted(slot),
                 State::Tunnelling => {
                     let why = "the proxy did not answer within the connect timeout";
                     let cause = Cause::Why(why);

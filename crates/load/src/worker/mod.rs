@@ -14,6 +14,7 @@ mod faults;
 mod health;
 mod lateness;
 mod lingering;
+mod multiplexed;
 mod reading;
 mod requests;
 mod slice;
@@ -131,9 +132,14 @@ impl<'a> Worker<'a> {
         let connections: Vec<Connection> = share(index, workers, plan.most_connections)
             .map(|global| {
                 let place = plan.place(global);
-                let tls = plan.routes.tls(place.route).is_some();
-                let browsing = plan.browsing.map(|browsing| browsing.over(tls));
-                let dialogue = Dialogue::new(plan.pipeline, browsing);
+                let dialogue = match &plan.http2 {
+                    Some(http2) => Dialogue::multiplexed(http2.streams, http2.longest_head()),
+                    None => {
+                        let tls = plan.routes.tls(place.route).is_some();
+                        let browsing = plan.browsing.map(|browsing| browsing.over(tls));
+                        Dialogue::new(plan.pipeline, browsing)
+                    }
+                };
                 Connection::new(place, plan.routes.turns(place.route), dialogue)
             })
             .collect();
@@ -456,11 +462,11 @@ impl<'a> Worker<'a> {
         match self.connections[slot].state {
             State::Tunnelling => self.tunnel(slot),
             State::Handshaking => self.handshake(slot),
-            State::Open => {
+            State::Greeting | State::Open => {
                 if ready.readable {
                     self.receive(slot, ready.closing);
                 }
-                if ready.writable && self.connections[slot].state == State::Open {
+                if ready.writable && self.connections[slot].is_talking() {
                     self.go_on_writing(slot);
                 }
             }

@@ -26,7 +26,7 @@ const WORTH_DROPPING: u64 = 8 * 1024;
 
 /// What came of the bytes of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+pub(super) enum Flow {
     /// The connection goes on.
     On,
     /// It was closed or waits for its end, or the load is over.
@@ -34,12 +34,13 @@ enum Flow {
 }
 
 /// Why an answer ended.
-const CLOSED: &str = "the server closed the connection";
+pub(super) const CLOSED: &str = "the server closed the connection";
 /// Why an answer to plain HTTP is none.
-const SPEAKS_TLS: &str = "the server answered with a TLS alert: this port speaks TLS, use https://";
+pub(super) const SPEAKS_TLS: &str =
+    "the server answered with a TLS alert: this port speaks TLS, use https://";
 
 /// Whether bytes begin a TLS record with an alert (RFC 8446 §5.1), of any version of TLS.
-fn is_tls_alert(bytes: &[u8]) -> bool {
+pub(super) fn is_tls_alert(bytes: &[u8]) -> bool {
     matches!(bytes, [0x15, 0x03, 0..=4, ..])
 }
 
@@ -100,9 +101,13 @@ impl Worker<'_> {
             let length = socket::drop_bytes(socket, &mut self.buffers.dropped[..room])?;
             return Ok((length, room, true));
         }
-        let room = match connection.dialogue.progress() {
-            Progress::Body => self.buffers.plain.len(),
-            Progress::Nothing | Progress::Head => HEAD_READ,
+        let room = if connection.dialogue.is_multiplexed() {
+            self.buffers.plain.len()
+        } else {
+            match connection.dialogue.progress() {
+                Progress::Body => self.buffers.plain.len(),
+                Progress::Nothing | Progress::Head => HEAD_READ,
+            }
         };
         let length = socket::read(socket, &mut self.buffers.plain[..room])?;
         Ok((length, room, false))
@@ -159,17 +164,8 @@ impl Worker<'_> {
                 self.tls_broken(slot, &broken, end);
                 return Flow::Off;
             }
-            loop {
-                let Some(session) = &mut self.connections[slot].tls else {
-                    return Flow::Off;
-                };
-                let length = session.take(plain);
-                if length == 0 {
-                    break;
-                }
-                if self.take(slot, &plain[..length], end, closing) == Flow::Off {
-                    return Flow::Off;
-                }
+            if self.take_decrypted(slot, plain, end, closing) == Flow::Off {
+                return Flow::Off;
             }
         }
         let Some(session) = &mut self.connections[slot].tls else {
@@ -180,6 +176,28 @@ impl Worker<'_> {
             return Flow::Off;
         }
         Flow::On
+    }
+
+    /// Takes what has been decrypted.
+    pub(super) fn take_decrypted(
+        &mut self,
+        slot: usize,
+        plain: &mut [u8],
+        end: u64,
+        closing: bool,
+    ) -> Flow {
+        loop {
+            let Some(session) = &mut self.connections[slot].tls else {
+                return Flow::Off;
+            };
+            let length = session.take(plain);
+            if length == 0 {
+                return Flow::On;
+            }
+            if self.take(slot, &plain[..length], end, closing) == Flow::Off {
+                return Flow::Off;
+            }
+        }
     }
 
     fn tls_broken(&mut self, slot: usize, broken: &Broken, end: u64) {
@@ -196,6 +214,9 @@ impl Worker<'_> {
 
     #[cold]
     fn reading_failed(&mut self, slot: usize, error: Errno) {
+        if self.connections[slot].state == State::Greeting {
+            return self.connect_failed(slot, error);
+        }
         if let Some(error) = self.connections[slot].write_error {
             return self.lose(slot, error);
         }
@@ -235,6 +256,9 @@ impl Worker<'_> {
     /// Takes bytes apart into answers.
     #[inline]
     fn take(&mut self, slot: usize, bytes: &[u8], end: u64, closing: bool) -> Flow {
+        if self.connections[slot].dialogue.is_multiplexed() {
+            return self.take_frames(slot, bytes, end);
+        }
         let mut rest = bytes;
         while !rest.is_empty() {
             let connection = &mut self.connections[slot];
@@ -388,8 +412,11 @@ impl Worker<'_> {
         }
     }
 
-    fn closed_by_peer(&mut self, slot: usize, end: u64) {
+    pub(super) fn closed_by_peer(&mut self, slot: usize, end: u64) {
         let connection = &mut self.connections[slot];
+        if connection.dialogue.is_multiplexed() {
+            return self.streams_closed(slot, end);
+        }
         if connection.dialogue.is_idle() {
             return self.renew(slot);
         }

@@ -70,6 +70,9 @@ impl Worker<'_> {
     pub(super) fn send(&mut self, slot: usize) {
         if self.connections[slot].spoiled {
             let end = self.tick();
+            if let Some(broken) = self.connections[slot].dialogue.broken() {
+                return self.lose_streams(slot, end, broken.why, |_| broken.kind);
+            }
             return self.fail(slot, EXTRA, end, || {
                 "bytes came while no request was on its way".to_owned()
             });
@@ -168,7 +171,10 @@ impl Worker<'_> {
     /// that the server closed at that moment (RFC 9112 §9.5).
     pub(super) fn cause_of_end(&self, slot: usize, otherwise: Cause) -> Cause {
         let connection = &self.connections[slot];
-        let was_idle = connection.dialogue.first().is_some_and(|first| {
+        if let Some(gone) = connection.dialogue.gone() {
+            return Cause::Why(gone);
+        }
+        let was_idle = connection.dialogue.oldest().is_some_and(|first| {
             first.started.saturating_sub(connection.last_answer) >= LEAST_IDLE
         });
         let nothing_came = connection.dialogue.progress() == Progress::Nothing;
@@ -291,6 +297,9 @@ impl Worker<'_> {
     }
 
     pub(super) fn time_out(&mut self, slot: usize) {
+        if self.connections[slot].dialogue.is_multiplexed() {
+            return self.time_out_streams(slot);
+        }
         let end = self.tick();
         let phase = self.phase_of(slot);
         let (fault, events) = self.too_late(slot, phase);
@@ -323,6 +332,9 @@ impl Worker<'_> {
     ) {
         if self.clock.is_over() {
             return;
+        }
+        if self.connections[slot].dialogue.is_multiplexed() {
+            return self.break_off(slot, fault, end, detail);
         }
         let route = self.connections[slot].place.route;
         self.connections[slot].counted_until = end;

@@ -94,7 +94,7 @@ impl Worker<'_> {
     /// What was seen in the slice that is over. Connections are held, and another slice may follow.
     pub(crate) fn report(&mut self) -> SliceResult {
         self.hold();
-        self.note_cookies();
+        self.note_dialogues();
         let seen = self.without_counts();
         let fresh = recorder(self.plan, None);
         let counted = std::mem::replace(&mut self.recorder, fresh);
@@ -106,7 +106,7 @@ impl Worker<'_> {
 
     /// What was seen in the last slice. The sockets are closed.
     pub(crate) fn into_report(mut self) -> SliceResult {
-        self.note_cookies();
+        self.note_dialogues();
         let (seen, health) = (self.without_counts(), self.health());
         SliceResult {
             observation: self.recorder.into_observation(self.left, health),
@@ -114,9 +114,16 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes over what connections saw of cookies.
-    fn note_cookies(&mut self) {
+    /// Takes over what connections saw of cookies, and of limits on streams.
+    fn note_dialogues(&mut self) {
         for connection in &mut self.connections {
+            let fewest = &mut self.recorder.fewest_streams;
+            *fewest = connection
+                .dialogue
+                .take_fewest()
+                .into_iter()
+                .chain(*fewest)
+                .min();
             if let Some(seen) = connection.dialogue.take_cookies() {
                 self.recorder.cookies.get_or_insert_default().merge(&seen);
             }

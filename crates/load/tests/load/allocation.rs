@@ -17,11 +17,12 @@ use std::{
 use deadheat_load::{LoadEvent, Session, Slice};
 use deadheat_model::{
     LoadSpec, Observation, Schedule, SliceEvent, StopRule, Wait,
-    load::{Content, RequestSpec, Stream, StreamEvent, Think},
+    load::{Body, Content, Protocol, RequestSpec, Stream, StreamEvent, Think},
 };
 use deadheat_testkit::{
     OracleServer, Step, Turn,
     answers::{chunked, send, send_cut, sized},
+    http2::{END_STREAM, RawHttp2, answer, frame, kind, number},
     wait_until,
 };
 
@@ -161,6 +162,33 @@ fn in_a_process_of_its_own() {
         mean: Duration::from_millis(2),
     });
     assert!(measured(&streams).events.unwrap().events > 20);
+    slices(spec);
+    http2();
+}
+
+/// The same in HTTP/2, with bodies both ways. The server ends no connection.
+fn http2() {
+    let server = RawHttp2::start(|peer| {
+        peer.send(&frame(kind::SETTINGS, 0, 0, &[]));
+        peer.send(&number(kind::WINDOW_UPDATE, 0, 1 << 30));
+        while let Some(next) = peer.frame() {
+            if next.flags & END_STREAM != 0 && next.kind == kind::DATA {
+                peer.send(&frame(kind::PING, 0, 0, &[0; 8]));
+                peer.send(&answer(next.stream, b"hello"));
+            }
+        }
+    })
+    .unwrap();
+    let mut spec = lasting(server.address(), 3, 500, 1_000);
+    spec.protocol = Protocol::Http2 { streams: 8 };
+    spec.cpus = vec![0, 0];
+    let request = RequestSpec {
+        method: "POST".to_owned(),
+        body: Body::Sized(vec![b'x'; 20_000]),
+        ..RequestSpec::get("/")
+    };
+    spec.exchanges = vec![expecting(request, b"hello")];
+    measured(&spec);
     slices(spec);
 }
 

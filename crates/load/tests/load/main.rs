@@ -8,6 +8,7 @@ mod counted;
 mod counting;
 mod ending;
 mod faults;
+mod http2;
 mod last_requests;
 mod latency;
 mod long_bodies;

@@ -18,6 +18,11 @@ pub enum Protocol {
         /// Requests on a connection that are sent before the first of them is answered; 1: no pipelining.
         pipeline: u32,
     },
+    /// HTTP/2: agreed on in TLS (ALPN) where there is TLS, with prior knowledge where there is none (RFC 9113 §3).
+    Http2 {
+        /// Requests on a connection at once, at least 1. The server may allow fewer.
+        streams: u32,
+    },
 }
 
 impl Protocol {
@@ -27,6 +32,40 @@ impl Protocol {
         reuse: Reuse::KeepAlive,
         pipeline: 1,
     };
+
+    /// Requests that are on their way on a connection at once, at most.
+    pub const fn depth(self) -> u32 {
+        match self {
+            Protocol::Http1 { pipeline, .. } => pipeline,
+            Protocol::Http2 { streams, .. } => streams,
+        }
+    }
+
+    /// The version of HTTP: "1.1".
+    pub const fn version(self) -> &'static str {
+        match self {
+            Protocol::Http1 {
+                version: HttpVersion::Http10,
+                ..
+            } => "1.0",
+            Protocol::Http1 {
+                version: HttpVersion::Http11,
+                ..
+            } => "1.1",
+            Protocol::Http2 { .. } => "2",
+        }
+    }
+
+    /// Whether each request has a connection of its own.
+    pub const fn is_per_request(self) -> bool {
+        matches!(
+            self,
+            Protocol::Http1 {
+                reuse: Reuse::PerRequest,
+                ..
+            }
+        )
+    }
 }
 
 /// A version of HTTP/1.

@@ -5,11 +5,24 @@ use super::{
 };
 use crate::words::{count, counted, rate, time};
 
-/// When requests are sent: "closed loop: 50 connections".
-pub fn schedule(schedule: &Schedule) -> String {
+/// When requests are sent, and on what: "closed loop: 50 connections", "closed loop: 10 connections × 32 streams (320
+/// requests in flight)".
+pub fn schedule(spec: &LoadSpec) -> String {
+    let schedule = &spec.schedule;
+    let streams = match spec.protocol {
+        Protocol::Http2 { streams } if streams != 1 => format!(" × {}", counted(streams, "stream")),
+        Protocol::Http1 { .. } | Protocol::Http2 { .. } => String::new(),
+    };
     match schedule {
         Schedule::Closed { connections, .. } => {
-            format!("closed loop: {}", counted(*connections, "connection"))
+            let in_flight = if streams.is_empty() {
+                String::new()
+            } else {
+                let in_flight = u64::from(*connections) * u64::from(spec.protocol.depth());
+                format!(" ({} requests in flight)", count(in_flight))
+            };
+            let connections = counted(*connections, "connection");
+            format!("closed loop: {connections}{streams}{in_flight}")
         }
         Schedule::Open {
             arrivals,
@@ -29,7 +42,7 @@ pub fn schedule(schedule: &Schedule) -> String {
                 )
             };
             format!(
-                "open loop: {} {}, on {held}",
+                "open loop: {} {}, on {held}{streams}",
                 stages.join(", then "),
                 self::arrivals(*arrivals)
             )
@@ -79,11 +92,17 @@ pub fn stop(stop: &StopRule) -> String {
 
 /// How requests travel: "HTTP/1.1 with keep-alive".
 pub fn protocol(spec: &LoadSpec) -> String {
-    let Protocol::Http1 {
-        version,
-        reuse,
-        pipeline,
-    } = spec.protocol;
+    let (version, reuse, pipeline) = match spec.protocol {
+        Protocol::Http1 {
+            version,
+            reuse,
+            pipeline,
+        } => (version, reuse, pipeline),
+        Protocol::Http2 { .. } if spec.targets().all(|target| target.tls.is_some()) => {
+            return "HTTP/2".to_owned();
+        }
+        Protocol::Http2 { .. } => return "HTTP/2 with prior knowledge (h2c)".to_owned(),
+    };
     let reuse = match reuse {
         Reuse::KeepAlive => "keep-alive",
         Reuse::PerRequest => "a new connection for each request",
@@ -121,14 +140,34 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::load::Target;
 
     #[test]
     fn a_schedule_says_its_loop_its_rates_and_its_connections() {
+        let spec = |schedule, protocol| LoadSpec {
+            protocol,
+            ..LoadSpec::new(
+                Target::plain(([127, 0, 0, 1], 80).into()),
+                Vec::new(),
+                schedule,
+                StopRule::Interrupt,
+            )
+        };
+        let said = |given| schedule(&spec(given, Protocol::HTTP_1_1));
         let closed = Schedule::Closed {
             connections: 1_000,
             ramp: Duration::ZERO,
         };
-        assert_eq!(schedule(&closed), "closed loop: 1,000 connections");
+        assert_eq!(said(closed.clone()), "closed loop: 1,000 connections");
+        let http2 = |streams| Protocol::Http2 { streams };
+        assert_eq!(
+            schedule(&spec(closed.clone(), http2(32))),
+            "closed loop: 1,000 connections × 32 streams (32,000 requests in flight)"
+        );
+        assert_eq!(
+            schedule(&spec(closed, http2(1))),
+            "closed loop: 1,000 connections"
+        );
         let stage = |length, from, to| Stage {
             length: Duration::from_secs(length),
             from,
@@ -141,12 +180,12 @@ mod tests {
             most_connections,
         };
         assert_eq!(
-            schedule(&open(vec![Stage::constant(0.5)], 20)),
+            said(open(vec![Stage::constant(0.5)], 20)),
             "open loop: 0.5/s at random (Poisson), on 20 connections"
         );
         let stages = vec![stage(10, 1e3, 1e3), stage(90, 1e3, 5e3)];
         assert_eq!(
-            schedule(&open(stages, 100)),
+            said(open(stages, 100)),
             "open loop: 1,000/s for 10 s, then 1,000/s to 5,000/s for 90 s at random (Poisson), on 20 to 100 \
              connections"
         );

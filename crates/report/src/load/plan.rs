@@ -13,7 +13,7 @@ pub(super) fn plan(record: &LoadRecord) -> String {
     let spec = &record.spec;
     format!(
         "{}; {}{}; {} over {}.",
-        capital(&words::schedule(&spec.schedule)) + &thinking(spec) + &ending(record),
+        capital(&words::schedule(spec)) + &thinking(spec) + &ending(record),
         requests(spec),
         browsing(spec),
         words::protocol(spec),

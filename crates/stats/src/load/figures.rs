@@ -3,7 +3,7 @@
 use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation, Schedule,
     interval::{Interval, LoadPhase},
-    load::{Protocol, Stage},
+    load::Stage,
     observation::WorkerHealth,
 };
 use schemars::JsonSchema;
@@ -339,8 +339,13 @@ fn wanted_in_flight(record: &LoadRecord) -> Option<f64> {
     if record.spec.think.is_some() {
         return None;
     }
-    let Protocol::Http1 { pipeline, .. } = record.spec.protocol;
-    Some(f64::from(connections) * f64::from(pipeline.max(1)))
+    let asked = record.spec.protocol.depth().max(1);
+    // A server of HTTP/2 may allow fewer.
+    let depth = record
+        .observation
+        .fewest_streams
+        .map_or(asked, |most| most.min(asked));
+    Some(f64::from(connections) * f64::from(depth))
 }
 
 fn redirects(observation: &Observation) -> u64 {

@@ -13,7 +13,6 @@ use deadheat_model::{
     comparison::{Comparison, Contender, Side},
     heat::HeatEnd,
     heats::{EndReason, NextHeat, PlannedLoad, SessionRecord, Step},
-    load::Protocol,
     plan::Pinning,
     session::{TargetRecord, TargetState},
 };
@@ -105,9 +104,7 @@ impl<'a> Duel<'a> {
 
     fn in_flight(&self, point: &LoadPoint) -> u32 {
         let load = self.comparison.a.load();
-        let depth = load.map_or(1, |load| match load.protocol {
-            Protocol::Http1 { pipeline, .. } => pipeline,
-        });
+        let depth = load.map_or(1, |load| load.protocol.depth());
         point.connections * depth
     }
 

@@ -124,7 +124,7 @@ fn circumstances(run: &LoadRecord) -> Vec<(Aspect, &'static str, String)> {
     });
     let hidden = spec.hidden.as_ref();
     let settings = [
-        ("loop", in_words::schedule(&spec.schedule)),
+        ("loop", in_words::schedule(spec)),
         ("ramp", time(ramp)),
         (
             "think time",

@@ -268,7 +268,9 @@ fn littles_law_counts_the_depth_of_pipelining() {
     let is_little = "little";
     let mut deep = cases::tls_pipelining();
     assert_eq!(warning(&deep, is_little), None);
-    let Protocol::Http1 { pipeline, .. } = &mut deep.spec.protocol;
+    let Protocol::Http1 { pipeline, .. } = &mut deep.spec.protocol else {
+        panic!("{:?}", deep.spec.protocol);
+    };
     *pipeline = 20;
     let found = level(&deep, is_little);
     assert_eq!(found, Some(Level::Note), "batches are not always full");
@@ -353,6 +355,17 @@ fn connections_that_were_not_had_and_those_that_starve_are_told() {
     let expected = json!({"wanted": 10, "peak": 7});
     assert_eq!(
         evidence(&fewer, "connections"),
+        Some((Level::Doubt, expected))
+    );
+
+    let mut streams = closed_loop(5, second).ended(0.1);
+    streams.spec.protocol = Protocol::Http2 { streams: 2 };
+    assert_eq!(warning(&streams, "streams"), None);
+    assert_eq!(warning(&streams, "little"), None, "10 are in flight");
+    streams.observation.fewest_streams = Some(1);
+    let expected = json!({"wanted": 2, "allowed": 1});
+    assert_eq!(
+        evidence(&streams, "streams"),
         Some((Level::Doubt, expected))
     );
 

@@ -31,6 +31,8 @@ pub struct TlsServer {
     /// The authority whose certificates clients must show.
     clients_of: Option<Authority>,
     resumption: bool,
+    /// What it agrees to (ALPN), the best first; nothing: to whatever is offered, without a word.
+    protocols: &'static [&'static str],
     /// Made from the above when the server starts.
     behaviour: Behaviour,
 }
@@ -54,6 +56,7 @@ impl TlsServer {
             versions: BOTH,
             clients_of: None,
             resumption: true,
+            protocols: &[],
             behaviour,
         };
         server.configured()
@@ -77,6 +80,27 @@ impl TlsServer {
     pub fn only_1_3(self) -> io::Result<Self> {
         let versions = ONLY_1_3;
         Self { versions, ..self }.configured()
+    }
+
+    /// Agrees to these protocols alone (ALPN).
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn speaking(self, protocols: &'static [&'static str]) -> io::Result<Self> {
+        Self { protocols, ..self }.configured()
+    }
+
+    /// What another server needs to do the same.
+    ///
+    /// # Panics
+    ///
+    /// When no handshake is to succeed.
+    pub fn rustls(&self) -> Arc<ServerConfig> {
+        match &self.behaviour {
+            Behaviour::Right(config) => Arc::clone(config),
+            Behaviour::Wrong(_) => panic!("a fault has no configuration"),
+        }
     }
 
     /// Clients must show a certificate of this authority.
@@ -137,6 +161,8 @@ impl TlsServer {
         };
         let (chain, key) = self.identity.parsed()?;
         let mut config = builder.with_single_cert(chain, key)?;
+        let names = self.protocols.iter();
+        config.alpn_protocols = names.map(|name| name.as_bytes().to_vec()).collect();
         if !self.resumption {
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;

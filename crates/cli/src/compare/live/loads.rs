@@ -199,6 +199,7 @@ mod tests {
             "--server-name localhost --no-resumption --tls-version 1.2",
             "--tls-ciphers TLS_AES_128_GCM_SHA256 --most-requests-per-connection 9",
             "--expect-status 201 --expect-contains a --check-every 5",
+            "--http2 -m 8 -c 3",
         ];
         for line in lines {
             let words = || line.split_whitespace();

@@ -255,7 +255,7 @@ fn redirects(most: u32) -> String {
 }
 
 fn pace(spec: &LoadSpec) -> String {
-    let schedule = schedule(&spec.schedule);
+    let schedule = schedule(spec);
     let Schedule::Closed { ramp, .. } = spec.schedule else {
         return format!("{schedule}, whatever comes back");
     };

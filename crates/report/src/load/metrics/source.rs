@@ -2,10 +2,7 @@
 
 use std::time::SystemTime;
 
-use deadheat_model::{
-    LoadRecord, LoadSpec,
-    load::{HttpVersion, Protocol},
-};
+use deadheat_model::{LoadRecord, LoadSpec};
 
 use super::reading::Label;
 
@@ -64,11 +61,7 @@ fn http(spec: &LoadSpec) -> Vec<Label> {
     let is_tls = spec.target.tls.is_some();
     let (host, port) = host_and_port(&spec.target.authority);
     let port = port.unwrap_or(if is_tls { "443" } else { "80" });
-    let Protocol::Http1 { version, .. } = spec.protocol;
-    let version = match version {
-        HttpVersion::Http10 => "1.0",
-        HttpVersion::Http11 => "1.1",
-    };
+    let version = spec.protocol.version();
     let mut labels = vec![Label::new("network.protocol.version", version)];
     // Requests to several servers are counted together.
     if spec.others.is_empty() {

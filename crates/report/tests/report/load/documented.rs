@@ -5,8 +5,8 @@ use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
     events::EventsSeen,
     load::{
-        Body, Content, Endpoint, Identity, Login, Proxy, ProxyKind, RequestSpec, Stage, Stream,
-        StreamEvent, Think, TlsVersion, Trust,
+        Body, Content, Endpoint, Identity, Login, Protocol, Proxy, ProxyKind, RequestSpec, Stage,
+        Stream, StreamEvent, Think, TlsVersion, Trust,
     },
     observation::{CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, Waits},
 };
@@ -24,6 +24,11 @@ fn records() -> Vec<LoadRecord> {
     let mut records: Vec<LoadRecord> = cases::all().into_iter().map(|(_, record)| record).collect();
 
     records.push(cases::three_hosts());
+
+    let mut http2 = cases::open_freeze();
+    http2.spec.protocol = Protocol::Http2 { streams: 8 };
+    http2.observation.fewest_streams = Some(2);
+    records.push(http2);
 
     // Every kind of failure, in the whole load and in the measurement; a stage that is a ramp; a body.
     let mut late = cases::open_freeze();

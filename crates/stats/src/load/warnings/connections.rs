@@ -117,8 +117,9 @@ impl Load<'_> {
     pub(super) fn fewer_connections(&self) -> Option<Warning> {
         let mut wanted = self.closed()?;
         if let StopRule::Count { requests } = self.record.spec.stop {
-            // Fewer requests than connections need fewer.
-            wanted = wanted.min(requests);
+            // Fewer requests than can be in flight need fewer.
+            let depth = u64::from(self.record.spec.protocol.depth().max(1));
+            wanted = wanted.min(requests.div_ceil(depth));
         }
         let peak = self.record.observation.connections_peak;
         // A connection that the server closes is made again when its user has thought.
@@ -136,6 +137,20 @@ impl Load<'_> {
                 .with("wanted", wanted)
                 .with("peak", peak)
         })
+    }
+
+    /// HTTP/2: whether servers allowed as many requests at once on a connection as were asked for.
+    pub(super) fn fewer_streams(&self) -> Option<Warning> {
+        let wanted = self.record.spec.protocol.depth();
+        let allowed = self.record.observation.fewest_streams?;
+        let sentence = format!(
+            "The server allows {} at once on a connection, of {wanted} asked for: fewer requests were in flight.",
+            counted(allowed, "stream")
+        );
+        let warning = doubt("streams", sentence)
+            .with("wanted", wanted)
+            .with("allowed", allowed);
+        Some(warning.advice("use more connections with fewer streams each"))
     }
 
     /// Closed loop: whether connections were served unevenly.

@@ -191,8 +191,10 @@ impl Load<'_> {
                 needed.as_secs_f64().ceil() as u64,
             )));
         }
-        let Protocol::Http1 { pipeline, .. } = self.record.spec.protocol;
-        let in_batches = pipeline > 1;
+        let in_batches = matches!(
+            self.record.spec.protocol,
+            Protocol::Http1 { pipeline: 2.., .. }
+        );
         let (level, why) = if in_batches {
             (
                 Level::Note,

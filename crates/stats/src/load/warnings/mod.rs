@@ -7,7 +7,7 @@ mod progress;
 
 use deadheat_model::{
     LoadRecord, Schedule,
-    load::{Endpoint, Protocol, Reuse},
+    load::Endpoint,
     load_record::GeneratorHost,
     warning::{Level, Warning, doubt, note},
     words::{count, counted},
@@ -56,6 +56,7 @@ pub(super) fn all(record: &LoadRecord, figures: &LoadFigures) -> Vec<Warning> {
     }
     warnings.extend(load.unfinished());
     warnings.extend(load.fewer_connections());
+    warnings.extend(load.fewer_streams());
     warnings.extend(load.uneven());
     warnings.extend(load.queued());
     warnings.extend(load.unsteady());
@@ -120,9 +121,8 @@ impl Load<'_> {
     /// Whether connections carry as many requests as the server allows, and not fewer by intent.
     fn keeps_alive(&self) -> bool {
         let spec = &self.record.spec;
-        let Protocol::Http1 { reuse, .. } = spec.protocol;
         let ends_streams = spec.stream.is_some_and(|stream| stream.enough.is_some());
-        reuse == Reuse::KeepAlive && spec.most_per_connection.is_none() && !ends_streams
+        !spec.protocol.is_per_request() && spec.most_per_connection.is_none() && !ends_streams
     }
 
     /// Whether the connections were made once and stayed.

@@ -1,5 +1,8 @@
-//! What is said on a connection in HTTP/1, from the client's side: requests put on their way, bytes to be written, the
-//! answer that comes. The worker asks it; it knows no socket, no clock and no counter.
+//! What is said on a connection, from the client's side: requests put on their way, bytes to be written, the answers that
+//! come. The worker asks it; it knows no socket, no clock and no counter. In HTTP/1 answers come in the order of their
+//! requests; HTTP/2 is in [`multiplex`].
+
+mod multiplex;
 
 use deadheat_model::observation::CookiesSeen;
 
@@ -11,6 +14,11 @@ use crate::{
     stream::Events,
     verify::{Answer, Contents, Examiner},
 };
+
+pub(crate) use crate::http2::{Broken, Phase};
+pub(crate) use multiplex::Came;
+
+use multiplex::Multiplex;
 
 /// What a dialogue says, and what it keeps for all connections of a worker. Nothing else of the protocol is known there.
 pub(crate) use crate::browser::Leads;
@@ -118,6 +126,8 @@ pub(crate) struct Dialogue {
     holding: bool,
     /// Follows redirects and keeps cookies, if the load asks for that.
     browser: Option<Box<Browser>>,
+    /// HTTP/2, if that is spoken. What HTTP/1 needs has nothing in it then.
+    multiplex: Option<Box<Multiplex>>,
 }
 
 /// A body that nobody looks at, as far as it is still to come.
@@ -139,11 +149,30 @@ impl Dialogue {
             composed: Vec::new(),
             written: 0,
             holding: false,
+            multiplex: None,
         }
+    }
+
+    /// In HTTP/2, for so many requests on their way at once, with heads of at most so many bytes.
+    pub(crate) fn multiplexed(streams: usize, longest_head: usize) -> Self {
+        let multiplex = Multiplex::new(streams, longest_head);
+        Self {
+            multiplex: Some(Box::new(multiplex)),
+            ..Self::new(1, None)
+        }
+    }
+
+    /// Whether answers come in any order.
+    #[inline]
+    pub(crate) fn is_multiplexed(&self) -> bool {
+        self.multiplex.is_some()
     }
 
     /// On another connection: nothing has been written. What is on its way has to be put again.
     pub(crate) fn start_over(&mut self) {
+        if let Some(multiplex) = &mut self.multiplex {
+            return multiplex.start_over();
+        }
         self.composed.clear();
         self.written = 0;
         self.holding = false;
@@ -152,48 +181,79 @@ impl Dialogue {
     /// Requests on their way.
     #[inline]
     pub(crate) fn in_flight(&self) -> usize {
-        self.flights.len()
+        match &self.multiplex {
+            None => self.flights.len(),
+            Some(multiplex) => multiplex.in_flight(),
+        }
     }
 
     /// Whether no request is on its way.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.flights.is_empty()
+        match &self.multiplex {
+            None => self.flights.is_empty(),
+            Some(multiplex) => multiplex.in_flight() == 0,
+        }
     }
 
     /// Whether another request may be put on its way.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        !self.flights.is_full()
+        match &self.multiplex {
+            None => !self.flights.is_full(),
+            Some(multiplex) => multiplex.has_room(),
+        }
     }
 
-    /// Whether half of what may be on its way at once has been answered: whole batches would let the connection run
-    /// dry, single requests would cost a system call each.
+    /// Whether more requests are to be sent now. In HTTP/1, when half of what may be on its way at once has been answered:
+    /// whole batches would let the connection run dry, single requests would cost a system call each. In HTTP/2, whenever
+    /// there is room: all answers of a read make a batch.
     #[inline]
     pub(crate) fn wants_more(&self) -> bool {
-        self.is_idle() || self.flights.len() <= self.flights.ring.len() / 2
+        match &self.multiplex {
+            None => self.flights.is_empty() || self.flights.len() <= self.flights.ring.len() / 2,
+            Some(multiplex) => multiplex.has_room(),
+        }
     }
 
-    /// The request whose answer comes next.
+    /// The request whose answer comes next; in HTTP/2, whose answer has just ended.
     #[inline]
     pub(crate) fn first(&self) -> Option<Flight> {
-        self.flights.first()
+        match &self.multiplex {
+            None => self.flights.first(),
+            Some(multiplex) => multiplex.ended(),
+        }
     }
 
-    /// The same, which is over.
+    /// The same, which is over; in HTTP/2 any other if there is none.
     #[inline]
     pub(crate) fn take_first(&mut self) -> Option<Flight> {
-        self.flights.pop()
+        match &mut self.multiplex {
+            None => self.flights.pop(),
+            Some(multiplex) => multiplex.take(),
+        }
     }
 
     /// All requests on their way.
     pub(crate) fn flights(&self) -> impl Iterator<Item = Flight> {
-        self.flights.iter()
+        let multiplexed = self.multiplex.iter().flat_map(|one| one.flights());
+        self.flights.iter().chain(multiplexed)
+    }
+
+    /// The request that has been on its way for longest.
+    pub(crate) fn oldest(&self) -> Option<Flight> {
+        match &self.multiplex {
+            None => self.flights.first(),
+            Some(multiplex) => multiplex.flights().min_by_key(|flight| flight.started),
+        }
     }
 
     /// Puts a request on its way; it is still to be written. There must be room.
     #[inline]
     pub(crate) fn put(&mut self, flight: Flight, plan: &Plan, scratch: &mut Vec<u8>) {
+        if let Some(multiplex) = &mut self.multiplex {
+            return multiplex.put(flight, plan);
+        }
         self.flights.push(flight);
         if plan.composes {
             self.compose(flight, plan, scratch);
@@ -208,6 +268,9 @@ impl Dialogue {
 
     /// Puts what is on its way again, on another connection: how many requests that are.
     pub(crate) fn put_again(&mut self, plan: &Plan, scratch: &mut Vec<u8>) -> u64 {
+        if let Some(multiplex) = &mut self.multiplex {
+            return multiplex.put_again(plan);
+        }
         if let Some(browser) = self.browser.as_deref_mut() {
             // What a redirect led to is another request than the one before.
             browser.write(&mut self.composed);
@@ -286,6 +349,9 @@ impl Dialogue {
     /// What is to be written now.
     #[inline]
     pub(crate) fn unwritten<'a>(&'a self, plan: &'a Plan) -> &'a [u8] {
+        if let Some(multiplex) = &self.multiplex {
+            return multiplex.unwritten();
+        }
         let all = self.bytes(plan);
         let until = match self.first() {
             Some(first) if self.holding => {
@@ -300,13 +366,19 @@ impl Dialogue {
     /// So many bytes more have been written.
     #[inline]
     pub(crate) fn wrote(&mut self, count: usize) {
-        self.written += count;
+        match &mut self.multiplex {
+            None => self.written += count,
+            Some(multiplex) => multiplex.wrote(count),
+        }
     }
 
     /// Whether all that is on its way has been written.
     #[inline]
     pub(crate) fn has_written(&self, plan: &Plan) -> bool {
-        self.written >= self.bytes(plan).len()
+        match &self.multiplex {
+            None => self.written >= self.bytes(plan).len(),
+            Some(multiplex) => multiplex.has_written(),
+        }
     }
 
     #[inline]
@@ -336,10 +408,13 @@ impl Dialogue {
         self.holding = false;
     }
 
-    /// Gets ready for the answer to the first request on its way.
+    /// Gets ready for the answer to the first request on its way, or in HTTP/2 for all of them: the oldest one.
     #[inline]
     pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<Flight> {
-        let first = self.first()?;
+        let first = self.oldest()?;
+        if self.is_multiplexed() {
+            return Some(first);
+        }
         self.answer.begin(plan.stream.map(Events::new));
         if let Some(browser) = self.browser.as_deref_mut() {
             browser.begin_answer();
@@ -400,7 +475,11 @@ impl Dialogue {
     /// How much of the answer has come.
     #[inline]
     pub(crate) fn progress(&self) -> Progress {
-        self.reader.progress()
+        match &self.multiplex {
+            None => self.reader.progress(),
+            Some(multiplex) if multiplex.has_begun() => Progress::Body,
+            Some(_) => Progress::Nothing,
+        }
     }
 
     /// What the end of the connection means for the answer.

@@ -1,0 +1,453 @@
+//! What is said on a connection in HTTP/2: many requests on their way, answered in any order.
+
+use std::collections::VecDeque;
+
+use super::{Dialogue, Flight};
+use crate::{
+    http2::{Broken, Client, Event, Phase, Sink},
+    plan::Plan,
+    recorder::Examples,
+    verify::{Answer, Contents, Examiner},
+};
+
+/// A request on its way, and what is known of its answer.
+#[derive(Debug)]
+struct Slot {
+    flight: Flight,
+    is_taken: bool,
+    answer: Answer,
+    /// Its body, if it is from a template.
+    body: Vec<u8>,
+}
+
+/// What has happened to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// Nothing that anybody has to see to.
+    More,
+    /// An answer is whole: its request is the dialogue's first one.
+    Whole,
+    /// This request has failed, and the connection goes on.
+    Failed {
+        flight: Flight,
+        broken: Broken,
+        phase: Phase,
+    },
+}
+
+/// The requests of one connection after the other.
+#[derive(Debug)]
+pub(crate) struct Multiplex {
+    client: Client,
+    slots: Box<[Slot]>,
+    free: Vec<usize>,
+    /// Those that are to be sent again, on another connection or when there is room on this one.
+    again: VecDeque<usize>,
+    /// The one whose answer has just ended.
+    ended: Option<usize>,
+    /// Why nothing on the connection can be read any more.
+    broken: Option<Broken>,
+    /// The fewest streams that a server allowed, if that was fewer than there are slots.
+    fewest: Option<u32>,
+}
+
+impl Multiplex {
+    /// For so many requests at once, with heads of at most so many bytes.
+    pub(super) fn new(streams: usize, longest_head: usize) -> Self {
+        let slot = || Slot {
+            flight: Flight::default(),
+            is_taken: false,
+            answer: Answer::new(),
+            body: Vec::new(),
+        };
+        Self {
+            client: Client::new(streams, longest_head),
+            slots: (0..streams).map(|_| slot()).collect(),
+            free: (0..streams).rev().collect(),
+            again: VecDeque::with_capacity(streams),
+            ended: None,
+            broken: None,
+            fewest: None,
+        }
+    }
+
+    /// On another connection: what is on its way has to be put again.
+    pub(super) fn start_over(&mut self) {
+        self.client.begin();
+        self.broken = None;
+        self.again.clear();
+        let taken = self.slots.iter().enumerate();
+        let taken = taken.filter(|(_, slot)| slot.is_taken);
+        self.again.extend(taken.map(|(index, _)| index));
+    }
+
+    #[inline]
+    pub(super) fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Whether the server would take another stream now.
+    #[inline]
+    fn allows_more(&self) -> bool {
+        self.client.is_ready()
+            && !self.client.is_draining()
+            && self.client.open() < self.client.most_streams() as usize
+    }
+
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        !self.free.is_empty() && self.again.is_empty() && self.allows_more()
+    }
+
+    pub(super) fn flights(&self) -> impl Iterator<Item = Flight> {
+        let taken = self.slots.iter().filter(|slot| slot.is_taken);
+        taken.map(|slot| slot.flight)
+    }
+
+    /// The request whose answer has just ended.
+    #[inline]
+    pub(super) fn ended(&self) -> Option<Flight> {
+        self.ended.map(|index| self.slots[index].flight)
+    }
+
+    /// Takes out the request whose answer has just ended, or any other.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<Flight> {
+        let any = || self.slots.iter().position(|slot| slot.is_taken);
+        let index = self.ended.take().or_else(any)?;
+        Some(self.release(index))
+    }
+
+    /// Takes out a request that the server has, or all that are late; with how much of its answer has come.
+    fn take_where(&mut self, is: impl Fn(&Self, usize) -> bool) -> Option<(Flight, Option<Phase>)> {
+        let mut all = 0..self.slots.len();
+        let index = all.find(|index| self.slots[*index].is_taken && is(self, *index))?;
+        let phase = self.client.phase(index);
+        self.client.cancel(index);
+        self.again.retain(|other| *other != index);
+        Some((self.release(index), phase))
+    }
+
+    /// Takes out a request that the connection's end has lost.
+    pub(super) fn take_lost(&mut self) -> Option<(Flight, Option<Phase>)> {
+        self.take_where(|this, index| this.client.phase(index).is_some())
+    }
+
+    /// Takes out a request that began at this time or before. Nothing new is sent on the connection, if it was on it.
+    pub(super) fn take_late(&mut self, until: u64) -> Option<(Flight, Option<Phase>)> {
+        let late = self.take_where(|this, index| this.slots[index].flight.started <= until);
+        if let Some((_, Some(_))) = late {
+            self.client.drain();
+        }
+        late
+    }
+
+    /// Takes out a request that is still to be sent again.
+    pub(super) fn take_unsent(&mut self) -> Option<Flight> {
+        let index = self.again.pop_front()?;
+        Some(self.release(index))
+    }
+
+    #[inline]
+    fn release(&mut self, index: usize) -> Flight {
+        let slot = &mut self.slots[index];
+        slot.is_taken = false;
+        self.free.push(index);
+        slot.flight
+    }
+
+    /// Puts a request on its way. There must be room.
+    #[inline]
+    pub(super) fn put(&mut self, flight: Flight, plan: &Plan) {
+        let Some(index) = self.free.pop() else {
+            return;
+        };
+        let slot = &mut self.slots[index];
+        slot.flight = flight;
+        slot.is_taken = true;
+        self.send(index, plan);
+    }
+
+    #[inline]
+    fn send(&mut self, index: usize, plan: &Plan) {
+        let slot = &mut self.slots[index];
+        slot.answer.begin(None);
+        let exchange = slot.flight.exchange;
+        let to_head = plan.streamed(exchange).is_head;
+        let body = &mut slot.body;
+        self.client
+            .send(index, to_head, |out| plan.stream_out(exchange, out, body));
+    }
+
+    /// Puts those again that the server takes now: how many.
+    pub(super) fn put_again(&mut self, plan: &Plan) -> u64 {
+        let mut count = 0;
+        while self.allows_more()
+            && let Some(index) = self.again.pop_front()
+        {
+            self.send(index, plan);
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether there are some that could be put again.
+    #[inline]
+    pub(super) fn can_put_again(&self) -> bool {
+        !self.again.is_empty() && self.allows_more()
+    }
+
+    /// Whether nothing more will happen on this connection.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.client.is_draining() && self.client.open() == 0
+    }
+
+    /// Puts pieces of bodies behind what is to be written.
+    #[inline]
+    pub(super) fn fill(&mut self, plan: &Plan) {
+        let slots = &self.slots;
+        self.client.fill(|index| {
+            let slot = &slots[index];
+            let fixed = plan.streamed(slot.flight.exchange).fixed_body();
+            fixed.unwrap_or(&slot.body)
+        });
+    }
+
+    #[inline]
+    pub(super) fn unwritten(&self) -> &[u8] {
+        self.client.unwritten()
+    }
+
+    #[inline]
+    pub(super) fn wrote(&mut self, count: usize) {
+        self.client.wrote(count);
+    }
+
+    #[inline]
+    pub(super) fn has_written(&self) -> bool {
+        self.client.has_written()
+    }
+
+    /// Whether the server has said what it allows.
+    pub(super) fn is_ready(&self) -> bool {
+        self.client.is_ready()
+    }
+
+    /// Whether the server has said anything.
+    pub(super) fn has_greeted(&self) -> bool {
+        self.client.is_greeted()
+    }
+
+    /// Whether some of any answer has come.
+    pub(super) fn has_begun(&self) -> bool {
+        let phases = (0..self.slots.len()).map(|index| self.client.phase(index));
+        phases.flatten().any(|phase| phase == Phase::Body)
+    }
+
+    /// What the server said last, if it was about the connection's end.
+    pub(super) fn gone(&self) -> Option<&'static str> {
+        self.client.gone()
+    }
+
+    /// Whether all that has come is the beginning of something else.
+    pub(super) fn has_only(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        self.client.has_only(is)
+    }
+
+    /// The fewest streams that a server allowed on the connection at once, if that is fewer than were asked for.
+    pub(super) fn take_fewest(&mut self) -> Option<u32> {
+        self.fewest.take()
+    }
+
+    /// Takes the next bytes from the connection: how many, what they led to, and how many of them were a body's. The
+    /// answer that has ended is swapped for `answer`.
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        plan: &Plan,
+        contents: &mut Contents,
+        examples: &Examples,
+        answer: &mut Answer,
+    ) -> (Result<(usize, Came), Broken>, u64) {
+        let mut at = 0;
+        let mut sink = Answers {
+            slots: &mut self.slots,
+            plan,
+            contents,
+            examples,
+            received: 0,
+        };
+        let fed = loop {
+            match self.client.feed(&bytes[at..], &mut sink) {
+                Err(broken) => break Err(broken),
+                Ok((used, Event::More)) => break Ok((at + used, Came::More)),
+                Ok((used, Event::Greeted)) => at += used,
+                Ok((used, Event::Whole { slot })) => {
+                    std::mem::swap(answer, &mut sink.slots[slot].answer);
+                    self.ended = Some(slot);
+                    break Ok((at + used, Came::Whole));
+                }
+                Ok((used, Event::Unprocessed { slot })) => {
+                    at += used;
+                    self.again.push_back(slot);
+                }
+                Ok((
+                    used,
+                    Event::Failed {
+                        slot,
+                        broken,
+                        phase,
+                    },
+                )) => {
+                    let flight = sink.slots[slot].flight;
+                    sink.slots[slot].is_taken = false;
+                    self.free.push(slot);
+                    let came = Came::Failed {
+                        flight,
+                        broken,
+                        phase,
+                    };
+                    break Ok((at + used, came));
+                }
+            }
+        };
+        let received = sink.received;
+        self.broken = fed.err();
+        let allowed = self.client.most_streams();
+        if self.client.is_ready() && (allowed as usize) < self.slots.len() {
+            self.fewest = Some(self.fewest.map_or(allowed, |before| before.min(allowed)));
+        }
+        (fed, received)
+    }
+}
+
+/// Looks at the parts of all answers as they come.
+struct Answers<'a> {
+    slots: &'a mut [Slot],
+    plan: &'a Plan,
+    contents: &'a mut Contents,
+    examples: &'a Examples,
+    /// Bytes of bodies that came.
+    received: u64,
+}
+
+impl Answers<'_> {
+    #[inline]
+    fn examiner(&mut self, slot: usize) -> Examiner<'_> {
+        let slot = &mut self.slots[slot];
+        let exchange = slot.flight.exchange as usize;
+        let prepared = &self.plan.exchanges[exchange];
+        Examiner {
+            answer: &mut slot.answer,
+            browser: None,
+            exchange,
+            expect: &prepared.exchange.expect,
+            statuses: &prepared.statuses,
+            contents: self.contents,
+            examples: self.examples,
+            received: 0,
+        }
+    }
+}
+
+impl Sink for Answers<'_> {
+    #[inline]
+    fn head(&mut self, slot: usize, status: u16) {
+        self.examiner(slot).see_head(status, b"");
+    }
+
+    #[inline]
+    fn body(&mut self, slot: usize, data: &[u8]) {
+        self.received += data.len() as u64;
+        self.examiner(slot).see_body(data);
+    }
+}
+
+/// What only HTTP/2 has. In HTTP/1, nothing of it is there.
+impl Dialogue {
+    /// Takes the next bytes from the connection: how many, what they led to, and how many of them were a body's.
+    #[inline]
+    pub(crate) fn feed_frames(
+        &mut self,
+        bytes: &[u8],
+        plan: &Plan,
+        contents: &mut Contents,
+        examples: &Examples,
+    ) -> (Result<(usize, Came), Broken>, u64) {
+        match &mut self.multiplex {
+            None => (Ok((bytes.len(), Came::More)), 0),
+            Some(multiplex) => multiplex.feed(bytes, plan, contents, examples, &mut self.answer),
+        }
+    }
+
+    /// Puts pieces of bodies behind what is to be written.
+    #[inline]
+    pub(crate) fn fill(&mut self, plan: &Plan) {
+        if let Some(multiplex) = &mut self.multiplex {
+            multiplex.fill(plan);
+        }
+    }
+
+    /// Whether the server has said what it allows.
+    pub(crate) fn is_ready(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_none_or(|one| one.is_ready())
+    }
+
+    /// Whether the server has said anything.
+    pub(crate) fn has_greeted(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.has_greeted())
+    }
+
+    /// Whether requests could be put again.
+    #[inline]
+    pub(crate) fn can_put_again(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.can_put_again())
+    }
+
+    /// Whether nothing more will happen on this connection: the server has said that it goes, or a request was given up.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.is_over())
+    }
+
+    /// Takes out a request that the connection's end has lost, with how much of its answer had come.
+    pub(crate) fn take_lost(&mut self) -> Option<(Flight, Option<Phase>)> {
+        self.multiplex.as_mut()?.take_lost()
+    }
+
+    /// Takes out a request that began at `until` or before. Nothing new is sent on the connection.
+    pub(crate) fn take_late(&mut self, until: u64) -> Option<(Flight, Option<Phase>)> {
+        self.multiplex.as_mut()?.take_late(until)
+    }
+
+    /// Takes out a request that is still to be sent again.
+    pub(crate) fn take_unsent(&mut self) -> Option<Flight> {
+        self.multiplex.as_mut()?.take_unsent()
+    }
+
+    /// What the server said of the connection's end, if it did.
+    pub(crate) fn gone(&self) -> Option<&'static str> {
+        self.multiplex.as_ref()?.gone()
+    }
+
+    /// Why nothing on the connection can be read any more.
+    pub(crate) fn broken(&self) -> Option<Broken> {
+        self.multiplex.as_ref()?.broken
+    }
+
+    /// Whether all that has come is the beginning of something else.
+    pub(crate) fn has_only(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.has_only(is))
+    }
+
+    /// The fewest streams that a server allowed since this was last asked, if that is fewer than were asked for.
+    pub(crate) fn take_fewest(&mut self) -> Option<u32> {
+        self.multiplex.as_mut()?.take_fewest()
+    }
+}

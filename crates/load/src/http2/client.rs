@@ -1,0 +1,527 @@
+//! The client's end of one connection after the other: its buffers are used again.
+
+use super::{
+    Broken,
+    frame::{
+        self, ACK, CANCEL, CONTINUATION, DATA, END_STREAM, GOAWAY, HEADER, HEADERS, Header,
+        LAST_STREAM, MOST_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
+        WINDOW_UPDATE,
+    },
+    hpack,
+    sending::{FIRST_WINDOW, Sending},
+    stream::{Phase, Stream, Streams},
+};
+
+/// What a server may send before the client has taken it, of a stream and of the connection: so much that no answer waits
+/// for the client.
+pub(super) const WINDOW: i64 = 1 << 30;
+/// The most bytes of the headers of one answer.
+pub(super) const MOST_HEADERS: usize = 64 * 1024;
+/// Bytes of a block or of a body that are progress. Frames with less are counted, …
+pub(super) const PROGRESS: usize = 1024;
+/// … and so many of them in a row, between two answers, are too many.
+const MOST_IDLE_FRAMES: u32 = 10_000;
+/// The most bytes that wait for the server to read them, besides requests: it asks for more than it takes.
+const MOST_UNWRITTEN: usize = 1024 * 1024;
+
+/// What every client says first (RFC 9113 §3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// What follows it: no table for headers, no pushes, a window, and the longest list of headers.
+const OWN_SETTINGS: [(u16, u32); 4] = [
+    (0x1, 0),
+    (0x2, 0),
+    (0x4, WINDOW as u32),
+    (0x6, MOST_HEADERS as u32),
+];
+
+/// Who wants to see the parts of answers. A slot is that of the request.
+pub(crate) trait Sink {
+    /// The status of the final head.
+    fn head(&mut self, slot: usize, status: u16);
+    /// Some of the body. Never empty.
+    fn body(&mut self, slot: usize, data: &[u8]);
+}
+
+/// What the bytes of a feed led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// All bytes have been taken, and nothing has happened that anybody has to see to.
+    More,
+    /// The server has sent its settings.
+    Greeted,
+    /// The answer in this slot is whole.
+    Whole { slot: usize },
+    /// The request in this slot has failed, and the connection goes on.
+    Failed {
+        slot: usize,
+        broken: Broken,
+        phase: Phase,
+    },
+    /// The server has not looked at the request in this slot and will not (RFC 9113 §6.8): it can be sent again, on
+    /// another connection.
+    Unprocessed { slot: usize },
+}
+
+/// What the bytes that come next are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    /// A frame's header, or a frame that is looked at as a whole.
+    Frame,
+    /// The length of the padding of a DATA frame.
+    Padding(Header),
+    /// A DATA frame's content. `slot`: somebody wants it.
+    Data {
+        slot: Option<usize>,
+        left: usize,
+        padding: usize,
+        ends: bool,
+    },
+    /// What nobody looks at.
+    Skipped { left: usize },
+}
+
+/// A header block that comes in several frames.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) stream: u32,
+    pub(super) ends: bool,
+}
+
+/// HTTP/2 on the client's side, for a fixed number of requests at once.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(super) streams: Streams,
+    pub(super) sending: Sending,
+    pub(super) state: State,
+    /// A frame that has not come whole.
+    pub(super) carry: Vec<u8>,
+    /// A header block in several frames, and what is known of it.
+    pub(super) block: Vec<u8>,
+    pub(super) block_of: Option<Block>,
+    pub(super) next_id: u32,
+    /// Whether the server has sent its settings, and how it limits streams.
+    pub(super) is_greeted: bool,
+    pub(super) most_streams: u32,
+    pub(super) first_window: i64,
+    /// What the server may still send.
+    pub(super) receive_window: i64,
+    /// Frames since the last progress that made none.
+    pub(super) idle_frames: u32,
+    /// Whether the client has given up streams of its own on this connection: their frames may still come.
+    pub(super) has_reset: bool,
+    /// Whether nothing new is sent.
+    pub(super) is_draining: bool,
+    /// The last stream that the server looks at, and why it goes.
+    pub(super) gone: Option<(u32, u32)>,
+    /// The most bytes that may wait to be written.
+    pub(super) most_unwritten: usize,
+}
+
+impl Client {
+    /// For so many requests at once, each with a head of at most so many bytes.
+    pub(crate) fn new(streams: usize, longest_head: usize) -> Self {
+        Self {
+            streams: Streams::new(streams),
+            sending: Sending::new(streams),
+            state: State::Frame,
+            carry: Vec::with_capacity(256),
+            block: Vec::new(),
+            block_of: None,
+            next_id: 1,
+            is_greeted: false,
+            most_streams: u32::MAX,
+            first_window: FIRST_WINDOW,
+            receive_window: WINDOW,
+            idle_frames: 0,
+            has_reset: false,
+            is_draining: false,
+            gone: None,
+            most_unwritten: MOST_UNWRITTEN + streams * longest_head,
+        }
+    }
+
+    /// On a new connection: what is said first is to be written. Streams are none.
+    pub(crate) fn begin(&mut self) {
+        self.streams.clear();
+        self.sending.clear();
+        self.state = State::Frame;
+        self.carry.clear();
+        self.block_of = None;
+        self.next_id = 1;
+        self.is_greeted = false;
+        self.most_streams = u32::MAX;
+        self.first_window = FIRST_WINDOW;
+        self.receive_window = WINDOW;
+        self.idle_frames = 0;
+        self.has_reset = false;
+        self.is_draining = false;
+        self.gone = None;
+        self.sending.out.extend_from_slice(PREFACE);
+        let mut payload = [0; 6 * OWN_SETTINGS.len()];
+        for (bytes, (name, value)) in payload.chunks_exact_mut(6).zip(OWN_SETTINGS) {
+            bytes[..2].copy_from_slice(&name.to_be_bytes());
+            bytes[2..].copy_from_slice(&value.to_be_bytes());
+        }
+        self.sending.put(SETTINGS, 0, 0, &payload);
+        let more = (WINDOW - FIRST_WINDOW) as u32;
+        self.sending.put(WINDOW_UPDATE, 0, 0, &more.to_be_bytes());
+    }
+
+    /// Whether requests can be sent: the server has said what it allows, and that is one stream or more.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_greeted && self.most_streams > 0
+    }
+
+    /// Whether the server has sent its settings.
+    pub(crate) fn is_greeted(&self) -> bool {
+        self.is_greeted
+    }
+
+    /// Requests that the server has, or will.
+    #[inline]
+    pub(crate) fn open(&self) -> usize {
+        self.streams.open()
+    }
+
+    /// How many streams the server allows at once.
+    #[inline]
+    pub(crate) fn most_streams(&self) -> u32 {
+        self.most_streams
+    }
+
+    /// Whether nothing new may be sent on this connection.
+    #[inline]
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining
+    }
+
+    /// Sends nothing new on this connection.
+    pub(crate) fn drain(&mut self) {
+        self.is_draining = true;
+    }
+
+    /// Why the server goes, if it has said so.
+    pub(crate) fn gone(&self) -> Option<&'static str> {
+        self.gone.map(|(_, code)| frame::gone(code))
+    }
+
+    /// Whether the bytes that have come so far, before any frame, are these.
+    pub(crate) fn has_only(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        !self.is_greeted && is(&self.carry)
+    }
+
+    /// How much of the answer in a slot has come.
+    pub(crate) fn phase(&self, slot: usize) -> Option<Phase> {
+        self.streams.get(slot).map(|stream| stream.phase)
+    }
+
+    /// Bytes of frames that have not come whole.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn held(&self) -> usize {
+        self.carry.len() + self.block.len()
+    }
+
+    /// Lets the server send nothing more.
+    #[cfg(test)]
+    pub(super) fn shrink_window(&mut self) {
+        self.receive_window = 0;
+    }
+
+    /// Puts a request on its way. `write` appends its header block, and returns the length of its body.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        slot: usize,
+        to_head: bool,
+        write: impl FnOnce(&mut Vec<u8>) -> usize,
+    ) {
+        let id = self.next_id;
+        self.next_id += 2;
+        self.is_draining |= self.next_id >= LAST_STREAM;
+        let out = &mut self.sending.out;
+        let from = out.len();
+        out.extend_from_slice(&[0; HEADER]);
+        if id == 1 {
+            out.push(hpack::NO_TABLE);
+        }
+        let send_left = write(out);
+        let ends = if send_left == 0 { END_STREAM } else { 0 };
+        frame::finish_block(out, from, id, ends);
+        let stream = Stream {
+            id,
+            phase: Phase::Head,
+            to_head,
+            body_left: None,
+            send_left,
+            send_window: self.first_window,
+            is_queued: false,
+            receive_window: WINDOW,
+        };
+        self.streams.insert(slot, stream);
+        if send_left > 0 {
+            self.sending.enqueue(slot, &mut self.streams);
+        }
+    }
+
+    /// Gives up the request in a slot.
+    pub(crate) fn cancel(&mut self, slot: usize) {
+        self.reset(slot, CANCEL);
+    }
+
+    /// Puts pieces of bodies behind what is to be written. `body` is what the request in a slot sends.
+    #[inline]
+    pub(crate) fn fill<'a>(&mut self, body: impl Fn(usize) -> &'a [u8]) {
+        if self.sending.can_fill() {
+            self.sending.fill(&mut self.streams, body);
+        }
+    }
+
+    /// What is to be written.
+    #[inline]
+    pub(crate) fn unwritten(&self) -> &[u8] {
+        self.sending.unwritten()
+    }
+
+    /// So many bytes of it have been.
+    #[inline]
+    pub(crate) fn wrote(&mut self, count: usize) {
+        self.sending.wrote(count);
+    }
+
+    /// Whether nothing can be written now.
+    #[inline]
+    pub(crate) fn has_written(&self) -> bool {
+        self.sending.unwritten().is_empty() && !self.sending.can_fill()
+    }
+
+    /// Takes bytes until something has happened: how many, and what. An error is the whole connection's end.
+    #[inline]
+    pub(crate) fn feed(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) -> Result<(usize, Event), Broken> {
+        if let Some(slot) = self.next_unprocessed() {
+            return Ok((0, Event::Unprocessed { slot }));
+        }
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            let (used, event) = match self.state {
+                State::Frame => self.frame(rest, sink)?,
+                State::Padding(header) => (1, self.begin_data(header, rest[0].into())?),
+                State::Data {
+                    slot,
+                    left,
+                    padding,
+                    ends,
+                } => {
+                    let used = left.min(rest.len());
+                    if let Some(slot) = slot {
+                        sink.body(slot, &rest[..used]);
+                    }
+                    self.state = State::Data {
+                        slot,
+                        left: left - used,
+                        padding,
+                        ends,
+                    };
+                    (used, self.end_data())
+                }
+                State::Skipped { left } => {
+                    let used = left.min(rest.len());
+                    self.state = State::Skipped { left: left - used };
+                    if used == left {
+                        self.state = State::Frame;
+                    }
+                    (used, Event::More)
+                }
+            };
+            at += used;
+            if event != Event::More {
+                return Ok((at, event));
+            }
+        }
+        Ok((at, Event::More))
+    }
+
+    /// Takes a frame, or a part of one.
+    #[inline]
+    fn frame(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<(usize, Event), Broken> {
+        if self.carry.is_empty()
+            && let Some(header) = Header::read(bytes)
+        {
+            self.check(header)?;
+            if is_streamed(header) {
+                return Ok((HEADER, self.begin_streamed(header)?));
+            }
+            let end = HEADER + header.length;
+            if let Some(payload) = bytes.get(HEADER..end) {
+                return Ok((end, self.whole(header, payload, sink)?));
+            }
+        }
+        let header = Header::read(&self.carry);
+        let wanted = header.map_or(HEADER, |header| HEADER + header.length);
+        let used = bytes.len().min(wanted - self.carry.len());
+        self.carry.extend_from_slice(&bytes[..used]);
+        let Some(header) = Header::read(&self.carry) else {
+            return Ok((used, Event::More));
+        };
+        if self.carry.len() == HEADER {
+            self.check(header)?;
+            if is_streamed(header) {
+                self.carry.clear();
+                return Ok((used, self.begin_streamed(header)?));
+            }
+        }
+        if self.carry.len() < HEADER + header.length {
+            return Ok((used, Event::More));
+        }
+        let carry = std::mem::take(&mut self.carry);
+        let event = self.whole(header, &carry[HEADER..], sink);
+        self.carry = carry;
+        self.carry.clear();
+        Ok((used, event?))
+    }
+
+    /// What can be said against a frame by its header alone.
+    #[inline]
+    fn check(&mut self, header: Header) -> Result<(), Broken> {
+        if !self.is_greeted && (header.kind != SETTINGS || header.has(ACK)) {
+            return Err(Broken::connection(not_a_greeting(header)));
+        }
+        if header.length > MOST_PAYLOAD {
+            return Err(Broken::connection(
+                "a frame is longer than the 16,384 bytes that were announced",
+            ));
+        }
+        match self.block_of {
+            Some(block) if header.kind != CONTINUATION || header.stream != block.stream => Err(
+                Broken::connection("another frame came between the parts of a header block"),
+            ),
+            None if header.kind == CONTINUATION => Err(Broken::connection(
+                "a CONTINUATION came without the HEADERS before it",
+            )),
+            _ if self.sending.unwritten().len() > self.most_unwritten => Err(Broken::connection(
+                "the server does not read what it asks for",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a frame that makes no progress: a server that sends them without an end keeps the client busy with nothing.
+    #[inline]
+    pub(super) fn idle(&mut self) -> Result<(), Broken> {
+        self.idle_frames += 1;
+        if self.idle_frames > MOST_IDLE_FRAMES {
+            return Err(Broken::connection(
+                "the server sent 10,000 frames that bring no answer on",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The slot of the stream that a frame belongs to; `None`: it is over, and the frame is late.
+    #[inline]
+    pub(super) fn slot_of(&mut self, header: Header) -> Result<Option<usize>, Broken> {
+        if header.stream == 0 {
+            return Err(Broken::connection("a frame has no stream and needs one"));
+        }
+        if header.stream.is_multiple_of(2) || header.stream >= self.next_id {
+            return Err(Broken::connection(
+                "a frame is on a stream that nobody has opened",
+            ));
+        }
+        Ok(self.streams.find(header.stream))
+    }
+
+    /// The same for what only an open stream may have, or one that the client has given up.
+    #[inline]
+    pub(super) fn answered_slot(&mut self, header: Header) -> Result<Option<usize>, Broken> {
+        let slot = self.slot_of(header)?;
+        if slot.is_none() {
+            if !self.has_reset {
+                return Err(Broken::connection(
+                    "more came on a stream whose answer had ended",
+                ));
+            }
+            self.idle()?;
+        }
+        Ok(slot)
+    }
+
+    /// Tells the server that the stream in a slot is over.
+    pub(super) fn reset(&mut self, slot: usize, code: u32) {
+        if let Some(stream) = self.streams.get(slot) {
+            let (id, is_queued) = (stream.id, stream.is_queued);
+            self.sending.put(RST_STREAM, 0, id, &code.to_be_bytes());
+            self.has_reset = true;
+            self.close(slot, is_queued);
+        }
+    }
+
+    pub(super) fn close(&mut self, slot: usize, is_queued: bool) {
+        if is_queued {
+            self.sending.dequeue(slot);
+        }
+        self.streams.remove(slot);
+    }
+
+    /// The server broke a rule that holds for a stream (RFC 9113 §5.4.2).
+    #[cold]
+    pub(super) fn broke(&mut self, slot: usize, broken: Broken) -> Event {
+        let phase = self.phase(slot).unwrap_or(Phase::Head);
+        self.reset(slot, PROTOCOL_ERROR);
+        Event::Failed {
+            slot,
+            broken,
+            phase,
+        }
+    }
+
+    /// Takes a frame that is looked at as a whole.
+    fn whole(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+        sink: &mut impl Sink,
+    ) -> Result<Event, Broken> {
+        match header.kind {
+            HEADERS => return self.headers(header, payload, sink),
+            CONTINUATION => return self.continuation(header, payload, sink),
+            SETTINGS => return self.settings(header, payload),
+            PING => self.ping(header, payload)?,
+            WINDOW_UPDATE => return self.window_update(header, payload),
+            RST_STREAM => return self.rst_stream(header, payload),
+            GOAWAY => return self.goaway(header, payload),
+            PRIORITY => {
+                self.idle()?;
+                if payload.len() != 5 || header.stream == 0 {
+                    return Err(Broken::connection("a PRIORITY is not as the RFC says"));
+                }
+            }
+            _ => {
+                return Err(Broken::connection(
+                    "a PUSH_PROMISE came although pushes are off",
+                ));
+            }
+        }
+        Ok(Event::More)
+    }
+}
+
+/// Whether a frame's payload is taken as it comes: a body, or what has no meaning here (RFC 9113 §5.5).
+#[inline]
+fn is_streamed(header: Header) -> bool {
+    header.kind == DATA || header.kind > CONTINUATION
+}
+
+/// What something is that should be a server's first frame.
+fn not_a_greeting(header: Header) -> &'static str {
+    // "HTTP/", read as a header.
+    if header.length == 0x48_5454 && (header.kind, header.flags) == (b'P', b'/') {
+        "the server answered in HTTP/1: this port does not speak HTTP/2 without an upgrade"
+    } else {
+        "the server's first frame is no SETTINGS"
+    }
+}

@@ -1,0 +1,486 @@
+//! Header compression (RFC 7541) as far as a load needs it: headers are written without indexing and without Huffman
+//! coding; of an answer's headers, the status and the length are read.
+//!
+//! The decoder's table has no entries: the client announces a size of 0, and sees to it that the server keeps to that.
+//! So one header block says nothing about the next.
+
+/// What is read of a header block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fields {
+    /// `:status`.
+    pub(super) status: Option<u16>,
+    /// `content-length`.
+    pub(super) length: Option<u64>,
+    /// Whether there is any pseudo-header.
+    pub(super) has_pseudo: bool,
+    /// What breaks a rule of HTTP (RFC 9113 §8.1.1): the first such field.
+    pub(super) malformed: Option<&'static str>,
+}
+
+/// What a field is to the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Status,
+    Length,
+    /// A pseudo-header that no answer has.
+    Request,
+    /// It is about a connection, which HTTP/2 says in frames (RFC 9113 §8.2.2).
+    Connection,
+    UpperCase,
+    Other,
+}
+
+/// Names that matter, as they are spelled and as they are Huffman-coded (RFC 7541 appendix B).
+const NAMES: [(&[u8], &[u8], Kind); 7] = [
+    (b":status", &[0xb8, 0x84, 0x8d, 0x36, 0xa3], Kind::Status),
+    (
+        b"content-length",
+        &[0x21, 0xea, 0x49, 0x6a, 0x4a, 0xd4, 0x16, 0xa9, 0x93, 0x3f],
+        Kind::Length,
+    ),
+    (
+        b"connection",
+        &[0x21, 0xea, 0xa8, 0xa4, 0x49, 0x8f, 0x57],
+        Kind::Connection,
+    ),
+    (
+        b"transfer-encoding",
+        &[
+            0x4d, 0x83, 0xa9, 0x12, 0x96, 0xc5, 0x8b, 0x51, 0x0f, 0x21, 0xaa, 0x9b,
+        ],
+        Kind::Connection,
+    ),
+    (
+        b"keep-alive",
+        &[0xea, 0x52, 0xd6, 0xb0, 0xe8, 0x37, 0x72, 0xff],
+        Kind::Connection,
+    ),
+    (
+        b"upgrade",
+        &[0xb6, 0xb9, 0xac, 0x1c, 0x85],
+        Kind::Connection,
+    ),
+    (
+        b"proxy-connection",
+        &[
+            0xae, 0xc3, 0xf9, 0xf4, 0xb1, 0x0f, 0x55, 0x45, 0x22, 0x4c, 0x7a, 0xbf,
+        ],
+        Kind::Connection,
+    ),
+];
+
+/// The statuses of the static table, from index 8 on (RFC 7541 appendix A).
+const STATUSES: [u16; 7] = [200, 204, 206, 304, 400, 404, 500];
+/// The entries of the static table.
+const STATIC: u32 = 61;
+const CONTENT_LENGTH: u32 = 28;
+const TRANSFER_ENCODING: u32 = 57;
+
+const TRUNCATED: &str = "a header block ends in the middle of a field";
+const NO_ENTRY: &str = "a header refers to an entry that the table does not have";
+
+/// A string as it is in a block.
+#[derive(Clone, Copy, Debug)]
+struct Text<'a> {
+    bytes: &'a [u8],
+    is_coded: bool,
+}
+
+/// Reads a header block. An error is one of compression, after which nothing on the connection can be read.
+pub(super) fn read(block: &[u8]) -> Result<Fields, &'static str> {
+    let mut fields = Fields::default();
+    let mut rest = block;
+    let (mut is_first, mut has_regular) = (true, false);
+    while let Some(&first) = rest.first() {
+        if first & 0xe0 == 0x20 {
+            // RFC 7541 §4.2: at the start of a block, and never above what was announced.
+            if !is_first {
+                return Err("a table size update is behind a header");
+            }
+            if integer(&mut rest, 5)? != 0 {
+                return Err("a table size update goes beyond the announced size of 0");
+            }
+            continue;
+        }
+        is_first = false;
+        let (kind, value) = if first & 0x80 != 0 {
+            match integer(&mut rest, 7)? {
+                index @ 8..=14 => {
+                    let status = STATUSES[index as usize - 8];
+                    fields.note_pseudo(has_regular);
+                    fields.note_status(Some(status));
+                    continue;
+                }
+                index => (indexed(index)?, None),
+            }
+        } else {
+            // With incremental indexing (01), without (0000) or never (0001): in a table of size 0 it is all the same.
+            let prefix = if first & 0x40 != 0 { 6 } else { 4 };
+            let kind = match integer(&mut rest, prefix)? {
+                0 => named(text(&mut rest)?),
+                index => indexed(index)?,
+            };
+            (kind, Some(text(&mut rest)?))
+        };
+        match kind {
+            Kind::Status => {
+                fields.note_pseudo(has_regular);
+                let status = value.and_then(digits).filter(|(_, count)| *count == 3);
+                fields.note_status(status.map(|(status, _)| status as u16));
+            }
+            Kind::Request => {
+                fields.note_pseudo(has_regular);
+                fields.note("a pseudo-header that only requests have");
+            }
+            Kind::Length => match (value.and_then(digits), fields.length) {
+                (Some((length, _)), None) => fields.length = Some(length),
+                (Some(_), Some(_)) => fields.note("it has more than one content-length"),
+                (None, _) => fields.note("its content-length is not a number"),
+            },
+            Kind::Connection => fields.note("a header of HTTP/1 that HTTP/2 forbids"),
+            Kind::UpperCase => fields.note("a header's name has capital letters"),
+            Kind::Other => {}
+        }
+        has_regular |= !matches!(kind, Kind::Status | Kind::Request);
+    }
+    Ok(fields)
+}
+
+impl Fields {
+    fn note(&mut self, why: &'static str) {
+        self.malformed.get_or_insert(why);
+    }
+
+    fn note_pseudo(&mut self, has_regular: bool) {
+        self.has_pseudo = true;
+        if has_regular {
+            self.note("a pseudo-header is behind other headers");
+        }
+    }
+
+    fn note_status(&mut self, status: Option<u16>) {
+        match (status, self.status) {
+            (Some(status @ 100..=999), None) => self.status = Some(status),
+            (_, Some(_)) => self.note("it has more than one :status"),
+            _ => self.note("its :status is not a number of three digits"),
+        }
+    }
+}
+
+/// What a name of the static table is.
+fn indexed(index: u32) -> Result<Kind, &'static str> {
+    match index {
+        1..=7 => Ok(Kind::Request),
+        8..=14 => Ok(Kind::Status),
+        CONTENT_LENGTH => Ok(Kind::Length),
+        TRANSFER_ENCODING => Ok(Kind::Connection),
+        _ if (1..=STATIC).contains(&index) => Ok(Kind::Other),
+        _ => Err(NO_ENTRY),
+    }
+}
+
+/// What a spelled name is.
+fn named(name: Text<'_>) -> Kind {
+    let is = |(plain, coded, _): &&(&[u8], &[u8], Kind)| {
+        name.bytes == if name.is_coded { *coded } else { *plain }
+    };
+    if let Some((_, _, kind)) = NAMES.iter().find(is) {
+        return *kind;
+    }
+    let first = name.bytes.first().copied().unwrap_or_default();
+    // The code of a colon is 1011100.
+    if (name.is_coded && first >> 1 == 0x5c) || (!name.is_coded && first == b':') {
+        Kind::Request
+    } else if !name.is_coded && name.bytes.iter().any(u8::is_ascii_uppercase) {
+        Kind::UpperCase
+    } else {
+        Kind::Other
+    }
+}
+
+/// A number with a prefix of so many bits (RFC 7541 §5.1).
+#[inline]
+fn integer(rest: &mut &[u8], prefix: u32) -> Result<u32, &'static str> {
+    let (first, mut after) = rest.split_first().ok_or(TRUNCATED)?;
+    let most = (1u32 << prefix) - 1;
+    let mut value = u32::from(*first) & most;
+    if value == most {
+        let mut shift = 0;
+        loop {
+            let (next, behind) = after.split_first().ok_or(TRUNCATED)?;
+            after = behind;
+            // No header is longer than 2²¹ bytes, and no index is higher.
+            if shift > 14 {
+                return Err("a number in a header block is too large");
+            }
+            value += u32::from(next & 0x7f) << shift;
+            shift += 7;
+            if next & 0x80 == 0 {
+                break;
+            }
+        }
+    }
+    *rest = after;
+    Ok(value)
+}
+
+/// A string (RFC 7541 §5.2).
+#[inline]
+fn text<'a>(rest: &mut &'a [u8]) -> Result<Text<'a>, &'static str> {
+    let is_coded = rest.first().is_some_and(|first| first & 0x80 != 0);
+    let length = integer(rest, 7)? as usize;
+    let (bytes, after) = rest.split_at_checked(length).ok_or(TRUNCATED)?;
+    *rest = after;
+    Ok(Text { bytes, is_coded })
+}
+
+/// A number in decimal digits, and how many there are.
+fn digits(text: Text<'_>) -> Option<(u64, usize)> {
+    let mut number = Some(0u64);
+    let mut count = 0;
+    let mut add = |digit: u8| {
+        count += 1;
+        number = number
+            .and_then(|number| number.checked_mul(10))
+            .and_then(|number| number.checked_add(digit.into()));
+    };
+    if !text.is_coded {
+        for byte in text.bytes {
+            byte.is_ascii_digit().then(|| add(byte - b'0'))?;
+        }
+    } else {
+        coded_digits(text.bytes, add)?;
+    }
+    number.filter(|_| count > 0).map(|number| (number, count))
+}
+
+/// Reads Huffman-coded digits: 0 to 2 have the codes 00000 to 00010, 3 to 9 have 011001 to 011111 (RFC 7541 appendix B).
+/// `None`: something else is among them, or behind them.
+fn coded_digits(bytes: &[u8], mut add: impl FnMut(u8)) -> Option<()> {
+    let total = bytes.len() * 8;
+    // So many bits from a place on; behind the end there are ones.
+    let bits = |at: usize, count: usize| {
+        (at..at + count).fold(0u8, |value, at| {
+            let byte = bytes.get(at / 8).copied().unwrap_or(0xff);
+            value << 1 | (byte >> (7 - at % 8) & 1)
+        })
+    };
+    let mut at = 0;
+    while at < total {
+        match bits(at, 5) {
+            digit @ 0..=2 if at + 5 <= total => {
+                add(digit);
+                at += 5;
+            }
+            _ if at + 6 <= total && (0x19..=0x1f).contains(&bits(at, 6)) => {
+                add(bits(at, 6) - 0x19 + 3);
+                at += 6;
+            }
+            // The end is filled with less than a byte of ones (RFC 7541 §5.2).
+            _ => return (total - at < 8 && bits(at, 7) == 0x7f).then_some(()),
+        }
+    }
+    Some(())
+}
+
+/// Appends a number with a prefix of so many bits, whose other bits are `high`.
+fn put_integer(mut value: usize, prefix: u32, high: u8, out: &mut Vec<u8>) {
+    let most = (1usize << prefix) - 1;
+    if value < most {
+        return out.push(high | value as u8);
+    }
+    out.push(high | most as u8);
+    value -= most;
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends a string as it is.
+pub(super) fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    put_integer(text.len(), 7, 0, out);
+    out.extend_from_slice(text);
+}
+
+/// Appends the beginning of a field whose name is in the static table: its value follows ([`put_text`]).
+pub(super) fn put_indexed_name(index: usize, out: &mut Vec<u8>) {
+    put_integer(index, 4, 0, out);
+}
+
+/// The same of a field with another name.
+pub(super) fn put_name(name: &[u8], out: &mut Vec<u8>) {
+    out.push(0);
+    put_text(name, out);
+}
+
+/// The table's size is 0 from here on: to be said at the start of a connection's first block, because the server may allow
+/// less than it did (RFC 7541 §4.2).
+pub(super) const NO_TABLE: u8 = 0x20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The codes of the letters that the names have (RFC 7541 appendix B).
+    const CODES: [(u8, &str); 22] = [
+        (b'-', "010110"),
+        (b':', "1011100"),
+        (b'a', "00011"),
+        (b'c', "00100"),
+        (b'd', "100100"),
+        (b'e', "00101"),
+        (b'f', "100101"),
+        (b'g', "100110"),
+        (b'h', "100111"),
+        (b'i', "00110"),
+        (b'k', "1110101"),
+        (b'l', "101000"),
+        (b'n', "101010"),
+        (b'o', "00111"),
+        (b'p', "101011"),
+        (b'r', "101100"),
+        (b's', "01000"),
+        (b't', "01001"),
+        (b'u', "101101"),
+        (b'v', "1110111"),
+        (b'x', "1111001"),
+        (b'y', "1111010"),
+    ];
+    const DIGITS: [&str; 10] = [
+        "00000", "00001", "00010", "011001", "011010", "011011", "011100", "011101", "011110",
+        "011111",
+    ];
+
+    fn coded(text: &[u8]) -> Vec<u8> {
+        let code = |byte: &u8| match byte {
+            b'0'..=b'9' => DIGITS[usize::from(byte - b'0')],
+            other => CODES.iter().find(|(letter, _)| letter == other).unwrap().1,
+        };
+        let mut bits: String = text.iter().map(code).collect();
+        while bits.len() % 8 != 0 {
+            bits.push('1');
+        }
+        let bytes = bits.as_bytes().chunks(8).map(|bits| {
+            bits.iter()
+                .fold(0, |byte, bit| byte << 1 | u8::from(*bit == b'1'))
+        });
+        bytes.collect()
+    }
+
+    #[test]
+    fn names_are_coded_as_the_rfc_says() {
+        for (plain, huffman, _) in NAMES {
+            assert_eq!(coded(plain), huffman, "{}", String::from_utf8_lossy(plain));
+        }
+        // RFC 7541 C.6.1: "302".
+        assert_eq!(coded(b"302"), [0x64, 0x02]);
+    }
+
+    fn literal(name: &[u8], value: &[u8], in_code: bool) -> Vec<u8> {
+        let mut out = vec![0x40];
+        for text in [name, value] {
+            if in_code {
+                let text = coded(text);
+                put_integer(text.len(), 7, 0x80, &mut out);
+                out.extend(text);
+            } else {
+                put_text(text, &mut out);
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn status_and_length_are_read_however_they_are_spelled() {
+        for in_code in [false, true] {
+            for status in [100, 200, 204, 302, 418, 503, 999] {
+                let head = literal(b":status", status.to_string().as_bytes(), in_code);
+                for length in [0, 1, 9, 10, 12_345, 16_384, 9_876_543_210, u64::MAX] {
+                    let own = literal(b"content-length", length.to_string().as_bytes(), in_code);
+                    let block = [&head[..], &own].concat();
+                    let fields = read(&block).unwrap();
+                    assert_eq!(fields.malformed, None, "{status} {length} {in_code}");
+                    assert_eq!((fields.status, fields.length), (Some(status), Some(length)));
+                }
+            }
+        }
+        // RFC 7541 C.6.1, whose literals are Huffman-coded.
+        let block = [
+            0x48, 0x82, 0x64, 0x02, 0x58, 0x85, 0xae, 0xc3, 0x77, 0x1a, 0x4b,
+        ];
+        assert_eq!(read(&block).unwrap().status, Some(302));
+        assert_eq!(read(&[0x88]).unwrap().status, Some(200));
+        assert_eq!(read(&[0x20, 0x8e]).unwrap().status, Some(500));
+    }
+
+    #[test]
+    fn what_breaks_the_rules_of_http_is_found() {
+        let field = |name: &[u8], value: &[u8]| literal(name, value, false);
+        let status = field(b":status", b"200");
+        let cases: [(&[&[u8]], &str); 11] = [
+            (&[&[0x88, 0x88]], "more than one :status"),
+            (&[&field(b":status", b"20")], "three digits"),
+            (&[&field(b":status", b"2000")], "three digits"),
+            (&[&field(b":status", b"+20")], "three digits"),
+            (&[&field(b":status", b"099")], "three digits"),
+            (&[&field(b"a", b"b"), &status], "behind other headers"),
+            (&[&status, &field(b":path", b"/")], "only requests"),
+            (&[&status, &field(b"Server", b"x")], "capital"),
+            (&[&status, &field(b"connection", b"close")], "HTTP/1"),
+            (&[&status, &field(b"content-length", b"-1")], "not a number"),
+            (
+                &[
+                    &field(b"content-length", b"1"),
+                    &field(b"content-length", b"1"),
+                ],
+                "more than one content-length",
+            ),
+        ];
+        for (block, why) in cases {
+            let said = read(&block.concat()).unwrap().malformed.unwrap();
+            assert!(said.contains(why), "{said} instead of {why}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_and_never_a_panic() {
+        let nonsense: [&[u8]; 10] = [
+            &[0x80],
+            &[0xbe],
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0x0f],
+            &[0x7f],
+            &[0x40, 0x05, b'a'],
+            &[0x40, 0x01, b'a'],
+            &[0x88, 0x20],
+            &[0x21],
+            &[0x3f, 0xe1, 0x1f],
+            &[0x00, 0xff, 0xff, 0xff, 0xff, 0x7f],
+        ];
+        for block in nonsense {
+            assert!(read(block).is_err(), "{block:02x?}");
+        }
+        for at in 0..=0xffffu32 {
+            let [_, _, a, b] = at.to_be_bytes();
+            let _ = read(&[a, b, 0x03, b'x', 0x84, a, b, a]);
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_as_they_are_read() {
+        for value in [0, 1, 14, 15, 30, 31, 126, 127, 128, 300, 16_384, 65_535] {
+            for prefix in [4, 5, 6, 7] {
+                let mut bytes = Vec::new();
+                put_integer(value, prefix, 0, &mut bytes);
+                let mut rest = &bytes[..];
+                assert_eq!(integer(&mut rest, prefix), Ok(value as u32));
+                assert!(rest.is_empty());
+            }
+        }
+        // RFC 7541 C.1.2.
+        let mut bytes = Vec::new();
+        put_integer(1337, 5, 0, &mut bytes);
+        assert_eq!(bytes, [31, 154, 10]);
+    }
+}

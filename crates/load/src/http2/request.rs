@@ -1,0 +1,233 @@
+//! A request's header block and body: built once, or for each request from a template.
+
+use deadheat_model::load::{Body, RequestSpec};
+
+use super::hpack::{put_indexed_name, put_name, put_text};
+use crate::{
+    http1::DEFINE_CONTENT,
+    template::{Choice, Lists, Place, Template, itoa},
+};
+
+/// Places in the static table (RFC 7541 appendix A).
+const AUTHORITY: usize = 1;
+const METHOD: usize = 2;
+const PATH: usize = 4;
+const CONTENT_LENGTH: usize = 28;
+
+/// Headers that HTTP/2 forbids, because it says the same in frames (RFC 9113 §8.2.2).
+const FORBIDDEN: [&str; 5] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// A request as it goes on the wire.
+#[derive(Debug)]
+pub(crate) struct Request {
+    content: Wire,
+    /// Whether its answer has no body.
+    pub(crate) is_head: bool,
+}
+
+#[derive(Debug)]
+enum Wire {
+    /// The same each time.
+    Fixed { block: Vec<u8>, body: Vec<u8> },
+    /// What is filled anew for each request.
+    Template(Box<Form>),
+}
+
+/// A request in pieces.
+#[derive(Debug)]
+struct Form {
+    /// The pseudo-headers before the path.
+    start: Vec<u8>,
+    path: Template,
+    /// Each header's name as it is in the block, and its value.
+    headers: Vec<(Vec<u8>, Template)>,
+    body: Option<Template>,
+    /// Whether the request has its own content-length.
+    has_length: bool,
+}
+
+impl Request {
+    /// Builds what `request` sends to `authority`, or says what in it cannot be sent.
+    pub(crate) fn new(
+        request: &RequestSpec,
+        authority: &str,
+        is_tls: bool,
+        lists: &Lists,
+    ) -> Result<Self, String> {
+        let form = Form::new(request, authority, is_tls, lists)?;
+        let content = if request.template {
+            Wire::Template(Box::new(form))
+        } else {
+            let (mut block, mut body) = (Vec::new(), Vec::new());
+            let choice = Choice { count: 0, seed: 0 };
+            form.render(choice, lists, &mut block, &mut body);
+            Wire::Fixed { block, body }
+        };
+        Ok(Self {
+            content,
+            is_head: request.method == "HEAD",
+        })
+    }
+
+    /// Its body, where it is always the same.
+    #[inline]
+    pub(crate) fn fixed_body(&self) -> Option<&[u8]> {
+        match &self.content {
+            Wire::Fixed { body, .. } => Some(body),
+            Wire::Template(_) => None,
+        }
+    }
+
+    /// The length of its header block; of a template's, without what is filled in.
+    pub(crate) fn head_length(&self) -> usize {
+        match &self.content {
+            Wire::Fixed { block, .. } => block.len(),
+            Wire::Template(form) => {
+                let names = form.headers.iter().map(|(name, _)| name.len());
+                form.start.len() + names.sum::<usize>()
+            }
+        }
+    }
+
+    /// Appends its header block to `block`; `choice` is asked for where there is something to fill in, and then the body
+    /// is put into `own`. Returns the body's length.
+    #[inline]
+    pub(crate) fn append(
+        &self,
+        choice: impl FnOnce() -> Choice,
+        lists: &Lists,
+        block: &mut Vec<u8>,
+        own: &mut Vec<u8>,
+    ) -> usize {
+        match &self.content {
+            Wire::Fixed { block: fixed, body } => {
+                block.extend_from_slice(fixed);
+                body.len()
+            }
+            Wire::Template(form) => {
+                form.render(choice(), lists, block, own);
+                own.len()
+            }
+        }
+    }
+}
+
+impl Form {
+    fn new(
+        request: &RequestSpec,
+        authority: &str,
+        is_tls: bool,
+        lists: &Lists,
+    ) -> Result<Self, String> {
+        let text = |text: &[u8], place: Place| {
+            if request.template {
+                Template::parse(text, place, lists)
+            } else {
+                Ok(Template::literal(text))
+            }
+        };
+        let mut start = Vec::new();
+        match request.method.as_str() {
+            "GET" => start.push(0x82),
+            "POST" => start.push(0x83),
+            other => {
+                put_indexed_name(METHOD, &mut start);
+                put_text(other.as_bytes(), &mut start);
+            }
+        }
+        start.push(if is_tls { 0x87 } else { 0x86 });
+        let own_host = request
+            .headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let authority = own_host.map_or(authority, |(_, value)| value);
+        put_indexed_name(AUTHORITY, &mut start);
+        put_text(authority.as_bytes(), &mut start);
+        let mut headers = Vec::new();
+        for (name, value) in &request.headers {
+            let name = name.to_ascii_lowercase();
+            if FORBIDDEN.contains(&name.as_str()) {
+                return Err(format!(
+                    "HTTP/2 has no header {name} (RFC 9113 §8.2.2); omit it, or use HTTP/1.1"
+                ));
+            }
+            if name == "te" && value != "trailers" {
+                return Err(
+                    "in HTTP/2, TE has only the value trailers (RFC 9113 §8.2.2)".to_owned(),
+                );
+            }
+            if name == "expect" && value.trim().eq_ignore_ascii_case("100-continue") {
+                return Err(
+                    "Expect: 100-continue is for HTTP/1.1; omit it, since flow control holds a body back in HTTP/2"
+                        .to_owned(),
+                );
+            }
+            if name == "host" {
+                if request.template && value.contains("{{") {
+                    return Err("a Host from a template is for HTTP/1.1".to_owned());
+                }
+                continue;
+            }
+            let mut encoded = Vec::new();
+            put_name(name.as_bytes(), &mut encoded);
+            headers.push((encoded, text(value.as_bytes(), Place::Header)?));
+        }
+        let body = match &request.body {
+            // A server may refuse such a request without a length (411).
+            Body::None if DEFINE_CONTENT.contains(&request.method.as_str()) => {
+                Some(Template::literal(b""))
+            }
+            Body::None => None,
+            Body::Sized(body) => Some(text(body, Place::Body)?),
+            Body::Chunked(_) => {
+                return Err(
+                    "HTTP/2 has no chunked bodies (RFC 9113 §8.1); send a body without --chunked"
+                        .to_owned(),
+                );
+            }
+        };
+        let has_length = request
+            .headers
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        Ok(Self {
+            start,
+            path: text(request.path.as_bytes(), Place::Path)?,
+            headers,
+            body,
+            has_length,
+        })
+    }
+
+    /// Appends the header block, and replaces `out` by the body.
+    fn render(&self, choice: Choice, lists: &Lists, block: &mut Vec<u8>, out: &mut Vec<u8>) {
+        let mut nth = 0;
+        block.extend_from_slice(&self.start);
+        // A value's length stands before it: it is rendered where the body will be.
+        out.clear();
+        put_indexed_name(PATH, block);
+        self.path.render(choice, &mut nth, Place::Path, lists, out);
+        put_text(out, block);
+        for (name, value) in &self.headers {
+            out.clear();
+            value.render(choice, &mut nth, Place::Header, lists, out);
+            block.extend_from_slice(name);
+            put_text(out, block);
+        }
+        out.clear();
+        let Some(body) = &self.body else {
+            return;
+        };
+        body.render(choice, &mut nth, Place::Body, lists, out);
+        if !self.has_length {
+            put_indexed_name(CONTENT_LENGTH, block);
+            put_text(itoa(out.len() as u64, &mut [0; 20]), block);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Connections of HTTP/2: many requests on each, which end in any order, fail one by one, and outlive a connection that the
+//! server gives up before it has looked at them.
+
+use deadheat_model::{Failure, failure::FailurePhase};
+
+use super::{
+    Worker,
+    faults::fault,
+    reading::{CLOSED, Flow, SPEAKS_TLS, is_tls_alert},
+};
+use crate::{
+    connection::State,
+    deadlines::NEVER,
+    dialogue::{Came, Flight, Phase},
+    recorder::{Cause, Fault},
+};
+
+/// After so many connections in a row that the server gave up without an answer, requests fail instead of being sent again.
+const MOST_IN_VAIN: u32 = 3;
+const NOT_GREETED: &str = "no SETTINGS of HTTP/2 came within the connect timeout";
+const NO_STREAMS: &str = "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS is 0)";
+const LATE: &str = "no whole answer within the request timeout";
+
+/// What was going on with a request of which so much of an answer had come.
+fn phase_of(phase: Option<Phase>) -> FailurePhase {
+    match phase {
+        None => FailurePhase::Write,
+        Some(Phase::Head) => FailurePhase::FirstByte,
+        Some(Phase::Body) => FailurePhase::Body,
+    }
+}
+
+/// What the end of a connection means for such a request.
+fn cut(phase: FailurePhase) -> Failure {
+    match phase {
+        FailurePhase::Body => Failure::TruncatedBody,
+        _ => Failure::ClosedEarly,
+    }
+}
+
+impl Worker<'_> {
+    /// A connection is made: says who the client is, and waits for what the server says of itself.
+    pub(super) fn greet(&mut self, slot: usize) {
+        self.connections[slot].state = State::Greeting;
+        self.write(slot);
+        if self.connections[slot].tls.is_some() {
+            // Some may have come with the end of the handshake.
+            let end = self.clock.now;
+            let mut plain = std::mem::take(&mut self.buffers.plain);
+            let flow = self.take_decrypted(slot, &mut plain, end, false);
+            self.buffers.plain = plain;
+            let tls = self.connections[slot].tls.as_mut();
+            if flow == Flow::On && tls.is_some_and(|tls| tls.has_said_goodbye()) {
+                self.closed_by_peer(slot, end);
+            }
+        }
+    }
+
+    /// Takes bytes apart into answers.
+    pub(super) fn take_frames(&mut self, slot: usize, bytes: &[u8], end: u64) -> Flow {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let connection = &mut self.connections[slot];
+            if connection.spoiled {
+                self.recorder.received(rest.len(), 0);
+                return Flow::On;
+            }
+            let (fed, received) = connection.dialogue.feed_frames(
+                rest,
+                self.plan,
+                &mut self.contents,
+                &self.recorder.examples,
+            );
+            match fed {
+                Ok((used, came)) => {
+                    self.recorder.received(used, received);
+                    rest = &rest[used..];
+                    match came {
+                        Came::More => {}
+                        Came::Whole => self.judge(slot, end, &[]),
+                        Came::Failed {
+                            flight,
+                            broken,
+                            phase,
+                        } => {
+                            let what = (broken.kind, phase_of(Some(phase)));
+                            self.lose_stream(slot, flight, what, broken.why, end);
+                        }
+                    }
+                }
+                Err(broken) => {
+                    self.recorder.received(rest.len(), received);
+                    let connection = &mut self.connections[slot];
+                    if connection.state == State::Open && connection.dialogue.is_idle() {
+                        // Nobody waits for an answer: the next request finds a connection that is of no use.
+                        connection.spoiled = true;
+                        break;
+                    }
+                    self.lose_streams(slot, end, broken.why, |_| broken.kind);
+                    return Flow::Off;
+                }
+            }
+        }
+        self.go_on_with_streams(slot, end)
+    }
+
+    /// What is to be done after answers have come.
+    fn go_on_with_streams(&mut self, slot: usize, end: u64) -> Flow {
+        let connection = &self.connections[slot];
+        if connection.state == State::Greeting {
+            if let Some(gone) = connection.dialogue.gone() {
+                self.lose_streams(slot, end, gone, cut);
+                return Flow::Off;
+            }
+            if connection.dialogue.is_ready() {
+                self.opened(slot);
+            }
+        } else if connection.dialogue.is_over() {
+            self.end_connection(slot, end);
+            return Flow::Off;
+        } else if connection.dialogue.can_put_again() {
+            self.send_again(slot);
+        } else if connection.listed && !connection.dialogue.has_room() {
+            self.unlist(slot);
+        }
+        self.note_drained(slot);
+        if !self.connections[slot].dialogue.has_written(self.plan) {
+            self.want_flush(slot);
+        }
+        match self.connections[slot].state {
+            State::Greeting | State::Open => Flow::On,
+            _ => Flow::Off,
+        }
+    }
+
+    /// Writes what is to be sent, if the connection is still there.
+    pub(super) fn flush(&mut self, slot: usize) {
+        let connection = &self.connections[slot];
+        if connection.is_talking() && !connection.dialogue.has_written(self.plan) {
+            self.write(slot);
+        }
+    }
+
+    /// Counts one request as failed, which has been taken out of its dialogue.
+    fn lose_stream(
+        &mut self,
+        slot: usize,
+        flight: Flight,
+        (kind, phase): (Failure, FailurePhase),
+        why: &'static str,
+        end: u64,
+    ) {
+        let connection = &mut self.connections[slot];
+        connection.counted_until = end;
+        self.recorder
+            .ended_on(connection.place.route, flight.started, false);
+        let fault = fault(kind, phase, Cause::Why(why));
+        let detail = || why.to_owned();
+        self.recorder
+            .failed(fault, flight.started, Some(flight.exchange), end, detail);
+    }
+
+    /// The connection in `slot` is of no use any more: what the server has of requests has failed, the others are sent
+    /// again.
+    pub(super) fn lose_streams(
+        &mut self,
+        slot: usize,
+        end: u64,
+        why: &'static str,
+        kind: impl Fn(FailurePhase) -> Failure,
+    ) {
+        if self.connections[slot].state == State::Greeting {
+            let phase = FailurePhase::Connect;
+            let fault = fault(kind(phase), phase, Cause::Why(why));
+            return self.unmade(slot, fault, || why.to_owned());
+        }
+        while let Some((flight, phase)) = self.connections[slot].dialogue.take_lost() {
+            let phase = phase_of(phase);
+            self.lose_stream(slot, flight, (kind(phase), phase), why, end);
+        }
+        self.end_connection(slot, end);
+    }
+
+    /// The same for a fault that was found elsewhere.
+    #[cold]
+    pub(super) fn break_off(
+        &mut self,
+        slot: usize,
+        fault: Fault,
+        end: u64,
+        detail: impl FnOnce() -> String,
+    ) {
+        if self.connections[slot].state == State::Greeting {
+            let detail = detail();
+            let phase = FailurePhase::Connect;
+            return self.unmade(slot, Fault { phase, ..fault }, || detail.clone());
+        }
+        let detail = if self.recorder.examples.wants(fault.kind) {
+            detail()
+        } else {
+            String::new()
+        };
+        let route = self.connections[slot].place.route;
+        self.connections[slot].counted_until = end;
+        while let Some((flight, phase)) = self.connections[slot].dialogue.take_lost() {
+            let phase = phase_of(phase);
+            self.recorder.ended_on(route, flight.started, false);
+            let fault = Fault { phase, ..fault };
+            let detail = || detail.clone();
+            self.recorder
+                .failed(fault, flight.started, Some(flight.exchange), end, detail);
+        }
+        self.end_connection(slot, end);
+    }
+
+    /// Closes a connection on which nothing is on its way. What is to be sent again waits for the next one, unless several
+    /// have been in vain.
+    fn end_connection(&mut self, slot: usize, end: u64) {
+        let connection = &mut self.connections[slot];
+        let why = connection.dialogue.gone().unwrap_or(CLOSED);
+        if connection.answered == 0 && !connection.dialogue.is_idle() {
+            connection.refusals += 1;
+            if connection.refusals >= MOST_IN_VAIN {
+                let what = (Failure::ClosedEarly, FailurePhase::FirstByte);
+                while let Some(flight) = self.connections[slot].dialogue.take_unsent() {
+                    self.lose_stream(slot, flight, what, why, end);
+                }
+            }
+        }
+        self.renew(slot);
+    }
+
+    /// The server has closed the connection.
+    pub(super) fn streams_closed(&mut self, slot: usize, end: u64) {
+        let connection = &self.connections[slot];
+        if connection.state == State::Greeting {
+            let is_alert = connection.dialogue.has_only(is_tls_alert);
+            let why = match connection.dialogue.gone() {
+                Some(gone) => gone,
+                None if is_alert => SPEAKS_TLS,
+                None => "the server closed the connection before its SETTINGS of HTTP/2",
+            };
+            return self.lose_streams(slot, end, why, cut);
+        }
+        if let Some(error) = connection.write_error {
+            return self.lose(slot, error);
+        }
+        let why = match self.cause_of_end(slot, Cause::Why(CLOSED)) {
+            Cause::Why(why) => why,
+            _ => CLOSED,
+        };
+        self.lose_streams(slot, end, why, cut);
+    }
+
+    /// The server has not said in time what it allows.
+    pub(super) fn not_greeted(&mut self, slot: usize) {
+        let dialogue = &self.connections[slot].dialogue;
+        let why = if dialogue.has_greeted() {
+            NO_STREAMS
+        } else {
+            NOT_GREETED
+        };
+        let fault = fault(
+            Failure::ConnectOther,
+            FailurePhase::Connect,
+            Cause::Why(why),
+        );
+        self.unmade(slot, fault, || why.to_owned());
+    }
+
+    /// Counts the requests in `slot` as failed whose time is up. Nothing new is sent on their connection, which is made
+    /// again when the others have ended: a server may have forgotten all of them.
+    #[cold]
+    pub(super) fn time_out_streams(&mut self, slot: usize) {
+        let end = self.tick();
+        if self.clock.is_over() {
+            return;
+        }
+        let until = end.saturating_sub(self.bounds.request);
+        while let Some((flight, phase)) = self.connections[slot].dialogue.take_late(until) {
+            let what = (Failure::Timeout, phase_of(phase));
+            self.lose_stream(slot, flight, what, LATE, end);
+        }
+        let connection = &self.connections[slot];
+        let next = connection.dialogue.oldest().map_or(NEVER, |oldest| {
+            oldest.started.saturating_add(self.bounds.request)
+        });
+        if connection.state != State::Open {
+            if connection.dialogue.is_idle() {
+                return self.renew(slot);
+            }
+            let made = connection.dialled.saturating_add(self.bounds.connect);
+            return self.deadlines.set(slot, next.min(made));
+        }
+        self.deadlines.set(slot, next);
+        if connection.dialogue.is_over() {
+            return self.end_connection(slot, end);
+        }
+        if connection.listed && !connection.dialogue.has_room() {
+            self.unlist(slot);
+        }
+        self.want_flush(slot);
+    }
+}
