@@ -147,7 +147,7 @@ const EXCLUDE: &[Row] = &[
     (
         HTTP2,
         &["--header 'Expect: 100-continue'"],
-        "in HTTP/2 flow control holds a body back, and this is for HTTP/1.1 only. Use only one of them",
+        "this header is for HTTP/1.1: in HTTP/2, flow control delays a body. Use only one of them",
     ),
     (
         HTTP2,

@@ -15,7 +15,7 @@ use crate::{
     verify::{Answer, Contents, Examiner},
 };
 
-pub(crate) use crate::http2::{Broken, Phase};
+pub(crate) use crate::http2::Phase;
 pub(crate) use multiplex::Came;
 
 use multiplex::Multiplex;

@@ -403,7 +403,7 @@ impl Client {
                 "a CONTINUATION came without the HEADERS before it",
             )),
             _ if self.sending.unwritten().len() > self.most_unwritten => Err(Broken::connection(
-                "the server does not read what it asks for",
+                "the server asks for answers and does not read them",
             )),
             _ => Ok(()),
         }
@@ -497,7 +497,9 @@ impl Client {
             PRIORITY => {
                 self.idle()?;
                 if payload.len() != 5 || header.stream == 0 {
-                    return Err(Broken::connection("a PRIORITY is not as the RFC says"));
+                    return Err(Broken::connection(
+                        "a PRIORITY has not 5 bytes, or no stream",
+                    ));
                 }
             }
             _ => {
@@ -522,6 +524,6 @@ fn not_a_greeting(header: Header) -> &'static str {
     if header.length == 0x48_5454 && (header.kind, header.flags) == (b'P', b'/') {
         "the server answered in HTTP/1: this port does not speak HTTP/2 without an upgrade"
     } else {
-        "the server's first frame is no SETTINGS"
+        "the server's first frame is not SETTINGS"
     }
 }

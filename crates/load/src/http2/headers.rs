@@ -102,7 +102,10 @@ impl Client {
         };
         if status < 200 {
             if ends || status == 101 {
-                return Ok(self.broke(slot, bad_head("an interim answer is not as the RFC says")));
+                return Ok(self.broke(
+                    slot,
+                    bad_head("an interim answer ends the stream or has status 101"),
+                ));
             }
             self.idle()?;
             return Ok(Event::More);

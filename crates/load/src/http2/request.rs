@@ -164,7 +164,7 @@ impl Form {
             }
             if name == "expect" && value.trim().eq_ignore_ascii_case("100-continue") {
                 return Err(
-                    "Expect: 100-continue is for HTTP/1.1; omit it, since flow control holds a body back in HTTP/2"
+                    "Expect: 100-continue is for HTTP/1.1: omit it, because flow control delays a body in HTTP/2"
                         .to_owned(),
                 );
             }

@@ -381,8 +381,8 @@ fn a_broken_rule_ends_the_connection_with_its_name() {
     }
     let others: [(&[u8], &str); 4] = [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "answered in HTTP/1"),
-        (&frame(PING, 0, 0, &[0; 8]), "first frame is no SETTINGS"),
-        (&frame(SETTINGS, ACK, 0, &[]), "first frame is no SETTINGS"),
+        (&frame(PING, 0, 0, &[0; 8]), "first frame is not SETTINGS"),
+        (&frame(SETTINGS, ACK, 0, &[]), "first frame is not SETTINGS"),
         (
             &[0, 0x40, 1, SETTINGS, 0, 0, 0, 0, 0],
             "longer than the 16,384",

@@ -102,7 +102,7 @@ const CASES: &[Case] = &[
             peer.until_closed()
         },
         HTTP2,
-        "first frame is no SETTINGS",
+        "first frame is not SETTINGS",
     ),
     (
         "GOAWAY with the greeting",
