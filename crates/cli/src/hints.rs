@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use deadheat_runner::secret::HIDDEN;
 
 /// Options of ab, wrk, hey, oha and h2load, and what does the same here. docs/load.md has them by need.
-const OF_OTHER_TOOLS: [(&str, &str); 19] = [
+const OF_OTHER_TOOLS: [(&str, &str); 18] = [
     ("-A", "--user USER:PASSWORD"),
     ("-F", "--form NAME=VALUE"),
     ("-D", "--body-file FILE"),
@@ -15,7 +15,6 @@ const OF_OTHER_TOOLS: [(&str, &str); 19] = [
         "-k",
         "nothing: connections are kept by default (--no-keepalive closes them)",
     ),
-    ("-m", "-X METHOD"),
     ("-p", "--body-file FILE"),
     ("-s", "--timeout 30s"),
     (
@@ -112,6 +111,13 @@ pub(crate) fn hint(error: &clap::Error) -> Option<String> {
             let known = known.map(|(option, ours)| format!("Instead of {option}, here: {ours}"));
             known.or_else(|| second_operand(typed))
         }
+        // In ab, hey and oha, -m is the method.
+        ErrorKind::ValueValidation => {
+            let is_streams = context(ContextKind::InvalidArg)?.starts_with("--streams");
+            let typed = context(ContextKind::InvalidValue)?;
+            let is_method = is_streams && typed.bytes().all(|byte| byte.is_ascii_alphabetic());
+            is_method.then(|| format!("A method is -X {typed}; -m is the number of streams"))
+        }
         _ => None,
     }
 }
@@ -142,10 +148,12 @@ mod tests {
         assert_eq!(load("-z 10s").unwrap(), "Instead of -z, here: -d 10s");
         assert!(load("--no-tui").unwrap().contains("--progress off"));
         assert_eq!(load("--nonsense"), None);
+        assert!(load("-m POST").unwrap().contains("-X POST"));
+        assert_eq!(load("-m 0"), None);
         for rate in ["-q 5000", "http://i/"] {
             assert!(load(rate).unwrap().contains("--rate 5000/s"), "{rate}");
         }
-        for (option, _) in &OF_OTHER_TOOLS[..14] {
+        for (option, _) in &OF_OTHER_TOOLS[..13] {
             assert!(
                 load(option).is_some(),
                 "{option} is an option of ours: no hint is given"

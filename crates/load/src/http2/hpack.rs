@@ -359,7 +359,7 @@ mod tests {
             other => CODES.iter().find(|(letter, _)| letter == other).unwrap().1,
         };
         let mut bits: String = text.iter().map(code).collect();
-        while bits.len() % 8 != 0 {
+        while !bits.len().is_multiple_of(8) {
             bits.push('1');
         }
         let bytes = bits.as_bytes().chunks(8).map(|bits| {

@@ -47,7 +47,7 @@ fn post(path: &str, body: &[u8]) -> RequestSpec {
 fn echo(asked: &Asked) -> Reply {
     Reply {
         body: asked.body.clone(),
-        with_length: asked.nth % 2 == 0,
+        with_length: asked.nth.is_multiple_of(2),
         ..Reply::default()
     }
 }

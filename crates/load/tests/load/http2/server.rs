@@ -1,7 +1,6 @@
 //! A right server of HTTP/2, by the `h2` crate: it answers as a test says, and counts what it saw.
 
 use std::{
-    future::Future,
     net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
@@ -184,55 +183,53 @@ async fn converse(
     }
 }
 
-fn answer<'a>(
+async fn answer(
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    seen: &'a Counts,
-    answers: &'a Answers,
-) -> impl Future<Output = Result<(), h2::Error>> + 'a {
-    async move {
-        let nth = seen.requests.fetch_add(1, Ordering::SeqCst);
-        let (head, mut stream) = request.into_parts();
-        let mut body = Vec::new();
-        while let Some(data) = stream.data().await {
-            let data = data?;
-            body.extend_from_slice(&data);
-            stream.flow_control().release_capacity(data.len())?;
-        }
-        let bytes = body.len() as u64;
-        seen.body_bytes.fetch_add(bytes, Ordering::SeqCst);
-        let head = Request::from_parts(head, ());
-        let reply = answers(&Asked { nth, head, body });
-        if !reply.after.is_zero() {
-            tokio::time::sleep(reply.after).await;
-        }
-        if let Some(reason) = reply.reset {
-            respond.send_reset(reason);
-            return Ok(());
-        }
-        let mut response = Response::builder().status(match reply.status {
-            0 => 200,
-            status => status,
-        });
-        if reply.with_length {
-            response = response.header("content-length", reply.body.len());
-        }
-        let response = response
-            .header("server", "h2")
-            .header("x-long", "v".repeat(nth as usize % 200))
-            .body(())
-            .unwrap();
-        let ends = reply.body.is_empty() && !reply.trailers;
-        let mut out = respond.send_response(response, ends)?;
-        if !ends {
-            out.send_data(Bytes::from(reply.body), !reply.trailers)?;
-            if reply.trailers {
-                let mut trailers = HeaderMap::new();
-                trailers.insert("x-sum", "7".parse().unwrap());
-                out.send_trailers(trailers)?;
-            }
-        }
-        seen.answers.fetch_add(1, Ordering::SeqCst);
-        Ok(())
+    seen: &Counts,
+    answers: &Answers,
+) -> Result<(), h2::Error> {
+    let nth = seen.requests.fetch_add(1, Ordering::SeqCst);
+    let (head, mut stream) = request.into_parts();
+    let mut body = Vec::new();
+    while let Some(data) = stream.data().await {
+        let data = data?;
+        body.extend_from_slice(&data);
+        stream.flow_control().release_capacity(data.len())?;
     }
+    let bytes = body.len() as u64;
+    seen.body_bytes.fetch_add(bytes, Ordering::SeqCst);
+    let head = Request::from_parts(head, ());
+    let reply = answers(&Asked { nth, head, body });
+    if !reply.after.is_zero() {
+        tokio::time::sleep(reply.after).await;
+    }
+    if let Some(reason) = reply.reset {
+        respond.send_reset(reason);
+        return Ok(());
+    }
+    let mut response = Response::builder().status(match reply.status {
+        0 => 200,
+        status => status,
+    });
+    if reply.with_length {
+        response = response.header("content-length", reply.body.len());
+    }
+    let response = response
+        .header("server", "h2")
+        .header("x-long", "v".repeat(nth as usize % 200))
+        .body(())
+        .unwrap();
+    let ends = reply.body.is_empty() && !reply.trailers;
+    let mut out = respond.send_response(response, ends)?;
+    if !ends {
+        out.send_data(Bytes::from(reply.body), !reply.trailers)?;
+        if reply.trailers {
+            let mut trailers = HeaderMap::new();
+            trailers.insert("x-sum", "7".parse().unwrap());
+            out.send_trailers(trailers)?;
+        }
+    }
+    seen.answers.fetch_add(1, Ordering::SeqCst);
+    Ok(())
 }
