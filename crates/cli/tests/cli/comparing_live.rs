@@ -335,7 +335,7 @@ fn commands_are_started_anew_for_each_heat_and_sampled() {
 }
 
 #[test]
-fn commands_are_loaded_at_one_rate_after_their_rounds_and_without_interruption() {
+fn commands_are_loaded_at_one_rate_in_turns_after_their_rounds() {
     let root = Root::with(&[Fake::good("fake-one")]);
     let b = "cmd:env FAULT=unhurried python3 -I -S stacks/fake-one/./server.py";
     let options = format!("{OF_COMMANDS} --rate 100/s --heats 2 --json");
@@ -351,17 +351,16 @@ fn commands_are_loaded_at_one_rate_after_their_rounds_and_without_interruption()
     for heat in record.complete_heats(1) {
         let order = heat.rounds.iter().flatten().map(|slice| slice.member);
         let order: Vec<u32> = order.collect();
-        assert!(
-            [[0, 1, 1, 0], [1, 0, 0, 1]].contains(&order[..].try_into().unwrap()),
-            "{order:?}"
-        );
+        let turns: Vec<&[u32]> = order.chunks(2).collect();
+        assert!(turns.len() >= 2, "{order:?}");
+        for pair in turns.windows(2) {
+            assert!(pair[0].iter().rev().eq(pair[1]), "A, B, B, A: {order:?}");
+        }
         for slice in heat.rounds.iter().flatten() {
             let member = &heat.members[slice.member as usize];
             assert_eq!(member.offered_per_second, Some(100.0));
             assert!(slice.tally.is_conserved() && slice.open.is_some());
-            assert!(
-                slice.window >= Duration::from_secs(2) && slice.guard >= Duration::from_secs(1)
-            );
+            assert!(slice.window >= Duration::from_secs(1) && slice.guard > Duration::ZERO);
             assert!(slice.cpu.is_some());
         }
     }
@@ -371,7 +370,7 @@ fn commands_are_loaded_at_one_rate_after_their_rounds_and_without_interruption()
     let at_rate = ratios.iter().find(|one| one["per_second"] == 100.0);
     assert_eq!(at_rate.expect("a row")["metric"], "cpu-per-request");
     let seconds = &json["how"]["equal_work"]["counted_seconds"];
-    assert!(seconds[0].as_f64() >= Some(2.0), "{seconds}");
+    assert!(seconds[0].as_f64() >= Some(1.0), "{seconds}");
     assert!(
         ended.stderr.contains("CPU time per request at 100/s"),
         "{ended}"

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::heat::{HeatPlan, Rounds, WarmUpRule};
+use deadheat_model::heat::{HeatPlan, LONGEST_GAP, Rounds, WarmUpRule};
 
 use super::HeatOptions;
 use crate::{
@@ -114,8 +114,13 @@ impl HeatCost {
             slice: plan.slice.min(LONGEST_LEAD_IN),
             ..suited
         };
+        let starts = in_heat + control.unwrap_or_default();
+        let coming_to = match starts >= LONGEST_GAP {
+            true => COMING_TO,
+            false => Duration::ZERO,
+        };
         Self {
-            bring_up: in_heat + control.unwrap_or_default() + COMING_TO + lead_in.round(in_round),
+            bring_up: starts + coming_to + lead_in.round(in_round),
             round: suited.round(in_round),
             members: seated,
             twins: control.map_or(0.0, |_| TWINS),
