@@ -4,7 +4,8 @@ use std::{path::Path, process::Command};
 
 use deadheat_model::{
     TargetId,
-    heats::{JournalEntry, SessionHeader, SessionRecord},
+    heat::SliceRecord,
+    heats::{JournalEntry, PlannedLoad, SessionHeader, SessionRecord},
 };
 use deadheat_stats::{
     heats::{Pair, Quantity, Ranking},
@@ -72,12 +73,45 @@ pub(super) fn table(record: &SessionRecord) -> String {
         "{:.1} minutes in heats, {:.0} % of them in slices that count.\n\n| load | by | heats | median ± | pairs decided | \
          those that differ by 10 % |\n| --- | --- | ---: | ---: | ---: | ---: |\n{}\nBeside all others in its heat, a process \
          that has served another load ÷ a fresh one:\n\n| load | stack | throughput | CPU time per request |\n| --- | --- | \
-         --- | --- |\n{}",
+         --- | --- |\n{}\nTwo turns of one process at one rate, seconds apart in a heat: how far its CPU time per request is \
+         apart.\n\n| load | median | pairs of turns |\n| --- | ---: | ---: |\n{}",
         found.time.heats_seconds / 60.0,
         100.0 * found.time.counted_share().unwrap_or_default(),
         rows.collect::<String>(),
-        changes.collect::<String>()
+        changes.collect::<String>(),
+        drift(record)
     )
+}
+
+/// How far apart the first two turns of a process at a rate are in CPU time per request, at each load.
+fn drift(record: &SessionRecord) -> String {
+    let loads = record.header.plan.loads.iter().enumerate();
+    let row = |(index, load): (usize, &PlannedLoad)| {
+        let mut apart: Vec<f64> = Vec::new();
+        for heat in record.complete_heats(index) {
+            let cost = |round: &[SliceRecord], member: u32| {
+                let slice = round.iter().find(|slice| slice.member == member)?;
+                Some(slice.cpu?.seconds / slice.tally.succeeded as f64)
+            };
+            let [first, second, ..] = &heat.rounds[..] else {
+                continue;
+            };
+            let members = 0..heat.members.len() as u32;
+            let pairs = members.filter_map(|one| Some((cost(first, one)?, cost(second, one)?)));
+            apart.extend(pairs.map(|(one, other)| (one / other).ln().abs()));
+        }
+        apart.sort_by(f64::total_cmp);
+        let median = 100.0 * apart.get(apart.len() / 2)?.exp_m1();
+        Some(format!(
+            "| {} | {median:.1} % | {} |\n",
+            load.name(),
+            apart.len()
+        ))
+    };
+    loads
+        .filter(|(_, load)| !load.leads())
+        .filter_map(row)
+        .collect()
 }
 
 /// How many pairs of a load are decided, by each quantity that it is ranked by.

@@ -37,9 +37,8 @@ const ENOUGH_HEATS: u32 = deadheat_model::heats::LEAST_HEATS;
 /// If this many heats fit, the plan has as many as fit, at most [`ENOUGH_HEATS`]. So stacks that start a little slower than
 /// expected do not turn eight short heats into two long ones.
 const NEARLY_ENOUGH: u32 = 6;
-/// A member's turn at a rate. A machine's speed drifts: on two virtual CPUs the CPU time that a request costs one server was
-/// 15 % apart in neighbouring seconds, and as far apart in neighbouring turns of 5 s. So many turns say more than long ones,
-/// and a second has a cycle of jobs that run once a second.
+/// A member's turn at a rate. A machine's speed drifts from second to second (docs/evidence, `default-run`), so many turns say
+/// more than long ones. A second has a cycle of jobs that run once a second.
 const TURN_AT_A_RATE: Duration = Duration::from_secs(1);
 /// How long a member is loaded at a rate in a heat, in all its turns, …
 const LONGEST_WORK: Duration = Duration::from_secs(5);
