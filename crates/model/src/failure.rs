@@ -53,18 +53,19 @@ failures! {
     ClosedEarly = "closed-early", "the connection was closed before the first byte of the answer";
     /// The peer closed in the middle of the head.
     TruncatedHead = "truncated-head", "the connection was closed in the middle of the answer's head";
-    /// The peer closed in the middle of the body.
-    TruncatedBody = "truncated-body", "the connection was closed in the middle of the answer's body";
+    /// The peer closed in the middle of the body, or HTTP/2 ended it before its content-length.
+    TruncatedBody = "truncated-body", "the answer's body ended before it was whole";
     /// No whole answer within the request timeout.
     Timeout = "timeout", "no whole answer within the request timeout";
-    /// The head is not HTTP/1.x, or is larger than 64 KiB.
-    BadHead = "bad-head", "the answer's head is not HTTP/1.x, or is larger than 64 KiB";
-    /// The framing contradicts itself, or a chunk is malformed.
-    BadFraming = "bad-framing", "the answer's length headers contradict each other, or a chunk is malformed";
+    /// The head breaks the rules of its version of HTTP, or is larger than 64 KiB.
+    BadHead = "bad-head", "the answer's head is not valid HTTP, or is larger than 64 KiB";
+    /// The framing contradicts itself, or a chunk is malformed; HTTP/2: the body is longer than its content-length.
+    BadFraming = "bad-framing", "the length of the answer's body is contradictory or malformed";
     /// Bytes came that no request asked for.
     ExtraBytes = "extra-bytes", "bytes came after the answer that no request had asked for";
-    /// HTTP/2: the server broke a rule that holds for the whole connection, or asked for too much work.
-    Http2 = "http2", "the server broke the rules of HTTP/2";
+    /// HTTP/2: the server broke a rule that holds for the whole connection, asked for too much work, or speaks another
+    /// protocol.
+    Http2 = "http2", "what the server sent is not valid HTTP/2";
     /// HTTP/2: the server gave up the request (RST_STREAM).
     StreamReset = "stream-reset", "the server reset the request's stream";
     /// The status is not the expected one.

@@ -18,6 +18,21 @@ pub struct Trend {
     pub standard_error: f64,
 }
 
+impl Trend {
+    /// The change in relation to where the fitted line starts, with its standard error: −0.1 (10 % less) of a line that
+    /// ends at 90 % of that. A line below zero is taken as zero, because no throughput is: what falls that far has lost all
+    /// of it, and the error is not known. `None`: it rose from nothing.
+    pub fn from_start(&self) -> Option<(f64, Option<f64>)> {
+        let (start, end) = (1.0 - self.change / 2.0, 1.0 + self.change / 2.0);
+        match () {
+            () if start <= 0.0 => None,
+            () if end <= 0.0 => Some((-1.0, None)),
+            // The derivative of end/start by the change is 1/start².
+            () => Some((end / start - 1.0, Some(self.standard_error / start.powi(2)))),
+        }
+    }
+}
+
 /// Bins of full width. The last one may be cut off by the end of the window; a hair of rounding is no cut.
 pub fn whole_bins(observation: &Observation) -> usize {
     let bin = observation.bin.as_secs_f64();
@@ -63,4 +78,29 @@ pub fn trend_of(values: &[f64]) -> Option<Trend> {
         change: slope * scale,
         standard_error: slope_error * scale,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_falls_by_more_than_all_of_it() {
+        let from_start = |values: &[f64]| trend_of(values).unwrap().from_start();
+        // Nearly all answers came at first: the line ends below zero.
+        assert_eq!(
+            from_start(&[900.0, 10.0, 1.0, 0.0, 0.0]),
+            Some((-1.0, None))
+        );
+        assert_eq!(from_start(&[0.0, 0.0, 1.0, 10.0, 900.0]), None);
+        let trend = |change| Trend {
+            change,
+            standard_error: 0.01,
+        };
+        let (half, error) = trend(-2.0 / 3.0).from_start().unwrap();
+        assert!((half + 0.5).abs() < 1e-9, "{half}");
+        assert!((error.unwrap() - 0.01 * 9.0 / 16.0).abs() < 1e-9);
+        let (doubled, _) = trend(2.0 / 3.0).from_start().unwrap();
+        assert!((doubled - 1.0).abs() < 1e-9, "{doubled}");
+    }
 }

@@ -126,7 +126,7 @@ pub(super) fn refuse(options: &[(&str, bool, &str)]) -> Result<(), String> {
 pub(super) const EACH_REQUEST: &str =
     "it counts requests and keeps none; write intervals with `deadheat load -o FILE.csv`";
 /// Why HTTP/2 is refused.
-pub(super) const HTTP2: &str = "it speaks HTTP/1.1 and 1.0";
+pub(super) const HTTP2: &str = "it takes the options of this tool for HTTP/1 alone; HTTP/2 is spoken by `deadheat load --http2`";
 
 /// What is given for a tool that waits without end: `deadheat load` always has a timeout.
 pub(super) const FOREVER: Duration = Duration::from_secs(3600);

@@ -191,8 +191,15 @@ fn ends(plan: &Plan) -> String {
         .map(|budget| about(Duration::from_secs_f64(budget)));
     if let (Some(precision), Some(budget)) = (plan.precision, &budget) {
         let percent = (1000.0 * precision).round() / 10.0;
+        let coarse = if precision > plan.margin {
+            format!("; no dead heat (within {margin} %) is to be expected at this precision")
+        } else {
+            String::new()
+        };
         return format!(
-            "when ratios to the best are known to ±{percent} % at every load, or after {budget}; verdicts come at the end"
+            "when ratios to the best are known to ±{percent} % at every load, after {} heats at least, or after {budget}; \
+             verdicts come at the end{coarse}",
+            plan.least_heats
         );
     }
     match (plan.until_decided, budget) {
@@ -296,6 +303,24 @@ mod tests {
         }
         assert!(width(&plan) > 2.0 * many, "{} {many}", width(&plan));
         assert!((2.0..10.0).contains(&many), "{many}");
+    }
+
+    #[test]
+    fn a_precision_coarser_than_the_margin_is_said_to_prove_no_dead_heat() {
+        let ends = |precision| {
+            let mut plan = plan(2);
+            plan.precision = Some(precision);
+            let text = described(&plan);
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let coarse = ends(0.5);
+        assert!(
+            coarse.contains("known to ±50 % at every load, after 8 heats at least, or"),
+            "{coarse}"
+        );
+        let sentence = "no dead heat (within 3 %) is to be expected at this precision";
+        assert!(coarse.contains(sentence), "{coarse}");
+        assert!(!ends(0.03).contains(sentence));
     }
 
     #[test]

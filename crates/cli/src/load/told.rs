@@ -3,7 +3,7 @@
 use deadheat_load::LoadError;
 use deadheat_model::{
     Failure, LoadRecord, LoadSpec,
-    load::{REDIRECTS, Tls, Trust},
+    load::{Protocol, REDIRECTS, Tls, Trust},
     words::counted,
 };
 use deadheat_report::load::{most_frequent, most_frequent_failure};
@@ -82,6 +82,12 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
         Failure::Tls => for_tls(record, cause),
         Failure::Reset | Failure::ClosedEarly if cause.contains("had been idle") => {
             "; --no-keepalive makes a connection for each request, or let the server keep idle ones longer"
+        }
+        Failure::Reset | Failure::ClosedEarly if cause.contains("TLS alert") => {
+            match record.spec.protocol {
+                Protocol::Http1 { .. } => "",
+                Protocol::Http2 { .. } => ", with --http2 in place of --http2-prior-knowledge",
+            }
         }
         Failure::Reset | Failure::ClosedEarly if is_silent_without_tls(record) => {
             "; if this port speaks TLS, write https://"
@@ -208,14 +214,25 @@ pub(crate) fn redirects(record: &LoadRecord) -> Option<String> {
     }
     let all: u64 = came.iter().map(|(_, count)| count).sum();
     let names: Vec<String> = came.iter().map(|(status, _)| status.to_string()).collect();
+    let option = match record.spec.protocol {
+        Protocol::Http2 { .. } if is_plain(record) => " --http2-prior-knowledge",
+        Protocol::Http1 { .. } | Protocol::Http2 { .. } => "",
+    };
     // Of several URLs it is not known which ones they are.
     let where_to = match record.spec.exchanges.len() {
-        1 => format!(" (curl -I {} shows it)", record.url),
+        1 => format!(" (curl{option} -I {} shows it)", record.url),
         _ => String::new(),
+    };
+    let follow = match record.spec.protocol {
+        Protocol::Http1 { .. } => {
+            "follow them with --follow-redirects if they stay on this scheme, host and port, "
+        }
+        // It is refused.
+        Protocol::Http2 { .. } => "",
     };
     Some(format!(
         "hint: {} led elsewhere ({}), and redirects are not followed: load the address that they lead to{where_to}, \
-         follow them with --follow-redirects if they stay on this scheme, host and port, or count them as valid with --expect-status 2xx,3xx",
+         {follow}or count them as valid with --expect-status 2xx,3xx",
         counted(all, "answer"),
         names.join(", "),
     ))

@@ -13,7 +13,10 @@ use deadheat_model::{
     heats::{EndReason, SessionRecord},
 };
 use deadheat_runner::session::{HEADER_FILE, heats::read_session};
-use deadheat_testkit::{OracleServer, RefusingPort, Script, Step, Turn};
+use deadheat_testkit::{
+    OracleServer, RefusingPort, Script, Step, Turn,
+    http2::{self, RawHttp2},
+};
 use rustix::process::Signal;
 
 use crate::support::{Ended, Fake, Root, Running, eventually, flat, running};
@@ -715,4 +718,25 @@ fn revisions_that_cannot_be_had_are_refused() {
         .exits(2)
         .tells(&["no git checkout"]);
     assert!(root.sessions().is_empty() && root.temporary().is_empty());
+}
+
+#[test]
+fn plan_and_report_say_how_many_streams_of_http2_there_are() {
+    let start = || {
+        RawHttp2::start(|peer| {
+            peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
+            while let Some(stream) = peer.request() {
+                peer.send(&http2::answer(stream, b"hello"));
+            }
+        })
+    };
+    let servers = [start().unwrap(), start().unwrap()];
+    let [a, b] = servers.each_ref().map(RawHttp2::address);
+    let ended = Root::with(&[]).deadheat(&format!(
+        "compare http://{a}/ http://{b}/ --http2-prior-knowledge -m 4 --heats 1 {SHORT}"
+    ));
+    for text in [&ended.stdout, &ended.stderr] {
+        let said = "GET / c2 × 4 streams of HTTP/2 (h2c)";
+        assert!(flat(text).contains(said), "{ended}");
+    }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     load::{Loading, hello_server, json, tally, url},
-    support::{Ended, Root},
+    support::{Ended, Root, flat},
 };
 
 fn right() -> impl Fn(&Turn<'_>) -> Vec<deadheat_testkit::Step> + Send + Sync + 'static {
@@ -152,11 +152,62 @@ fn http2_has_streams_on_each_connection_and_the_report_says_so() {
         "HTTP/2 with prior knowledge (h2c)",
         "80 valid answers",
     ] {
-        let text = ended.to_string();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = flat(&ended.to_string());
         assert!(text.contains(said), "{said}: {ended}");
     }
     assert_eq!((server.requests(), server.connections()), (80, 2));
+}
+
+/// What a load says against a server of HTTP/2 that sends each connection these bytes alone.
+fn told_by(bytes: &'static [u8]) -> String {
+    let server = RawHttp2::start(move |peer| peer.send(bytes)).unwrap();
+    let url = format!("http://{}/", server.address());
+    let args = ["--http2-prior-knowledge", "-c", "1", "-n", "2"];
+    let ended = Loading::new().run(&url, &args).exits(3);
+    flat(&ended.to_string())
+}
+
+#[test]
+fn another_protocol_than_the_server_speaks_is_named_with_the_option_for_it() {
+    for (bytes, said) in [
+        (
+            &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..],
+            "most often what the server sent is not valid HTTP/2 (the server answered in HTTP/1: omit \
+             --http2-prior-knowledge)",
+        ),
+        (
+            &[0x15, 3, 3, 0, 2, 2, 40],
+            "this port speaks TLS, use https://), with --http2 in place of --http2-prior-knowledge",
+        ),
+    ] {
+        let told = told_by(bytes);
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    let settings = http2::frame(http2::kind::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 100]);
+    let server = OracleServer::start(move |_: &Turn<'_>| send(settings.clone())).unwrap();
+    let ended = Loading::new().run(&url(&server, "/"), &["-c", "1", "-n", "2"]);
+    let told = flat(&ended.exits(3).to_string());
+    let said = "not valid HTTP, or is larger than 64 KiB (the server speaks HTTP/2: use --http2-prior-knowledge";
+    assert!(told.contains(said), "{told}");
+}
+
+#[test]
+fn redirects_of_http2_are_told_of_without_what_it_cannot_do() {
+    let server = RawHttp2::start(|peer| {
+        peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
+        while let Some(stream) = peer.request() {
+            // END_STREAM and END_HEADERS; the name `:status` is the table's eighth.
+            let head = [0x08, 3, b'3', b'0', b'2'];
+            peer.send(&http2::frame(http2::kind::HEADERS, 0x5, stream, &head));
+        }
+    })
+    .unwrap();
+    let url = format!("http://{}/", server.address());
+    let args = ["--http2-prior-knowledge", "-c", "1", "-n", "2"];
+    let told = flat(&Loading::new().run(&url, &args).exits(3).to_string());
+    let curl = format!("(curl --http2-prior-knowledge -I {url} shows it)");
+    assert!(told.contains(&curl), "{told}");
+    assert!(!told.contains("--follow-redirects"), "{told}");
 }
 
 #[test]

@@ -8,6 +8,11 @@ use super::Malformed;
 pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
 /// Why something is no head at all.
 pub(crate) const NOT_HTTP: &str = "it does not start with \"HTTP/1.\"";
+/// Bytes before a frame's payload in HTTP/2 (RFC 9113 §4.1).
+const FRAME_HEADER: usize = 9;
+/// Why the first frame of HTTP/2 is none.
+const SPEAKS_HTTP2: &str =
+    "the server speaks HTTP/2: use --http2-prior-knowledge, or --http2 for https://";
 /// Header fields that nearly every head has room in.
 const USUAL_FIELDS: usize = 64;
 /// Header fields that every head has room in: a field takes three bytes at least.
@@ -45,13 +50,29 @@ impl Head {
     }
 }
 
+/// Whether bytes begin as the first frame of a server of HTTP/2 does (RFC 9113 §3.4): SETTINGS of less than 64 KiB.
+fn may_be_settings(bytes: &[u8]) -> bool {
+    let length = [Some(0), None, None];
+    let [kind, flags, stream] = [&[Some(4)][..], &[Some(0)], &[Some(0); 4]];
+    let header = length.iter().chain(kind).chain(flags).chain(stream);
+    let mut both = bytes.iter().zip(header);
+    both.all(|(byte, wanted)| wanted.is_none_or(|wanted| *byte == wanted))
+}
+
 /// Reads the head at the start of `bytes`: the head and its length, or `None` when more bytes are needed.
 pub(crate) fn parse(bytes: &[u8], to_head: bool) -> Result<Option<(Head, usize)>, Malformed> {
     // httparse skips empty lines before the status line; RFC 9112 §2.2 allows that to servers only, and bytes that
     // nobody asked for must not pass.
     let start = b"HTTP/1.";
     if bytes.iter().zip(start).any(|(byte, wanted)| byte != wanted) {
-        return Err(Malformed::head(NOT_HTTP));
+        if !may_be_settings(bytes) {
+            return Err(Malformed::head(NOT_HTTP));
+        }
+        return if bytes.len() < FRAME_HEADER {
+            Ok(None)
+        } else {
+            Err(Malformed::head(SPEAKS_HTTP2))
+        };
     }
     let bytes = &bytes[..bytes.len().min(HEAD_LIMIT)];
     match parse_fields::<USUAL_FIELDS>(bytes, to_head) {
@@ -298,6 +319,18 @@ mod tests {
             .expect("a whole head");
         assert_eq!(length, text.len());
         Ok(head)
+    }
+
+    #[test]
+    fn the_first_frame_of_http2_is_known_whatever_it_is_cut_into() {
+        let settings = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100];
+        for cut in 1..FRAME_HEADER {
+            assert!(matches!(parse(&settings[..cut], false), Ok(None)), "{cut}");
+        }
+        let why = |bytes: &[u8]| parse(bytes, false).map(|_| ()).unwrap_err().why;
+        assert_eq!(why(&settings), SPEAKS_HTTP2);
+        let ping = [0, 0, 8, 6, 0, 0, 0, 0, 0];
+        assert_eq!((why(&ping), why(&[0x15, 3, 3])), (NOT_HTTP, NOT_HTTP));
     }
 
     fn framing(headers: &str) -> Result<Framing, Failure> {

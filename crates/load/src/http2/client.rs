@@ -522,7 +522,7 @@ fn is_streamed(header: Header) -> bool {
 fn not_a_greeting(header: Header) -> &'static str {
     // "HTTP/", read as a header.
     if header.length == 0x48_5454 && (header.kind, header.flags) == (b'P', b'/') {
-        "the server answered in HTTP/1: this port does not speak HTTP/2 without an upgrade"
+        "the server answered in HTTP/1: omit --http2-prior-knowledge"
     } else {
         "the server's first frame is not SETTINGS"
     }

@@ -5,6 +5,22 @@ use super::{
 };
 use crate::words::{count, counted, rate, time};
 
+/// What stands behind a number of connections where they carry HTTP/2: " × 4 streams of HTTP/2 (h2c)".
+pub fn streams(spec: &LoadSpec) -> String {
+    let Protocol::Http2 { streams } = spec.protocol else {
+        return String::new();
+    };
+    let prior_knowledge = if spec.targets().all(|target| target.tls.is_some()) {
+        ""
+    } else {
+        " (h2c)"
+    };
+    format!(
+        " × {} of HTTP/2{prior_knowledge}",
+        counted(streams, "stream")
+    )
+}
+
 /// When requests are sent, and on what: "closed loop: 50 connections", "closed loop: 10 connections × 32 streams (320
 /// requests in flight)".
 pub fn schedule(spec: &LoadSpec) -> String {
@@ -168,6 +184,17 @@ mod tests {
             schedule(&spec(closed, http2(1))),
             "closed loop: 1,000 connections"
         );
+        let said = |protocol| {
+            streams(&spec(
+                Schedule::Closed {
+                    connections: 2,
+                    ramp: Duration::ZERO,
+                },
+                protocol,
+            ))
+        };
+        assert_eq!(said(Protocol::HTTP_1_1), "");
+        assert_eq!(said(http2(4)), " × 4 streams of HTTP/2 (h2c)");
         let stage = |length, from, to| Stage {
             length: Duration::from_secs(length),
             from,
@@ -179,6 +206,7 @@ mod tests {
             connections: 20,
             most_connections,
         };
+        let said = |given| schedule(&spec(given, Protocol::HTTP_1_1));
         assert_eq!(
             said(open(vec![Stage::constant(0.5)], 20)),
             "open loop: 0.5/s at random (Poisson), on 20 connections"

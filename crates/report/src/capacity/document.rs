@@ -3,7 +3,7 @@
 use deadheat_model::{
     Warning,
     capacity::{CapacityRecord, LookOutcome, LookRecord},
-    load::Endpoint,
+    load::{Endpoint, words::streams},
     words::separated,
 };
 use deadheat_stats::capacity::{CapacityAnalysis, Outcome, precision};
@@ -105,9 +105,10 @@ fn facts(
         Some((
             "closed loop",
             format!(
-                "{} on {}; trials from {} to {}",
+                "{} on {}{}; trials from {} to {}",
                 per_second(burst.per_second),
                 counted(u64::from(connections), "connection"),
+                streams(&record.spec),
                 per_second(burst.least_per_second),
                 per_second(burst.most_per_second)
             ),

@@ -329,14 +329,18 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Facts {
         ));
     }
     if let Some(trend) = figures.trend {
-        let sign = if trend.change < 0.0 { '−' } else { '+' };
+        let change = match trend.from_start() {
+            None => "from nothing".to_owned(),
+            Some((by, _)) if by < 0.0 => format!("−{}", percent(-by)),
+            Some((by, _)) => format!("+{}", percent(by)),
+        };
+        let error = trend.from_start().and_then(|(_, error)| error);
+        let error = error.map_or(String::new(), |error| {
+            format!(" (± {} standard error)", percent(error))
+        });
         facts.push(fact(
             "Trend",
-            format!(
-                "throughput {sign}{} over the measurement (± {} standard error)",
-                percent(trend.change.abs()),
-                percent(trend.standard_error)
-            ),
+            format!("throughput {change} over the measurement{error}"),
         ));
     }
     facts

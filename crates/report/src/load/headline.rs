@@ -108,10 +108,17 @@ pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
             | Failure::ConnectOther
             | Failure::BadHead
             | Failure::BadFraming
+            | Failure::TruncatedBody
+            | Failure::Http2
     );
     let ended = matches!(kind, Failure::Reset | Failure::ClosedEarly);
-    let was_idle = |group: &&FailureGroup| ended && group.cause.contains("had been idle");
-    Some(match cause.filter(|group| telling || was_idle(group)) {
+    let says_why = |group: &&FailureGroup| {
+        ended
+            && ["had been idle", "TLS alert"]
+                .iter()
+                .any(|why| group.cause.contains(why))
+    };
+    Some(match cause.filter(|group| telling || says_why(group)) {
         Some(group) => format!("{} ({})", kind.describe(), clean(&group.cause)),
         None => kind.describe().to_owned(),
     })

@@ -175,6 +175,18 @@ fn the_first_line_is_the_answer_and_a_warning_is_what_changes_a_decision() {
 }
 
 #[test]
+fn streams_of_http2_are_said_with_the_connections() {
+    let mut record = search(&[(100.0, LookOutcome::Held)]);
+    record.spec.protocol = deadheat_model::load::Protocol::Http2 { streams: 50 };
+    let text = shown(&record);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("connections × 50 streams of HTTP/2 (h2c); trials"),
+        "{text}"
+    );
+}
+
+#[test]
 fn the_looks_stand_in_the_order_of_their_rates() {
     let shown = shown(&all()["soft"]);
     let rates: Vec<&str> = shown

@@ -199,8 +199,12 @@ fn request(spec: &LoadSpec, index: usize, request: &RequestSpec) -> String {
 fn subject(spec: Option<&LoadSpec>) -> Subject {
     let request = spec.and_then(|spec| Some(&spec.exchanges.first()?.request));
     let point = spec.map(|spec| match &spec.schedule {
-        Schedule::Closed { connections, .. } => format!("c{connections}"),
-        Schedule::Open { connections, .. } => format!("open loop c{connections}"),
+        Schedule::Closed { connections, .. } => {
+            format!("c{connections}{}", in_words::streams(spec))
+        }
+        Schedule::Open { connections, .. } => {
+            format!("open loop c{connections}{}", in_words::streams(spec))
+        }
     });
     Subject {
         target: None,

@@ -369,6 +369,14 @@ fn connections_that_were_not_had_and_those_that_starve_are_told() {
         Some((Level::Doubt, expected))
     );
 
+    // Ten requests on five connections need no second stream.
+    let is_needed = |requests| {
+        let mut counted = streams.clone();
+        counted.spec.stop = StopRule::Count { requests };
+        warning(&counted, "streams").is_some()
+    };
+    assert_eq!([5, 6].map(is_needed), [false, true]);
+
     let mut starving = closed_loop(10, second).ended(0.1);
     let is_uneven = "uneven";
     assert_eq!(warning(&starving, is_uneven), None);
@@ -761,4 +769,20 @@ fn a_count_and_its_rate_are_of_the_same_answers() {
         (figures.throughput_per_second, figures.attempts_per_second),
         (10.0, 10.0)
     );
+}
+
+#[test]
+fn fewer_streams_are_told_of_in_an_open_loop_only_if_requests_waited_for_one() {
+    let mut record = cases::open_freeze();
+    record.spec.protocol = Protocol::Http2 { streams: 8 };
+    record.observation.fewest_streams = Some(2);
+    let told = warning(&record, "streams").expect("requests waited for two seconds");
+    assert!(told.advice.starts_with("Use more connections"), "{told:?}");
+    let open = record.observation.open.as_mut().unwrap();
+    open.unsent = 0;
+    open.connection_wait = Default::default();
+    for _ in 0..20_000 {
+        open.connection_wait.record_ns(3_000);
+    }
+    assert_eq!(warning(&record, "streams"), None);
 }

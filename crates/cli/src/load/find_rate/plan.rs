@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     LoadSpec,
-    load::words::arrivals,
+    load::words::{arrivals, streams},
     words::{counted, rate, time},
 };
 use deadheat_report::document::Document;
@@ -83,7 +83,11 @@ fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {
         Some(most) => format!("trials open up to {most}"),
         None => "trials open more when all are busy".to_owned(),
     };
-    format!("{} ({more})", counted(connections, "connection"))
+    format!(
+        "{}{} ({more})",
+        counted(connections, "connection"),
+        streams(look)
+    )
 }
 
 /// The same for programs.

@@ -163,7 +163,7 @@ fn a_throughput_that_falls_is_a_doubt_and_a_few_failures_are_in_the_headline() {
         "{headline}"
     );
     let text = text(&record, 4_000);
-    assert!(headline.contains("Throughput fell by 41.0 %"), "{headline}");
+    assert!(headline.contains("Throughput fell by 34.0 %"), "{headline}");
     let statuses = section(&text, "Status codes");
     let is_expected = statuses[1..]
         .iter()

@@ -8,6 +8,7 @@ use deadheat_model::{
     comparison::ContenderKind,
     heat::{HeatPlan, Rounds},
     heats::{MOST_OF_EXPECTED, Plan, PlannedLoad},
+    load::words,
     plan::Pinning,
     workload::{OfferedRate, Oracle},
 };
@@ -344,7 +345,7 @@ fn of_servers(
     let work = cost.equal_work(heat, &options.heats, options.budget, 1);
     let cost = cost.with_equal_work(&work, rates.len());
     let count = cost.count(&options.heats, options.budget, 1);
-    let (connections, point) = point_of(&first.schedule);
+    let (connections, point) = point_of(first);
     let load = PlannedLoad {
         shared_starts: None,
         workload: if a == b { a } else { format!("{a} | {b}") },
@@ -371,17 +372,18 @@ fn of_servers(
     Some((with_rates(load, rates, work), time))
 }
 
-/// The connections of a schedule, and its name: "c50", or "5000/s c50".
-fn point_of(schedule: &Schedule) -> (u32, String) {
-    match schedule {
-        Schedule::Closed { connections, .. } => (*connections, format!("c{connections}")),
+/// The connections of a load, and its name: "c50", "5000/s c50", or "c2 × 4 streams of HTTP/2".
+fn point_of(load: &LoadSpec) -> (u32, String) {
+    let streams = words::streams(load);
+    match &load.schedule {
+        Schedule::Closed { connections, .. } => (*connections, format!("c{connections}{streams}")),
         Schedule::Open {
             connections,
             stages,
             ..
         } => {
             let rate = stages.first().map_or(0.0, |stage| stage.from);
-            (*connections, format!("{rate}/s c{connections}"))
+            (*connections, format!("{rate}/s c{connections}{streams}"))
         }
     }
 }

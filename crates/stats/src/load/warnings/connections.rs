@@ -139,10 +139,21 @@ impl Load<'_> {
         })
     }
 
-    /// HTTP/2: whether servers allowed as many requests at once on a connection as were asked for.
+    /// HTTP/2: whether servers allowed fewer requests at once on a connection than the load would have had.
     pub(super) fn fewer_streams(&self) -> Option<Warning> {
-        let wanted = self.record.spec.protocol.depth();
+        let spec = &self.record.spec;
+        let wanted = spec.protocol.depth();
         let allowed = self.record.observation.fewest_streams?;
+        let were_needed = match (self.closed(), &spec.stop) {
+            (Some(connections), StopRule::Count { requests }) => {
+                *requests > connections * u64::from(allowed)
+            }
+            (Some(_), _) => true,
+            (None, _) => self.waited_for_connections(),
+        };
+        if !were_needed {
+            return None;
+        }
         let sentence = format!(
             "The server allows {} at once on a connection, of {wanted} asked for: fewer requests were in flight.",
             counted(allowed, "stream")
@@ -150,7 +161,7 @@ impl Load<'_> {
         let warning = doubt("streams", sentence)
             .with("wanted", wanted)
             .with("allowed", allowed);
-        Some(warning.advice("use more connections with fewer streams each"))
+        Some(warning.advice("Use more connections with fewer streams each"))
     }
 
     /// Closed loop: whether connections were served unevenly.

@@ -172,6 +172,15 @@ impl Load<'_> {
         )
     }
 
+    /// Whether requests waited for a free connection, or a free stream on one, for a good part of their response time, or
+    /// in vain.
+    pub(super) fn waited_for_connections(&self) -> bool {
+        let seen = &self.record.observation;
+        let is_left = seen.open.as_ref().is_some_and(|open| open.unsent > 0);
+        let is_given_up = seen.measured.failed[Failure::NoConnection] > 0;
+        is_left && self.late().is_none() || is_given_up || self.connection_wait().is_some()
+    }
+
     /// Requests waited for a free connection for a good part of their response time.
     pub(super) fn connection_wait(&self) -> Option<Warning> {
         let (percent, wait) = self.tail(LatencyKind::ConnectionWait, LatencyKind::ResponseTime)?;

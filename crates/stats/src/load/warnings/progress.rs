@@ -82,11 +82,17 @@ impl Load<'_> {
     pub(super) fn unsteady(&self) -> Option<Warning> {
         let trend = self.figures.trend?;
         let (change, error) = (trend.change, trend.standard_error);
+        let how_far = match trend.from_start() {
+            None => "rose from nothing".to_owned(),
+            Some((by, _)) if by < 0.0 => format!("fell by {}", percent(-by)),
+            Some((by, _)) => format!("rose by {}", percent(by)),
+        };
+        let error_of_it = trend.from_start().and_then(|(_, error)| error);
+        let error_of_it = error_of_it.map_or(String::new(), |error| {
+            format!(" (± {} standard error)", percent(error))
+        });
         let sentence = format!(
-            "Throughput {} by {} over the measurement (± {} standard error): the figures are averages over this change.",
-            if change < 0.0 { "fell" } else { "rose" },
-            percent(change.abs()),
-            percent(error)
+            "Throughput {how_far} over the measurement{error_of_it}: the figures are averages over this change."
         );
         (change.abs() > STEADY_CHANGE && change.abs() > STEADY_ERRORS * error).then(|| {
             doubt("unsteady", sentence)
