@@ -114,9 +114,10 @@ impl HeatCost {
             ..suited
         };
         let starts = in_heat + control.unwrap_or_default();
-        let coming_to = match starts >= LONGEST_GAP {
-            true => COMING_TO,
-            false => Duration::ZERO,
+        let coming_to = if starts >= LONGEST_GAP {
+            COMING_TO
+        } else {
+            Duration::ZERO
         };
         Self {
             bring_up: starts + coming_to + lead_in.round(in_round),
