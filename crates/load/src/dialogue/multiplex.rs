@@ -118,11 +118,13 @@ impl Multiplex {
         Some(self.release(index))
     }
 
-    /// Takes out a request that the server has, or all that are late; with how much of its answer has come.
+    /// Takes out a request that the server has, or all that are late; with how much of its answer has come. `None`: some
+    /// of the request was still to be sent.
     fn take_where(&mut self, is: impl Fn(&Self, usize) -> bool) -> Option<(Flight, Option<Phase>)> {
         let mut all = 0..self.slots.len();
         let index = all.find(|index| self.slots[*index].is_taken && is(self, *index))?;
-        let phase = self.client.phase(index);
+        let is_sending = self.client.is_sending(index);
+        let phase = self.client.phase(index).filter(|_| !is_sending);
         self.client.cancel(index);
         self.again.retain(|other| *other != index);
         Some((self.release(index), phase))
@@ -135,8 +137,9 @@ impl Multiplex {
 
     /// Takes out a request that began at this time or before. Nothing new is sent on the connection, if it was on it.
     pub(super) fn take_late(&mut self, until: u64) -> Option<(Flight, Option<Phase>)> {
+        let open = self.client.open();
         let late = self.take_where(|this, index| this.slots[index].flight.started <= until);
-        if let Some((_, Some(_))) = late {
+        if self.client.open() < open {
             self.client.drain();
         }
         late

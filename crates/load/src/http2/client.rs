@@ -215,6 +215,12 @@ impl Client {
         self.streams.get(slot).map(|stream| stream.phase)
     }
 
+    /// Whether some of the request in a slot is still to be sent, and nothing of its answer has come.
+    pub(crate) fn is_sending(&self, slot: usize) -> bool {
+        let stream = self.streams.get(slot);
+        stream.is_some_and(|stream| stream.send_left > 0 && stream.phase == Phase::Head)
+    }
+
     /// Bytes of frames that have not come whole.
     #[cfg(any(test, fuzzing))]
     pub(super) fn held(&self) -> usize {

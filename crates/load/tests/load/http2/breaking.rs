@@ -3,7 +3,7 @@
 
 use std::{thread, time::Duration};
 
-use deadheat_model::{Failure, Observation, StopRule, load::RequestSpec};
+use deadheat_model::{Failure, Observation, StopRule, failure::FailurePhase, load::RequestSpec};
 use deadheat_testkit::http2::{
     END_HEADERS, END_STREAM, Peer, RawHttp2, answer, frame, goaway, head, kind, number, setting,
 };
@@ -566,6 +566,8 @@ fn tiny_windows_end_with_the_requests_time() {
         "{:?}",
         seen.failures
     );
+    // The rest of the body could not be sent.
+    assert_eq!(seen.failures[0].phase, FailurePhase::Write);
 }
 
 /// A server that asks for more than it reads.
