@@ -65,7 +65,7 @@ failures! {
     ExtraBytes = "extra-bytes", "bytes came after the answer that no request had asked for";
     /// HTTP/2: the server broke a rule that holds for the whole connection, asked for too much work, or speaks another
     /// protocol.
-    Http2 = "http2", "what the server sent is not valid HTTP/2";
+    Http2 = "http2", "the answer is not valid HTTP/2";
     /// HTTP/2: the server gave up the request (RST_STREAM).
     StreamReset = "stream-reset", "the server reset the request's stream";
     /// The status is not the expected one.

@@ -733,7 +733,7 @@ fn plan_and_report_say_how_many_streams_of_http2_there_are() {
     let servers = [start().unwrap(), start().unwrap()];
     let [a, b] = servers.each_ref().map(RawHttp2::address);
     let ended = Root::with(&[]).deadheat(&format!(
-        "compare http://{a}/ http://{b}/ --http2-prior-knowledge -m 4 --heats 1 {SHORT}"
+        "compare http://{a}/ http://{b}/ --http2-prior-knowledge -m 4 --heats 2 {SHORT}"
     ));
     for text in [&ended.stdout, &ended.stderr] {
         let said = "GET / c2 × 4 streams of HTTP/2 (h2c)";

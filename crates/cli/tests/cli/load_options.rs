@@ -172,7 +172,7 @@ fn another_protocol_than_the_server_speaks_is_named_with_the_option_for_it() {
     for (bytes, said) in [
         (
             &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..],
-            "most often what the server sent is not valid HTTP/2 (the server answered in HTTP/1: omit \
+            "most often the answer is not valid HTTP/2 (the server answered in HTTP/1: omit \
              --http2-prior-knowledge)",
         ),
         (
