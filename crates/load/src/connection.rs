@@ -286,7 +286,7 @@ impl Connection {
         (count, result)
     }
 
-    /// The same in HTTP/2, where bodies are put behind what has been written piece by piece.
+    /// Writes frames of HTTP/2 like [`Self::write`]. Pieces of bodies are added as the earlier ones go out.
     fn write_frames(&mut self, plan: &Plan) -> (usize, Result<Written, Errno>) {
         let Some(socket) = self.socket.as_ref() else {
             return (0, Err(Errno::NOTCONN));

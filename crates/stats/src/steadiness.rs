@@ -2,7 +2,7 @@
 //!
 //! Steadiness is checked, not adapted to (Barrett et al., OOPSLA 2017: many programs never reach a steady state).
 
-use deadheat_model::Observation;
+use deadheat_model::{Observation, figure::percent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +30,21 @@ impl Trend {
             // The derivative of end/start by the change is 1/start².
             () => Some((end / start - 1.0, Some(self.standard_error / start.powi(2)))),
         }
+    }
+
+    /// The change from the start in words, with these for what rose from nothing, fell and rose: "fell by 34 % over the
+    /// measurement (± 4 % standard error)".
+    pub fn in_words(&self, [from_nothing, fell, rose]: [&str; 3]) -> String {
+        let change = match self.from_start() {
+            None => from_nothing.to_owned(),
+            Some((by, _)) if by < 0.0 => format!("{fell}{}", percent(-by)),
+            Some((by, _)) => format!("{rose}{}", percent(by)),
+        };
+        let error = self.from_start().and_then(|(_, error)| error);
+        let error = error.map_or(String::new(), |error| {
+            format!(" (± {} standard error)", percent(error))
+        });
+        format!("{change} over the measurement{error}")
     }
 }
 

@@ -153,7 +153,7 @@ impl Dialogue {
         }
     }
 
-    /// In HTTP/2, for so many requests on their way at once, with heads of at most so many bytes.
+    /// A dialogue in HTTP/2, for at most `streams` requests at once and heads of at most `longest_head` bytes.
     pub(crate) fn multiplexed(streams: usize, longest_head: usize) -> Self {
         let multiplex = Multiplex::new(streams, longest_head);
         Self {
@@ -225,7 +225,7 @@ impl Dialogue {
         }
     }
 
-    /// The same, which is over; in HTTP/2 any other if there is none.
+    /// Removes that request, because it is over. If there is none, HTTP/2 removes any other.
     #[inline]
     pub(crate) fn take_first(&mut self) -> Option<Flight> {
         match &mut self.multiplex {

@@ -27,7 +27,7 @@ pub(crate) enum Came {
     More,
     /// An answer is whole: its request is the dialogue's first one.
     Whole,
-    /// This request has failed, and the connection goes on.
+    /// This request has failed. The connection stays in use.
     Failed {
         flight: Flight,
         broken: Broken,
@@ -52,7 +52,7 @@ pub(crate) struct Multiplex {
 }
 
 impl Multiplex {
-    /// For so many requests at once, with heads of at most so many bytes.
+    /// For at most `streams` requests at once, and heads of at most `longest_head` bytes.
     pub(super) fn new(streams: usize, longest_head: usize) -> Self {
         let slot = || Slot {
             flight: Flight::default(),

@@ -10,7 +10,7 @@ pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
 pub(crate) const NOT_HTTP: &str = "it does not start with \"HTTP/1.\"";
 /// Bytes before a frame's payload in HTTP/2 (RFC 9113 §4.1).
 const FRAME_HEADER: usize = 9;
-/// Why the first frame of HTTP/2 is none.
+/// Why a first frame of HTTP/2 is no answer in HTTP/1.
 const SPEAKS_HTTP2: &str =
     "the server speaks HTTP/2: use --http2-prior-knowledge, or --http2 for https://";
 /// Header fields that nearly every head has room in.

@@ -19,7 +19,7 @@ pub(super) const WINDOW: i64 = 1 << 30;
 pub(super) const MOST_HEADERS: usize = 64 * 1024;
 /// Bytes of a block or of a body that are progress. Frames with less are counted, …
 pub(super) const PROGRESS: usize = 1024;
-/// … and so many of them in a row, between two answers, are too many.
+/// … and this many of them in a row, between two answers, are too many.
 const MOST_IDLE_FRAMES: u32 = 10_000;
 /// The most bytes that wait for the server to read them, besides requests: it asks for more than it takes.
 const MOST_UNWRITTEN: usize = 1024 * 1024;
@@ -34,7 +34,7 @@ const OWN_SETTINGS: [(u16, u32); 4] = [
     (0x6, MOST_HEADERS as u32),
 ];
 
-/// Who wants to see the parts of answers. A slot is that of the request.
+/// Receives the parts of answers. A slot is the slot of the request.
 pub(crate) trait Sink {
     /// The status of the final head.
     fn head(&mut self, slot: usize, status: u16);
@@ -51,7 +51,7 @@ pub(crate) enum Event {
     Greeted,
     /// The answer in this slot is whole.
     Whole { slot: usize },
-    /// The request in this slot has failed, and the connection goes on.
+    /// The request in this slot has failed. The connection stays in use.
     Failed {
         slot: usize,
         broken: Broken,
@@ -118,7 +118,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// For so many requests at once, each with a head of at most so many bytes.
+    /// For at most `streams` requests at once, each with a head of at most `longest_head` bytes.
     pub(crate) fn new(streams: usize, longest_head: usize) -> Self {
         Self {
             streams: Streams::new(streams),
@@ -441,7 +441,7 @@ impl Client {
         Ok(self.streams.find(header.stream))
     }
 
-    /// The same for what only an open stream may have, or one that the client has given up.
+    /// The slot of a frame that only an open stream may have, or a stream that the client has given up.
     #[inline]
     pub(super) fn answered_slot(&mut self, header: Header) -> Result<Option<usize>, Broken> {
         let slot = self.slot_of(header)?;

@@ -107,7 +107,7 @@ impl Client {
         })
     }
 
-    /// If a DATA frame's content has come: what follows it.
+    /// Ends a DATA frame once all of its content has come, and returns the event that follows.
     #[inline]
     pub(super) fn end_data(&mut self) -> Event {
         let State::Data {

@@ -30,6 +30,10 @@ fn phase_of(phase: Option<Phase>) -> FailurePhase {
     }
 }
 
+fn because(kind: Failure, phase: FailurePhase, why: &'static str) -> Fault {
+    fault(kind, phase, Cause::Why(why))
+}
+
 /// What the end of a connection means for such a request.
 fn cut(phase: FailurePhase) -> Failure {
     match phase {
@@ -83,8 +87,8 @@ impl Worker<'_> {
                             broken,
                             phase,
                         } => {
-                            let what = (broken.kind, phase_of(Some(phase)));
-                            self.lose_stream(slot, flight, what, broken.why, end);
+                            let fault = because(broken.kind, phase_of(Some(phase)), broken.why);
+                            self.lose_stream(slot, flight, fault, end, || broken.why.to_owned());
                         }
                     }
                 }
@@ -146,16 +150,14 @@ impl Worker<'_> {
         &mut self,
         slot: usize,
         flight: Flight,
-        (kind, phase): (Failure, FailurePhase),
-        why: &'static str,
+        fault: Fault,
         end: u64,
+        detail: impl FnOnce() -> String,
     ) {
         let connection = &mut self.connections[slot];
         connection.counted_until = end;
         self.recorder
             .ended_on(connection.place.route, flight.started, false);
-        let fault = fault(kind, phase, Cause::Why(why));
-        let detail = || why.to_owned();
         self.recorder
             .failed(fault, flight.started, Some(flight.exchange), end, detail);
     }
@@ -171,17 +173,17 @@ impl Worker<'_> {
     ) {
         if self.connections[slot].state == State::Greeting {
             let phase = FailurePhase::Connect;
-            let fault = fault(kind(phase), phase, Cause::Why(why));
-            return self.unmade(slot, fault, || why.to_owned());
+            return self.unmade(slot, because(kind(phase), phase, why), || why.to_owned());
         }
         while let Some((flight, phase)) = self.connections[slot].dialogue.take_lost() {
             let phase = phase_of(phase);
-            self.lose_stream(slot, flight, (kind(phase), phase), why, end);
+            let fault = because(kind(phase), phase, why);
+            self.lose_stream(slot, flight, fault, end, || why.to_owned());
         }
         self.end_connection(slot, end);
     }
 
-    /// The same for a fault that was found elsewhere.
+    /// Breaks off the connection in `slot` for a fault that was found outside of HTTP/2.
     #[cold]
     pub(super) fn break_off(
         &mut self,
@@ -200,15 +202,12 @@ impl Worker<'_> {
         } else {
             String::new()
         };
-        let route = self.connections[slot].place.route;
         self.connections[slot].counted_until = end;
         while let Some((flight, phase)) = self.connections[slot].dialogue.take_lost() {
             let phase = phase_of(phase);
-            self.recorder.ended_on(route, flight.started, false);
-            let fault = Fault { phase, ..fault };
-            let detail = || detail.clone();
-            self.recorder
-                .failed(fault, flight.started, Some(flight.exchange), end, detail);
+            self.lose_stream(slot, flight, Fault { phase, ..fault }, end, || {
+                detail.clone()
+            });
         }
         self.end_connection(slot, end);
     }
@@ -221,9 +220,9 @@ impl Worker<'_> {
         if connection.answered == 0 && !connection.dialogue.is_idle() {
             connection.refusals += 1;
             if connection.refusals >= MOST_IN_VAIN {
-                let what = (Failure::ClosedEarly, FailurePhase::FirstByte);
+                let fault = because(Failure::ClosedEarly, FailurePhase::FirstByte, why);
                 while let Some(flight) = self.connections[slot].dialogue.take_unsent() {
-                    self.lose_stream(slot, flight, what, why, end);
+                    self.lose_stream(slot, flight, fault, end, || why.to_owned());
                 }
             }
         }
@@ -260,11 +259,7 @@ impl Worker<'_> {
         } else {
             NOT_GREETED
         };
-        let fault = fault(
-            Failure::ConnectOther,
-            FailurePhase::Connect,
-            Cause::Why(why),
-        );
+        let fault = because(Failure::ConnectOther, FailurePhase::Connect, why);
         self.unmade(slot, fault, || why.to_owned());
     }
 
@@ -278,8 +273,8 @@ impl Worker<'_> {
         }
         let until = end.saturating_sub(self.bounds.request);
         while let Some((flight, phase)) = self.connections[slot].dialogue.take_late(until) {
-            let what = (Failure::Timeout, phase_of(phase));
-            self.lose_stream(slot, flight, what, LATE, end);
+            let fault = because(Failure::Timeout, phase_of(phase), LATE);
+            self.lose_stream(slot, flight, fault, end, || LATE.to_owned());
         }
         let connection = &self.connections[slot];
         let next = connection.dialogue.oldest().map_or(NEVER, |oldest| {

@@ -5,16 +5,17 @@ use super::{
 };
 use crate::words::{count, counted, rate, time};
 
+/// Whether TLS is spoken with all targets.
+fn is_over_tls(spec: &LoadSpec) -> bool {
+    spec.targets().all(|target| target.tls.is_some())
+}
+
 /// What stands behind a number of connections where they carry HTTP/2: " × 4 streams of HTTP/2 (h2c)".
 pub fn streams(spec: &LoadSpec) -> String {
     let Protocol::Http2 { streams } = spec.protocol else {
         return String::new();
     };
-    let prior_knowledge = if spec.targets().all(|target| target.tls.is_some()) {
-        ""
-    } else {
-        " (h2c)"
-    };
+    let prior_knowledge = if is_over_tls(spec) { "" } else { " (h2c)" };
     format!(
         " × {} of HTTP/2{prior_knowledge}",
         counted(streams, "stream")
@@ -114,9 +115,7 @@ pub fn protocol(spec: &LoadSpec) -> String {
             reuse,
             pipeline,
         } => (version, reuse, pipeline),
-        Protocol::Http2 { .. } if spec.targets().all(|target| target.tls.is_some()) => {
-            return "HTTP/2".to_owned();
-        }
+        Protocol::Http2 { .. } if is_over_tls(spec) => return "HTTP/2".to_owned(),
         Protocol::Http2 { .. } => return "HTTP/2 with prior knowledge (h2c)".to_owned(),
     };
     let reuse = match reuse {

@@ -329,19 +329,8 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Facts {
         ));
     }
     if let Some(trend) = figures.trend {
-        let change = match trend.from_start() {
-            None => "from nothing".to_owned(),
-            Some((by, _)) if by < 0.0 => format!("−{}", percent(-by)),
-            Some((by, _)) => format!("+{}", percent(by)),
-        };
-        let error = trend.from_start().and_then(|(_, error)| error);
-        let error = error.map_or(String::new(), |error| {
-            format!(" (± {} standard error)", percent(error))
-        });
-        facts.push(fact(
-            "Trend",
-            format!("throughput {change} over the measurement{error}"),
-        ));
+        let change = trend.in_words(["from nothing", "−", "+"]);
+        facts.push(fact("Trend", format!("throughput {change}")));
     }
     facts
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     Interval, LoadPhase, LoadRecord,
-    figure::{latency, percent, share},
+    figure::{latency, share},
     warning::{Level, Warning, doubt},
 };
 
@@ -82,17 +82,9 @@ impl Load<'_> {
     pub(super) fn unsteady(&self) -> Option<Warning> {
         let trend = self.figures.trend?;
         let (change, error) = (trend.change, trend.standard_error);
-        let how_far = match trend.from_start() {
-            None => "rose from nothing".to_owned(),
-            Some((by, _)) if by < 0.0 => format!("fell by {}", percent(-by)),
-            Some((by, _)) => format!("rose by {}", percent(by)),
-        };
-        let error_of_it = trend.from_start().and_then(|(_, error)| error);
-        let error_of_it = error_of_it.map_or(String::new(), |error| {
-            format!(" (± {} standard error)", percent(error))
-        });
         let sentence = format!(
-            "Throughput {how_far} over the measurement{error_of_it}: the figures are averages over this change."
+            "Throughput {}: the figures are averages over this change.",
+            trend.in_words(["rose from nothing", "fell by ", "rose by "])
         );
         (change.abs() > STEADY_CHANGE && change.abs() > STEADY_ERRORS * error).then(|| {
             doubt("unsteady", sentence)
