@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-use crate::steps::{Lack, Steps, cargo, root, target};
+use crate::steps::{Lack, Steps, compiling, root, target};
 
 /// Where the tests are, in the project's folder.
 pub(crate) const FOLDER: &str = "crates/report/tests/browser";
@@ -75,7 +75,7 @@ fn with_pages(steps: &Steps, name: &str, arguments: impl FnOnce(&mut Command)) {
     };
     // As part of the workspace, as in all other tests: with the features that this package alone asks of its
     // dependencies, these would be built a second time.
-    let mut write = cargo(&["test", "--quiet", "--workspace"]);
+    let mut write = compiling(&["test", "--quiet", "--workspace"]);
     write.args([
         "--test",
         "report",

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::steps::{Lack, Steps, cargo};
+use crate::steps::{Lack, Steps, compiling};
 
 /// What they need, and Debian's package of it.
 const PROGRAMS: [(&str, &str); 8] = [
@@ -38,7 +38,7 @@ pub(crate) fn cluster_again(steps: &Steps, failed: &[String]) {
 }
 
 fn tests(names: &[&str]) -> Command {
-    let mut tests = cargo(&["test", "--workspace", "--quiet", "--test", "cli", "--"]);
+    let mut tests = compiling(&["test", "--workspace", "--quiet", "--test", "cli", "--"]);
     tests.args(["--ignored", "--test-threads=1"]).args(names);
     tests
 }

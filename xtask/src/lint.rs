@@ -10,10 +10,10 @@ mod size;
 use std::{fs, io, path::Path, process::Command};
 
 pub(crate) use self::size::set_ceilings;
-use crate::steps::{Lack, Steps, cargo, root};
+use crate::steps::{Lack, Steps, cargo, lint_while_compiling, root};
 
+/// Everything.
 pub(crate) fn lint(steps: &Steps) {
-    steps.run("format", cargo(&["fmt", "--all", "--check"]));
     let clippy = [
         "clippy",
         "--workspace",
@@ -24,6 +24,23 @@ pub(crate) fn lint(steps: &Steps) {
         "warnings",
     ];
     steps.run("clippy", cargo(&clippy));
+    without_compiling(steps);
+}
+
+/// Makes clippy the compiler of the steps that follow, if it is there.
+pub(crate) fn while_compiling(steps: &Steps) {
+    match Command::new("clippy-driver").arg("--version").output() {
+        Ok(output) if output.status.success() => lint_while_compiling(),
+        _ => {
+            let because = "clippy-driver does not run (rustup component add clippy)";
+            steps.not_tested(Lack::new("clippy", because));
+        }
+    }
+}
+
+/// All but clippy.
+pub(crate) fn without_compiling(steps: &Steps) {
+    steps.run("format", cargo(&["fmt", "--all", "--check"]));
     steps.check("format of the stacks", || stacks(steps));
     steps.check("features of dependencies", features::check);
     words(steps);

@@ -29,9 +29,9 @@ const SHORT: [&str; 7] = [
     "2",
     "--whole-budget",
     "--heat-time",
-    "2s",
+    "500ms",
     "--warm-up",
-    "1s",
+    "200ms",
 ];
 
 /// The workload whose session has equal work.

@@ -7,7 +7,10 @@ use std::{
     io,
     path::PathBuf,
     process::{Command, ExitCode, Stdio},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -21,6 +24,12 @@ use crate::{
 
 /// No step takes that long. CI has a limit of its own.
 const LONGEST_STEP: Duration = Duration::from_secs(3 * 3600);
+
+/// Cargo's settings for a compilation that lints, with warnings as errors.
+const WITH_CLIPPY: &str = ".cargo/with-clippy.toml";
+
+/// Whether [`compiling`] lints.
+static LINTS: AtomicBool = AtomicBool::new(false);
 
 /// What may be missing on this machine without failing `cargo xtask test`.
 #[derive(clap::Args)]
@@ -466,6 +475,21 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
         command.env_remove(name);
     }
     command
+}
+
+/// [`cargo`] for what compiles the workspace: once [`lint_while_compiling`] was called, with clippy as its compiler.
+pub(crate) fn compiling(args: &[&str]) -> Command {
+    let mut command = cargo(&[]);
+    if LINTS.load(Ordering::Relaxed) {
+        command.arg("--config").arg(root().join(WITH_CLIPPY));
+    }
+    command.args(args);
+    command
+}
+
+/// From now on, [`compiling`] lints as well. All commands do or none, so that nothing is compiled twice.
+pub(crate) fn lint_while_compiling() {
+    LINTS.store(true, Ordering::Relaxed);
 }
 
 /// Where cargo puts what it makes.

@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command, sync::mpsc, thread};
 
 use crate::{
     FUZZ_SECONDS, book, browser, cluster, conformance, evidence, fuzz, lint, peers, session, setup,
-    steps::{Lack, Steps, binary, cargo, root, target},
+    steps::{Lack, Steps, binary, compiling, root, target},
     workflows,
 };
 
@@ -30,6 +30,7 @@ const WAITING_THREADS: &str = "--test-threads=3";
 
 /// Sets up, then runs every part.
 pub(crate) fn everything(steps: &Steps, long: bool) {
+    lint::while_compiling(steps);
     if !build(steps) {
         return;
     }
@@ -41,12 +42,12 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
             let _ = is_set_up.send(());
             conformance::check(steps)
         });
-        lint::lint(steps);
+        lint::without_compiling(steps);
         workflows::install_for_the_site(steps);
         book::book(steps);
         steps.run(
             "compilation of the tests",
-            cargo(&["test", "--workspace", "--quiet", "--no-run"]),
+            compiling(&["test", "--workspace", "--quiet", "--no-run"]),
         );
         // Set-up installs what tests need.
         let _ = set_up.recv();
@@ -76,7 +77,7 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
 /// once.
 pub(crate) fn build(steps: &Steps) -> bool {
     let with_a_test = ["--bin", "deadheat", "--test", "testkit"];
-    let mut build = cargo(&["build", "--workspace", "--quiet"]);
+    let mut build = compiling(&["build", "--workspace", "--quiet"]);
     build.args(with_a_test);
     steps.run("build", build)
 }
@@ -125,7 +126,7 @@ fn integration_tests() -> Vec<String> {
 }
 
 fn test(lacks: &Path, which: &[&str]) -> Command {
-    let mut command = cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
+    let mut command = compiling(&["test", "--workspace", "--quiet", "--no-fail-fast"]);
     command.args(which).env(NOT_TESTED, lacks);
     command
 }
