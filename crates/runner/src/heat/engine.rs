@@ -1,35 +1,33 @@
 //! The course of one heat.
 
+mod turns;
+
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use deadheat_model::{
-    Failure, Observation, SliceEvent, TargetId,
+    Failure, Observation, TargetId,
     event::HeatStep,
     fault::LoadFault,
     heat::{
-        Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, Rounds, SLICE_SPREAD,
-        SliceFlag, SliceRecord, WarmUp, WarmUpRule,
+        Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, SliceRecord, WarmUp, WarmUpRule,
     },
     stack_failure::{Phase, StackFailure},
 };
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+
+pub(crate) use turns::LONGEST_LEAD_IN;
 
 use super::{
     Member, Moment, World,
-    judging::{answer_time, example, flags, generator_slept, suited, wrong_answers},
+    judging::{answer_time, example, generator_slept, suited, wrong_answers},
     place::{Place, Void},
-    slices::{SliceTimes, record},
     warm_up,
 };
 
 /// What a server needs after a long freeze until its timers have come due.
 pub(crate) const COMING_TO: Duration = Duration::from_secs(1);
-/// How long a slice of the round that leads in is at most.
-pub(crate) const LONGEST_LEAD_IN: Duration = Duration::from_secs(1);
 /// What a server needs after a freeze before connections are opened, when nothing is timed yet.
 pub(crate) const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
 /// How long the notice of a server's end may take where its requests were refused.
@@ -37,8 +35,6 @@ const END_NOTICE: Duration = Duration::from_millis(500);
 /// So many slices in a row without an answer, also in the drain, and a member is given up. One may be the machine's
 /// doing.
 const SILENT: u32 = 2;
-/// Less sleep than this is the difference between two readings of the clocks.
-const SLEEP: Duration = Duration::from_millis(5);
 
 /// One heat, to be run.
 pub struct Heat<'m> {
@@ -461,241 +457,6 @@ impl Course<'_, '_> {
         match place.member.thaw() {
             Ok(()) => Ok(self.world.now().since(&begun)),
             Err(reason) => Err(place.failure(Phase::Load, reason)),
-        }
-    }
-
-    /// A round that does not count. Since its warm-up a member may have been frozen for as long as all the others took to
-    /// start, so that its connections were closed and its caches are cold. Its slices are as long as the plan had them:
-    /// nobody waits for twenty slow answers that do not count.
-    fn lead_in(&mut self, order: &[usize]) {
-        self.come_to();
-        for &index in order {
-            if self.places[index].runs && !self.is_stopped() {
-                let suited = self.places[index].plan.slice;
-                self.places[index].plan.slice = self.plan.slice.min(LONGEST_LEAD_IN);
-                self.turn(index, 0, 1.0);
-                self.places[index].plan.slice = suited;
-            }
-        }
-        for place in &mut self.places {
-            place.forget_memory();
-        }
-    }
-
-    /// Whether a member was frozen for so long that its timers come due in bulk.
-    fn has_waited(&self, index: usize) -> bool {
-        let place = &self.places[index];
-        let idle = place.idle_since.map(|idle| self.world.now().since(&idle));
-        self.plan.freeze && place.runs && idle.is_some_and(|idle| idle >= LONGEST_GAP)
-    }
-
-    /// Leaves the members that were frozen for long alone for a moment, all at once, so that their timers come due and they
-    /// close what was idle before they are asked. Actix reads the clock twice a second, so it answered 408 to requests right
-    /// after a long freeze.
-    fn come_to(&mut self) {
-        let waiting = (0..self.places.len()).filter(|index| self.has_waited(*index));
-        let waiting: Vec<usize> = waiting.collect();
-        if waiting.is_empty() || self.is_stopped() {
-            return;
-        }
-        self.each(&waiting, |course, index| course.thaw(index).map(drop));
-        self.world.pause(COMING_TO);
-        self.each(&waiting, |course, index| course.freeze(index).map(drop));
-    }
-
-    /// Does something with each of these members that runs. Where it fails, the member has failed.
-    fn each(
-        &mut self,
-        members: &[usize],
-        act: impl Fn(&mut Self, usize) -> Result<(), StackFailure>,
-    ) {
-        for &index in members {
-            if self.places[index].runs
-                && let Err(failure) = act(self, index)
-            {
-                self.places[index].fail(failure, Void::All);
-            }
-        }
-    }
-
-    /// Runs rounds until there are enough, the user asks to stop, or nobody is left to be compared.
-    fn rounds(&mut self, orders: &[Vec<usize>], seed: u64) -> (Vec<Vec<SliceRecord>>, HeatEnd) {
-        let begun = self.world.now();
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut rounds = Vec::new();
-        for order in orders.iter().cycle() {
-            let done = rounds.len() as u32;
-            let elapsed = self.world.now().since(&begun);
-            let enough = match self.plan.rounds {
-                Rounds::Count { rounds } => done >= rounds,
-                Rounds::Time { time } => elapsed >= time,
-            };
-            if enough {
-                return (rounds, HeatEnd::Finished);
-            }
-            let compared = |place: &&Place<'_>| place.runs && place.record.role != Role::Ceiling;
-            let left = self.places.iter().filter(compared).count();
-            if left < self.least && !self.is_stopped() {
-                return (rounds, HeatEnd::Deserted);
-            }
-            (self.on_step)(HeatStep::Round { done, elapsed });
-            let mut slices = Vec::new();
-            let length = random.random_range(1.0 - SLICE_SPREAD..1.0 + SLICE_SPREAD);
-            for &index in order {
-                if self.is_stopped() {
-                    break;
-                }
-                if self.places[index].runs {
-                    slices.extend(self.turn(index, done, length));
-                }
-            }
-            if !slices.is_empty() {
-                rounds.push(slices);
-            }
-            if self.is_stopped() {
-                return (rounds, HeatEnd::Interrupted);
-            }
-        }
-        // There is at least one order, so that the cycle never ends.
-        (rounds, HeatEnd::Finished)
-    }
-
-    /// Offers a rate to each member, in as many rounds as are planned, every second one in reverse. A slice's guard lets
-    /// connections and queues come to what is usual at this rate.
-    fn at_rate(
-        &mut self,
-        plan: HeatPlan,
-        offer: &Offer,
-        order: &[usize],
-    ) -> (Vec<Vec<SliceRecord>>, HeatEnd) {
-        let rate = offer.per_second;
-        for (place, is_loaded) in self.places.iter_mut().zip(&offer.is_loaded) {
-            place.begin_part(plan, is_loaded.map(|_| rate));
-        }
-        let mut rounds = Vec::new();
-        for round in 0..plan.rounds.number() {
-            let mut order = order.to_vec();
-            if round % 2 == 1 {
-                order.reverse();
-            }
-            let mut slices = Vec::new();
-            for index in order {
-                if self.is_stopped() {
-                    rounds.push(slices);
-                    return (rounds, HeatEnd::Interrupted);
-                }
-                if offer.is_loaded[index] != Some(true) || !self.places[index].runs {
-                    continue;
-                }
-                (self.on_step)(HeatStep::AtRate {
-                    target: self.places[index].record.target.clone(),
-                    per_second: rate,
-                });
-                match self.open_at(index, rate) {
-                    Ok(()) => slices.extend(self.turn(index, round, 1.0)),
-                    Err(failure) => self.places[index].fail(failure, Void::From(round)),
-                }
-            }
-            rounds.push(slices);
-        }
-        (rounds, HeatEnd::Finished)
-    }
-
-    /// Thaws a member, lets its timers come due, and opens its connections for a rate.
-    fn open_at(&mut self, index: usize, per_second: f64) -> Result<(), StackFailure> {
-        self.thaw(index)?;
-        self.world.pause(AFTER_A_FREEZE);
-        self.places[index].member.open(Some(per_second))
-    }
-
-    /// A member's turn in a round, with a slice of `length` times its plan's. `None`: there was no slice, or it was cut
-    /// short.
-    fn turn(&mut self, index: usize, round: u32, length: f64) -> Option<SliceRecord> {
-        let (slice, trouble) = match self.slice(index, length) {
-            Ok((slice, observation)) => {
-                let trouble = self.check(index, &observation).err();
-                let with_void = |(failure, is_wrong)| {
-                    if is_wrong {
-                        (failure, Void::All)
-                    } else {
-                        (failure, Void::From(round))
-                    }
-                };
-                (slice, trouble.map(with_void))
-            }
-            Err(failure) => (None, Some((failure, Void::From(round)))),
-        };
-        if let Some((failure, void)) = trouble {
-            self.places[index].fail(failure, void);
-            return slice;
-        }
-        self.sample_memory(index);
-        slice
-    }
-
-    /// Thaws a member, loads it for a slice, and freezes it.
-    fn slice(
-        &mut self,
-        index: usize,
-        length: f64,
-    ) -> Result<(Option<SliceRecord>, Observation), StackFailure> {
-        let at = self.world.now();
-        let thaw = self.thaw(index)?;
-        let (world, plan) = (self.world, self.places[index].plan);
-        let (mut first, mut last) = (None, None);
-        let seen = self.places[index].member.slice(
-            plan.guard,
-            plan.slice.mul_f64(length),
-            &mut |edge| match edge {
-                SliceEvent::CountingStarted => first = world.work(),
-                SliceEvent::CountingEnded => last = world.work(),
-                SliceEvent::Drained => {}
-            },
-        )?;
-        let ended = self.world.now();
-        let frozen = self.freeze(index);
-        let place = &mut self.places[index];
-        let gap = place.idle_since.replace(ended).map(|idle| at.since(&idle));
-        let slept = ended.slept_since(&self.seen);
-        self.seen = ended;
-        let mut flags = flags(&seen, gap);
-        if slept > SLEEP {
-            flags.push(SliceFlag::Suspended);
-        }
-        let freeze = match frozen {
-            Ok(took) => took,
-            Err(failure) => {
-                flags.push(SliceFlag::Unfrozen);
-                place.fail(failure, Void::Nothing);
-                Duration::ZERO
-            }
-        };
-        let times = SliceTimes {
-            at: at.since(&self.begun),
-            guard: plan.guard,
-            gap,
-            thaw,
-            freeze,
-        };
-        let slice = record(index, times, &seen, first.zip(last), flags);
-        // One that was cut short is none.
-        Ok((
-            (!seen.result.interrupted).then_some(slice),
-            seen.result.observation,
-        ))
-    }
-
-    /// Reads a member's memory, if that is due. It is its own turn's end, and nobody is loaded.
-    fn sample_memory(&mut self, index: usize) {
-        let now = self.world.now();
-        let place = &mut self.places[index];
-        let is_due = place
-            .sampled
-            .is_none_or(|last| now.since(&last) >= self.plan.memory_every);
-        if is_due {
-            place.sample_memory();
-            // After the reading, so that one that takes long is not taken without a pause.
-            place.sampled = Some(self.world.now());
         }
     }
 
