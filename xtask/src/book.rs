@@ -11,7 +11,8 @@ use std::{
 };
 
 use crate::{
-    steps::{Lack, Steps, root},
+    project::root,
+    steps::{Lack, Steps},
     workflows,
 };
 

@@ -9,7 +9,8 @@ use std::{
     process::Command,
 };
 
-use crate::steps::{Lack, Steps, compiling, root, target};
+use crate::project::{compiling, root, target};
+use crate::steps::{Lack, Steps};
 
 /// Where the tests are, in the project's folder.
 pub(crate) const FOLDER: &str = "crates/report/tests/browser";

@@ -2,7 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use crate::steps::{Lack, Steps, compiling};
+use crate::project::compiling;
+use crate::steps::{Lack, Steps};
 
 /// What they need, and Debian's package of it.
 const PROGRAMS: [(&str, &str); 8] = [

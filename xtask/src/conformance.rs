@@ -5,7 +5,8 @@ use std::{fs, sync::Mutex};
 
 use serde_json::Value;
 
-use crate::steps::{Lack, Steps, WhenFailed, deadheat, root, two_at_a_time};
+use crate::project::{deadheat, root};
+use crate::steps::{Lack, Steps, WhenFailed, two_at_a_time};
 
 /// A stack that can run here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

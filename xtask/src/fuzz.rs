@@ -8,7 +8,8 @@ use std::{
     process::Command,
 };
 
-use crate::steps::{Steps, cargo, root};
+use crate::project::{cargo, root};
+use crate::steps::Steps;
 
 /// The targets of `fuzz/`.
 const TARGETS: [&str; 5] = ["head", "chunked", "answer", "http2", "import"];

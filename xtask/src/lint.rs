@@ -10,7 +10,8 @@ mod size;
 use std::{fs, io, path::Path, process::Command};
 
 pub(crate) use self::size::set_ceilings;
-use crate::steps::{Lack, Steps, cargo, lint_while_compiling, root};
+use crate::project::{cargo, lint_while_compiling, root};
+use crate::steps::{Lack, Steps};
 
 /// Everything.
 pub(crate) fn lint(steps: &Steps) {

@@ -11,6 +11,7 @@ mod interrupt;
 mod lint;
 mod peers;
 mod power;
+mod project;
 mod session;
 mod setup;
 mod slices;

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::{
     conformance::Runnable,
-    steps::{Steps, WhenFailed, deadheat, root, two_at_a_time},
+    project::{deadheat, root},
+    steps::{Steps, WhenFailed, two_at_a_time},
 };
 
 /// The workload of each session. Each stack is in one session, so that every stack and every workload is measured, but

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use crate::{
     browser,
-    steps::{Steps, deadheat, root},
+    project::{deadheat, root},
+    steps::Steps,
 };
 
 /// What tests need beside what the stacks do: a browser with a font, PHP's command line and Bundler for the skeletons of

@@ -4,8 +4,10 @@
 use std::{fs, path::Path, process::Command, sync::mpsc, thread};
 
 use crate::{
-    FUZZ_SECONDS, book, browser, cluster, conformance, evidence, fuzz, lint, peers, session, setup,
-    steps::{Lack, Steps, binary, compiling, root, target},
+    FUZZ_SECONDS, book, browser, cluster, conformance, evidence, fuzz, lint, peers,
+    project::{binary, compiling, root, target},
+    session, setup,
+    steps::{Lack, Steps},
     workflows,
 };
 

@@ -13,7 +13,8 @@ use std::{
 
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::steps::{Lack, Steps, root, target};
+use crate::project::{root, target};
+use crate::steps::{Lack, Steps};
 
 /// Steps that are not run from here, and why.
 const NOT_HERE: [(&str, &str); 3] = [

@@ -19,7 +19,8 @@ use self::{
 };
 use crate::{
     peers::{circumstances, machine, show},
-    steps::{Steps, binary, root},
+    project::{binary, root},
+    steps::Steps,
 };
 
 /// Which rows are measured again.

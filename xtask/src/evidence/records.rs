@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::rows::{Experiment, Row};
-use crate::{slices, steps::root};
+use crate::{project::root, slices};
 
 /// Where and when a row was measured.
 #[derive(Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::records::{keep, report};
-use crate::steps::root;
+use crate::project::root;
 
 /// The reports of a session that are kept beside its records: what the name ends with, and the format.
 const REPORTS: [(&str, &str); 2] = [("md", "markdown"), ("html", "html")];

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::steps::root;
+use crate::project::root;
 
 /// Words and phrases that read like a translation, and what to write instead. Whole words, in any case.
 const WORDS: [(&str, &str); 21] = [

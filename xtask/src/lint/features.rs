@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, process::Command};
 
-use crate::steps::{cargo, root};
+use crate::project::{cargo, root};
 
 /// What is built for `cargo xtask`, and what for tests.
 const OF_XTASK: [&str; 3] = ["--package=xtask", "--package=deadheat", "--edges=no-dev"];

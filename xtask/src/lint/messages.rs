@@ -9,7 +9,7 @@ use std::{
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use regex::Regex;
 
-use crate::steps::root;
+use crate::project::root;
 
 /// A habit that makes messages hard to read.
 struct Habit {

@@ -8,7 +8,8 @@ use std::{
 
 use yaml_rust2::YamlLoader;
 
-use crate::steps::{Lack, Steps, root, target};
+use crate::project::{root, target};
+use crate::steps::{Lack, Steps};
 
 /// The linter of workflows. Go builds it: no Debian package has it.
 const ACTIONLINT: &str = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12";

@@ -10,7 +10,7 @@ use std::{
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::messages::sources;
-use crate::steps::root;
+use crate::project::root;
 
 /// So many lines may go before a ceiling has to be lowered.
 const SLACK: usize = 50;

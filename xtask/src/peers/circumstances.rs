@@ -13,7 +13,7 @@ use super::{
     tool::{Tool, version_in},
     trial::Program,
 };
-use crate::steps::root;
+use crate::project::root;
 
 /// What holds for all cases of one invocation.
 pub(crate) struct Circumstances {

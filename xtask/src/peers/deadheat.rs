@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::steps::{cargo, release_binary, root};
+use crate::project::{cargo, release_binary, root};
 
 /// The program that is measured: the one given, or the release build of this project, built now.
 ///

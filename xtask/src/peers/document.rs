@@ -24,7 +24,7 @@ mod tests {
     use clap::ValueEnum;
 
     use super::*;
-    use crate::{peers::case::Case, steps::root};
+    use crate::{peers::case::Case, project::root};
 
     #[test]
     fn a_table_takes_the_place_of_the_one_before() {

@@ -36,7 +36,8 @@ use self::{
     trial::{Bench, Program},
 };
 use crate::{
-    steps::{Lack, Steps, root},
+    project::root,
+    steps::{Lack, Steps},
     sys,
 };
 
