@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use deadheat_model::Failure;
+
 use super::{Dialogue, Flight};
 use crate::{
-    http2::{Broken, Client, Event, Phase, Sink},
+    http2::{Broken, Client, Event, Phase, Sink, Text, grpc},
     plan::Plan,
     recorder::Examples,
     verify::{Answer, Contents, Examiner},
@@ -176,7 +178,9 @@ impl Multiplex {
         let slot = &mut self.slots[index];
         slot.answer.begin(None);
         let exchange = slot.flight.exchange;
-        let to_head = plan.streamed(exchange).is_head;
+        let request = plan.streamed(exchange);
+        let to_head = request.is_head;
+        slot.answer.call = request.is_call.then(grpc::Call::default);
         let body = &mut slot.body;
         self.client
             .send(index, to_head, |out| plan.stream_out(exchange, out, body));
@@ -363,7 +367,21 @@ impl Sink for Answers<'_> {
     #[inline]
     fn body(&mut self, slot: usize, data: &[u8]) {
         self.received += data.len() as u64;
+        let call = &mut self.slots[slot].answer.call;
+        let data = call.as_mut().map_or(data, |call| call.feed(data));
         self.examiner(slot).see_body(data);
+    }
+
+    fn call_ended(&mut self, slot: usize, status: u32, message: Option<Text<'_>>) {
+        let answer = &mut self.slots[slot].answer;
+        let Some(call) = &mut answer.call else {
+            return;
+        };
+        call.end(status);
+        if status != 0 && self.examples.wants(Failure::Grpc) {
+            let message = message.and_then(grpc::message).unwrap_or_default();
+            answer.note = Some(format!("grpc-status {status}, grpc-message {message:?}"));
+        }
     }
 }
 

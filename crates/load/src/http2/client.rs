@@ -7,7 +7,7 @@ use super::{
         LAST_STREAM, MOST_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
         WINDOW_UPDATE,
     },
-    hpack,
+    hpack::{self, Text},
     sending::{FIRST_WINDOW, Sending},
     stream::{Phase, Stream, Streams},
 };
@@ -40,6 +40,8 @@ pub(crate) trait Sink {
     fn head(&mut self, slot: usize, status: u16);
     /// Some of the body. Never empty.
     fn body(&mut self, slot: usize, data: &[u8]);
+    /// `grpc-status` and `grpc-message` at the answer's end, if it has the first.
+    fn call_ended(&mut self, slot: usize, status: u32, message: Option<Text<'_>>);
 }
 
 /// What the bytes of a feed led to.

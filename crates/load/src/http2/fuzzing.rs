@@ -5,6 +5,8 @@ use super::{
     Broken,
     client::{Client, Event, Sink},
     frame::{HEADER, MOST_PAYLOAD, SETTINGS, write},
+    grpc,
+    hpack::Text,
     stream::Phase,
 };
 
@@ -34,6 +36,12 @@ impl Sink for Reading {
     fn body(&mut self, slot: usize, data: &[u8]) {
         assert!(!data.is_empty(), "an empty piece of a body");
         self.bodies[slot].extend_from_slice(data);
+    }
+
+    fn call_ended(&mut self, slot: usize, status: u32, message: Option<Text<'_>>) {
+        let message = message.and_then(grpc::message);
+        self.events
+            .push(format!("{slot}: grpc {status} {message:?}"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! HTTP/2, against servers that keep to its rules and servers that do not.
 
 mod breaking;
+mod grpc;
 mod server;
 
 use std::{
@@ -356,7 +357,7 @@ fn by_number(asked: &Asked, seed: u64) -> Reply {
     Reply {
         after: Duration::from_millis(roll(4)),
         with_length: roll(2) == 0,
-        trailers: roll(3) == 0,
+        trailers: if roll(3) == 0 { &[("x-sum", "7")] } else { &[] },
         ..echo(asked)
     }
 }
