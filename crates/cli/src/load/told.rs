@@ -89,7 +89,10 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
                 Protocol::Http2 { .. } => ", with --http2 in place of --http2-prior-knowledge",
             }
         }
-        Failure::Reset | Failure::ClosedEarly if is_silent_without_tls(record) => {
+        // Who says GOAWAY speaks HTTP/2 on this port.
+        Failure::Reset | Failure::ClosedEarly
+            if is_silent_without_tls(record) && !cause.contains("GOAWAY") =>
+        {
             "; if this port speaks TLS, write https://"
         }
         Failure::WrongStatus if is_400_without_tls(record) => {

@@ -244,6 +244,23 @@ fn another_protocol_than_the_server_speaks_is_named_with_the_option_for_it() {
 }
 
 #[test]
+fn a_server_that_says_goaway_is_not_taken_for_one_of_tls() {
+    let server = RawHttp2::start(|peer| {
+        peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
+        if peer.request().is_some() {
+            peer.send(&http2::goaway(0, 0xb));
+        }
+        peer.until_closed();
+    })
+    .unwrap();
+    let url = format!("http://{}/", server.address());
+    let args = ["--http2-prior-knowledge", "-c", "1", "-n", "2"];
+    let told = flat(&Loading::new().run(&url, &args).exits(3).to_string());
+    assert!(told.contains("GOAWAY: ENHANCE_YOUR_CALM"), "{told}");
+    assert!(!told.contains("https://"), "{told}");
+}
+
+#[test]
 fn redirects_of_http2_are_told_of_without_what_it_cannot_do() {
     let server = RawHttp2::start(|peer| {
         peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));

@@ -120,13 +120,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// For at most `streams` requests at once, each with a head of at most `longest_head` bytes.
-    pub(crate) fn new(streams: usize, longest_head: usize) -> Self {
+    /// For at most `streams` requests at once, each with a header block and a body of at most so many bytes, as far as that
+    /// is known.
+    pub(crate) fn new(streams: usize, longest_head: usize, longest_body: usize) -> Self {
         Self {
             streams: Streams::new(streams),
-            sending: Sending::new(streams),
+            sending: Sending::new(streams, longest_head, longest_body),
             state: State::Frame,
-            carry: Vec::with_capacity(256),
+            carry: Vec::with_capacity(HEADER + MOST_PAYLOAD),
             block: Vec::new(),
             block_of: None,
             next_id: 1,

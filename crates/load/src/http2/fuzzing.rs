@@ -48,7 +48,7 @@ impl Sink for Reading {
 /// Reads what a server sends to a client that has so many requests on its way. A request that ends is followed by another
 /// one as long as the server allows that.
 pub(super) fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, streams: usize) -> Reading {
-    let mut client = Client::new(streams, 0);
+    let mut client = Client::new(streams, 1, BODY.len());
     let mut reading = Reading {
         events: Vec::new(),
         bodies: vec![Vec::new(); streams],

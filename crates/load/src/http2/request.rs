@@ -92,6 +92,14 @@ impl Request {
         }
     }
 
+    /// The length of its body; `usize::MAX`: that is not known.
+    pub(crate) fn body_length(&self) -> usize {
+        match &self.content {
+            Wire::Fixed { body, .. } => body.len(),
+            Wire::Template(form) => form.body.as_ref().map_or(0, |_| usize::MAX),
+        }
+    }
+
     /// The length of its header block; of a template's, without what is filled in.
     pub(crate) fn head_length(&self) -> usize {
         match &self.content {

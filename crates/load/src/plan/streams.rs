@@ -45,6 +45,12 @@ impl Http2 {
         let heads = self.requests.iter().map(http2::Request::head_length);
         heads.max().unwrap_or(0)
     }
+
+    /// The length of the longest body; `usize::MAX`: that is not known.
+    pub(crate) fn longest_body(&self) -> usize {
+        let bodies = self.requests.iter().map(http2::Request::body_length);
+        bodies.max().unwrap_or(0)
+    }
 }
 
 /// Refuses what HTTP/2 does not have, or not yet.
