@@ -398,8 +398,10 @@ impl Sink for Answers<'_> {
         };
         call.end(status);
         if status != 0 && self.examples.wants(Failure::Grpc) {
-            let message = message.and_then(grpc::message).unwrap_or_default();
-            answer.note = Some(format!("grpc-status {status}, grpc-message {message:?}"));
+            let message = message.and_then(grpc::message);
+            let message = message.map(|text| format!(", grpc-message {text:?}"));
+            let message = message.unwrap_or_default();
+            answer.note = Some(format!("grpc-status {status}{message}"));
         }
     }
 }
