@@ -45,6 +45,8 @@ pub(crate) enum Need {
     Send,
     /// More reading; `closing`: the peer has said that nothing follows what is there.
     Read { closing: bool },
+    /// To be moved aside: it takes no more requests, and the server still has some.
+    Aside,
     /// To be made, or made again.
     Connect,
 }
@@ -81,6 +83,10 @@ pub(crate) struct Connection {
     pub(crate) flushes: bool,
     /// Attempts in a row from which no answer came: failed connects, and connections that could not be written to.
     pub(crate) refusals: u32,
+    /// HTTP/2: the slot whose earlier connection this is, if it takes no more requests.
+    pub(crate) moved_from: usize,
+    /// Requests that earlier connections of this slot still have.
+    pub(crate) aside: usize,
     /// When the connection was begun.
     pub(crate) dialled: u64,
     /// When its TLS handshake was begun.
@@ -138,6 +144,8 @@ impl Connection {
             on_agenda: false,
             flushes: false,
             refusals: 0,
+            moved_from: 0,
+            aside: 0,
             dialled: 0,
             handshake_begun: 0,
             first_byte: 0,
@@ -161,6 +169,36 @@ impl Connection {
             watched: None,
             established: false,
             made_before: false,
+        }
+    }
+
+    /// Moves the connection to another slot, which has none, with all that is on its way. What the slot has counted, and
+    /// its turn, stay.
+    pub(crate) fn move_to(
+        &mut self,
+        other: &mut Self,
+        poller: &Poller,
+        slot: usize,
+    ) -> Result<(), Errno> {
+        std::mem::swap(&mut self.dialogue, &mut other.dialogue);
+        other.socket = self.socket.take();
+        other.tls = self.tls.take();
+        other.state = std::mem::replace(&mut self.state, State::Absent);
+        other.established = std::mem::take(&mut self.established);
+        other.place = self.place;
+        (other.dialled, other.last_answer) = (self.dialled, self.last_answer);
+        (other.answered, other.answered_before) = (self.answered, self.answered_before);
+        (other.spoiled, other.write_error) = (self.spoiled, self.write_error.take());
+        // What the queue says of the socket under its earlier token is out of date: under the new one it is said again.
+        self.generation = self.generation.wrapping_add(1);
+        match self.watched.take() {
+            None => Ok(()),
+            Some(watched) => {
+                other.watched = Some(watched);
+                poller
+                    .change(other.socket()?, other.token(slot), watched)
+                    .map_err(errno)
+            }
         }
     }
 

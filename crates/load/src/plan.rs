@@ -26,12 +26,17 @@ use crate::{
     tunnel,
 };
 
-use streams::{Http2, check_http2};
+pub(crate) use streams::Http2;
+use streams::check_http2;
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
 /// The most sockets of a worker that stay open after their last answer.
 const MOST_LINGERING: usize = 1_024;
+/// The most connections of a worker that take no more requests and still have some, and how many there may be for each
+/// connection of the load.
+const MOST_ASIDE: usize = 64;
+const ASIDE_FOR_EACH: usize = 4;
 
 /// An exchange, ready to be sent and judged.
 #[derive(Debug)]
@@ -382,13 +387,24 @@ impl Plan {
     pub(crate) fn ensure_descriptors(&self) -> Result<(), LoadError> {
         let needed = self.descriptors();
         let limit = sys::descriptor_limit();
-        if must_raise(limit, needed, self.most_connections)? {
+        // In HTTP/2 a connection that takes no more requests may still be there when the next one is made.
+        let more = self.most_aside(self.most_connections as usize) * self.cpus.len();
+        let is_tight = needed + more as u64 > limit.soft;
+        if must_raise(limit, needed, self.most_connections)? || is_tight {
             sys::raise_descriptor_limit(limit).map_err(|source| LoadError::Descriptors {
                 wanted: needed,
                 source,
             })?;
         }
         Ok(())
+    }
+
+    /// How many connections of a worker with so many slots may be left to end while others are made in their place.
+    pub(crate) fn most_aside(&self, slots: usize) -> usize {
+        match self.http2 {
+            Some(_) => MOST_ASIDE.min(ASIDE_FOR_EACH * slots),
+            None => 0,
+        }
     }
 
     /// Descriptors that the process needs.

@@ -68,6 +68,8 @@ failures! {
     Http2 = "http2", "the answer is not valid HTTP/2";
     /// HTTP/2: the server gave up the request (RST_STREAM).
     StreamReset = "stream-reset", "the server reset the request's stream";
+    /// gRPC: the call's status is not OK or is missing, or the answer is not one message.
+    Grpc = "grpc", "the gRPC call did not succeed";
     /// The status is not the expected one.
     WrongStatus = "wrong-status", "the answer's status is not the expected one";
     /// The body's length is not the expected one.
@@ -87,6 +89,7 @@ impl Failure {
                 | Failure::BadFraming
                 | Failure::ExtraBytes
                 | Failure::Http2
+                | Failure::Grpc
                 | Failure::WrongStatus
                 | Failure::WrongLength
                 | Failure::WrongContent

@@ -146,7 +146,9 @@ pub fn hide(load: &mut LoadSpec) {
         }
         match &mut request.body {
             Body::None => {}
-            Body::Sized(bytes) | Body::Chunked(bytes) => *bytes = Vec::new(),
+            Body::Sized(bytes) | Body::Chunked(bytes) | Body::Call(bytes) => {
+                *bytes = Vec::new();
+            }
         }
     }
     for target in std::iter::once(&mut load.target).chain(&mut load.others) {
@@ -185,6 +187,10 @@ fn fingerprint(load: &LoadSpec) -> String {
             Body::Sized(bytes) => add(bytes),
             Body::Chunked(bytes) => {
                 add(b"chunked");
+                add(bytes);
+            }
+            Body::Call(bytes) => {
+                add(b"call");
                 add(bytes);
             }
         }

@@ -21,7 +21,7 @@ use rustix::{
     thread::set_current_timer_slack,
 };
 
-use super::show;
+use super::{bare_http2, show};
 
 /// Room for a head and what comes with it.
 const HEAD_ROOM: usize = 16 * 1024;
@@ -31,16 +31,19 @@ const HEAD_ROOM: usize = 16 * 1024;
 pub(crate) struct Options {
     /// The server
     #[arg(long)]
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     /// The path that is asked for
     #[arg(long)]
-    path: String,
+    pub(super) path: String,
     /// Connections
     #[arg(long)]
-    connections: usize,
+    pub(super) connections: usize,
     /// How long
     #[arg(long)]
-    seconds: u64,
+    pub(super) seconds: u64,
+    /// HTTP/2 with so many requests at once on each connection [default: 0, HTTP/1.1]
+    #[arg(long, default_value_t = 0)]
+    pub(super) streams: usize,
     /// The length of an answer's body
     #[arg(long)]
     body: u64,
@@ -54,6 +57,10 @@ pub(crate) struct Options {
 
 /// Loads, and says how many answers were read.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
+    let load = match options.streams {
+        0 => load,
+        _ => bare_http2::load,
+    };
     let answers = load(options).map_err(|error| format!("loading {}: {error}", options.address))?;
     show::result(&format!("answers: {answers}"));
     Ok(())

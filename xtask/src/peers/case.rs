@@ -24,6 +24,14 @@ pub(crate) enum Case {
     Open,
     /// 10,000 connections, keep-alive, 12-byte answers
     Idle10k,
+    /// HTTP/2 without TLS, 12-byte answers, 10 connections with 1 stream
+    H2c,
+    /// HTTP/2 without TLS, 12-byte answers, 10 connections with 32 streams
+    H2cStreams,
+    /// HTTP/2 over TLS 1.3, 12-byte answers, 10 connections with 32 streams
+    H2Tls,
+    /// HTTP/2 without TLS, 64 KiB answers, 10 connections with 32 streams
+    H2cPage,
 }
 
 /// A figure that a target is about.
@@ -67,6 +75,10 @@ impl Case {
             Case::Tls => "tls",
             Case::Open => "open",
             Case::Idle10k => "idle10k",
+            Case::H2c => "h2c",
+            Case::H2cStreams => "h2c-streams",
+            Case::H2Tls => "h2-tls",
+            Case::H2cPage => "h2c-page",
         }
     }
 
@@ -80,6 +92,12 @@ impl Case {
             Case::Tls => "TLS 1.3, keep-alive, 12-byte answers, 50 connections",
             Case::Open => "20,000 requests per second on 100 connections, 12-byte answers",
             Case::Idle10k => "10,000 connections, keep-alive, 12-byte answers",
+            Case::H2c => "HTTP/2 without TLS, 12-byte answers, 10 connections with 1 stream",
+            Case::H2cStreams => {
+                "HTTP/2 without TLS, 12-byte answers, 10 connections with 32 streams"
+            }
+            Case::H2Tls => "HTTP/2 over TLS 1.3, 12-byte answers, 10 connections with 32 streams",
+            Case::H2cPage => "HTTP/2 without TLS, 64 KiB answers, 10 connections with 32 streams",
         }
     }
 
@@ -88,10 +106,17 @@ impl Case {
         let small = Load {
             connections: 50,
             depth: 1,
+            http2: false,
             keep_alive: true,
             tls: false,
             resource: Resource::Small,
             rate: None,
+        };
+        let streams = Load {
+            connections: 10,
+            depth: 32,
+            http2: true,
+            ..small
         };
         match self {
             Case::Small => small,
@@ -113,6 +138,19 @@ impl Case {
             Case::Idle10k => Load {
                 connections: 10_000,
                 ..small
+            },
+            Case::H2c => Load {
+                depth: 1,
+                ..streams
+            },
+            Case::H2cStreams => streams,
+            Case::H2Tls => Load {
+                tls: true,
+                ..streams
+            },
+            Case::H2cPage => Load {
+                resource: Resource::Page,
+                ..streams
             },
         }
     }
@@ -147,6 +185,15 @@ impl Case {
                 peer: Tool::Wrk,
                 most: 1.0,
             }],
+            Case::H2c | Case::H2cStreams | Case::H2Tls | Case::H2cPage => {
+                const {
+                    &[
+                        cpu(Tool::H2load, 0.60),
+                        cpu(Tool::Shb, 1.0),
+                        cpu(Tool::Oha, 0.35),
+                    ]
+                }
+            }
         }
     }
 }

@@ -7,6 +7,8 @@ pub(crate) struct Load {
     pub(crate) connections: u32,
     /// Requests under way on a connection at once.
     pub(crate) depth: u32,
+    /// Whether it is HTTP/2, whose requests at once are streams.
+    pub(crate) http2: bool,
     /// Whether connections carry more than one request.
     pub(crate) keep_alive: bool,
     /// Whether they are TLS connections.
@@ -22,15 +24,21 @@ pub(crate) struct Load {
 pub(crate) enum Resource {
     /// Twelve bytes out of its configuration.
     Small,
+    /// A file of 64 KiB.
+    Page,
     /// A file of 1 MiB.
     Payload,
 }
 
 impl Resource {
+    /// Those that are files.
+    pub(crate) const FILES: [Self; 2] = [Resource::Page, Resource::Payload];
+
     /// Its path.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Resource::Small => "/small",
+            Resource::Page => "/page",
             Resource::Payload => "/payload",
         }
     }
@@ -39,6 +47,7 @@ impl Resource {
     pub(crate) fn bytes(self) -> u64 {
         match self {
             Resource::Small => SMALL.len() as u64,
+            Resource::Page => 64 << 10,
             Resource::Payload => 1 << 20,
         }
     }

@@ -3,6 +3,7 @@
 
 mod answers;
 pub(crate) mod bare;
+mod bare_http2;
 mod blocks;
 mod case;
 pub(crate) mod circumstances;

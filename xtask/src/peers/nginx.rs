@@ -38,9 +38,11 @@ impl Site {
     pub(crate) fn lay_out(folder: &Path) -> Result<(Self, Option<NoCertificate>), String> {
         let failed =
             |what: &str, error: &io::Error| format!("{}/{what}: {error}", folder.display());
-        let payload = vec![b'x'; Resource::Payload.bytes() as usize];
-        let name = Resource::Payload.path().trim_start_matches('/');
-        fs::write(folder.join(name), payload).map_err(|error| failed(name, &error))?;
+        for resource in Resource::FILES {
+            let content = vec![b'x'; resource.bytes() as usize];
+            let name = resource.path().trim_start_matches('/');
+            fs::write(folder.join(name), content).map_err(|error| failed(name, &error))?;
+        }
         let certificate = certificate(folder);
         let site = Site {
             folder: folder.to_owned(),
@@ -85,8 +87,8 @@ fn certificate(folder: &Path) -> Result<(), String> {
 /// A running nginx; it ends when it is dropped, and when xtask ends.
 pub(crate) struct Nginx {
     pid: u32,
-    plain: Vec<u16>,
-    tls: Vec<u16>,
+    /// The ports of each kind, by [`kind_of`].
+    ports: [Vec<u16>; 4],
     status: u16,
     taken: usize,
 }
@@ -108,11 +110,11 @@ impl Nginx {
         cpu: usize,
         descriptors: u64,
     ) -> Result<Self, String> {
-        let ports = free_ports(2 * PORTS + 1)
+        let mut free = free_ports(4 * PORTS + 1)
             .map_err(|error| format!("looking for free ports on 127.0.0.1: {error}"))?;
-        let (plain, rest) = ports.split_at(PORTS);
-        let (tls, status) = rest.split_at(PORTS);
-        let text = configuration(site, plain, tls, status[0], descriptors - OWN_DESCRIPTORS);
+        let ports = [(); 4].map(|()| free.split_off(free.len() - PORTS));
+        let status = free[0];
+        let text = configuration(site, &ports, status, descriptors - OWN_DESCRIPTORS);
         let (file, log) = (site.file("nginx.conf"), site.file("nginx.log"));
         fs::write(&file, text).map_err(|error| format!("{file}: {error}"))?;
         let output = File::create(&log).map_err(|error| format!("{log}: {error}"))?;
@@ -135,9 +137,8 @@ impl Nginx {
             .map_err(|error| format!("starting {}: {error}", program.display()))?;
         let nginx = Self {
             pid: child.id(),
-            plain: plain.to_vec(),
-            tls: tls.to_vec(),
-            status: status[0],
+            ports,
+            status,
             taken: 0,
         };
         nginx.await_ready().map_err(|error| {
@@ -171,11 +172,8 @@ impl Nginx {
 
     /// The URL for a load's next trial.
     pub(crate) fn next_url(&mut self, load: &Load) -> String {
-        let (scheme, ports) = if load.tls {
-            ("https", &self.tls)
-        } else {
-            ("http", &self.plain)
-        };
+        let scheme = if load.tls { "https" } else { "http" };
+        let ports = &self.ports[kind_of(load.tls, load.http2)];
         let port = ports[self.taken % ports.len()];
         self.taken += 1;
         format!("{scheme}://127.0.0.1:{port}{}", load.resource.path())
@@ -226,6 +224,11 @@ fn counted(answer: &str) -> Option<Seen> {
     Some(Seen { accepted, requests })
 }
 
+/// Which of four kinds a port is.
+fn kind_of(tls: bool, http2: bool) -> usize {
+    2 * usize::from(http2) + usize::from(tls)
+}
+
 /// Ports that were free a moment ago: all of them are held until the last one is found.
 fn free_ports(count: usize) -> io::Result<Vec<u16>> {
     let held: Vec<TcpListener> = (0..count)
@@ -238,16 +241,17 @@ fn free_ports(count: usize) -> io::Result<Vec<u16>> {
 
 /// One process that never closes a connection of its own accord, logs nothing, and has one cipher suite, so that no
 /// tool chooses a cheaper one.
-fn configuration(site: &Site, plain: &[u16], tls: &[u16], status: u16, connections: u64) -> String {
-    let listen = |ports: &[u16], suffix: &str| {
-        let lines = ports
+fn configuration(site: &Site, ports: &[Vec<u16>; 4], status: u16, connections: u64) -> String {
+    let listen = |tls: bool, http2: bool, suffix: &str| {
+        let lines = ports[kind_of(tls, http2)]
             .iter()
             .map(|port| format!("        listen 127.0.0.1:{port}{suffix} backlog=65535;\n"));
         lines.collect::<String>()
     };
-    let (plain, mut secure) = (listen(plain, ""), String::new());
+    let plain = listen(false, false, "") + &listen(false, true, " http2");
+    let mut secure = String::new();
     if site.tls {
-        secure = listen(tls, " ssl");
+        secure = listen(true, false, " ssl") + &listen(true, true, " ssl http2");
         secure.push_str(&format!(
             "        ssl_certificate \"{}\";\n        ssl_certificate_key \"{}\";\n        \
              ssl_protocols TLSv1.3;\n        ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;\n",
@@ -283,7 +287,7 @@ http {{
             default_type text/plain;
             return 200 \"{body}\";
         }}
-        location = {payload} {{
+        location / {{
             default_type application/octet-stream;
         }}
     }}
@@ -299,7 +303,6 @@ http {{
         root = site.folder.display(),
         small = Resource::Small.path(),
         body = SMALL.replace('\n', "\\n"),
-        payload = Resource::Payload.path(),
     )
 }
 
@@ -322,10 +325,10 @@ mod tests {
 
     #[test]
     fn no_port_is_given_twice() {
-        let mut ports = free_ports(2 * PORTS + 1).unwrap();
+        let mut ports = free_ports(4 * PORTS + 1).unwrap();
         ports.sort_unstable();
         ports.dedup();
-        assert_eq!(ports.len(), 2 * PORTS + 1);
+        assert_eq!(ports.len(), 4 * PORTS + 1);
     }
 
     #[test]
@@ -334,10 +337,13 @@ mod tests {
             folder: PathBuf::from("/folder"),
             tls,
         };
-        let plain = configuration(&site(false), &[1], &[2], 3, 100);
+        let ports = [1, 2, 3, 4].map(|port| vec![port]);
+        let plain = configuration(&site(false), &ports, 5, 100);
         assert!(!plain.contains("ssl"), "{plain}");
-        let both = configuration(&site(true), &[1], &[2], 3, 100);
+        assert!(plain.contains("listen 127.0.0.1:3 http2 "), "{plain}");
+        let both = configuration(&site(true), &ports, 5, 100);
         assert!(both.contains("listen 127.0.0.1:2 ssl "), "{both}");
+        assert!(both.contains("listen 127.0.0.1:4 ssl http2 "), "{both}");
         assert!(both.contains("worker_connections 100;"), "{both}");
         assert!(both.contains(r#"return 200 "Hello world\n";"#), "{both}");
     }

@@ -61,9 +61,11 @@ impl Tool {
 
     /// Why it cannot do a load; `None`: it can.
     pub(crate) fn cannot(self, load: &Load) -> Option<&'static str> {
-        let pipelines = load.depth > 1;
+        let pipelines = load.depth > 1 && !load.http2;
         let paced = load.rate.is_some();
         match self {
+            Tool::Wrk | Tool::Ab if load.http2 => Some("it does not speak HTTP/2"),
+            Tool::Hey if load.http2 => Some("it has no number of streams"),
             Tool::Wrk if paced => Some("it has no rate"),
             Tool::Ab if pipelines => Some("it does not pipeline"),
             Tool::Ab if paced => Some("it has no rate"),
@@ -92,7 +94,12 @@ impl Tool {
                 list.add(&["--connections", &connections, "--expect-status", "200"]);
                 list.add(&["--expect-length", &load.resource.bytes().to_string()]);
                 list.add_if(!load.keep_alive, &["--no-keepalive"]);
-                list.add_if(load.depth > 1, &["--pipeline", &load.depth.to_string()]);
+                let depth = load.depth.to_string();
+                match (load.http2, load.tls) {
+                    (false, _) => list.add_if(load.depth > 1, &["--pipeline", &depth]),
+                    (true, false) => list.add(&["--http2-prior-knowledge", "--streams", &depth]),
+                    (true, true) => list.add(&["--http2", "--streams", &depth]),
+                }
                 list.add_if(load.tls, &["--insecure"]);
                 if let Some(rate) = load.rate {
                     list.add(&["--rate", &format!("{rate}/s")]);
@@ -125,7 +132,8 @@ impl Tool {
                 }
             }
             Tool::H2load => {
-                list.add(&["--h1", "-t1", "-c", &connections]);
+                list.add_if(!load.http2, &["--h1"]);
+                list.add(&["-t1", "-c", &connections]);
                 list.add(&["-D", &format!("{}s", errand.seconds)]);
                 list.add_if(load.depth > 1, &["-m", &load.depth.to_string()]);
                 if let Some(rate) = load.rate {
@@ -137,6 +145,7 @@ impl Tool {
                 list.add(&["--worker-threads", "1", "-c", &connections]);
                 list.add(&["-z", &format!("{}s", errand.seconds)]);
                 list.add_if(!load.keep_alive, &["--disable-keepalive"]);
+                list.add_if(load.http2, &["--http2", "-p", &load.depth.to_string()]);
                 list.add_if(load.tls, &["--insecure"]);
                 if let Some(rate) = load.rate {
                     list.add(&["-q", &rate.to_string(), "--latency-correction"]);
@@ -146,6 +155,7 @@ impl Tool {
                 list.add(&["--json", "-t", "1", "-c", &connections]);
                 list.add(&["-z", &format!("{}s", errand.seconds)]);
                 list.add_if(!load.keep_alive, &["--disable-keepalive"]);
+                list.add_if(load.http2, &["--http2", "-p", &load.depth.to_string()]);
             }
             Tool::Bare => {
                 let (_, rest) = errand.url.split_once("//").unwrap_or_default();
@@ -155,6 +165,7 @@ impl Tool {
                 list.add(&["--body", &load.resource.bytes().to_string()]);
                 list.add(&["--connections", &connections]);
                 list.add(&["--seconds", &errand.seconds.to_string()]);
+                list.add_if(load.http2, &["--streams", &load.depth.to_string()]);
                 if let Some(rate) = load.rate {
                     list.add(&["--rate", &rate.to_string()]);
                 }
@@ -319,12 +330,31 @@ mod tests {
             (Case::Open, Tool::Oha, " -q 20000 --latency-correction "),
             (Case::Open, Tool::Deadheat, " --rate 20000/s "),
             (Case::Payload, Tool::Deadheat, " --expect-length 1048576 "),
+            (
+                Case::H2cStreams,
+                Tool::Deadheat,
+                " --http2-prior-knowledge --streams 32 ",
+            ),
+            (
+                Case::H2Tls,
+                Tool::Deadheat,
+                " --http2 --streams 32 --insecure ",
+            ),
+            (Case::H2cStreams, Tool::H2load, " -t1 -c 10 -D 3s -m 32 "),
+            (Case::H2c, Tool::Oha, " --http2 -p 1 "),
+            (Case::H2c, Tool::Shb, " --http2 -p 1 "),
+            (
+                Case::H2cPage,
+                Tool::Bare,
+                " --body 65536 --connections 10 --seconds 3 --streams 32 ",
+            ),
         ] {
             assert_eq!(tool.cannot(&case.load()), None);
             let shown = arguments(tool, case);
             assert!(shown.contains(words), "{shown}");
         }
         assert!(!arguments(Tool::Ab, Case::Connect).contains(" -k "));
+        assert!(!arguments(Tool::H2load, Case::H2c).contains(" --h1 "));
     }
 
     #[test]

@@ -140,6 +140,7 @@ const TABLE: [(Effect, &[&str]); 7] = [
             "cookies",
             "follow-redirects",
             "form",
+            "grpc",
             "header",
             "http1.0",
             "https",

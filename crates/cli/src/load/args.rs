@@ -27,7 +27,8 @@ use super::{
     think::think,
     thresholds::Threshold,
     values::{
-        FixedAddress, header, interval, label, length, number, requests, time_or_none, whole,
+        FixedAddress, grpc_path, header, interval, label, length, number, requests, time_or_none,
+        whole,
     },
 };
 
@@ -191,6 +192,12 @@ pub(crate) struct RequestArgs {
     /// In flight are --connections times this.
     #[arg(short = 'm', long, value_name = "N", value_parser = whole::<1, MOST_STREAMS>, hide_short_help = true)]
     pub(crate) streams: Option<u32>,
+    /// gRPC: call this method (package.Service/Method), with the message in --body-file; HTTP/2 is implied
+    ///
+    /// The file has the encoded message, without a prefix; without a file, the message is empty. A call succeeds if its
+    /// answer is one message with the status OK.
+    #[arg(long, value_name = "PATH", value_parser = grpc_path, hide_short_help = true)]
+    pub(crate) grpc: Option<String>,
     /// Requests sent on a connection before the first is answered [default: 1]
     #[arg(long, value_name = "N", value_parser = whole::<1, MOST_PIPELINED>, hide_short_help = true)]
     pub(crate) pipeline: Option<u32>,

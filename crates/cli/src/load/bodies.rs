@@ -22,19 +22,20 @@ pub(crate) struct Sent {
 #[derive(Debug)]
 pub(crate) struct Bodies {
     left: u64,
-    chunked: bool,
+    framing: fn(Vec<u8>) -> Body,
 }
 
 impl Bodies {
-    /// Reads bodies that are sent in chunks or with a length.
-    pub(crate) fn new(chunked: bool) -> Self {
+    /// Reads bodies that are sent in this framing.
+    pub(crate) fn new(framing: fn(Vec<u8>) -> Body) -> Self {
         Self {
             left: files::LONGEST_BODY,
-            chunked,
+            framing,
         }
     }
 
-    /// The bodies that options give, to be sent in turn; none if there is none.
+    /// The bodies that options give, to be sent in turn; none if there is none; a call of gRPC has a message, which
+    /// may be empty.
     pub(crate) fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<Sent>, String> {
         if let Some(text) = &args.body {
             return Ok(vec![self.sent(text.clone().into_bytes(), None)]);
@@ -48,6 +49,9 @@ impl Bodies {
             self.of_file(path)
                 .map_err(|error| format!("--body-file {}: {error}", path.display()))
         };
+        if args.grpc.is_some() && args.body_file.is_empty() {
+            return Ok(vec![self.sent(Vec::new(), None)]);
+        }
         args.body_file.iter().map(file).collect()
     }
 
@@ -59,11 +63,7 @@ impl Bodies {
 
     fn sent(&self, bytes: Vec<u8>, content_type: Option<String>) -> Sent {
         Sent {
-            body: if self.chunked {
-                Body::Chunked(bytes)
-            } else {
-                Body::Sized(bytes)
-            },
+            body: (self.framing)(bytes),
             content_type,
         }
     }

@@ -84,6 +84,16 @@ fn contradictions_are_refused_with_both_names() {
         "--http2 | --first-byte",
         "--http2 | --think 1s",
         "--http2 | --proxy socks5://h:1",
+        "--grpc s/m | --proxy socks5://h:1",
+        "--grpc s/m | --http1.0",
+        "--grpc s/m | --no-keepalive",
+        "--grpc s/m -b x | --chunked",
+        "--grpc s/m | --method PUT",
+        "--grpc s/m | --form a=b",
+        "--grpc s/m | --urls x",
+        "--grpc s/m | --expect-status 200",
+        "--grpc s/m | --header grpc-encoding:gzip",
+        "--grpc s/m | --header Grpc-Accept-Encoding:gzip",
     ];
     for case in cases {
         let (one, other) = case.split_once(" | ").unwrap();
@@ -211,6 +221,9 @@ fn what_fits_passes() {
         "--body-file a --body-file b --body-file -",
         "--urls x --chunked --body-file -",
         "http://h/ --http2-prior-knowledge -m 5 --rate 5 --template -b x",
+        "http://h/ --grpc s/m -m 5 --rate 5 --template -b x --user a:b",
+        "https://h --grpc s/m --http2 --find-rate p99<5ms --body-file x --expect-length 5",
+        "http://h --grpc s/m --http2-prior-knowledge -H content-type:application/grpc+json",
         "https://h/ --http2 --streams 5 --insecure --find-rate p99<5ms",
         "--unix-socket /x --expect-contains x --check-every 10",
     ] {

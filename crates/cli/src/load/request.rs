@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::load::{
-    Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse,
+    Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
 };
 use deadheat_runner::secret;
 
@@ -33,9 +33,20 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
     let template = args.request.template;
     match (&args.url, &args.request.urls) {
         (Some(text), None) => {
-            let url = LoadUrl::parse(text, template)?;
+            let mut url = LoadUrl::parse(text, template)?;
+            let mut typed = secret::without_secret_values(text.trim());
+            if let Some(method) = &args.request.grpc {
+                if url.path != "/" {
+                    return Err(format!(
+                        "a URL and --grpc: the option names the path; omit {} from the URL",
+                        secret::without_secret_values(&url.path)
+                    ));
+                }
+                url.path.clone_from(method);
+                typed = format!("{}{method}", url.origin.shown());
+            }
             Ok(Asked {
-                typed: secret::without_secret_values(text.trim()),
+                typed,
                 origins: vec![url.origin.clone()],
                 lines: vec![urls_file::Line {
                     weight: 1,
@@ -91,7 +102,11 @@ pub(crate) fn exchanges(
     args: &RequestArgs,
     expect: &Expectation,
 ) -> Result<Vec<Exchange>, String> {
-    let mut bodies = Bodies::new(args.chunked);
+    let mut bodies = Bodies::new(match args.grpc {
+        Some(_) => Body::Call,
+        None if args.chunked => Body::Chunked,
+        None => Body::Sized,
+    });
     let of_options = bodies.of_options(args)?;
     let mut headers = args.headers.clone();
     if let Some(user) = &args.user {
@@ -120,6 +135,9 @@ pub(crate) fn exchanges(
             );
         }
         let mut exchange = Exchange::new(request, expect.clone());
+        if args.grpc.is_some() {
+            exchange.expect.status = StatusSet::just(200);
+        }
         exchange.weight = line.weight;
         let mut origins = asked.origins.iter();
         exchange.target = origins
@@ -165,7 +183,7 @@ pub(crate) fn exchanges(
 
 /// How requests travel.
 pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
-    if args.http2 || args.http2_prior_knowledge {
+    if args.http2 || args.http2_prior_knowledge || args.grpc.is_some() {
         return Protocol::Http2 {
             streams: args.streams.unwrap_or(1),
         };
@@ -233,10 +251,8 @@ pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> 
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-    use deadheat_model::load::StatusSet;
-
     use super::*;
+    use clap::Parser;
 
     #[derive(Debug, Parser)]
     struct Typed {

@@ -128,7 +128,9 @@ pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<Strin
         let body = match &request.body {
             Body::None => Cow::Borrowed(""),
             // What is no text has no templates in it, and stays as it is.
-            Body::Sized(bytes) | Body::Chunked(bytes) => String::from_utf8_lossy(bytes),
+            Body::Sized(bytes) | Body::Chunked(bytes) | Body::Call(bytes) => {
+                String::from_utf8_lossy(bytes)
+            }
         };
         let headers = request.headers.iter().map(|(_, value)| value.as_str());
         for text in headers.chain([request.path.as_str(), &body]) {

@@ -89,7 +89,10 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
                 Protocol::Http2 { .. } => ", with --http2 in place of --http2-prior-knowledge",
             }
         }
-        Failure::Reset | Failure::ClosedEarly if is_silent_without_tls(record) => {
+        // Who says GOAWAY speaks HTTP/2 on this port.
+        Failure::Reset | Failure::ClosedEarly
+            if is_silent_without_tls(record) && !cause.contains("GOAWAY") =>
+        {
             "; if this port speaks TLS, write https://"
         }
         Failure::WrongStatus if is_400_without_tls(record) => {
@@ -98,6 +101,9 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
         Failure::Timeout if is_endless(record) => {
             "; a stream without an end needs --stream-events N, after which an answer is valid"
         }
+        Failure::Grpc if cause == "UNIMPLEMENTED" => "; is --grpc the path of one of its methods?",
+        Failure::Grpc if cause == "no grpc-status" => "; does this port speak gRPC?",
+        Failure::WrongStatus if is_grpc(record) => "; does this port speak gRPC?",
         Failure::WrongStatus => "; --expect-status sets the valid ones",
         Failure::BadRedirect => {
             "; load the address that they lead to, or raise N in --follow-redirects=N if there were too many"
@@ -162,6 +168,12 @@ fn for_tls(record: &LoadRecord, cause: &str) -> &'static str {
     } else {
         "; does this port speak TLS?"
     }
+}
+
+/// Whether calls of gRPC are sent.
+fn is_grpc(record: &LoadRecord) -> bool {
+    let mut exchanges = record.spec.exchanges.iter();
+    exchanges.any(|exchange| exchange.request.body.is_call())
 }
 
 /// Whether nothing has TLS.

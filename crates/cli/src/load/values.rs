@@ -57,6 +57,18 @@ pub(crate) fn whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32
         })
 }
 
+/// The path of a method of gRPC: "/package.Service/Method", whose first slash may be left out.
+pub(crate) fn grpc_path(text: &str) -> Result<String, String> {
+    let path = text.strip_prefix('/').unwrap_or(text);
+    let is_graphic = path.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_method = path.contains('/') && path.split('/').all(|part| !part.is_empty());
+    if is_graphic && is_method && !path.contains(['?', '#', ':']) {
+        Ok(format!("/{path}"))
+    } else {
+        Err("write a service and a method, like helloworld.Greeter/SayHello".to_owned())
+    }
+}
+
 pub(crate) fn interval(text: &str) -> Result<Duration, String> {
     match length(text)? {
         time if time < LEAST_INTERVAL => Err(format!("make it {LEAST_INTERVAL:?} or more")),

@@ -158,6 +158,58 @@ fn http2_has_streams_on_each_connection_and_the_report_says_so() {
     assert_eq!((server.requests(), server.connections()), (80, 2));
 }
 
+#[test]
+fn a_call_of_grpc_has_its_message_in_a_file_and_its_status_in_the_report() {
+    let loading = Loading::new();
+    let file = loading.root.path().join("message");
+    fs::write(&file, b"hi").unwrap();
+    for (status, exit, said) in [
+        (b"0", 0, "20 valid answers"),
+        (b"5", 3, "the gRPC call did not succeed (NOT_FOUND)"),
+    ] {
+        let server = RawHttp2::start(move |peer| {
+            peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
+            while let Some(frame) = peer.frame() {
+                if frame.kind != http2::kind::DATA {
+                    continue;
+                }
+                assert_eq!(frame.payload, b"\0\0\0\0\x02hi");
+                let field = [&[0, 11][..], b"grpc-status", &[1], status].concat();
+                let end = http2::END_STREAM | http2::END_HEADERS;
+                let answer = [
+                    http2::head(frame.stream, 0),
+                    http2::frame(http2::kind::DATA, 0, frame.stream, b"\0\0\0\0\x03yes"),
+                    http2::frame(http2::kind::HEADERS, end, frame.stream, &field),
+                ];
+                peer.send(&answer.concat());
+            }
+        })
+        .unwrap();
+        let url = format!("http://{}", server.address());
+        let args = [
+            "--grpc",
+            "a.B/C",
+            "--expect-body",
+            "yes",
+            "-c",
+            "1",
+            "-n",
+            "20",
+        ];
+        let args = [&args[..], &["--body-file", file.to_str().unwrap()]].concat();
+        let ended = loading.run(&url, &args).exits(exit);
+        let text = flat(&ended.to_string());
+        for said in [
+            said,
+            &format!("{url}/a.B/C"),
+            "POST /a.B/C with a gRPC message of 2 bytes",
+            "an answer with status 200 and grpc-status 0",
+        ] {
+            assert!(text.contains(said), "{said}: {ended}");
+        }
+    }
+}
+
 /// What a load says against a server of HTTP/2 that sends each connection these bytes alone.
 fn told_by(bytes: &'static [u8]) -> String {
     let server = RawHttp2::start(move |peer| peer.send(bytes)).unwrap();
@@ -189,6 +241,23 @@ fn another_protocol_than_the_server_speaks_is_named_with_the_option_for_it() {
     let told = flat(&ended.exits(3).to_string());
     let said = "not valid HTTP, or is larger than 64 KiB (the server speaks HTTP/2: use --http2-prior-knowledge";
     assert!(told.contains(said), "{told}");
+}
+
+#[test]
+fn a_server_that_says_goaway_is_not_taken_for_one_of_tls() {
+    let server = RawHttp2::start(|peer| {
+        peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
+        if peer.request().is_some() {
+            peer.send(&http2::goaway(0, 0xb));
+        }
+        peer.until_closed();
+    })
+    .unwrap();
+    let url = format!("http://{}/", server.address());
+    let args = ["--http2-prior-knowledge", "-c", "1", "-n", "2"];
+    let told = flat(&Loading::new().run(&url, &args).exits(3).to_string());
+    assert!(told.contains("GOAWAY: ENHANCE_YOUR_CALM"), "{told}");
+    assert!(!told.contains("https://"), "{told}");
 }
 
 #[test]

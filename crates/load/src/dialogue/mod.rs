@@ -9,7 +9,7 @@ use deadheat_model::observation::CookiesSeen;
 use crate::{
     browser::{Browser, Browsing},
     http1::{AnswerReader, Malformed},
-    plan::Plan,
+    plan::{Http2, Plan},
     recorder::Examples,
     stream::Events,
     verify::{Answer, Contents, Examiner},
@@ -153,11 +153,10 @@ impl Dialogue {
         }
     }
 
-    /// A dialogue in HTTP/2, for at most `streams` requests at once and heads of at most `longest_head` bytes.
-    pub(crate) fn multiplexed(streams: usize, longest_head: usize) -> Self {
-        let multiplex = Multiplex::new(streams, longest_head);
+    /// A dialogue in HTTP/2.
+    pub(crate) fn multiplexed(plan: &Http2) -> Self {
         Self {
-            multiplex: Some(Box::new(multiplex)),
+            multiplex: Some(Box::new(Multiplex::new(plan))),
             ..Self::new(1, None)
         }
     }
@@ -196,12 +195,12 @@ impl Dialogue {
         }
     }
 
-    /// Whether another request may be put on its way.
+    /// Whether another request may be put on its way; in HTTP/2 beside so many that an earlier connection still has.
     #[inline]
-    pub(crate) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self, aside: usize) -> bool {
         match &self.multiplex {
             None => !self.flights.is_full(),
-            Some(multiplex) => multiplex.has_room(),
+            Some(multiplex) => multiplex.has_room(aside),
         }
     }
 
@@ -209,10 +208,10 @@ impl Dialogue {
     /// whole batches would let the connection run dry, single requests would cost a system call each. In HTTP/2, whenever
     /// there is room: all answers of a read make a batch.
     #[inline]
-    pub(crate) fn wants_more(&self) -> bool {
+    pub(crate) fn wants_more(&self, aside: usize) -> bool {
         match &self.multiplex {
             None => self.flights.is_empty() || self.flights.len() <= self.flights.ring.len() / 2,
-            Some(multiplex) => multiplex.has_room(),
+            Some(multiplex) => multiplex.has_room(aside),
         }
     }
 

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use deadheat_model::Failure;
+
 use super::{Dialogue, Flight};
 use crate::{
-    http2::{Broken, Client, Event, Phase, Sink},
-    plan::Plan,
+    http2::{Broken, Client, Event, Phase, Sink, Text, grpc},
+    plan::{Http2, Plan},
     recorder::Examples,
     verify::{Answer, Contents, Examiner},
 };
@@ -52,8 +54,9 @@ pub(crate) struct Multiplex {
 }
 
 impl Multiplex {
-    /// For at most `streams` requests at once, and heads of at most `longest_head` bytes.
-    pub(super) fn new(streams: usize, longest_head: usize) -> Self {
+    /// For the requests of a plan.
+    pub(super) fn new(plan: &Http2) -> Self {
+        let streams = plan.streams;
         let slot = || Slot {
             flight: Flight::default(),
             is_taken: false,
@@ -61,7 +64,7 @@ impl Multiplex {
             body: Vec::new(),
         };
         Self {
-            client: Client::new(streams, longest_head),
+            client: Client::new(streams, plan.longest_head(), plan.longest_body()),
             slots: (0..streams).map(|_| slot()).collect(),
             free: (0..streams).rev().collect(),
             again: VecDeque::with_capacity(streams),
@@ -94,9 +97,10 @@ impl Multiplex {
             && self.client.open() < self.client.most_streams() as usize
     }
 
+    /// Whether another request may be put, beside so many that an earlier connection still has.
     #[inline]
-    pub(super) fn has_room(&self) -> bool {
-        !self.free.is_empty() && self.again.is_empty() && self.allows_more()
+    pub(super) fn has_room(&self, aside: usize) -> bool {
+        self.free.len() > aside && self.again.is_empty() && self.allows_more()
     }
 
     pub(super) fn flights(&self) -> impl Iterator<Item = Flight> {
@@ -176,7 +180,9 @@ impl Multiplex {
         let slot = &mut self.slots[index];
         slot.answer.begin(None);
         let exchange = slot.flight.exchange;
-        let to_head = plan.streamed(exchange).is_head;
+        let request = plan.streamed(exchange);
+        let to_head = request.is_head;
+        slot.answer.call = request.is_call.then(grpc::Call::default);
         let body = &mut slot.body;
         self.client
             .send(index, to_head, |out| plan.stream_out(exchange, out, body));
@@ -198,6 +204,23 @@ impl Multiplex {
     #[inline]
     pub(super) fn can_put_again(&self) -> bool {
         !self.again.is_empty() && self.allows_more()
+    }
+
+    /// Puts a request on its way that another connection had, and that is to be sent again. There must be room.
+    pub(super) fn put_unsent(&mut self, flight: Flight) {
+        let Some(index) = self.free.pop() else {
+            return;
+        };
+        let slot = &mut self.slots[index];
+        slot.flight = flight;
+        slot.is_taken = true;
+        self.again.push_back(index);
+    }
+
+    /// Whether the connection takes nothing new, and the server still has some of its requests.
+    #[inline]
+    pub(super) fn is_leaving(&self) -> bool {
+        self.client.is_draining() && self.client.open() > 0
     }
 
     /// Whether nothing more will happen on this connection.
@@ -363,7 +386,23 @@ impl Sink for Answers<'_> {
     #[inline]
     fn body(&mut self, slot: usize, data: &[u8]) {
         self.received += data.len() as u64;
+        let call = &mut self.slots[slot].answer.call;
+        let data = call.as_mut().map_or(data, |call| call.feed(data));
         self.examiner(slot).see_body(data);
+    }
+
+    fn call_ended(&mut self, slot: usize, status: u32, message: Option<Text<'_>>) {
+        let answer = &mut self.slots[slot].answer;
+        let Some(call) = &mut answer.call else {
+            return;
+        };
+        call.end(status);
+        if status != 0 && self.examples.wants(Failure::Grpc) {
+            let message = message.and_then(grpc::message);
+            let message = message.map(|text| format!(", grpc-message {text:?}"));
+            let message = message.unwrap_or_default();
+            answer.note = Some(format!("grpc-status {status}{message}"));
+        }
     }
 }
 
@@ -431,6 +470,20 @@ impl Dialogue {
     /// Takes out a request that is still to be sent again.
     pub(crate) fn take_unsent(&mut self) -> Option<Flight> {
         self.multiplex.as_mut()?.take_unsent()
+    }
+
+    /// Puts a request on its way that another connection had, and that is to be sent again. There must be room.
+    pub(crate) fn put_unsent(&mut self, flight: Flight) {
+        if let Some(multiplex) = &mut self.multiplex {
+            multiplex.put_unsent(flight);
+        }
+    }
+
+    /// Whether the connection takes nothing new, and the server still has some of its requests.
+    #[inline]
+    pub(crate) fn is_leaving(&self) -> bool {
+        let multiplex = self.multiplex.as_ref();
+        multiplex.is_some_and(|one| one.is_leaving())
     }
 
     /// What the server said of the connection's end, if it did.

@@ -187,7 +187,9 @@ impl Form {
                 Some((Framing::Sized, Template::literal(b"")))
             }
             Body::None => None,
-            Body::Sized(body) => Some((Framing::Sized, text(body, Place::Body)?)),
+            Body::Sized(body) | Body::Call(body) => {
+                Some((Framing::Sized, text(body, Place::Body)?))
+            }
             Body::Chunked(body) => Some((Framing::Chunked, text(body, Place::Body)?)),
         };
         Ok(Self {
@@ -350,7 +352,7 @@ fn check_length(request: &RequestSpec) -> Result<(), String> {
         Body::None => Some(0),
         Body::Sized(bytes) if request.template && !bytes.is_empty() => None,
         Body::Sized(bytes) => Some(bytes.len()),
-        Body::Chunked(_) => None,
+        Body::Chunked(_) | Body::Call(_) => None,
     };
     match length {
         Some(length) if own.next().is_none() && *value == length.to_string() => Ok(()),

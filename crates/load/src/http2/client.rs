@@ -7,7 +7,7 @@ use super::{
         LAST_STREAM, MOST_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
         WINDOW_UPDATE,
     },
-    hpack,
+    hpack::{self, Text},
     sending::{FIRST_WINDOW, Sending},
     stream::{Phase, Stream, Streams},
 };
@@ -40,6 +40,8 @@ pub(crate) trait Sink {
     fn head(&mut self, slot: usize, status: u16);
     /// Some of the body. Never empty.
     fn body(&mut self, slot: usize, data: &[u8]);
+    /// `grpc-status` and `grpc-message` at the answer's end, if it has the first.
+    fn call_ended(&mut self, slot: usize, status: u32, message: Option<Text<'_>>);
 }
 
 /// What the bytes of a feed led to.
@@ -118,13 +120,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// For at most `streams` requests at once, each with a head of at most `longest_head` bytes.
-    pub(crate) fn new(streams: usize, longest_head: usize) -> Self {
+    /// For at most `streams` requests at once, each with a header block and a body of at most so many bytes, as far as that
+    /// is known.
+    pub(crate) fn new(streams: usize, longest_head: usize, longest_body: usize) -> Self {
         Self {
             streams: Streams::new(streams),
-            sending: Sending::new(streams),
+            sending: Sending::new(streams, longest_head, longest_body),
             state: State::Frame,
-            carry: Vec::with_capacity(256),
+            carry: Vec::with_capacity(HEADER + MOST_PAYLOAD),
             block: Vec::new(),
             block_of: None,
             next_id: 1,

@@ -5,6 +5,8 @@ use super::{
     Broken,
     client::{Client, Event, Sink},
     frame::{HEADER, MOST_PAYLOAD, SETTINGS, write},
+    grpc,
+    hpack::Text,
     stream::Phase,
 };
 
@@ -35,12 +37,18 @@ impl Sink for Reading {
         assert!(!data.is_empty(), "an empty piece of a body");
         self.bodies[slot].extend_from_slice(data);
     }
+
+    fn call_ended(&mut self, slot: usize, status: u32, message: Option<Text<'_>>) {
+        let message = message.and_then(grpc::message);
+        self.events
+            .push(format!("{slot}: grpc {status} {message:?}"));
+    }
 }
 
 /// Reads what a server sends to a client that has so many requests on its way. A request that ends is followed by another
 /// one as long as the server allows that.
 pub(super) fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, streams: usize) -> Reading {
-    let mut client = Client::new(streams, 0);
+    let mut client = Client::new(streams, 1, BODY.len());
     let mut reading = Reading {
         events: Vec::new(),
         bodies: vec![Vec::new(); streams],

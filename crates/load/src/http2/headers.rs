@@ -6,7 +6,7 @@ use super::{
     Broken,
     client::{Block, Client, Event, MOST_HEADERS, PROGRESS, Sink},
     frame::{END_HEADERS, END_STREAM, Header, PADDED, WITH_PRIORITY},
-    hpack,
+    hpack::{self, Fields},
     stream::Phase,
 };
 
@@ -92,7 +92,10 @@ impl Client {
             };
             return Ok(match why {
                 Some(why) => self.broke(slot, bad_head(why)),
-                None => self.finish(slot),
+                None => {
+                    end_call(slot, &fields, sink);
+                    self.finish(slot)
+                }
             });
         }
         let status = match (fields.malformed, fields.status) {
@@ -117,7 +120,19 @@ impl Client {
             fields.length
         };
         sink.head(slot, status);
-        Ok(if ends { self.finish(slot) } else { Event::More })
+        if !ends {
+            return Ok(Event::More);
+        }
+        end_call(slot, &fields, sink);
+        Ok(self.finish(slot))
+    }
+}
+
+/// Passes on what the last headers of an answer say of a call of gRPC.
+#[inline]
+fn end_call(slot: usize, fields: &Fields<'_>, sink: &mut impl Sink) {
+    if let Some(status) = fields.grpc_status {
+        sink.call_ended(slot, status, fields.grpc_message);
     }
 }
 

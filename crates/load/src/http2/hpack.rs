@@ -1,12 +1,14 @@
 //! Header compression (RFC 7541) as far as a load needs it: headers are written without indexing and without Huffman
-//! coding; of an answer's headers, the status and the length are read.
+//! coding; of an answer's headers, the status, the length and what gRPC says of a call are read.
 //!
 //! The decoder's table has no entries: the client announces a size of 0, and sees to it that the server keeps to that.
 //! So one header block says nothing about the next.
 
+use super::huffman;
+
 /// What is read of a header block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fields {
+pub(super) struct Fields<'a> {
     /// `:status`.
     pub(super) status: Option<u16>,
     /// `content-length`.
@@ -15,6 +17,10 @@ pub(super) struct Fields {
     pub(super) has_pseudo: bool,
     /// What breaks a rule of HTTP (RFC 9113 §8.1.1): the first such field.
     pub(super) malformed: Option<&'static str>,
+    /// `grpc-status`; `u32::MAX`: it is not a number.
+    pub(super) grpc_status: Option<u32>,
+    /// `grpc-message`.
+    pub(super) grpc_message: Option<Text<'a>>,
 }
 
 /// What a field is to the reader.
@@ -27,11 +33,13 @@ enum Kind {
     /// It is about a connection, which HTTP/2 says in frames (RFC 9113 §8.2.2).
     Connection,
     UpperCase,
+    GrpcStatus,
+    GrpcMessage,
     Other,
 }
 
 /// Names that matter, as they are spelled and as they are Huffman-coded (RFC 7541 appendix B).
-const NAMES: [(&[u8], &[u8], Kind); 7] = [
+const NAMES: [(&[u8], &[u8], Kind); 9] = [
     (b":status", &[0xb8, 0x84, 0x8d, 0x36, 0xa3], Kind::Status),
     (
         b"content-length",
@@ -67,6 +75,16 @@ const NAMES: [(&[u8], &[u8], Kind); 7] = [
         ],
         Kind::Connection,
     ),
+    (
+        b"grpc-status",
+        &[0x9a, 0xca, 0xc8, 0xb2, 0x12, 0x34, 0xda, 0x8f],
+        Kind::GrpcStatus,
+    ),
+    (
+        b"grpc-message",
+        &[0x9a, 0xca, 0xc8, 0xb5, 0x25, 0x42, 0x07, 0x31, 0x7f],
+        Kind::GrpcMessage,
+    ),
 ];
 
 /// The statuses of the static table, from index 8 on (RFC 7541 appendix A).
@@ -80,14 +98,26 @@ const TRUNCATED: &str = "a header block ends in the middle of a field";
 const NO_ENTRY: &str = "a header refers to an entry that the table does not have";
 
 /// A string as it is in a block.
-#[derive(Clone, Copy, Debug)]
-struct Text<'a> {
-    bytes: &'a [u8],
-    is_coded: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Whether it is Huffman-coded.
+    pub(super) is_coded: bool,
+}
+
+impl Text<'_> {
+    /// Its characters; `None`: they are not printable ASCII.
+    pub(super) fn decoded(self) -> Option<Vec<u8>> {
+        if self.is_coded {
+            huffman::decode(self.bytes)
+        } else {
+            Some(self.bytes.to_vec())
+        }
+    }
 }
 
 /// Reads a header block. An error is one of compression, after which nothing on the connection can be read.
-pub(super) fn read(block: &[u8]) -> Result<Fields, &'static str> {
+pub(super) fn read(block: &[u8]) -> Result<Fields<'_>, &'static str> {
     let mut fields = Fields::default();
     let mut rest = block;
     let (mut is_first, mut has_regular) = (true, false);
@@ -139,6 +169,12 @@ pub(super) fn read(block: &[u8]) -> Result<Fields, &'static str> {
             },
             Kind::Connection => fields.note("a header of HTTP/1 that HTTP/2 forbids"),
             Kind::UpperCase => fields.note("a header's name has capital letters"),
+            Kind::GrpcStatus => {
+                let status = value.and_then(digits).map(|(status, _)| status);
+                let status = status.and_then(|status| status.try_into().ok());
+                fields.grpc_status = Some(status.unwrap_or(u32::MAX));
+            }
+            Kind::GrpcMessage => fields.grpc_message = value,
             Kind::Other => {}
         }
         has_regular |= !matches!(kind, Kind::Status | Kind::Request);
@@ -146,7 +182,7 @@ pub(super) fn read(block: &[u8]) -> Result<Fields, &'static str> {
     Ok(fields)
 }
 
-impl Fields {
+impl Fields<'_> {
     fn note(&mut self, why: &'static str) {
         self.malformed.get_or_insert(why);
     }
@@ -323,66 +359,23 @@ pub(super) const NO_TABLE: u8 = 0x20;
 mod tests {
     use super::*;
 
-    /// The codes of the letters that the names have (RFC 7541 appendix B).
-    const CODES: [(u8, &str); 22] = [
-        (b'-', "010110"),
-        (b':', "1011100"),
-        (b'a', "00011"),
-        (b'c', "00100"),
-        (b'd', "100100"),
-        (b'e', "00101"),
-        (b'f', "100101"),
-        (b'g', "100110"),
-        (b'h', "100111"),
-        (b'i', "00110"),
-        (b'k', "1110101"),
-        (b'l', "101000"),
-        (b'n', "101010"),
-        (b'o', "00111"),
-        (b'p', "101011"),
-        (b'r', "101100"),
-        (b's', "01000"),
-        (b't', "01001"),
-        (b'u', "101101"),
-        (b'v', "1110111"),
-        (b'x', "1111001"),
-        (b'y', "1111010"),
-    ];
-    const DIGITS: [&str; 10] = [
-        "00000", "00001", "00010", "011001", "011010", "011011", "011100", "011101", "011110",
-        "011111",
-    ];
-
-    fn coded(text: &[u8]) -> Vec<u8> {
-        let code = |byte: &u8| match byte {
-            b'0'..=b'9' => DIGITS[usize::from(byte - b'0')],
-            other => CODES.iter().find(|(letter, _)| letter == other).unwrap().1,
-        };
-        let mut bits: String = text.iter().map(code).collect();
-        while !bits.len().is_multiple_of(8) {
-            bits.push('1');
-        }
-        let bytes = bits.as_bytes().chunks(8).map(|bits| {
-            bits.iter()
-                .fold(0, |byte, bit| byte << 1 | u8::from(*bit == b'1'))
-        });
-        bytes.collect()
-    }
-
     #[test]
     fn names_are_coded_as_the_rfc_says() {
-        for (plain, huffman, _) in NAMES {
-            assert_eq!(coded(plain), huffman, "{}", String::from_utf8_lossy(plain));
+        for (plain, coded, _) in NAMES {
+            assert_eq!(
+                huffman::encode(plain),
+                coded,
+                "{}",
+                String::from_utf8_lossy(plain)
+            );
         }
-        // RFC 7541 C.6.1: "302".
-        assert_eq!(coded(b"302"), [0x64, 0x02]);
     }
 
     fn literal(name: &[u8], value: &[u8], in_code: bool) -> Vec<u8> {
         let mut out = vec![0x40];
         for text in [name, value] {
             if in_code {
-                let text = coded(text);
+                let text = huffman::encode(text);
                 put_integer(text.len(), 7, 0x80, &mut out);
                 out.extend(text);
             } else {
@@ -413,6 +406,21 @@ mod tests {
         assert_eq!(read(&block).unwrap().status, Some(302));
         assert_eq!(read(&[0x88]).unwrap().status, Some(200));
         assert_eq!(read(&[0x20, 0x8e]).unwrap().status, Some(500));
+    }
+
+    #[test]
+    fn what_grpc_says_of_a_call_is_read_however_it_is_spelled() {
+        for in_code in [false, true] {
+            let status = literal(b"grpc-status", b"14", in_code);
+            let message = literal(b"grpc-message", b"try later", in_code);
+            let block = [status, message].concat();
+            let fields = read(&block).unwrap();
+            assert_eq!(fields.grpc_status, Some(14));
+            let message = fields.grpc_message.unwrap().decoded();
+            assert_eq!(message.as_deref(), Some(&b"try later"[..]));
+        }
+        let block = literal(b"grpc-status", b"OK", false);
+        assert_eq!(read(&block).unwrap().grpc_status, Some(u32::MAX));
     }
 
     #[test]

@@ -10,13 +10,16 @@ mod data;
 mod frame;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
+pub(crate) mod grpc;
 mod headers;
 mod hpack;
+mod huffman;
 mod request;
 mod sending;
 mod stream;
 
 pub(crate) use client::{Client, Event, Sink};
+pub(crate) use hpack::Text;
 pub(crate) use request::Request;
 pub(crate) use stream::Phase;
 

@@ -2,7 +2,10 @@
 
 use deadheat_model::load::{Body, RequestSpec};
 
-use super::hpack::{put_indexed_name, put_name, put_text};
+use super::{
+    grpc,
+    hpack::{put_indexed_name, put_name, put_text},
+};
 use crate::{
     http1::DEFINE_CONTENT,
     template::{Choice, Lists, Place, Template, itoa},
@@ -29,6 +32,8 @@ pub(crate) struct Request {
     content: Wire,
     /// Whether its answer has no body.
     pub(crate) is_head: bool,
+    /// Whether it is a call of gRPC.
+    pub(crate) is_call: bool,
 }
 
 #[derive(Debug)]
@@ -48,7 +53,9 @@ struct Form {
     /// Each header's name as it is in the block, and its value.
     headers: Vec<(Vec<u8>, Template)>,
     body: Option<Template>,
-    /// Whether the request has its own content-length.
+    /// Whether the body is a message of gRPC.
+    is_call: bool,
+    /// Whether nothing is added that says the body's length.
     has_length: bool,
 }
 
@@ -72,6 +79,7 @@ impl Request {
         Ok(Self {
             content,
             is_head: request.method == "HEAD",
+            is_call: request.body.is_call(),
         })
     }
 
@@ -81,6 +89,14 @@ impl Request {
         match &self.content {
             Wire::Fixed { body, .. } => Some(body),
             Wire::Template(_) => None,
+        }
+    }
+
+    /// The length of its body; `usize::MAX`: that is not known.
+    pub(crate) fn body_length(&self) -> usize {
+        match &self.content {
+            Wire::Fixed { body, .. } => body.len(),
+            Wire::Template(form) => form.body.as_ref().map_or(0, |_| usize::MAX),
         }
     }
 
@@ -149,8 +165,19 @@ impl Form {
         let authority = own_host.map_or(authority, |(_, value)| value);
         put_indexed_name(AUTHORITY, &mut start);
         put_text(authority.as_bytes(), &mut start);
+        let has = |name: &str| {
+            let mut headers = request.headers.iter();
+            headers.any(|(other, _)| other.eq_ignore_ascii_case(name))
+        };
+        let is_call = request.body.is_call();
+        let of_calls = grpc::HEADERS
+            .iter()
+            .filter(|(name, _)| is_call && !has(name));
+        let of_calls = of_calls.map(|(name, value)| (*name, *value));
+        let own = request.headers.iter();
+        let own = own.map(|(name, value)| (name.as_str(), value.as_str()));
         let mut headers = Vec::new();
-        for (name, value) in &request.headers {
+        for (name, value) in of_calls.chain(own) {
             let name = name.to_ascii_lowercase();
             if FORBIDDEN.contains(&name.as_str()) {
                 return Err(format!(
@@ -184,7 +211,7 @@ impl Form {
                 Some(Template::literal(b""))
             }
             Body::None => None,
-            Body::Sized(body) => Some(text(body, Place::Body)?),
+            Body::Sized(body) | Body::Call(body) => Some(text(body, Place::Body)?),
             Body::Chunked(_) => {
                 return Err(
                     "HTTP/2 has no chunked bodies (RFC 9113 §8.1); send a body without --chunked"
@@ -192,15 +219,14 @@ impl Form {
                 );
             }
         };
-        let has_length = request
-            .headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        // As clients of gRPC, a call leaves its length to its frames.
+        let has_length = is_call || has("content-length");
         Ok(Self {
             start,
             path: text(request.path.as_bytes(), Place::Path)?,
             headers,
             body,
+            is_call,
             has_length,
         })
     }
@@ -224,7 +250,13 @@ impl Form {
         let Some(body) = &self.body else {
             return;
         };
+        if self.is_call {
+            grpc::begin(out);
+        }
         body.render(choice, &mut nth, Place::Body, lists, out);
+        if self.is_call {
+            grpc::finish(out);
+        }
         if !self.has_length {
             put_indexed_name(CONTENT_LENGTH, block);
             put_text(itoa(out.len() as u64, &mut [0; 20]), block);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{
-    frame::{self, DATA, END_STREAM, Header, MOST_PAYLOAD},
+    frame::{self, DATA, END_STREAM, HEADER, Header, MOST_PAYLOAD},
     stream::Streams,
 };
 
@@ -11,6 +11,8 @@ use super::{
 const FILL: usize = 128 * 1024;
 /// Bytes at the buffer's start that have been written and are worth being moved away.
 const WORTH_MOVING: usize = 64 * 1024;
+/// Room for frames besides those of requests, such as answers to the server's own.
+const OWN_FRAMES: usize = 1024;
 /// The largest window (RFC 9113 §6.9.1).
 pub(super) const MOST_WINDOW: i64 = 0x7fff_ffff;
 /// The window of a connection before the server has said anything (RFC 9113 §6.9.2).
@@ -28,9 +30,16 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    pub(super) fn new(streams: usize) -> Self {
+    /// For so many streams, whose header blocks and bodies have at most so many bytes, as far as that is known: what they
+    /// can put into the buffer at once fits in without an allocation.
+    pub(super) fn new(streams: usize, longest_head: usize, longest_body: usize) -> Self {
+        let heads = streams * (HEADER + longest_head);
+        let bodies = streams
+            .saturating_mul(longest_body)
+            .min(FILL + MOST_PAYLOAD);
+        let frames = streams + bodies / MOST_PAYLOAD + 1;
         Self {
-            out: Vec::with_capacity(1024),
+            out: Vec::with_capacity(OWN_FRAMES + heads + bodies + frames * HEADER),
             written: 0,
             queue: VecDeque::with_capacity(streams),
             window: FIRST_WINDOW,
@@ -88,6 +97,10 @@ impl Sending {
 
     /// Puts pieces of bodies into the buffer, a frame of each in turn. `body` is what the stream in a slot sends.
     pub(super) fn fill<'a>(&mut self, streams: &mut Streams, body: impl Fn(usize) -> &'a [u8]) {
+        if self.written > 0 {
+            self.out.drain(..self.written);
+            self.written = 0;
+        }
         while self.window > 0 && self.unwritten().len() < FILL {
             let Some(slot) = self.queue.pop_front() else {
                 return;
@@ -124,5 +137,45 @@ impl Sending {
     /// Appends a whole frame.
     pub(super) fn put(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         frame::write(kind, flags, stream, payload, &mut self.out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http2::{client::Client, frame::PING, fuzzing::read};
+
+    #[test]
+    fn the_buffer_has_room_for_what_requests_put_into_it_at_once() {
+        let body = vec![b'x'; 20_000];
+        let mut client = Client::new(8, 40, body.len());
+        let room = client.sending.out.capacity();
+        client.begin();
+        let said = |kind, payload: &[u8]| {
+            let mut bytes = Vec::new();
+            frame::write(kind, 0, 0, payload, &mut bytes);
+            bytes
+        };
+        let greeting = said(frame::SETTINGS, &[]);
+        let window = said(frame::WINDOW_UPDATE, &(1u32 << 30).to_be_bytes());
+        let pings = said(PING, &[0; 8]).repeat(20);
+        let mut sink = read([&greeting[..]], 8);
+        for bytes in [greeting, window, pings] {
+            client.feed(&bytes, &mut sink).unwrap();
+        }
+        for written in [0, 1, 100_000, 150_000] {
+            for slot in 0..8 {
+                client.cancel(slot);
+                client.send(slot, false, |out| {
+                    out.extend_from_slice(&[0x82; 40]);
+                    body.len()
+                });
+            }
+            client.fill(|_| &body);
+            client.wrote(written.min(client.unwritten().len()));
+            client.fill(|_| &body);
+            assert_eq!(client.sending.out.capacity(), room, "after {written}");
+            client.wrote(client.unwritten().len());
+        }
     }
 }

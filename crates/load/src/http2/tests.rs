@@ -396,7 +396,7 @@ fn a_broken_rule_ends_the_connection_with_its_name() {
 
 #[test]
 fn a_window_that_is_overrun_is_a_failure_and_one_that_is_used_is_renewed() {
-    let mut client = Client::new(1, 0);
+    let mut client = Client::new(1, 0, 0);
     client.begin();
     let mut sink = read([&greeting()[..]], 1);
     client.feed(&greeting(), &mut sink).unwrap();
@@ -423,7 +423,7 @@ fn a_window_that_is_overrun_is_a_failure_and_one_that_is_used_is_renewed() {
 
 #[test]
 fn a_long_head_is_sent_in_parts() {
-    let mut client = Client::new(1, 0);
+    let mut client = Client::new(1, 0, 0);
     client.begin();
     let mut sink = read([&greeting()[..]], 1);
     client.feed(&greeting(), &mut sink).unwrap();

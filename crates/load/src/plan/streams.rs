@@ -20,7 +20,12 @@ impl Http2 {
         lists: &Lists,
     ) -> Result<Option<Self>, LoadError> {
         let Protocol::Http2 { streams } = spec.protocol else {
-            return Ok(None);
+            let mut exchanges = spec.exchanges.iter();
+            let call = exchanges.position(|exchange| exchange.request.body.is_call());
+            return call.map_or(Ok(None), |index| {
+                let problem = "a call of gRPC needs HTTP/2".to_owned();
+                Err(LoadError::BadRequest { index, problem })
+            });
         };
         let request = |(index, exchange): (usize, &Exchange)| {
             let target = &targets[exchange.target];
@@ -39,6 +44,12 @@ impl Http2 {
     pub(crate) fn longest_head(&self) -> usize {
         let heads = self.requests.iter().map(http2::Request::head_length);
         heads.max().unwrap_or(0)
+    }
+
+    /// The length of the longest body; `usize::MAX`: that is not known.
+    pub(crate) fn longest_body(&self) -> usize {
+        let bodies = self.requests.iter().map(http2::Request::body_length);
+        bodies.max().unwrap_or(0)
     }
 }
 

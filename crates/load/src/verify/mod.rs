@@ -17,6 +17,7 @@ use deadheat_model::{
 use crate::{
     browser::Browser,
     http1::{Head, Sink},
+    http2::grpc::Call,
     plan::StatusMap,
     recorder::{Cause, Examples},
     stream::Events,
@@ -158,11 +159,13 @@ pub(crate) struct Answer {
     pub(crate) length: u64,
     /// The events in it, if they are counted.
     pub(crate) events: Option<Events>,
+    /// What gRPC says of it, if it is the answer to a call. Its length and content are the message's then.
+    pub(crate) call: Option<Call>,
     comparison: Comparison,
     /// Whether it is described how JSON differs.
     describes_json: bool,
     /// What an example would say, if one is wanted.
-    note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// What an answer turned out to be.
@@ -181,6 +184,7 @@ impl Answer {
             may_continue: false,
             length: 0,
             events: None,
+            call: None,
             comparison: Comparison::Off,
             describes_json: false,
             note: None,
@@ -190,6 +194,7 @@ impl Answer {
     /// Gets ready for the next answer, in which `events` are counted.
     pub(crate) fn begin(&mut self, events: Option<Events>) {
         self.events = events;
+        self.call = None;
         self.may_continue = false;
         self.length = 0;
         self.comparison = Comparison::Off;
@@ -208,7 +213,7 @@ impl Answer {
         self.length += bytes;
     }
 
-    /// Judges the whole answer. The first of status, length and content that is wrong names the failure.
+    /// Judges the whole answer. The first of status, gRPC's status, length and content that is wrong names the failure.
     pub(crate) fn verdict(
         &mut self,
         exchange: usize,
@@ -218,6 +223,8 @@ impl Answer {
         let content = self.compare_end(exchange, expect, contents);
         let failure = if !self.is_right_status {
             Some(Failure::WrongStatus)
+        } else if self.call_failure().is_some() {
+            Some(Failure::Grpc)
         } else if expect.length.is_some_and(|length| length != self.length) {
             Some(Failure::WrongLength)
         } else if content == Some(false) {
@@ -232,10 +239,16 @@ impl Answer {
         }
     }
 
+    /// Why it is not the answer of a call that succeeded, if it is one of a call.
+    fn call_failure(&self) -> Option<&'static str> {
+        self.call.as_ref()?.failure()
+    }
+
     /// What is counted as the cause of `failure`.
     pub(crate) fn cause(&self, failure: Failure) -> Cause {
         match failure {
             Failure::WrongStatus => Cause::Status(self.status),
+            Failure::Grpc => Cause::Why(self.call_failure().unwrap_or_default()),
             Failure::WrongLength => Cause::Why("another length"),
             _ => Cause::Why("another content"),
         }

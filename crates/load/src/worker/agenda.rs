@@ -46,7 +46,7 @@ impl Worker<'_> {
     #[inline]
     fn is_drained(&self, slot: usize) -> bool {
         let connection = &self.connections[slot];
-        connection.state == State::Open && connection.dialogue.wants_more()
+        connection.state == State::Open && connection.dialogue.wants_more(connection.aside)
     }
 
     /// Sees to what is on the agenda, behind the first `from`. What comes up meanwhile waits until others have been
@@ -84,6 +84,7 @@ impl Worker<'_> {
                 Need::Send => self.send_more(slot),
                 // As much as was read at a time: the rest has to wait.
                 Need::Read { closing } => return self.read_on(slot, closing),
+                Need::Aside => self.move_aside(slot),
                 Need::Connect => self.connect_if_needed(slot),
             }
         }

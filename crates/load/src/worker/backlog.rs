@@ -1,5 +1,6 @@
 //! The open loop: requests whose time has come, and the connections that they go out on.
 
+mod connections;
 mod end;
 
 use std::collections::VecDeque;
@@ -60,6 +61,8 @@ pub(super) struct Backlog {
     /// Connections in a row that could not be made although there were others, and until when no more are tried.
     refusals: u32,
     no_more_before: u64,
+    /// Until when that was so the last time.
+    refused_until: u64,
     /// Since when this worker can send another request.
     room_since: u64,
     /// Another worker has been woken for the arrivals before this one.
@@ -87,6 +90,7 @@ impl Backlog {
             absent: Vec::with_capacity(slots),
             refusals: 0,
             no_more_before: 0,
+            refused_until: 0,
             room_since: 0,
             called_for: 0,
         }
@@ -126,8 +130,8 @@ impl Backlog {
         }
     }
 
-    /// A connection was made.
-    pub(super) fn connected(&mut self) {
+    /// A connection was made that requests can be sent on.
+    fn connected(&mut self) {
         (self.refusals, self.no_more_before) = (0, 0);
     }
 
@@ -136,6 +140,7 @@ impl Backlog {
         self.refusals += 1;
         let wait = back_off(self.refusals);
         self.no_more_before = now + wait;
+        self.refused_until = self.no_more_before;
         wait
     }
 
@@ -186,7 +191,7 @@ impl Worker<'_> {
         backlog.room_since = self.clock.timeline.start;
         backlog.connected();
         backlog.absent.clear();
-        for (slot, connection) in self.connections.iter().enumerate() {
+        for (slot, connection) in self.connections[..self.slots].iter().enumerate() {
             // Those that are to be there from the start are made at once.
             let is_extra = global(self.index, workers, slot) >= self.plan.connections;
             if connection.state == State::Absent && is_extra {
@@ -294,7 +299,7 @@ impl Worker<'_> {
     /// is for the other workers, or for the next connection that becomes free.
     fn take_in(&mut self) {
         // So many can be on their way. If more are taken, those before have failed at once.
-        let most = self.connections.len() * self.plan.depth();
+        let most = self.slots * self.plan.depth();
         for _ in 0..=most.min(AT_A_TIME) {
             if !self.has_room() && !self.connect_first() {
                 return self.call_another();
@@ -381,9 +386,15 @@ impl Worker<'_> {
         let counts = self.clock.counts(intended);
         if let Some(backlog) = &mut self.backlog {
             let lag = if has_room {
-                self.clock
-                    .now
-                    .saturating_sub(intended.max(backlog.room_since))
+                let since = intended.max(backlog.room_since);
+                // What only a new connection can take could not be sent before one could be made.
+                let needs_another = backlog.waiting.len() >= backlog.free.len() + self.opening;
+                let until = if needs_another {
+                    backlog.refused_until
+                } else {
+                    0
+                };
+                self.clock.now.saturating_sub(since.max(until))
             } else {
                 0
             };
@@ -441,7 +452,7 @@ impl Worker<'_> {
 
     /// A connection is free: it takes the request that has waited longest, or waits for one.
     pub(super) fn serve(&mut self, slot: usize) {
-        if self.connections[slot].listed {
+        if self.connections[slot].listed || !self.has_room_on(slot) {
             return;
         }
         if self
@@ -470,56 +481,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Puts a connection behind the others that can take a request.
-    fn enlist(&mut self, slot: usize) {
-        if let Some(backlog) = &mut self.backlog {
-            self.connections[slot].listed = true;
-            backlog.free.push_back(slot);
-            self.plan.taking.note_free(self.index, backlog.free.len());
-        }
-    }
-
-    /// There is another connection that requests can be sent on.
-    pub(super) fn note_open(&mut self) {
-        let has_room = self.has_room();
-        if let Some(backlog) = &mut self.backlog {
-            if !has_room {
-                backlog.room_since = self.clock.now;
-            }
-            backlog.open += 1;
-            self.plan.taking.note_open(self.index, backlog.open);
-        }
-    }
-
-    /// A connection is closed, or could not be made; `was_open`: requests could be sent on it.
-    pub(super) fn note_closed(&mut self, was_open: bool) {
-        if let Some(backlog) = &mut self.backlog {
-            backlog.open -= usize::from(was_open);
-            self.plan.taking.note_open(self.index, backlog.open);
-        }
-    }
-
-    /// A slot has no connection any more, and one can be made in it.
-    pub(super) fn note_absent(&mut self, slot: usize) {
-        let has_room = self.has_room();
-        if let Some(backlog) = &mut self.backlog {
-            if !has_room {
-                backlog.room_since = self.clock.now;
-            }
-            backlog.absent.push(slot);
-        }
-    }
-
-    /// The connection in `slot` is closed: nothing can be sent on it.
-    pub(super) fn unlist(&mut self, slot: usize) {
-        if std::mem::take(&mut self.connections[slot].listed)
-            && let Some(backlog) = &mut self.backlog
-        {
-            backlog.free.retain(|free| *free != slot);
-            self.plan.taking.note_free(self.index, backlog.free.len());
-        }
-    }
-
     fn send_waiting(&mut self, slot: usize) {
         let start = self.tick();
         // The end of the measurement may have emptied the queue.
@@ -545,7 +506,7 @@ impl Worker<'_> {
         if connection.dialogue.is_multiplexed() && !connection.spoiled {
             // What is due for it at this moment goes out in one write.
             self.want_flush(slot);
-            if self.connections[slot].dialogue.has_room() {
+            if self.has_room_on(slot) {
                 self.enlist(slot);
             }
             return;

@@ -37,6 +37,10 @@ impl Worker<'_> {
 
     /// Has the connection in `slot` made again if it is still wanted.
     pub(super) fn replace(&mut self, slot: usize) {
+        if slot >= self.slots {
+            self.deadlines.set(slot, NEVER);
+            return self.note_left(slot);
+        }
         // What is on its way is sent again.
         if self.backlog.is_some() && self.connections[slot].dialogue.is_idle() {
             self.deadlines.set(slot, NEVER);
@@ -133,9 +137,6 @@ impl Worker<'_> {
             .connections
             .opened(now - connection.dialled, again);
         self.recorder.opened_on(connection.place.route);
-        if let Some(backlog) = &mut self.backlog {
-            backlog.connected();
-        }
         if connection.state == State::Handshaking {
             connection.handshake_begun = now;
             return self.handshake(slot);
@@ -239,7 +240,7 @@ impl Worker<'_> {
     pub(super) fn part(&mut self, slot: usize) -> Option<OwnedFd> {
         let connection = &mut self.connections[slot];
         self.opening -= usize::from(std::mem::take(&mut connection.is_opening));
-        let was_open = connection.is_open();
+        let was_open = connection.is_open() && slot < self.slots;
         let (was_made, socket) = connection.end();
         if was_made {
             let answers = connection.answered_in_slice();
@@ -308,6 +309,7 @@ impl Worker<'_> {
         }
         self.close(slot);
         self.begin_thinking(slot, end);
+        let has_others = self.is_open();
         let route = self.connections[slot].place.route;
         if !self.connections[slot].dialogue.is_idle() {
             self.connections[slot].counted_until = end;
@@ -318,7 +320,6 @@ impl Worker<'_> {
                     .failed(fault, flight.started, Some(flight.exchange), end, &detail);
             }
         } else if let Some(backlog) = &mut self.backlog {
-            let has_others = self.recorder.connections.open() > 0;
             if has_others || self.plan.taking.is_open_elsewhere(self.index) {
                 // What waits is served by the connections that there are.
                 let wait = backlog.refused(end);
@@ -350,6 +351,9 @@ impl Worker<'_> {
 
     /// A closed loop's connection was of no use: the next attempt waits.
     pub(super) fn back_off(&mut self, slot: usize, now: u64) {
+        if slot >= self.slots {
+            return;
+        }
         let connection = &mut self.connections[slot];
         connection.refusals += 1;
         if self.backlog.is_none() {

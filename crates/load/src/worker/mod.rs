@@ -22,7 +22,10 @@ mod streams;
 mod thinking;
 mod tunnels;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    iter::repeat_with,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use deadheat_model::Wait;
 
@@ -87,6 +90,9 @@ pub(crate) struct Worker<'a> {
     /// TLS on each route, with sessions of its own.
     tls: Vec<Option<tls::Client>>,
     connections: Vec<Connection>,
+    /// How many slots are the load's connections. In HTTP/2 there are some more behind them, where connections end that
+    /// take no more requests.
+    slots: usize,
     /// Connections that need something, in the order in which that came up.
     agenda: Vec<usize>,
     /// Connections being made.
@@ -129,11 +135,14 @@ impl<'a> Worker<'a> {
             })?;
         }
         let workers = plan.cpus.len();
-        let connections: Vec<Connection> = share(index, workers, plan.most_connections)
+        let own = || share(index, workers, plan.most_connections);
+        let slots = own().count();
+        let connections: Vec<Connection> = own()
+            .chain(repeat_with(own).flatten().take(plan.most_aside(slots)))
             .map(|global| {
                 let place = plan.place(global);
                 let dialogue = match &plan.http2 {
-                    Some(http2) => Dialogue::multiplexed(http2.streams, http2.longest_head()),
+                    Some(http2) => Dialogue::multiplexed(http2),
                     None => {
                         let tls = plan.routes.tls(place.route).is_some();
                         let browsing = plan.browsing.map(|browsing| browsing.over(tls));
@@ -176,7 +185,7 @@ impl<'a> Worker<'a> {
             // While it is worked off, those that need something again stand behind the others.
             agenda: Vec::with_capacity(2 * connections.len()),
             opening: 0,
-            lingering: Lingering::new(connections.len(), plan.lingering()),
+            lingering: Lingering::new(slots, plan.lingering()),
             deadlines: Deadlines::new(connections.len()),
             thinkers: Thinkers::new(match plan.thinking {
                 Some(_) => connections.len(),
@@ -189,9 +198,10 @@ impl<'a> Worker<'a> {
             backlog: plan.arrivals.as_ref().map(|arrivals| {
                 // Who has no connection looks after no arrival.
                 let workers = workers.min(plan.most_connections as usize);
-                Backlog::new(arrivals.clone(), index, workers, connections.len())
+                Backlog::new(arrivals.clone(), index, workers, slots)
             }),
             connections,
+            slots,
             contents: Contents::new(exchanges, plan.content_sample),
             clock: Clock::new(
                 plan.interval.map_or(NEVER, nanos),

@@ -9,7 +9,7 @@ use super::{
     reading::{CLOSED, Flow, SPEAKS_TLS, is_tls_alert},
 };
 use crate::{
-    connection::State,
+    connection::{Connection, Need, State},
     deadlines::NEVER,
     dialogue::{Came, Flight, Phase},
     recorder::{Cause, Fault},
@@ -43,6 +43,89 @@ fn cut(phase: FailurePhase) -> Failure {
 }
 
 impl Worker<'_> {
+    /// Whether another request may be put on the connection in `slot`. What earlier connections of the slot still have is
+    /// among the requests that may be on their way at once.
+    #[inline]
+    pub(super) fn has_room_on(&self, slot: usize) -> bool {
+        let connection = &self.connections[slot];
+        connection.dialogue.has_room(connection.aside)
+    }
+
+    /// A free slot for a connection that takes no more requests, if there is one.
+    #[cold]
+    fn free_aside(&self) -> Option<usize> {
+        let mut asides = self.slots..self.connections.len();
+        asides.find(|aside| self.connections[*aside].state == State::Absent)
+    }
+
+    /// Moves the connection in `slot` aside, which takes no more requests: those that the server has end there, and
+    /// another connection is made for the others at once.
+    #[cold]
+    pub(super) fn move_aside(&mut self, slot: usize) {
+        let connection = &self.connections[slot];
+        let is_leaving = connection.state == State::Open && connection.dialogue.is_leaving();
+        let Some(aside) = self.free_aside().filter(|_| is_leaving) else {
+            return;
+        };
+        self.unlist(slot);
+        self.note_closed(true);
+        let (all, asides) = self.connections.split_at_mut(self.slots);
+        let to = &mut asides[aside - self.slots];
+        to.moved_from = slot;
+        if all[slot].move_to(to, &self.poller, aside).is_err() {
+            self.want(aside, Need::Read { closing: true });
+        }
+        self.begin_answer(aside);
+        self.want_flush(aside);
+        self.hand_back(aside);
+        if self.connections[slot].need != Need::Connect {
+            self.replace(slot);
+        }
+    }
+
+    /// What is to be sent again of a connection that was moved aside goes to the one that took its place, which also gets
+    /// to know how many requests are still aside, and when the latest one ended.
+    fn hand_back(&mut self, aside: usize) {
+        let slot = self.connections[aside].moved_from;
+        let until = std::mem::replace(&mut self.connections[aside].counted_until, NEVER);
+        if until != NEVER && self.connections[slot].counted_from != NEVER {
+            self.connections[slot].counted_until = until;
+        }
+        let mut is_any = false;
+        while let Some(flight) = self.connections[aside].dialogue.take_unsent() {
+            self.connections[slot].dialogue.put_unsent(flight);
+            is_any = true;
+        }
+        let asides = self.connections[self.slots..].iter();
+        let asides = asides.filter(|one| one.moved_from == slot && one.state != State::Absent);
+        self.connections[slot].aside = asides.map(|one| one.dialogue.in_flight()).sum();
+        match self.connections[slot].state {
+            State::Open if is_any && self.connections[slot].dialogue.can_put_again() => {
+                self.send_again(slot);
+            }
+            State::Absent if is_any => {
+                self.note_taken(slot);
+                self.want(slot, Need::Connect);
+            }
+            _ => {}
+        }
+    }
+
+    /// Some of the requests on a connection that was moved aside have ended: there is room on the one in its place.
+    pub(super) fn note_left(&mut self, aside: usize) {
+        self.hand_back(aside);
+        let is_free = self.connections[aside].state == State::Absent;
+        // One that has more to read moves after that.
+        let waits = |one: &Connection| {
+            let reads = matches!(one.need, Need::Read { .. });
+            one.state == State::Open && !reads && one.dialogue.is_leaving()
+        };
+        if is_free && let Some(slot) = self.connections[..self.slots].iter().position(waits) {
+            self.want(slot, Need::Aside);
+        }
+        self.note_drained(self.connections[aside].moved_from);
+    }
+
     /// A connection is made: says who the client is, and waits for what the server says of itself.
     pub(super) fn greet(&mut self, slot: usize) {
         self.connections[slot].state = State::Greeting;
@@ -122,9 +205,13 @@ impl Worker<'_> {
         } else if connection.dialogue.is_over() {
             self.end_connection(slot, end);
             return Flow::Off;
+        } else if slot >= self.slots {
+            self.note_left(slot);
+        } else if connection.dialogue.is_leaving() && self.free_aside().is_some() {
+            self.want(slot, Need::Aside);
         } else if connection.dialogue.can_put_again() {
             self.send_again(slot);
-        } else if connection.listed && !connection.dialogue.has_room() {
+        } else if connection.listed && !self.has_room_on(slot) {
             self.unlist(slot);
         }
         self.note_drained(slot);
@@ -291,7 +378,9 @@ impl Worker<'_> {
         if connection.dialogue.is_over() {
             return self.end_connection(slot, end);
         }
-        if connection.listed && !connection.dialogue.has_room() {
+        if slot >= self.slots {
+            self.note_left(slot);
+        } else if connection.listed && !self.has_room_on(slot) {
             self.unlist(slot);
         }
         self.want_flush(slot);

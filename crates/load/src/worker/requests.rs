@@ -61,8 +61,7 @@ impl Worker<'_> {
     /// Whether another request may be put on its way on the connection in `slot`.
     #[inline]
     fn may_launch(&self, slot: usize) -> bool {
-        let connection = &self.connections[slot];
-        connection.dialogue.has_room() && connection.begun() < self.plan.most_per_connection
+        self.has_room_on(slot) && self.connections[slot].begun() < self.plan.most_per_connection
     }
 
     /// Writes what has been launched, unless the connection is spoiled.

@@ -33,7 +33,7 @@ impl Worker<'_> {
             self.find_ended(events)?;
         }
         let (workers, connections) = (self.plan.cpus.len(), self.plan.connections);
-        for slot in 0..self.connections.len() {
+        for slot in 0..self.slots {
             let global = global(self.index, workers, slot);
             if global < connections {
                 let at = timeline.start.saturating_add(self.plan.first_send(global));
@@ -74,18 +74,20 @@ impl Worker<'_> {
             let is_at_rest = self.connections[slot].dialogue.has_written(self.plan);
             let connection = &mut self.connections[slot];
             connection.on_agenda = false;
+            connection.aside = 0;
             connection.need = Need::Nothing;
             let is_at_rest = is_at_rest
                 && connection.state == State::Open
                 && connection.dialogue.is_idle()
-                && !connection.spoiled;
+                && !connection.spoiled
+                && slot < self.slots;
             if !is_at_rest {
                 while connection.dialogue.take_first().is_some() {}
                 let was_open = connection.is_open();
                 // The slice's counts have been closed.
                 drop(connection.end());
                 self.unlist(slot);
-                self.note_closed(was_open);
+                self.note_closed(was_open && slot < self.slots);
             }
         }
         self.opening = 0;

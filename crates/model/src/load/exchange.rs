@@ -102,6 +102,11 @@ pub enum Body {
     #[serde(with = "crate::bytes")]
     #[schemars(schema_with = "crate::bytes::schema")]
     Chunked(Vec<u8>),
+    /// The message of a unary call of gRPC: it is sent behind a prefix of 5 bytes, and the answer is one message and its
+    /// status (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
+    #[serde(with = "crate::bytes")]
+    #[schemars(schema_with = "crate::bytes::schema")]
+    Call(Vec<u8>),
 }
 
 impl Body {
@@ -109,7 +114,14 @@ impl Body {
     pub fn length(&self) -> Option<u64> {
         match self {
             Body::None => None,
-            Body::Sized(bytes) | Body::Chunked(bytes) => Some(bytes.len() as u64),
+            Body::Sized(bytes) | Body::Chunked(bytes) | Body::Call(bytes) => {
+                Some(bytes.len() as u64)
+            }
         }
+    }
+
+    /// Whether it is the message of a call of gRPC.
+    pub const fn is_call(&self) -> bool {
+        matches!(self, Body::Call(_))
     }
 }

@@ -1,7 +1,8 @@
 //! A load in words. Plans, reports and comparisons say the same.
 
 use super::{
-    Arrivals, LoadSpec, Protocol, Reuse, Schedule, Stage, StopRule, StreamEvent, Think, Tls,
+    Arrivals, Exchange, LoadSpec, Protocol, Reuse, Schedule, Stage, StopRule, StreamEvent, Think,
+    Tls,
 };
 use crate::words::{count, counted, rate, time};
 
@@ -105,6 +106,15 @@ pub fn stop(stop: &StopRule) -> String {
         StopRule::Count { requests } => counted(*requests, "request"),
         StopRule::Interrupt => "until Ctrl-C".to_owned(),
     }
+}
+
+/// The status that makes an answer valid: "status 2xx", and gRPC's in a call.
+pub fn valid_status(exchange: &Exchange) -> String {
+    let of_call = match exchange.request.body.is_call() {
+        true => " and grpc-status 0",
+        false => "",
+    };
+    format!("status {}{of_call}", exchange.expect.status)
 }
 
 /// How requests travel: "HTTP/1.1 with keep-alive".

@@ -110,6 +110,7 @@ pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
             | Failure::BadFraming
             | Failure::TruncatedBody
             | Failure::Http2
+            | Failure::Grpc
     );
     let ended = matches!(kind, Failure::Reset | Failure::ClosedEarly);
     let says_why = |group: &&FailureGroup| {

@@ -87,8 +87,10 @@ fn requests(spec: &LoadSpec) -> String {
     };
     let stream = spec.stream.as_ref().map_or(String::new(), events);
     format!(
-        "{} {}{more}{stream}, valid with status {}{length}{content}",
-        first.request.method, first.request.path, first.expect.status,
+        "{} {}{more}{stream}, valid with {}{length}{content}",
+        first.request.method,
+        first.request.path,
+        words::valid_status(first),
     )
 }
 

@@ -348,7 +348,7 @@ pub(super) fn encode(
     }
     let body = match &request.body {
         Body::None => Vec::new(),
-        Body::Sized(bytes) => {
+        Body::Sized(bytes) | Body::Call(bytes) => {
             head += &format!("Content-Length: {}\r\n", bytes.len());
             bytes.clone()
         }

@@ -200,8 +200,15 @@ mod tests {
             "--tls-ciphers TLS_AES_128_GCM_SHA256 --most-requests-per-connection 9",
             "--expect-status 201 --expect-contains a --check-every 5",
             "--http2 -m 8 -c 3",
+            "--grpc a.B/C --body x -m 8 -c 3",
         ];
         for line in lines {
+            // With --grpc, the URL has no path.
+            let url = if line.contains("--grpc") {
+                "https://127.0.0.1:8443"
+            } else {
+                url
+            };
             let words = || line.split_whitespace();
             let typed = ["load", url, "--warm-up", "0s"].into_iter().chain(words());
             let load = Load::try_parse_from(typed).unwrap();

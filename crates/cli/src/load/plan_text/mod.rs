@@ -9,7 +9,7 @@ use deadheat_model::{
     LoadSpec, Schedule, StopRule, Wait,
     load::{
         Arrivals, Body, Content, Endpoint, Exchange, Stream, Target, Tls, Trust,
-        words::{event, offer, protocol, schedule, stop, think},
+        words::{event, offer, protocol, schedule, stop, think, valid_status},
     },
     words::{self, counted, rate, separated, time},
 };
@@ -219,6 +219,7 @@ fn request(spec: &LoadSpec, exchange: &Exchange) -> String {
         Body::None => String::new(),
         Body::Sized(bytes) => format!(" with {} of body", counted(bytes.len(), "byte")),
         Body::Chunked(bytes) => format!(" with {} of body in chunks", counted(bytes.len(), "byte")),
+        Body::Call(bytes) => format!(" with a gRPC message of {}", counted(bytes.len(), "byte")),
     };
     let path = secret::without_secret_values(&request.path);
     let origin = match spec.targets().nth(exchange.target) {
@@ -330,10 +331,11 @@ fn length(spec: &LoadSpec) -> String {
 
 fn validity(spec: &LoadSpec) -> String {
     // The same for all requests.
-    let Some(Exchange { expect, .. }) = spec.exchanges.first() else {
+    let Some(first) = spec.exchanges.first() else {
         return String::new();
     };
-    let mut parts = vec![format!("status {}", expect.status)];
+    let expect = &first.expect;
+    let mut parts = vec![valid_status(first)];
     if let Some(length) = expect.length {
         parts.push(format!("a body of {}", counted(length, "byte")));
     }
@@ -431,7 +433,9 @@ fn notes(spec: &LoadSpec) -> Vec<String> {
         let request = &exchange.request;
         let body = match &request.body {
             Body::None => "",
-            Body::Sized(bytes) | Body::Chunked(bytes) => std::str::from_utf8(bytes).unwrap_or(""),
+            Body::Sized(bytes) | Body::Chunked(bytes) | Body::Call(bytes) => {
+                std::str::from_utf8(bytes).unwrap_or("")
+            }
         };
         let values = request.headers.iter().map(|(_, value)| value.as_str());
         // A URL's parser has made {{ into %7B%7B.

@@ -3,7 +3,7 @@
 
 use std::{thread, time::Duration};
 
-use deadheat_model::{Failure, Observation, StopRule, failure::FailurePhase, load::RequestSpec};
+use deadheat_model::{Failure, Observation, StopRule, load::RequestSpec};
 use deadheat_testkit::http2::{
     END_HEADERS, END_STREAM, Peer, RawHttp2, answer, frame, goaway, head, kind, number, setting,
 };
@@ -15,7 +15,7 @@ use crate::{
 };
 
 const REQUESTS: u64 = 9;
-const BODY: &[u8] = b"hello";
+pub const BODY: &[u8] = b"hello";
 
 /// What a server does when its connection has been made, what it is, and what comes of each request.
 type Case = (
@@ -26,7 +26,7 @@ type Case = (
     &'static str,
 );
 
-fn greet(peer: &mut Peer) {
+pub fn greet(peer: &mut Peer) {
     peer.send(&frame(kind::SETTINGS, 0, 0, &[]));
 }
 
@@ -40,7 +40,7 @@ fn when_asked(peer: &mut Peer, say: impl Fn(u32) -> Vec<u8>) {
 }
 
 /// Greets, and does this for each request.
-fn for_each(peer: &mut Peer, say: impl Fn(u32) -> Vec<u8>) {
+pub fn for_each(peer: &mut Peer, say: impl Fn(u32) -> Vec<u8>) {
     greet(peer);
     while let Some(stream) = peer.request() {
         peer.send(&say(stream));
@@ -524,72 +524,4 @@ fn each_kind_of_wrong_server_is_a_failure_by_its_name() {
             scope.spawn(move || part.iter().for_each(check));
         }
     });
-}
-
-/// What follows an answer is not lost on the way to the next request.
-#[test]
-fn bytes_after_an_answer_fail_the_next_request() {
-    let server = RawHttp2::start(|peer| {
-        for_each(peer, |stream| {
-            [answer(stream, BODY), frame(kind::DATA, 0, stream, b"more")].concat()
-        });
-    })
-    .unwrap();
-    let mut spec = over_http2(count(server.address(), 1, 10), 1);
-    spec.exchanges = vec![expecting(RequestSpec::get("/"), BODY)];
-    let seen = run(&spec);
-    assert_eq!(seen.total.succeeded, 5, "{:?}", seen.failures);
-    assert_eq!(seen.total.failed[Failure::Http2], 5);
-    assert!(seen.failures[0].cause.contains("whose answer had ended"));
-}
-
-/// A server that takes one byte of a body at a time keeps a request until its time is up, and not longer.
-#[test]
-fn tiny_windows_end_with_the_requests_time() {
-    let server = RawHttp2::start(|peer| {
-        peer.send(&setting(4, 1));
-        while let Some(next) = peer.frame() {
-            if next.kind == kind::DATA {
-                thread::sleep(Duration::from_millis(5));
-                peer.send(&number(kind::WINDOW_UPDATE, next.stream, 1));
-            }
-        }
-    })
-    .unwrap();
-    let mut spec = over_http2(count(server.address(), 1, 2), 2);
-    spec.timeouts.request = Duration::from_millis(200);
-    spec.exchanges = vec![expecting(super::post("/", &[0; 5_000]), BODY)];
-    let seen = run(&spec);
-    assert_eq!(
-        seen.total.failed[Failure::Timeout],
-        2,
-        "{:?}",
-        seen.failures
-    );
-    // The rest of the body could not be sent.
-    assert_eq!(seen.failures[0].phase, FailurePhase::Write);
-}
-
-/// A server that asks for more than it reads.
-#[test]
-fn what_a_server_does_not_read_is_bounded() {
-    let server = RawHttp2::start(|peer| {
-        greet(peer);
-        let Some(stream) = peer.request() else {
-            return;
-        };
-        peer.send(&head(stream, 0));
-        // Each piece is progress, so that only what waits to be written can end it.
-        let pings = frame(kind::PING, 0, 0, &[0; 8]).repeat(2_000);
-        let piece = [frame(kind::DATA, 0, stream, &[0; 1_024]), pings].concat();
-        for _ in 0..20_000 {
-            peer.send(&piece);
-        }
-    })
-    .unwrap();
-    let mut spec = over_http2(count(server.address(), 1, 1), 1);
-    spec.exchanges = vec![expecting(RequestSpec::get("/"), BODY)];
-    let seen = run(&spec);
-    assert_eq!(seen.total.failed[Failure::Http2], 1, "{:?}", seen.failures);
-    assert!(seen.failures[0].cause.contains("does not read"));
 }

@@ -1,10 +1,15 @@
 //! HTTP/2, against servers that keep to its rules and servers that do not.
 
+mod bounded;
 mod breaking;
+mod grpc;
 mod server;
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,6 +22,7 @@ use deadheat_testkit::{
     Authority, Listen, OracleServer, Turn,
     answers::{hello, send},
     http2::{self, END_STREAM, RawHttp2, kind},
+    wait_until,
 };
 use proptest::prelude::*;
 
@@ -166,6 +172,45 @@ fn what_a_server_has_not_looked_at_is_sent_again_and_is_one_request() {
     assert_eq!((seen.total.issued, seen.total.succeeded), (10, 10));
     assert_eq!((seen.resent, server.requests()), (3, 13));
     assert_eq!(seen.connections_opened, 2);
+}
+
+#[test]
+fn slow_answers_on_connections_that_go_hold_back_no_other_request() {
+    // Each of the first three connections takes all requests that it can have, goes, and answers all but one. That one is
+    // answered once the fourth connection has had twenty.
+    let fourth = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&fourth);
+    let server = RawHttp2::start(move |peer| {
+        peer.send(&http2::frame(kind::SETTINGS, 0, 0, &[]));
+        if peer.connection == 3 {
+            while let Some(stream) = peer.request() {
+                counted.fetch_add(1, Ordering::SeqCst);
+                peer.send(&http2::head(stream, END_STREAM));
+            }
+            return;
+        }
+        let streams: Vec<u32> = (peer.connection..8)
+            .filter_map(|_| peer.request())
+            .collect();
+        let (slow, quick) = streams.split_first().unwrap();
+        let heads = quick.iter().map(|stream| http2::head(*stream, END_STREAM));
+        let heads: Vec<u8> = heads.flatten().collect();
+        let last = streams[streams.len() - 1];
+        peer.send(&[http2::goaway(last, 0), heads].concat());
+        wait_until("the fourth connection has had twenty", || {
+            counted.load(Ordering::SeqCst) >= 20
+        });
+        peer.send(&http2::head(*slow, END_STREAM));
+        peer.until_closed();
+    })
+    .unwrap();
+    let mut spec = over_http2(count(server.address(), 1, 60), 8);
+    spec.exchanges = vec![expecting(RequestSpec::get("/"), b"")];
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 60, "{:?}", seen.failures);
+    assert_eq!((seen.resent, server.requests()), (0, 60));
+    assert_eq!(seen.connections_opened, 4);
+    assert_eq!(fourth.load(Ordering::SeqCst), 60 - 8 - 7 - 6);
 }
 
 #[test]
@@ -356,7 +401,7 @@ fn by_number(asked: &Asked, seed: u64) -> Reply {
     Reply {
         after: Duration::from_millis(roll(4)),
         with_length: roll(2) == 0,
-        trailers: roll(3) == 0,
+        trailers: if roll(3) == 0 { &[("x-sum", "7")] } else { &[] },
         ..echo(asked)
     }
 }

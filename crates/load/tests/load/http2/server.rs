@@ -37,7 +37,7 @@ pub struct Reply {
     pub body: Vec<u8>,
     pub after: Duration,
     pub with_length: bool,
-    pub trailers: bool,
+    pub trailers: &'static [(&'static str, &'static str)],
     pub reset: Option<h2::Reason>,
 }
 
@@ -220,13 +220,16 @@ async fn answer(
         .header("x-long", "v".repeat(nth as usize % 200))
         .body(())
         .unwrap();
-    let ends = reply.body.is_empty() && !reply.trailers;
+    let has_trailers = !reply.trailers.is_empty();
+    let ends = reply.body.is_empty() && !has_trailers;
     let mut out = respond.send_response(response, ends)?;
     if !ends {
-        out.send_data(Bytes::from(reply.body), !reply.trailers)?;
-        if reply.trailers {
+        out.send_data(Bytes::from(reply.body), !has_trailers)?;
+        if has_trailers {
             let mut trailers = HeaderMap::new();
-            trailers.insert("x-sum", "7".parse().unwrap());
+            for (name, value) in reply.trailers {
+                trailers.insert(*name, value.parse().unwrap());
+            }
             out.send_trailers(trailers)?;
         }
     }

@@ -104,7 +104,11 @@ fn records() -> Vec<LoadRecord> {
             value: serde_json::json!([1]),
         },
     ];
-    for body in [Body::Sized(vec![1]), Body::Chunked(vec![2])] {
+    for body in [
+        Body::Sized(vec![1]),
+        Body::Chunked(vec![2]),
+        Body::Call(vec![3]),
+    ] {
         let mut exchange = cases::get("/other");
         exchange.request = RequestSpec {
             body,
