@@ -110,9 +110,10 @@ pub fn stop(stop: &StopRule) -> String {
 
 /// The status that makes an answer valid: "status 2xx", and gRPC's in a call.
 pub fn valid_status(exchange: &Exchange) -> String {
-    let of_call = match exchange.request.body.is_call() {
-        true => " and grpc-status 0",
-        false => "",
+    let of_call = if exchange.request.body.is_call() {
+        " and grpc-status 0"
+    } else {
+        ""
     };
     format!("status {}{of_call}", exchange.expect.status)
 }
