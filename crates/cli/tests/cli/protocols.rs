@@ -150,7 +150,10 @@ fn h2_without_tls_is_a_mistake_of_the_manifest() {
 fn assert_measured(point: &str, protocol: StackProtocol, title: &str) {
     let root = root_with(&[Fake::good("fake-one").with(ALL), Fake::good("fake-plain")]);
     let options = format!("{MANY_ROUNDS} --workload plaintext:{point}");
-    root.run(&options).exits(0).says(&["fake-one", title]);
+    root.run(&options)
+        .exits(0)
+        .tells(&[&format!("heat 1 · plaintext:{point}: ")])
+        .says(&[&format!("plaintext:{point}: fake-one answers")]);
     let session = root.session();
     session.assert_measured("fake-one");
     session.assert_shown(&root, &[title]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{StackProtocol, load::RequestSpec};
+use deadheat_model::{StackProtocol, load::RequestSpec, workload::Oracle};
 
 use super::{
     Fault, PATIENCE, Verifier,
@@ -13,8 +13,10 @@ use super::{
     wire::{NoReply, Wire},
 };
 
-/// Streams of a connection at once.
+/// Streams of a connection at once, …
 const STREAMS: usize = 16;
+/// … and of large answers: servers bound what they hold for a connection (node:http2 by default 10 MB).
+const STREAMS_OF_LARGE: usize = 4;
 /// How long a server may take to refuse HTTP/1.1 on a port for HTTP/2. It only ends a broken check.
 const REFUSAL: Duration = Duration::from_secs(10);
 
@@ -44,11 +46,15 @@ impl Verifier<'_> {
     }
 
     fn verify_streams(&mut self, route: &Route) -> Result<(), Fault> {
-        let questions = self.questions(STREAMS)?;
+        let streams = match self.workload.oracle {
+            Oracle::Repeated { .. } => STREAMS_OF_LARGE,
+            _ => STREAMS,
+        };
+        let questions = self.questions(streams)?;
         let requests: Vec<&RequestSpec> = questions.iter().map(|one| &one.request).collect();
         let asked = |question: &Question| {
             let name = question.name();
-            format!("{name}, {STREAMS} times on a connection{}", route.over())
+            format!("{name}, {streams} times on a connection{}", route.over())
         };
         let answers =
             Http2::open(route, PATIENCE).and_then(|mut http2| http2.ask_together(&requests));
