@@ -155,7 +155,8 @@ fn check_http(checks: &mut Checks<'_, '_>, path: &[&str], http: Http) {
 
 /// `path` leads to the section: a stack's or a variant's.
 fn check_protocols(checks: &mut Checks<'_, '_>, path: &[&str], protocols: Protocols) {
-    if protocols.h2 && !protocols.tls {
+    // A misspelt key may have been taken for another one.
+    if checks.whole && protocols.h2 && !protocols.tls {
         let path = [path, &["h2"]].concat();
         let title = "HTTP/2 over TLS without HTTP/1.1 over TLS";
         let label = "add `tls = true`: a client that offers HTTP/1.1 alone is answered in it, on the same port";

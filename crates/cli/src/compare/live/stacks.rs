@@ -118,7 +118,7 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
     if !has_load {
         return Err(Failure::usage(format!(
             "{} and {} answer none of the workloads {named} both, over the protocol that was asked for; `deadheat \
-             stacks list --json` shows what they answer and speak, --workload chooses",
+             stacks list --json` shows their workloads and protocols, --workload chooses",
             sides.a.selected.target, sides.b.selected.target,
         )));
     }
