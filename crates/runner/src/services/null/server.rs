@@ -19,7 +19,7 @@ use tokio_rustls::rustls::ServerConfig;
 
 use super::{
     answers::Answers,
-    intake::{Intake, Then},
+    intake::{Intake, READ_BYTES, Then},
     streams::{self, Listeners},
 };
 use crate::{
@@ -31,7 +31,6 @@ const LISTENER: Token = Token(usize::MAX);
 /// Connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`).
 const BACKLOG: i32 = 16_384;
 const EVENTS: usize = 1024;
-pub(super) const READ_BYTES: usize = 64 * 1024;
 
 /// Where the server listens.
 pub(super) struct Addresses {

@@ -18,8 +18,7 @@ use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
 use super::{
     answers::Answers,
-    intake::{Intake, Then},
-    server::READ_BYTES,
+    intake::{Intake, READ_BYTES, Then},
 };
 
 /// After an attempt to accept that failed for want of descriptors.
