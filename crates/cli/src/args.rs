@@ -108,10 +108,10 @@ pub(crate) struct SelectionArgs {
     pub(crate) stack: Vec<String>,
     /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable
     ///
-    /// By default plaintext and users; for `setup` also proxy.
+    /// By default plaintext and users; for `setup` also proxy. Over HTTP/2 or TLS, name the load point: `json:h2c-10x10`.
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
-    /// Every variant of every stack, every load point of every workload
+    /// Every variant of every stack, every load point of every workload (HTTP/2 and TLS: only if named)
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -181,6 +181,16 @@ impl Plan {
         self.loads.iter().filter(|load| load.leads())
     }
 
+    /// The workload of a load, with its load point if others have the same workload, or if it speaks another protocol than
+    /// HTTP/1.1 without TLS.
+    pub fn short_name(&self, load: &PlannedLoad) -> String {
+        let of_workload = self.leading().filter(|one| one.workload == load.workload);
+        match of_workload.count() {
+            0 | 1 if load.point.protocol.is_usual() => load.workload.clone(),
+            _ => load.name(),
+        }
+    }
+
     /// The loads that are measured in the heats of `closed`, each with its place in the plan.
     pub fn equal_work<'p>(
         &'p self,

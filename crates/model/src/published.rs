@@ -178,6 +178,8 @@ impl PublishedTable {
             id,
             connections,
             rounds: load.rounds,
+            protocol: Default::default(),
+            streams: 1,
             sending: Sending {
                 http: load.http,
                 reuse: load.reuse,

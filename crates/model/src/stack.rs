@@ -5,6 +5,8 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, str::FromStr};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::{stack_protocol::Protocols, workload::LoadPoint};
+
 /// A stack under one of its settings, written `stack` or `stack:variant`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetId {
@@ -122,6 +124,9 @@ pub struct StackManifest {
     /// What it does of HTTP beyond or below the contract.
     #[serde(default)]
     pub http: Http,
+    /// What it speaks beside HTTP/1.1 without TLS.
+    #[serde(default)]
+    pub protocols: Protocols,
     /// How it reaches PostgreSQL; left out by a stack that does not.
     #[serde(default)]
     pub database: Option<Database>,
@@ -458,6 +463,9 @@ pub struct Variant {
     /// Another way with HTTP, in place of the stack's.
     #[serde(default)]
     pub http: Option<Http>,
+    /// Other protocols, in place of the stack's.
+    #[serde(default)]
+    pub protocols: Option<Protocols>,
     /// Other database access.
     #[serde(default)]
     pub database: Option<Database>,
@@ -527,6 +535,13 @@ impl StackManifest {
             .unwrap_or(self.http)
     }
 
+    /// What `target` speaks beside HTTP/1.1 without TLS.
+    pub fn protocols(&self, target: &TargetId) -> Protocols {
+        self.variant_of(target)
+            .and_then(|variant| variant.protocols)
+            .unwrap_or(self.protocols)
+    }
+
     /// The limits of `target`: the stack's, then the variant's, then what it lacks of HTTP and with the
     /// database.
     pub fn limits(&self, target: &TargetId) -> Vec<String> {
@@ -543,5 +558,10 @@ impl StackManifest {
         self.workloads
             .as_ref()
             .is_none_or(|list| list.iter().any(|id| id == workload))
+    }
+
+    /// Whether `target` answers `workload` at `point`.
+    pub fn answers_at(&self, target: &TargetId, workload: &str, point: &LoadPoint) -> bool {
+        self.answers(workload) && self.protocols(target).include(point.protocol)
     }
 }

@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::load::{Body, HttpVersion, Protocol, Reuse};
+use crate::{
+    load::{Body, HttpVersion, Protocol, Reuse},
+    stack_protocol::StackProtocol,
+    words::{count, counted},
+};
 
 /// A workload's manifest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,12 +88,27 @@ pub struct LoadPoint {
     /// For `{rounds}` in the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// What is spoken with the stack. Stacks that do not declare it are not asked.
+    #[serde(default, skip_serializing_if = "StackProtocol::is_usual")]
+    pub protocol: StackProtocol,
+    /// Requests on a connection at once, with HTTP/2.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub streams: u32,
     /// How its requests are sent.
     #[serde(default, skip_serializing_if = "Sending::is_usual")]
     pub sending: Sending,
     /// An open loop; no manifest has one, the plan adds them to the closed loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenLoad>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+/// Serde hands over a reference.
+fn is_one(streams: &u32) -> bool {
+    *streams == 1
 }
 
 /// Equal work: an open loop at a rate that is the same for all.
@@ -178,12 +197,40 @@ impl LoadPoint {
         open.is_some_and(|open| open.capacity_of == closed.id)
     }
 
-    /// How requests travel.
-    pub fn protocol(&self) -> Protocol {
+    /// How the load generator sends its requests.
+    pub fn load_protocol(&self) -> Protocol {
+        if self.protocol.is_http2() {
+            return Protocol::Http2 {
+                streams: self.streams,
+            };
+        }
         Protocol::Http1 {
             version: self.sending.http,
             reuse: self.sending.reuse,
             pipeline: 1,
+        }
+    }
+
+    /// Requests in flight, at most.
+    pub fn in_flight(&self) -> u32 {
+        self.connections.saturating_mul(self.streams)
+    }
+
+    /// Its connections, and what they speak if that is not HTTP/1.1: "10 connections × 10 streams (100 requests in flight),
+    /// HTTP/2 over TLS".
+    pub fn connections_in_words(&self) -> String {
+        let connections = counted(self.connections, "connection");
+        let streams = match self.streams {
+            1 => String::new(),
+            streams => format!(
+                " × {} ({} requests in flight)",
+                counted(streams, "stream"),
+                count(self.in_flight().into())
+            ),
+        };
+        match self.protocol {
+            StackProtocol::Http1 => format!("{connections}{streams}"),
+            protocol => format!("{connections}{streams}, {protocol}"),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! and tells of it in events. Knows no report and no statistics.
 
 pub mod agent;
+pub mod certificate;
 pub mod collector;
 pub mod doctor;
 pub mod eject;

@@ -268,6 +268,8 @@ impl Recorded {
                 id: format!("c{CONNECTIONS}"),
                 connections: CONNECTIONS,
                 rounds: None,
+                protocol: Default::default(),
+                streams: 1,
                 sending: Default::default(),
                 open: None,
             },

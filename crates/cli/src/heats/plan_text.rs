@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    TargetId,
+    StackProtocol, TargetId,
     figure::list,
     heat::Rounds,
     heats::{Plan, PlannedLoad},
@@ -88,10 +88,19 @@ fn load(load: &PlannedLoad) -> String {
         .point
         .rounds
         .map(|rounds| format!(", {}", counted(rounds as usize, "round")));
+    let point = &load.point;
+    let streams = match point.streams {
+        1 => String::new(),
+        streams => format!(" × {}", counted(streams, "stream")),
+    };
+    let protocol = match point.protocol {
+        StackProtocol::Http1 => String::new(),
+        protocol => format!(", {protocol}"),
+    };
     glued(&format!(
-        "{} ({} connections{})",
+        "{} ({} connections{streams}{}{protocol})",
         load.workload,
-        load.point.connections,
+        point.connections,
         rounds.unwrap_or_default()
     ))
 }

@@ -98,7 +98,10 @@ impl Progress {
     }
 
     fn heat_started(&mut self, number: u32, next: &NextHeat) {
-        let Some(load) = self.plan().and_then(|plan| plan.loads.get(next.load)) else {
+        let Some((plan, load)) = self
+            .plan()
+            .and_then(|plan| Some((plan, plan.loads.get(next.load)?)))
+        else {
             return;
         };
         let control = match next.control {
@@ -109,7 +112,7 @@ impl Progress {
             },
             None => String::new(),
         };
-        let heat = format!("heat {} · {}", number + 1, load.workload);
+        let heat = format!("heat {} · {}", number + 1, plan.short_name(load));
         let stacks = counted(next.members.len(), "stack");
         self.rounds = Some(load.heat.rounds);
         self.heat = heat;

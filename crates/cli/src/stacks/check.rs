@@ -34,6 +34,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let options = SessionOptions {
         results: folder.path().to_owned(),
         pinning: PinningMode::Off,
+        every_protocol: true,
         postgres: select::postgres(&args.postgres.postgres)?,
         start_timeout: args.start_timeout,
         ..SessionOptions::new(

@@ -86,6 +86,7 @@ fn left_to_do(name: &Name<'_>, workloads: &[WorkloadManifest]) -> Vec<String> {
     let last = [
         "`[database]`, which comes with `users`, and `limits` in stack.toml: correct them"
             .to_owned(),
+        "`[protocols]` in stack.toml, if it speaks HTTP/2 or TLS in production: docs/adding-a-stack.md".to_owned(),
         "the last line of README.md, and this list in it".to_owned(),
     ];
     [first].into_iter().chain(routes).chain(last).collect()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deadheat_model::{
-    TargetId,
+    StackProtocol, TargetId,
     session::FoundVersion,
     stack::{Database, Http, StackManifest},
 };
@@ -87,6 +87,7 @@ impl Row {
                 "chunked_bodies": chunked_bodies,
                 "keep_alive": keep_alive,
             },
+            "protocols": manifest.protocols(target).iter().map(StackProtocol::key).collect::<Vec<_>>(),
             "limits": manifest.limits(target),
             "command": manifest.command(target),
             "env": manifest.env(target, None),

@@ -1,5 +1,6 @@
 """A stack for the tests of Deadheat: answers GET /plaintext and POST /json over HTTP/1.1 with keep-alive and
-pipelining, with one fault on request.
+pipelining, with one fault on request. Where it is given the ports, it also speaks HTTP/1.1 and HTTP/2 over TLS, and HTTP/2
+without TLS; over HTTP/2 it takes every request for GET /plaintext that is not for the probes' unknown path.
 
 FAULT   what goes wrong; every fault is handled below under its name
 DEADHEAT_TEST_EVENTS  a file that takes a line for what happens: "<event> <pid>"
@@ -11,7 +12,10 @@ import os
 import select
 import signal
 import socket
+import ssl
+import struct
 import sys
+import threading
 import time
 
 RIGHT = b"Hello, World!"
@@ -255,6 +259,119 @@ class Connection:
         return keeps
 
 
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, SETTINGS, PING, GOAWAY = 0, 1, 4, 6, 7
+END_STREAM, ACK = 1, 1
+# "/deadheat-no-such-path" in the Huffman code of HPACK, as it comes first on a connection.
+UNKNOWN_PATH = bytes.fromhex("62428e49ca34ad51d645a49d6ac699ff")
+
+
+class Http2:
+    """A connection of HTTP/2 whose answers are known beforehand, so that no header has to be decoded."""
+
+    def __init__(self, own_socket):
+        self.socket = own_socket
+        self.unknown = set()
+
+    def converse(self):
+        if self.take(len(PREFACE)) != PREFACE:
+            if fault == "h2c-hangs-on-http1":
+                time.sleep(600)
+            return
+        self.send(SETTINGS, 0, 0, b"")
+        while head := self.take(9):
+            length, kind, flags, stream = struct.unpack(">I", b"\0" + head[:3])[0], head[3], head[4], head[5:]
+            payload = self.take(length)
+            stream = struct.unpack(">I", stream)[0]
+            if kind == GOAWAY:
+                return
+            if kind in (SETTINGS, PING) and not flags & ACK:
+                self.send(kind, ACK, 0, payload if kind == PING else b"")
+            if kind == HEADERS and UNKNOWN_PATH in payload:
+                self.unknown.add(stream)
+            if kind in (HEADERS, DATA) and flags & END_STREAM:
+                self.answer(stream)
+
+    def answer(self, stream):
+        if fault == "few-streams" and stream > 6:
+            # RST_STREAM with REFUSED_STREAM, though it has allowed as many as there can be.
+            return self.send(3, 0, stream, struct.pack(">I", 7))
+        is_unknown = stream in self.unknown and fault != "finds-everything-over-h2"
+        body = b"" if is_unknown else WRONG if fault == "wrong-over-h2" else RIGHT
+        date = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime()).encode()
+        # RFC 7541, appendix A: 404 is 13, 200 is 8; content-length is 28, content-type 31, date 33.
+        fields = [(28, b"%d" % len(body)), (31, b"text/plain"), (33, date)]
+        head = b"\x8d" if is_unknown else b"\x88"
+        for name, value in fields:
+            head += bytes([0x0F, name - 15, len(value)]) + value
+        self.send(HEADERS, 4 | (0 if body else END_STREAM), stream, head)
+        if body:
+            self.send(DATA, END_STREAM, stream, body)
+
+    def send(self, kind, flags, stream, payload):
+        head = struct.pack(">I", len(payload))[1:] + bytes([kind, flags])
+        self.socket.sendall(head + struct.pack(">I", stream) + payload)
+
+    def take(self, length):
+        """So many bytes; none at the end of the connection."""
+        came = b""
+        while len(came) < length:
+            more = self.socket.recv(length - len(came))
+            if not more:
+                return b""
+            came += more
+        return came
+
+
+def converse_over_h2c(own_socket, server):
+    if fault == "h2c-is-http1":
+        converse_over_http1(own_socket, server)
+    else:
+        Http2(own_socket).converse()
+
+
+def converse_over_tls(own_socket, server):
+    chosen = own_socket.selected_alpn_protocol()
+    if chosen == "h2" or fault == "knows-h2-alone":
+        Http2(own_socket).converse()
+    else:
+        converse_over_http1(own_socket, server)
+
+
+def converse_over_http1(own_socket, server):
+    connection = Connection(own_socket)
+    while connection.converse(server):
+        pass
+
+
+def tls_context():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.environ["TLS_CERT"], os.environ["TLS_KEY"])
+    context.set_alpn_protocols(["http/1.1"] if fault == "no-h2-by-alpn" else ["h2", "http/1.1"])
+    return context
+
+
+def listen_beside(variable, server, converse, wrap):
+    """Serves at the port that the variable names, with a thread for each connection."""
+    listener = socket.create_server((os.environ["HOST"], int(os.environ[variable])), backlog=1024)
+    event(variable)
+
+    def serve(connection):
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with wrap(connection) as wrapped:
+                converse(wrapped, server)
+        except OSError:
+            connection.close()
+
+    def accept():
+        while True:
+            connection, _ = listener.accept()
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
 def have_a_grandchild(on_sigterm):
     """A process with another parent, group and session than this one."""
     if os.fork() == 0:
@@ -311,7 +428,14 @@ def main():
     except OSError as error:
         say(f"listening on {address[0]}:{address[1]}: {error.strerror}")
         sys.exit(1)
-    Server(listener).run()
+    server = Server(listener)
+    if "H2C_PORT" in os.environ:
+        listen_beside("H2C_PORT", server, converse_over_h2c, lambda connection: connection)
+    if "TLS_PORT" in os.environ:
+        context = tls_context()
+        wrap = lambda connection: context.wrap_socket(connection, server_side=True)
+        listen_beside("TLS_PORT", server, converse_over_tls, wrap)
+    server.run()
 
 
 main()

@@ -42,6 +42,7 @@ mod load_wrong;
 mod manifests;
 mod new_stack;
 mod preparing;
+mod protocols;
 mod published;
 mod readme;
 mod reporting;

@@ -36,6 +36,10 @@ pub(crate) struct Row {
     point: Text,
     /// Connections of the closed loop; of an open one the most that it holds.
     connections: Option<u32>,
+    /// What is spoken: `http1`, `tls` (HTTP/1.1 over TLS), `h2` (HTTP/2 over TLS) or `h2c` (HTTP/2 without TLS).
+    protocol: &'static str,
+    /// Requests on a connection at once.
+    streams: Option<u32>,
     /// Whether connections wait for their answers (`closed`), or requests follow a schedule (`open`).
     r#loop: Option<Loop>,
     /// The offered rate of an open loop in requests/s; empty for a closed one.
@@ -395,6 +399,8 @@ impl Row {
             workload: clean(&load.workload).into(),
             point: clean(&load.point.id).into(),
             connections: Some(load.point.connections),
+            protocol: load.point.protocol.key(),
+            streams: Some(load.point.streams),
             r#loop: Some(if load.point.open.is_some() {
                 Loop::Open
             } else {

@@ -106,11 +106,17 @@ pub const fn measure_head(measure: Measure) -> &'static str {
 /// What the times of a load are, in a sentence.
 pub fn times(load: &LoadView) -> String {
     match load.measure {
-        Measure::Throughput => format!(
-            "Service times are the queueing of {} that always wait: they rank nobody. Their mean is connections ÷ \
-             throughput (Little's law); percentiles count answers, not waiting.",
-            counted(load.point.connections as usize, "connection")
-        ),
+        Measure::Throughput => {
+            let (number, what) = match load.point.streams {
+                1 => (load.point.connections, "connection"),
+                _ => (load.point.in_flight(), "stream"),
+            };
+            format!(
+                "Service times are the queueing of {} that always wait: they rank nobody. Their mean is {what}s ÷ \
+                 throughput (Little's law); percentiles count answers, not waiting.",
+                counted(number as usize, what)
+            )
+        }
         Measure::ResponseTime => {
             "Response times count from the intended start of each request, whatever the requests before it do. Each stack \
              is loaded in turns of a second, of which the first 0.3 s do not count and which begin with nothing in flight."

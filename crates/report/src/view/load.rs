@@ -21,7 +21,7 @@ pub fn load(point: &LoadPoint) -> String {
         .map(|rounds| format!(", {}", counted(rounds as usize, "round")))
         .unwrap_or_default();
     let how = sending(point.sending);
-    let connections = counted(point.connections as usize, "connection");
+    let connections = point.connections_in_words();
     let open = point.open.as_ref().map(|open| match open.rate {
         OfferedRate::Common => ", the same rate for all".to_owned(),
         OfferedRate::PerSecond(rate) => format!(", {} requests/s for all", count(rate.into())),

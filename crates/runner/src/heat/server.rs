@@ -1,7 +1,6 @@
 //! A stack's server, or the null server, as a member of a heat.
 
 use std::{
-    net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::{Duration, Instant},
 };
@@ -24,7 +23,7 @@ use crate::{
         request::{Checks, MemberRequest, load_spec},
         server::{Server, StartError},
     },
-    verify::{Declared, Depth, Fault, Fixtures, Verifier},
+    verify::{Declared, Depth, Fault, Fixtures, Ports, Verifier},
 };
 
 /// A load that began later than this part of its slice has another span than the CPU time read for it.
@@ -39,7 +38,7 @@ pub(crate) trait Subject: Send {
     fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault>;
 
     /// Its load.
-    fn load(&self, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec;
+    fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec;
 
     /// What the services behind it have seen so far. By default there are none.
     fn services(&self, _: &Server) -> Result<Services, Fault> {
@@ -235,8 +234,8 @@ impl Member for ServerMember<'_> {
         let stop = Arc::clone(&self.stop);
         let running = there(&mut self.running)?;
         running.load = None;
-        let address = running.server.address;
-        let spec = self.subject.load(address, running.exchanges.clone());
+        let ports = &running.server.ports;
+        let spec = self.subject.load(ports, running.exchanges.clone());
         let load = Load::open(at_rate(spec, per_second), self.generator, stop);
         let failed = |error: String| running.server.failure(Phase::Load, error);
         running.load = Some(load.map_err(failed)?);
@@ -393,14 +392,19 @@ struct StackSubject<'a> {
 
 impl Subject for StackSubject<'_> {
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
-        let mut probe = |address| self.request.checks.probe(address);
+        let mut probe = |ports: &Ports, protocol| {
+            let route = self.request.launch.route(ports, protocol);
+            self.request.checks.probe(route)
+        };
         Server::start(&self.request.launch, &lock(self.fixtures), stop, &mut probe)
     }
 
     /// By its workload's oracle, or against the answer that was told.
     fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault> {
         if let Checks::Canned(canned) = &self.request.checks {
-            canned.ask(server.address, readiness::ATTEMPT)?;
+            let protocol = self.request.point.protocol;
+            let route = self.request.launch.route(&server.ports, protocol);
+            canned.ask(route, readiness::ATTEMPT)?;
             return Ok((1, vec![canned.exchange.clone()]));
         }
         let mut fixtures = lock(self.fixtures);
@@ -409,10 +413,10 @@ impl Subject for StackSubject<'_> {
         Ok((checks, verifier.exchanges()?))
     }
 
-    fn load(&self, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec {
+    fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec {
         LoadSpec {
             wait: self.wait,
-            ..load_spec(&self.request, address, exchanges)
+            ..load_spec(&self.request, ports, exchanges)
         }
     }
 
@@ -450,13 +454,14 @@ fn verifier<'v>(
     fixtures: &'v mut Fixtures,
 ) -> Verifier<'v> {
     Verifier::new(
-        server.address,
+        server.ports,
         Declared::by(&request.target.stack.manifest, &request.target.target),
         request.workload,
         request.point,
         fixtures,
         request.seed,
     )
+    .over(request.point.protocol, request.launch.certificate.clone())
     .seated(request.launch.seat)
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A name without a colon means its default: a stack's first variant, a workload's first load point. After a colon
 //! stands which one (`go-nethttp:2cpu`, `hash:rounds-500`), and `:*` means all of them. Both parts may be globs.
-//! A glob with a wildcard does not reach a stack that is no longer maintained: its whole name does.
+//! A glob with a wildcard does not reach a stack that is no longer maintained: its whole name does. A workload's name alone
+//! does not reach load points over TLS or HTTP/2: `json:*` and `json:h2c-*` do.
 
 use deadheat_model::{LoadPoint, TargetId, WorkloadManifest, stack::StackRole};
 use globset::{Glob, GlobMatcher};
@@ -23,9 +24,9 @@ const DEFAULT_WORKLOADS: [&str; 3] = ["plaintext", "users", "proxy"];
 pub enum Reach {
     /// A name means its default, and no names mean the usual workloads.
     Defaults,
-    /// A name means all of its variants or load points, and no names mean all workloads.
+    /// A name means all of its variants, or all load points over HTTP/1 without TLS, and no names mean all workloads.
     All,
-    /// The same, and wildcards reach stacks that are no longer maintained.
+    /// A name means everything, and wildcards reach stacks that are no longer maintained.
     Everything,
 }
 
@@ -68,7 +69,7 @@ pub fn select(
 ) -> Result<Selection, SelectError> {
     let stacks = stack_choices(catalogue, reach);
     let all = reach != Reach::Defaults;
-    let workloads = workload_choices(catalogue);
+    let workloads = workload_choices(catalogue, reach);
     let default_names: Vec<String> = default_workloads(catalogue, all);
     let workload_names = if workload_names.is_empty() {
         &default_names
@@ -137,6 +138,8 @@ pub fn select_targets(
 struct Choice {
     name: String,
     parts: Vec<String>,
+    /// Which of these the name alone does not reach, also where it means all of them.
+    hidden: Vec<bool>,
     /// Whether no wildcard reaches it.
     by_name: bool,
 }
@@ -152,12 +155,13 @@ fn stack_choices(catalogue: &Catalogue, reach: Reach) -> Vec<Choice> {
                 .into_iter()
                 .map(|target| target.variant.unwrap_or_default())
                 .collect(),
+            hidden: Vec::new(),
             by_name: reach != Reach::Everything && stack.manifest.role == StackRole::Historic,
         })
         .collect()
 }
 
-fn workload_choices(catalogue: &Catalogue) -> Vec<Choice> {
+fn workload_choices(catalogue: &Catalogue, reach: Reach) -> Vec<Choice> {
     let workloads = catalogue.workloads.iter();
     workloads
         .map(|workload| Choice {
@@ -166,6 +170,11 @@ fn workload_choices(catalogue: &Catalogue) -> Vec<Choice> {
                 .point
                 .iter()
                 .map(|point| point.id.clone())
+                .collect(),
+            hidden: workload
+                .point
+                .iter()
+                .map(|point| reach != Reach::Everything && !point.protocol.is_usual())
                 .collect(),
             by_name: false,
         })
@@ -230,7 +239,8 @@ fn matching_parts(choice: &Choice, glob: &str, matcher: &GlobMatcher, all: bool)
     parts
         .filter(|(index, part)| {
             if whole_name {
-                matcher.is_match(&choice.name) && (all || *index == 0)
+                let is_hidden = choice.hidden.get(*index).copied().unwrap_or(false);
+                matcher.is_match(&choice.name) && (*index == 0 || all && !is_hidden)
             } else {
                 matcher.is_match(format!("{}:{part}", choice.name))
             }

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use deadheat_model::stack::{Http, StackManifest, Toolchain, Variant};
+use deadheat_model::{
+    Protocols,
+    stack::{Http, StackManifest, Toolchain, Variant},
+};
 
 use super::{
     checks::Checks,
@@ -14,9 +17,13 @@ use crate::prepare::{
 };
 
 /// Environment that the stack contract sets; a manifest that sets it too would be overruled without a word.
-const CONTRACT: [&str; 7] = [
+const CONTRACT: [&str; 11] = [
     "HOST",
     "PORT",
+    "TLS_PORT",
+    "TLS_CERT",
+    "TLS_KEY",
+    "H2C_PORT",
     "CPUS",
     "POOL_SIZE",
     "DATABASE_URL",
@@ -33,6 +40,7 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workl
     check_database(checks, manifest);
     check_workloads(checks, manifest, workloads);
     check_http(checks, &["http"], manifest.http);
+    check_protocols(checks, &["protocols"], manifest.protocols);
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
         check_toolchain(checks, &["toolchain", &index.to_string()], toolchain);
     }
@@ -145,6 +153,17 @@ fn check_http(checks: &mut Checks<'_, '_>, path: &[&str], http: Http) {
     }
 }
 
+/// `path` leads to the section: a stack's or a variant's.
+fn check_protocols(checks: &mut Checks<'_, '_>, path: &[&str], protocols: Protocols) {
+    // A misspelt key may have been taken for another one.
+    if checks.whole && protocols.h2 && !protocols.tls {
+        let path = [path, &["h2"]].concat();
+        let title = "HTTP/2 over TLS without HTTP/1.1 over TLS";
+        let label = "add `tls = true`: a client that offers HTTP/1.1 alone is answered in it, on the same port";
+        checks.refuse(&path, title, label);
+    }
+}
+
 fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
     for (index, locked) in manifest.locked.iter().enumerate() {
         let path = ["locked", &index.to_string(), "file"];
@@ -226,6 +245,9 @@ fn check_variant(checks: &mut Checks<'_, '_>, index: &str, variant: &Variant) {
     }
     if let Some(http) = variant.http {
         check_http(checks, &at("http"), http);
+    }
+    if let Some(protocols) = variant.protocols {
+        check_protocols(checks, &at("protocols"), protocols);
     }
     if let Some(database) = &variant.database {
         checks.text(&["variant", index, "database", "driver"], &database.driver);

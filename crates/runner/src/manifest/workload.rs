@@ -1,6 +1,9 @@
 //! What must hold in a `workloads/<id>.toml` beside its types.
 
-use deadheat_model::workload::{Oracle, WorkloadManifest};
+use deadheat_model::{
+    LoadPoint,
+    workload::{Oracle, WorkloadManifest},
+};
 
 use super::{
     checks::Checks,
@@ -67,6 +70,7 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         if point.connections == 0 {
             checks.refuse(&at("connections"), "no connections", "at least 1");
         }
+        check_protocol(checks, &index, point);
         match point.rounds {
             Some(0) => checks.refuse(&at("rounds"), "no rounds", "at least 1"),
             Some(_) if !wants_rounds => {
@@ -80,6 +84,25 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
             }
             _ => {}
         }
+    }
+}
+
+fn check_protocol(checks: &mut Checks<'_, '_>, index: &str, point: &LoadPoint) {
+    let at = |key| ["point", index, key];
+    if point.streams == 0 {
+        checks.refuse(&at("streams"), "no streams", "at least 1");
+    }
+    if point.streams > 1 && !point.protocol.is_http2() {
+        let title = format!("{} has no streams", point.protocol);
+        checks.refuse(
+            &at("streams"),
+            title,
+            "add `protocol = \"h2c\"` or `\"h2\"`",
+        );
+    }
+    if !point.protocol.is_usual() && !point.sending.is_usual() {
+        let title = "`sending` is for HTTP/1 without TLS";
+        checks.refuse(&at("sending"), title, "remove this or `protocol`");
     }
 }
 

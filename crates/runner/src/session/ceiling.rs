@@ -6,7 +6,7 @@ use std::{
 };
 
 use deadheat_model::{
-    LoadPoint, TargetId, WorkloadManifest,
+    LoadPoint, Protocols, TargetId, WorkloadManifest,
     stack::{Build, Class, Http, Run, Runtime, StackManifest, StackRole},
 };
 
@@ -86,6 +86,11 @@ impl Ceiling {
             limits: Vec::new(),
             workloads: None,
             http: Http::default(),
+            protocols: Protocols {
+                tls: true,
+                h2: true,
+                h2c: true,
+            },
             database: None,
             toolchain: Vec::new(),
             locked: Vec::new(),

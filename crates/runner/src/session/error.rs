@@ -15,6 +15,11 @@ pub enum SessionError {
         /// What happened.
         source: io::Error,
     },
+    /// The certificate for TLS could not be made.
+    #[error(
+        "making a certificate for servers that are asked over TLS: {0}; free some space in the folder for temporary files"
+    )]
+    Certificate(io::Error),
     /// A record could not be kept, so going on would lose heats.
     #[error(transparent)]
     Journal(#[from] JournalError),

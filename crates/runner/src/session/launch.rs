@@ -2,20 +2,25 @@
 
 use std::{
     collections::BTreeMap,
-    net::{IpAddr, SocketAddr},
+    net::IpAddr,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
     time::Duration,
 };
 
-use deadheat_model::{plan::Pinning, stack::Pool};
+use deadheat_model::{Protocols, StackProtocol, plan::Pinning, stack::Pool};
 
 use super::{
     SelectedTarget,
     cpus::server_cpus,
-    server::{Program, Server, StartError},
+    server::{Probe, Program, Server, StartError},
 };
-use crate::{prepare::search_path, process::Supervision, verify::Fixtures};
+use crate::{
+    certificate::Certificate,
+    prepare::search_path,
+    process::Supervision,
+    verify::{Fixtures, Ports, Route},
+};
 
 /// The variable that limits how many processes a stack starts, of its CPUs.
 const MAX_PROCESSES: &str = "MAX_PROCESSES";
@@ -32,6 +37,10 @@ pub struct Launch<'a> {
     pub cpus: usize,
     /// The address of this machine that it listens on.
     pub host: IpAddr,
+    /// What it is asked to speak beside HTTP/1.1 without TLS: the same in all of a session.
+    pub protocols: Protocols,
+    /// The session's certificate, if a server of it is asked over TLS.
+    pub certificate: Option<Certificate>,
     /// The workload that it is asked for, which may need an environment of its own.
     pub workload: &'a str,
     /// Its number among the servers that are alive together, each of which has a role of its own in the database.
@@ -40,6 +49,17 @@ pub struct Launch<'a> {
     pub log: PathBuf,
     /// How long it may take to its first correct answer.
     pub timeout: Duration,
+}
+
+impl Launch<'_> {
+    /// How the server is reached over `protocol`, if it was given these ports.
+    pub(crate) fn route(&self, ports: &Ports, protocol: StackProtocol) -> Route {
+        Route {
+            address: ports.at(protocol),
+            protocol,
+            certificate: self.certificate.clone(),
+        }
+    }
 }
 
 impl Server {
@@ -51,7 +71,7 @@ impl Server {
         launch: &Launch<'_>,
         fixtures: &Fixtures,
         interrupt: &AtomicBool,
-        probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
+        probe: &mut Probe<'_>,
     ) -> Result<Self, StartError> {
         Self::start_program(&program(launch, fixtures), interrupt, probe)
     }
@@ -64,6 +84,8 @@ fn program<'a>(launch: &Launch<'a>, fixtures: &Fixtures) -> Program<'a> {
         command: target.stack.manifest.command(&target.target).to_vec(),
         host: launch.host,
         dir: target.stack.dir.clone(),
+        protocols: launch.protocols,
+        certificate: launch.certificate.clone(),
         env: environment(launch, fixtures),
         supervision: launch.supervision,
         pinned: launch.pinned.clone(),
@@ -72,7 +94,7 @@ fn program<'a>(launch: &Launch<'a>, fixtures: &Fixtures) -> Program<'a> {
     }
 }
 
-/// The environment of the contract (docs/adding-a-stack.md) but host and port, then the stack's own.
+/// The environment of the contract (docs/adding-a-stack.md) but host and ports, then the stack's own.
 fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)> {
     let manifest = &launch.target.stack.manifest;
     let path = |path: &Path| path.display().to_string();

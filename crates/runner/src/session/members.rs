@@ -19,6 +19,7 @@ use super::{
     participant::{OVERHEAD, USUAL_READY},
 };
 use crate::{
+    certificate::Certificate,
     heat::{
         Entry, Generator, Identity, KeptAt, KeptServers, ServerMember, rule, rule_for_null_server,
         rule_of, rule_when_kept,
@@ -89,6 +90,8 @@ pub(super) struct HeatSetting<'a> {
     pub(super) seed: u64,
     pub(super) generator: Generator<'a>,
     pub(super) interrupt: &'a Arc<AtomicBool>,
+    /// The session's certificate, if a server of it is asked over TLS.
+    pub(super) certificate: Option<&'a Certificate>,
     /// The servers of the heat before that go on.
     pub(super) kept: &'a KeptServers,
 }
@@ -151,6 +154,12 @@ impl<'a> HeatSetting<'a> {
                 pinned,
                 cpus,
                 host: self.session.address(),
+                protocols: match role {
+                    // It is started for this load alone.
+                    Role::Ceiling => [self.point.protocol].into_iter().collect(),
+                    Role::Member | Role::Twin { .. } => self.session.protocols(target),
+                },
+                certificate: self.certificate.cloned(),
                 workload: &self.workload.id,
                 seat: seat.number,
                 log: seat.log,

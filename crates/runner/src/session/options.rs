@@ -8,7 +8,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Cell, LoadPoint, RepeatedTable, TargetId, Wait, WorkloadManifest, choice::Purpose,
+    Cell, LoadPoint, Protocols, RepeatedTable, TargetId, Wait, WorkloadManifest, choice::Purpose,
     comparison::Comparison, hosts::Hosts, machine::Finding, plan::Pinning, workload::Oracle,
 };
 
@@ -62,6 +62,8 @@ pub struct SessionOptions {
     pub workloads: Vec<SelectedWorkload>,
     /// The cells to measure, of all that targets and workloads make; `None`: all.
     pub cells: Option<BTreeSet<Cell>>,
+    /// Whether stacks are asked over each protocol that they declare, whatever the load points speak.
+    pub every_protocol: bool,
     /// Published tables that are repeated, for the record.
     pub published: Vec<RepeatedTable>,
     /// The plaintext workload, whose answer tells that a server is ready, measured or not.
@@ -115,6 +117,7 @@ impl SessionOptions {
             inspections: Inspections::default(),
             workloads,
             cells: None,
+            every_protocol: false,
             published: Vec::new(),
             plaintext,
             results: "results".into(),
@@ -191,8 +194,22 @@ impl SessionOptions {
         workload: &SelectedWorkload,
         point: &LoadPoint,
     ) -> bool {
-        target.stack.manifest.answers(&workload.manifest.id)
+        let manifest = &target.stack.manifest;
+        manifest.answers_at(&target.target, &workload.manifest.id, point)
             && self.wants(&target.target, &workload.manifest.id, &point.id)
+    }
+
+    /// What the session speaks with `target` beside HTTP/1.1 without TLS. All of its processes are started for that.
+    pub(super) fn protocols(&self, target: &SelectedTarget) -> Protocols {
+        if self.every_protocol {
+            return target.stack.manifest.protocols(&target.target);
+        }
+        let workloads = self.workloads.iter();
+        let asked = workloads.flat_map(|workload| {
+            let points = workload.points.iter();
+            points.filter(|point| self.asks_at(target, workload, point))
+        });
+        asked.map(|point| point.protocol).collect()
     }
 
     /// Whether a stack is asked for at a load point, if it answers the workload.

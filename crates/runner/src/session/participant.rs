@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{TargetId, heat::WarmUpRule, stack::Runtime};
+use deadheat_model::{Protocols, TargetId, heat::WarmUpRule, stack::Runtime};
 
 /// Starting, checking and stopping a server, beside the time to its first answer.
 pub(super) const OVERHEAD: Duration = Duration::from_millis(400);
@@ -20,6 +20,8 @@ pub struct Participant {
     pub warm_up: WarmUpRule,
     /// Workloads that it answers.
     pub workloads: Vec<String>,
+    /// What it speaks beside HTTP/1.1 without TLS.
+    pub protocols: Protocols,
     /// To its first correct answer, once that is known.
     pub ready: Option<Duration>,
 }

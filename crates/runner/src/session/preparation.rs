@@ -8,7 +8,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Event, LoadPoint, TargetId,
+    Event, LoadPoint, Protocols, StackProtocol, TargetId,
     plan::Pinning,
     session::{BuildRecord, TargetRecord, TargetState, WorkloadFailure},
     stack::Runtime,
@@ -35,7 +35,7 @@ use crate::{
         BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, Host, Inspection, NotPrepared, Unavailable,
         inspect,
     },
-    verify::{CONNECTIONS, Declared, Depth, Verifier},
+    verify::{CONNECTIONS, Declared, Depth, Ports, Verifier},
 };
 
 /// Prepares all targets of a session.
@@ -117,6 +117,7 @@ pub(super) fn participant(
         workloads: answered(target, options)
             .map(|one| one.manifest.id.clone())
             .collect(),
+        protocols: target.stack.manifest.protocols(&target.target),
         ready,
     }
 }
@@ -343,6 +344,8 @@ impl Preparing<'_> {
             pinned,
             cpus,
             host: options.address(),
+            protocols: options.protocols(target),
+            certificate: self.services.certificate.clone(),
             workload: &workload.manifest.id,
             seat: 0,
             log: self.folder.log(&log_name(&target.target)),
@@ -354,7 +357,7 @@ impl Preparing<'_> {
             &workload.manifest,
             &workload.points[0],
         );
-        let mut probe = |address| readiness.probe(address);
+        let mut probe = |ports: &Ports, protocol| readiness.probe(launch.route(ports, protocol));
         let fixtures = &mut self.services.fixtures;
         match Server::start(&launch, fixtures, self.interrupt, &mut probe) {
             Ok(server) => Ok(server),
@@ -376,30 +379,68 @@ impl Preparing<'_> {
         let declared = Declared::by(&target.stack.manifest, &target.target);
         let asked = |point: &&LoadPoint| self.options.asks_at(target, workload, point);
         let points: Vec<&LoadPoint> = workload.points.iter().filter(asked).collect();
-        let loads = points.iter().map(|point| point.connections);
+        let protocols = if self.options.every_protocol {
+            target.stack.manifest.protocols(&target.target)
+        } else {
+            points.iter().map(|point| point.protocol).collect()
+        };
+        let loads = points.iter().map(|point| point.in_flight());
         let most = loads.filter(|_| self.loads).max().unwrap_or(0);
         let clients = most.max(CONNECTIONS as u32);
         let mut probes = 0;
-        for (index, point) in points.into_iter().enumerate() {
+        for (index, check) in checks(&points, protocols).into_iter().enumerate() {
+            let certificate = self.services.certificate.clone();
             let fixtures = &mut self.services.fixtures;
             let seed = self.options.seed;
-            let (address, manifest) = (server.address, &workload.manifest);
-            let mut verifier = Verifier::new(address, declared, manifest, point, fixtures, seed);
-            // What must be refused, and what holds for connections, is the same at every load point.
-            let depth = if index == 0 {
+            let (ports, manifest) = (server.ports, &workload.manifest);
+            let verifier = Verifier::new(ports, declared, manifest, check.point, fixtures, seed);
+            let mut verifier = verifier.over(check.protocol, certificate);
+            if index == 0 {
                 verifier
                     .check_room(clients)
                     .map_err(|fault| server.failure(Phase::Service, fault.to_string()))?;
-                Depth::Full
-            } else {
-                Depth::Brief
-            };
+            }
             probes += verifier
-                .verify(depth)
+                .verify(check.depth)
                 .map_err(|fault| server.failure(Phase::VerifyBefore, fault.to_string()))?;
         }
         Ok(probes)
     }
+}
+
+/// One check of a stack at a workload.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Check<'p> {
+    point: &'p LoadPoint,
+    protocol: StackProtocol,
+    depth: Depth,
+}
+
+/// The checks of a stack at these load points: a full one for each of `protocols` (HTTP/1.1 is always one of them), then a
+/// brief one at each point with other requests.
+fn checks<'p>(points: &[&'p LoadPoint], protocols: Protocols) -> Vec<Check<'p>> {
+    let Some(first) = points.first() else {
+        return Vec::new();
+    };
+    let full = protocols.iter().map(|protocol| Check {
+        point: first,
+        protocol,
+        depth: Depth::Full,
+    });
+    let mut checks: Vec<Check<'p>> = full.collect();
+    for point in points {
+        let is_asked = |check: &Check<'_>| {
+            check.protocol == point.protocol && check.point.rounds == point.rounds
+        };
+        if !checks.iter().any(is_asked) {
+            checks.push(Check {
+                point,
+                protocol: point.protocol,
+                depth: Depth::Brief,
+            });
+        }
+    }
+    checks
 }
 
 /// The log of a target's server while it is checked.
@@ -455,5 +496,48 @@ fn interrupted(target: &SelectedTarget) -> StackFailure {
         ),
         log_tail: Vec::new(),
         load: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::wishes::point;
+
+    #[test]
+    fn each_protocol_is_checked_once_for_all_and_each_other_request_briefly() {
+        use StackProtocol::{H2c, Http1, Tls};
+        let points = [
+            ("c50", Http1, None),
+            ("c100", Http1, None),
+            ("more", Http1, Some(2)),
+            ("h2c", H2c, None),
+        ];
+        let points = points.map(|(id, protocol, rounds)| LoadPoint {
+            protocol,
+            rounds,
+            ..point(id)
+        });
+        let of = |points: &[LoadPoint], protocols: &[StackProtocol]| -> Vec<_> {
+            let points: Vec<&LoadPoint> = points.iter().collect();
+            let checks = checks(&points, protocols.iter().copied().collect()).into_iter();
+            checks
+                .map(|one| (one.point.id.clone(), one.protocol, one.depth))
+                .collect()
+        };
+        let check = |id: &str, protocol, depth| (id.to_owned(), protocol, depth);
+        let full = |protocol| check("c50", protocol, Depth::Full);
+        assert_eq!(
+            of(&points, &[Tls, H2c]),
+            [
+                full(Http1),
+                full(Tls),
+                full(H2c),
+                check("more", Http1, Depth::Brief)
+            ]
+        );
+        // HTTP/1.1 is checked where nothing else is loaded.
+        let alone = [Http1, H2c].map(|protocol| check("h2c", protocol, Depth::Full));
+        assert_eq!(of(&points[3..], &[H2c]), alone);
     }
 }

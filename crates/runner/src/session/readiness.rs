@@ -1,15 +1,12 @@
 //! When is a server ready? At its first correct answer, asked in the same way whatever is measured, so that the
 //! time to it can be compared.
 
-use std::{
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::{net::TcpStream, time::Duration};
 
 use deadheat_model::{LoadPoint, WorkloadManifest, workload::Oracle};
 
 use super::SelectedTarget;
-use crate::verify::{Client, text_answer};
+use crate::verify::{Client, Route, text_answer};
 
 /// How long one attempt may take; a server that has just begun to listen may need a moment.
 pub(crate) const ATTEMPT: Duration = Duration::from_secs(2);
@@ -45,11 +42,11 @@ impl Readiness {
     ///
     /// # Errors
     /// Why it is not ready yet.
-    pub fn probe(&self, address: SocketAddr) -> Result<(), String> {
+    pub fn probe(&self, route: Route) -> Result<(), String> {
         // A refused connection is the usual answer so far, and cheaper to find out this way.
-        TcpStream::connect_timeout(&address, ATTEMPT)
+        TcpStream::connect_timeout(&route.address, ATTEMPT)
             .map_err(|error| format!("connecting: {error}"))?;
-        let mut client = Client::with_timeout(address, ATTEMPT);
+        let mut client = Client::with_timeout(route, ATTEMPT);
         text_answer(&mut client, &self.path, self.body.as_deref())
             .map_err(|fault| fault.to_string())
     }

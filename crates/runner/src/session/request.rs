@@ -1,6 +1,6 @@
 //! What a server is asked for as a member of a heat, and the load that follows from it.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Schedule, StopRule, WorkloadManifest, load::Target,
@@ -11,7 +11,7 @@ use super::{
     launch::Launch,
     readiness::{self, Readiness},
 };
-use crate::verify::Canned;
+use crate::verify::{Canned, Ports, Route};
 
 /// The width of the bins of the time series, …
 const BIN: Duration = Duration::from_millis(500);
@@ -48,20 +48,20 @@ pub enum Checks<'a> {
 
 impl Checks<'_> {
     /// Asks a server once whether it is ready.
-    pub(crate) fn probe(&self, address: SocketAddr) -> Result<(), String> {
+    pub(crate) fn probe(&self, route: Route) -> Result<(), String> {
         match self {
-            Checks::Oracle(readiness) => readiness.probe(address),
+            Checks::Oracle(readiness) => readiness.probe(route),
             Checks::Canned(canned) => canned
-                .ask(address, readiness::ATTEMPT)
+                .ask(route, readiness::ATTEMPT)
                 .map_err(|fault| fault.to_string()),
         }
     }
 }
 
-/// The load of a member on the server at `address`, which is asked for `exchanges`.
+/// The load of a member on the server with these ports, which is asked for `exchanges`.
 pub(crate) fn load_spec(
     request: &MemberRequest<'_>,
-    address: SocketAddr,
+    ports: &Ports,
     exchanges: Vec<Exchange>,
 ) -> LoadSpec {
     let schedule = Schedule::Closed {
@@ -76,13 +76,23 @@ pub(crate) fn load_spec(
     let stop = StopRule::Duration {
         length: request.measure,
     };
+    let Route {
+        address,
+        certificate,
+        protocol,
+    } = request.launch.route(ports, request.point.protocol);
+    let certificate = certificate.filter(|_| protocol.is_over_tls());
+    let target = Target {
+        tls: certificate.map(|certificate| certificate.load(address.ip())),
+        ..Target::plain(address)
+    };
     LoadSpec {
-        protocol: request.point.protocol(),
+        protocol: request.point.load_protocol(),
         content_sample: request.workload.content_sample,
         cpus: request.workers.clone(),
         bin: bin(request.measure),
         seed: request.seed,
-        ..LoadSpec::new(Target::plain(address), exchanges.collect(), schedule, stop)
+        ..LoadSpec::new(target, exchanges.collect(), schedule, stop)
     }
 }
 

@@ -2,19 +2,24 @@
 
 use std::{
     fs,
-    net::{IpAddr, SocketAddr, TcpListener},
+    net::{IpAddr, TcpListener},
     path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
-use deadheat_model::stack_failure::{Phase, StackFailure};
+use deadheat_model::{
+    Protocols, StackProtocol,
+    stack_failure::{Phase, StackFailure},
+};
 
 use super::listener::belongs_to_tree;
 use crate::{
+    certificate::Certificate,
     files,
     process::{ProcessError, Spawn, Stopped, Supervised, Supervision, log_tail},
     secret,
+    verify::Ports,
 };
 
 /// A server that is not ready is asked again after one part in so many of the time since its start, so that the time to its
@@ -43,7 +48,11 @@ pub struct Program<'a> {
     pub host: IpAddr,
     /// The folder that it runs in.
     pub dir: PathBuf,
-    /// Its environment beside `HOST`, `PORT` and Deadheat's own.
+    /// What it is asked to speak beside HTTP/1.1 without TLS.
+    pub protocols: Protocols,
+    /// For its port for TLS, if it is asked to speak that.
+    pub certificate: Option<Certificate>,
+    /// Its environment beside `HOST`, its ports and Deadheat's own.
     pub env: Vec<(String, String)>,
     /// How it is supervised.
     pub supervision: &'a Supervision,
@@ -55,12 +64,15 @@ pub struct Program<'a> {
     pub timeout: Duration,
 }
 
+/// Asks once over a protocol whether the server with these ports is ready, and says what came instead of a right answer.
+pub type Probe<'p> = dyn FnMut(&Ports, StackProtocol) -> Result<(), String> + 'p;
+
 /// A server that has answered rightly.
 pub struct Server {
     child: Supervised,
     /// Where it listens.
-    pub address: SocketAddr,
-    /// From the process's start to its first correct answer.
+    pub ports: Ports,
+    /// From the process's start to its first correct answer over HTTP/1.1 without TLS.
     pub ready: Duration,
     /// The command.
     pub command: Vec<String>,
@@ -117,24 +129,24 @@ pub enum StartError {
 }
 
 impl Server {
-    /// Starts the server and asks until `probe` is satisfied with its answer.
+    /// Starts the server and asks until `probe` is satisfied with its answer, over each protocol in turn.
     ///
     /// # Errors
     /// When it cannot be started, ends, or does not answer rightly in time.
     pub fn start_program(
         program: &Program<'_>,
         interrupt: &AtomicBool,
-        probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
+        probe: &mut Probe<'_>,
     ) -> Result<Self, StartError> {
         let mut attempt = 1;
         loop {
             let host = program.host;
-            let port = free_port(host).map_err(|error| {
+            let ports = free_ports(host, program.protocols).map_err(|error| {
                 failed(program, format!("finding a free port on {host}: {error}"))
             })?;
-            match Self::start_on(port, program, interrupt, probe) {
-                // Somebody else took the port in between: not this stack's fault.
-                Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(host, port) => {
+            match Self::start_on(ports, program, interrupt, probe) {
+                // Somebody else took a port in between: not this stack's fault.
+                Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(&ports) => {
                     attempt += 1
                 }
                 other => return other,
@@ -143,14 +155,13 @@ impl Server {
     }
 
     fn start_on(
-        port: u16,
+        ports: Ports,
         program: &Program<'_>,
         interrupt: &AtomicBool,
-        probe: &mut dyn FnMut(SocketAddr) -> Result<(), String>,
+        probe: &mut Probe<'_>,
     ) -> Result<Self, StartError> {
-        let address = SocketAddr::from((program.host, port));
         let name = &program.name;
-        let env = environment(program, address);
+        let env = environment(program, &ports);
         let command = filled(&program.command, &env);
         let [file, args @ ..] = command.as_slice() else {
             return Err(failed(program, format!("{name} has an empty command")));
@@ -174,7 +185,10 @@ impl Server {
         // Now, when the supervisor says that the process runs: its own start is no part of the server's.
         let started = Instant::now();
         let mut last = "nothing listened".to_owned();
-        loop {
+        let mut ready = None;
+        let mut protocols = program.protocols.iter();
+        let mut asked = protocols.next();
+        while let Some(protocol) = asked {
             if interrupt.load(Ordering::Relaxed) {
                 if let Err(error) = child.stop_soon() {
                     tracing::warn!("{error}");
@@ -188,31 +202,38 @@ impl Server {
                 let reason = format!("{name} {exit} before its first correct answer ({last})");
                 return Err(failed(program, with_end(reason, stopped)));
             }
-            match probe(address) {
-                Ok(()) => break,
+            match probe(&ports, protocol) {
+                Ok(()) => {
+                    ready = ready.or_else(|| Some(started.elapsed()));
+                    asked = protocols.next();
+                    continue;
+                }
                 Err(reason) => last = reason,
             }
             if started.elapsed() > program.timeout {
                 let stopped = child.stop();
                 let seconds = program.timeout.as_secs_f64();
+                let address = ports.at(protocol);
                 let reason = format!(
-                    "{name} did not answer correctly on {address} within {seconds} s ({last}); it must listen on \
-                     $HOST:$PORT"
+                    "{name} did not answer correctly on {address} within {seconds} s ({last}); {}",
+                    must_listen(protocol)
                 );
                 return Err(failed(program, with_end(reason, stopped)));
             }
             let [least, most] = POLLS;
             std::thread::sleep((started.elapsed() / POLL).clamp(least, most));
         }
-        let ready = started.elapsed();
-        if !belongs_to_tree(port, child.supervisor_pid()) {
+        let ready = ready.unwrap_or_default();
+        let mut addresses = program.protocols.iter().map(|one| ports.at(one));
+        let pid = child.supervisor_pid();
+        if let Some(address) = addresses.find(|one| !belongs_to_tree(one.port(), pid)) {
             let stopped = child.stop();
             let reason = format!("{address} is answered by another process than {name}");
             return Err(failed(program, with_end(reason, stopped)));
         }
         Ok(Self {
             child,
-            address,
+            ports,
             ready,
             command,
             log: Log::of(program),
@@ -291,13 +312,38 @@ fn failed(program: &Program<'_>, reason: String) -> StartError {
     })
 }
 
-/// Where it is to listen, and what else it is told.
-fn environment(program: &Program<'_>, address: SocketAddr) -> Vec<(String, String)> {
-    let own = [
-        ("HOST".to_owned(), address.ip().to_string()),
-        ("PORT".to_owned(), address.port().to_string()),
-    ];
-    own.into_iter().chain(program.env.clone()).collect()
+/// What a server must do that does not answer over `protocol`.
+fn must_listen(protocol: StackProtocol) -> String {
+    let port = protocol.port_variable();
+    match protocol {
+        StackProtocol::Http1 => format!("it must listen on $HOST:${port}"),
+        _ => format!(
+            "its manifest declares `{} = true` in [protocols], so it must speak {protocol} on $HOST:${port}",
+            protocol.key()
+        ),
+    }
+}
+
+/// Where it is to listen, and what else it is told. A server that is asked for HTTP/1.1 alone gets no variable for
+/// other protocols.
+fn environment(program: &Program<'_>, ports: &Ports) -> Vec<(String, String)> {
+    let mut env = vec![("HOST".to_owned(), ports.host.to_string())];
+    for protocol in program.protocols.iter() {
+        let variable = protocol.port_variable().to_owned();
+        let port = ports.at(protocol).port().to_string();
+        // Two protocols share the port for TLS.
+        if !env.iter().any(|(name, _)| *name == variable) {
+            env.push((variable, port));
+        }
+    }
+    let certificate = program.certificate.as_ref();
+    if let Some(certificate) = certificate.filter(|_| program.protocols.need_tls()) {
+        let path = |path: PathBuf| path.display().to_string();
+        env.push(("TLS_CERT".to_owned(), path(certificate.path())));
+        env.push(("TLS_KEY".to_owned(), path(certificate.key_path())));
+    }
+    env.extend(program.env.iter().cloned());
+    env
 }
 
 /// What arguments may name.
@@ -346,9 +392,22 @@ fn after_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .filter(|after| !after.starts_with(goes_on))
 }
 
-/// A port that nobody has now.
-fn free_port(host: IpAddr) -> std::io::Result<u16> {
-    Ok(listen(host)?.local_addr()?.port())
+/// Ports that nobody has now, for HTTP/1.1 without TLS and for `protocols`.
+fn free_ports(host: IpAddr, protocols: Protocols) -> std::io::Result<Ports> {
+    // All of them are held until the last one is found, so that they differ.
+    let plain = listen(host)?;
+    let tls = protocols.need_tls().then(|| listen(host)).transpose()?;
+    let h2c = protocols.h2c.then(|| listen(host)).transpose()?;
+    let port = |listener: Option<TcpListener>| {
+        let address = listener.map(|listener| listener.local_addr()).transpose()?;
+        std::io::Result::Ok(address.map_or(0, |address| address.port()))
+    };
+    let plain = plain.local_addr()?;
+    Ok(Ports {
+        tls: port(tls)?,
+        h2c: port(h2c)?,
+        ..Ports::plain(plain)
+    })
 }
 
 /// Listens on a port below the ranges from which systems give clients theirs (Linux: 32768 and up), so that no
@@ -365,16 +424,68 @@ fn listen(host: IpAddr) -> std::io::Result<TcpListener> {
     Err(last)
 }
 
-fn is_taken(host: IpAddr, port: u16) -> bool {
-    TcpListener::bind((host, port)).is_err()
+fn is_taken(ports: &Ports) -> bool {
+    let given = [ports.plain, ports.tls, ports.h2c].into_iter();
+    let mut given = given.filter(|port| *port != 0);
+    given.any(|port| TcpListener::bind((ports.host, port)).is_err())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{collections::BTreeSet, path::Path};
+
     use super::*;
 
     /// The end of one that the test stands in for the supervisor of.
     const SURVIVED: &str = r#"{"event":"stopped","ignored_signal":true,"left_behind":0,"killed":0,"survivors":"4711 (stuck)"}"#;
+
+    fn program<'a>(supervision: &'a Supervision, folder: &Path) -> Program<'a> {
+        Program {
+            host: std::net::Ipv4Addr::LOCALHOST.into(),
+            name: "a server".to_owned(),
+            command: vec!["true".to_owned()],
+            dir: "/".into(),
+            protocols: Protocols::default(),
+            certificate: None,
+            env: Vec::new(),
+            supervision,
+            pinned: None,
+            log: folder.join("server.log"),
+            timeout: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_server_is_told_of_the_ports_that_it_is_asked_for_and_of_no_others() {
+        use StackProtocol::{H2, H2c, Tls};
+        let folder = tempfile::tempdir().unwrap();
+        let supervision = Supervision::by("deadheat");
+        let host = std::net::Ipv4Addr::LOCALHOST.into();
+        let certificate = Certificate::make(host, folder.path()).unwrap();
+        let tls = &["TLS_PORT", "TLS_CERT", "TLS_KEY"][..];
+        let cases = [
+            (&[][..], vec!["HOST", "PORT"]),
+            (&[H2c], vec!["HOST", "PORT", "H2C_PORT"]),
+            (&[H2], [&["HOST", "PORT"][..], tls].concat()),
+            (&[Tls, H2], [&["HOST", "PORT"][..], tls].concat()),
+        ];
+        for (asked, expected) in cases {
+            let program = Program {
+                protocols: asked.iter().copied().collect(),
+                certificate: Some(certificate.clone()),
+                ..program(&supervision, folder.path())
+            };
+            let ports = free_ports(host, program.protocols).unwrap();
+            let env = environment(&program, &ports);
+            let names: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, expected, "{asked:?}");
+            assert!(env.iter().all(|(_, value)| value != "0"), "{env:?}");
+            let given = [ports.plain, ports.tls, ports.h2c];
+            let given: BTreeSet<u16> = given.into_iter().filter(|port| *port != 0).collect();
+            let told = env.iter().filter(|(name, _)| name.ends_with("PORT"));
+            assert_eq!(given.len(), told.count(), "ports differ: {ports:?}");
+        }
+    }
 
     #[test]
     fn a_server_that_did_not_start_and_cannot_be_killed_is_named() {
@@ -386,18 +497,8 @@ mod tests {
             program: "sh".into(),
             args: vec!["-c".to_owned(), supervisor],
         };
-        let program = Program {
-            host: std::net::Ipv4Addr::LOCALHOST.into(),
-            name: "a server".to_owned(),
-            command: vec!["true".to_owned()],
-            dir: "/".into(),
-            env: Vec::new(),
-            supervision: &supervision,
-            pinned: None,
-            log: folder.path().join("server.log"),
-            timeout: Duration::ZERO,
-        };
-        let mut never = |_| Err("nothing listened".to_owned());
+        let program = program(&supervision, folder.path());
+        let mut never = |_: &Ports, _| Err("nothing listened".to_owned());
         let stop = AtomicBool::new(false);
         let Err(StartError::Failed(failure)) = Server::start_program(&program, &stop, &mut never)
         else {

@@ -2,14 +2,13 @@
 //! starts.
 
 use std::{
-    net::SocketAddr,
     path::PathBuf,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use deadheat_model::{
-    Exchange, LoadSpec, Wait,
+    Exchange, LoadSpec, Protocols, StackProtocol, Wait,
     comparison::{ComparedCommand, Comparison, Contender, ContenderKind},
     heat::{HeatPlan, Role, WarmUpRule},
     load::{Endpoint, Target},
@@ -25,7 +24,7 @@ use crate::{
     prepare::search_path,
     process::environment,
     secret::{hide_in_load, without_password},
-    verify::{Fault, load_answer},
+    verify::{Fault, Ports, load_answer},
 };
 
 /// How long one question may take until a command is ready.
@@ -135,6 +134,8 @@ impl<'a> ServerSetting<'a> {
             command: command.words.clone(),
             host: self.session.address(),
             dir: command.folder.clone(),
+            protocols: Protocols::default(),
+            certificate: None,
             // It is the user's own, and so is the environment that it was given on the command line with.
             env: environment::whole()
                 .into_iter()
@@ -158,24 +159,25 @@ struct CommandSubject<'a> {
 }
 
 impl CommandSubject<'_> {
-    fn ask(&self, address: SocketAddr, stop: &AtomicBool) -> Result<(), Fault> {
-        let load = self.load(address, self.load.exchanges.clone());
+    fn ask(&self, ports: &Ports, stop: &AtomicBool) -> Result<(), Fault> {
+        let load = self.load(ports, self.load.exchanges.clone());
         load_answer(&load, ATTEMPT, stop)
     }
 }
 
 impl Subject for CommandSubject<'_> {
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
-        let mut probe = |address| self.ask(address, stop).map_err(|fault| fault.to_string());
+        let mut probe = |ports: &Ports, _| self.ask(ports, stop).map_err(|fault| fault.to_string());
         Server::start_program(&self.program, stop, &mut probe)
     }
 
     fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault> {
-        self.ask(server.address, &AtomicBool::new(false))?;
+        self.ask(&server.ports, &AtomicBool::new(false))?;
         Ok((1, self.load.exchanges.clone()))
     }
 
-    fn load(&self, address: SocketAddr, exchanges: Vec<Exchange>) -> LoadSpec {
+    fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec {
+        let address = ports.at(StackProtocol::Http1);
         let load = self.load.clone();
         LoadSpec {
             target: Target {

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{
     agent::Agents,
-    process::CpuGroup,
+    certificate::Certificate,
+    process::{CpuGroup, KeptFolder},
     services::{Postgres, PostgresOptions, Upstream},
     verify::{Blob, Fixtures},
 };
@@ -25,6 +26,10 @@ use crate::{
 pub struct Services {
     /// What the verifier compares with.
     pub fixtures: Fixtures,
+    /// What servers show that are asked over TLS, if one is.
+    pub(super) certificate: Option<Certificate>,
+    /// Where its files are. Deleted with this.
+    _tls_folder: Option<KeptFolder>,
     /// On the host of the database, if that is another one. It ends after the connections to it.
     database_host: Option<Agents>,
     postgres_failure: Option<StackFailure>,
@@ -36,7 +41,7 @@ impl Services {
     /// `interrupt` ends a download.
     ///
     /// # Errors
-    /// When the blob cannot be written.
+    /// When the blob or the certificate cannot be written.
     pub(super) fn start(
         options: &SessionOptions,
         folder: &SessionFolder,
@@ -53,6 +58,17 @@ impl Services {
         let path = folder.path().join(BLOB_FILE);
         let blob = Blob::create(path.clone(), options.seed)
             .map_err(|source| SessionError::Folder { path, source })?;
+        let mut targets = options.targets.iter();
+        let tls_folder = targets
+            .any(|target| options.protocols(target).need_tls())
+            .then(|| KeptFolder::create("deadheat-tls-", &options.supervision))
+            .transpose()
+            .map_err(SessionError::Certificate)?;
+        let certificate = tls_folder
+            .as_ref()
+            .map(|folder| Certificate::make(options.address(), folder.path()))
+            .transpose()
+            .map_err(SessionError::Certificate)?;
         let cpus = generator_cpus(pinning);
         let needs = |oracle: Oracle| {
             options.workloads.iter().any(|one| {
@@ -66,6 +82,8 @@ impl Services {
                 postgres: None,
                 upstream: None,
             },
+            certificate,
+            _tls_folder: tls_folder,
             database_host,
             postgres_failure: None,
             upstream_failure: None,

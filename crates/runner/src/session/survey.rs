@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use deadheat_model::TargetId;
+use deadheat_model::{Protocols, TargetId, figure::list};
 
 use super::{SelectedTarget, SessionOptions, inspections::Inspections};
 use crate::{
@@ -46,7 +46,26 @@ pub(super) fn answers_nothing(
     if answered(target, options).next().is_some() {
         return None;
     }
-    let has = target.stack.manifest.workloads.clone().unwrap_or_default();
+    let manifest = &target.stack.manifest;
+    let spoken: Protocols = options
+        .workloads
+        .iter()
+        .filter(|one| manifest.answers(&one.manifest.id))
+        .flat_map(|one| one.points.iter().map(|point| point.protocol))
+        .collect();
+    let lacking: Vec<String> = spoken
+        .iter()
+        .filter(|protocol| !manifest.protocols(&target.target).include(*protocol))
+        .map(|protocol| protocol.to_string())
+        .collect();
+    if !lacking.is_empty() {
+        return Some(Unavailable {
+            reason: format!("{} does not offer {}", target.target, list(&lacking)),
+            remedy: "another load point, or a stack whose stack.toml declares it in [protocols]"
+                .to_owned(),
+        });
+    }
+    let has = manifest.workloads.clone().unwrap_or_default();
     Some(Unavailable {
         reason: format!("{} answers none of the workloads asked for", target.target),
         remedy: format!("--workload {}", has.join(" --workload ")),

@@ -16,6 +16,8 @@ pub(super) fn point(id: &str) -> LoadPoint {
         id: id.to_owned(),
         connections: 50,
         rounds: None,
+        protocol: Default::default(),
+        streams: 1,
         sending: Default::default(),
         open: None,
     }
@@ -62,6 +64,7 @@ pub(super) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
             runtime,
             warm_up: rule_of(runtime, None),
             workloads: ["plaintext", "users", "proxy"].map(str::to_owned).to_vec(),
+            protocols: Default::default(),
             ready: None,
         })
         .collect()

@@ -1,7 +1,9 @@
 //! The right answer to one of a workload's requests, for a server that only answers.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
 
 use deadheat_model::{
     Exchange, LoadPoint, WorkloadManifest,
@@ -10,7 +12,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Client, Declared, Fault, Fixtures, Verifier,
+    Client, Declared, Fault, Fixtures, Ports, Route, Verifier,
     question::{Question, Wanted},
 };
 
@@ -37,7 +39,7 @@ impl Canned {
         seed: u64,
     ) -> Result<Self, Fault> {
         // Only the oracle is asked here, no server.
-        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let nowhere = Ports::plain(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
         let declared = Declared::default();
         let mut oracle = Verifier::new(nowhere, declared, workload, point, fixtures, seed);
         let (request, content) = match workload.oracle {
@@ -61,7 +63,7 @@ impl Canned {
     ///
     /// # Errors
     /// What came instead, or did not come within `patience`.
-    pub fn ask(&self, address: SocketAddr, patience: Duration) -> Result<(), Fault> {
+    pub fn ask(&self, route: Route, patience: Duration) -> Result<(), Fault> {
         let content = Content::Exact {
             bytes: self.body.clone(),
         };
@@ -72,7 +74,7 @@ impl Canned {
                 content,
             },
         };
-        let answer = Client::with_timeout(address, patience).send(&question.request)?;
+        let answer = Client::with_timeout(route, patience).send(&question.request)?;
         question.judge(&question.name(), "the canned answer comes", &answer)
     }
 }

@@ -1,40 +1,53 @@
 //! The client that probes: one request at a time, over a connection that is kept as long as the server keeps it.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
-use deadheat_model::load::RequestSpec;
+use deadheat_model::{StackProtocol, load::RequestSpec};
 
 use super::{
     Fault, PATIENCE,
+    http2::Http2,
+    route::Route,
     wire::{Answer, NoReply, Wire},
 };
 
 /// Sends probes to one server.
 pub struct Client {
-    address: SocketAddr,
+    route: Route,
     patience: Duration,
-    kept: Option<Wire>,
+    kept: Option<Connection>,
+}
+
+enum Connection {
+    Http1(Wire),
+    Http2(Box<Http2>),
 }
 
 impl Client {
-    /// A client of the server at `address`.
-    pub fn new(address: SocketAddr) -> Self {
-        Self::with_timeout(address, PATIENCE)
+    /// A client of the server at `route`.
+    pub fn new(route: Route) -> Self {
+        Self::with_timeout(route, PATIENCE)
     }
 
     /// The same with another bound on each request.
-    pub fn with_timeout(address: SocketAddr, patience: Duration) -> Self {
+    pub fn with_timeout(route: Route, patience: Duration) -> Self {
         Self {
-            address,
+            route,
             patience,
             kept: None,
         }
     }
 
+    /// How the server is reached.
+    pub(super) fn route(&self) -> &Route {
+        &self.route
+    }
+
     pub(super) fn send(&mut self, request: &RequestSpec) -> Result<Answer, Fault> {
         self.attempt(request).map_err(|error| {
+            let over = self.route.over();
             Fault::new(
-                format!("{} {}", request.method, request.path),
+                format!("{} {}{over}", request.method, request.path),
                 "there is an answer",
                 "an HTTP answer".to_owned(),
                 format!("no answer: {error}"),
@@ -43,20 +56,45 @@ impl Client {
     }
 
     fn attempt(&mut self, request: &RequestSpec) -> Result<Answer, NoReply> {
-        if let Some(wire) = self.kept.take() {
-            match self.ask(wire, request) {
+        if let Some(connection) = self.kept.take() {
+            match self.ask(connection, request) {
                 // A server may close a connection that idles.
                 Err(NoReply::Closed) => {}
                 answered => return answered,
             }
         }
-        let wire = Wire::open(self.address, self.patience)?;
-        self.ask(wire, request)
+        let connection = self.connect()?;
+        self.ask(connection, request)
     }
 
-    fn ask(&mut self, mut wire: Wire, request: &RequestSpec) -> Result<Answer, NoReply> {
-        let reply = wire.ask(request)?;
-        self.kept = reply.keeps.then_some(wire);
-        Ok(reply.answer)
+    fn connect(&self) -> Result<Connection, NoReply> {
+        let Route {
+            address, protocol, ..
+        } = self.route;
+        Ok(match protocol {
+            StackProtocol::Http1 => Connection::Http1(Wire::open(address, self.patience)?),
+            StackProtocol::Tls => {
+                Connection::Http1(self.route.open_tls(&["http/1.1"], self.patience)?)
+            }
+            StackProtocol::H2 | StackProtocol::H2c => {
+                Connection::Http2(Box::new(Http2::open(&self.route, self.patience)?))
+            }
+        })
+    }
+
+    fn ask(
+        &mut self,
+        mut connection: Connection,
+        request: &RequestSpec,
+    ) -> Result<Answer, NoReply> {
+        let (answer, keeps) = match &mut connection {
+            Connection::Http1(wire) => {
+                let reply = wire.ask(request)?;
+                (reply.answer, reply.keeps)
+            }
+            Connection::Http2(http2) => (http2.ask(request)?, true),
+        };
+        self.kept = keeps.then_some(connection);
+        Ok(answer)
     }
 }

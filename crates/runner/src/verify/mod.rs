@@ -8,10 +8,13 @@ mod crowd;
 mod digest;
 mod fault;
 mod greeting;
+mod http2;
 mod pool;
+mod protocols;
 mod question;
 mod refusals;
 mod relay;
+mod route;
 mod statements;
 mod users;
 mod wire;
@@ -19,7 +22,7 @@ mod wire;
 use std::{net::SocketAddr, ops::RangeInclusive, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TargetId, Wait,
+    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StackProtocol, StopRule, TargetId, Wait,
     WorkloadManifest,
     load::{Content, Expectation, RequestSpec, StatusSet, Timeouts},
     stack::{Http, Pool, StackManifest},
@@ -28,13 +31,21 @@ use deadheat_model::{
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub use self::{blob::Blob, canned::Canned, client::Client, crowd::CONNECTIONS, fault::Fault};
+pub use self::{
+    blob::Blob,
+    canned::Canned,
+    client::Client,
+    crowd::CONNECTIONS,
+    fault::Fault,
+    route::{Ports, Route},
+};
 use self::{
     fault::shown,
     question::{Question, Wanted},
     wire::Answer,
 };
 use crate::{
+    certificate::Certificate,
     secret::without_secret_values,
     services::{Postgres, Upstream},
 };
@@ -170,7 +181,9 @@ pub enum Depth {
 
 /// Checks one stack's answers for one workload at one load point.
 pub struct Verifier<'a> {
+    /// Where HTTP/1.1 without TLS is spoken.
     address: SocketAddr,
+    ports: Ports,
     client: Client,
     declared: Declared,
     workload: &'a WorkloadManifest,
@@ -182,9 +195,9 @@ pub struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier of the server at `address`. Random requests follow from `seed`.
+    /// A verifier of the server with these ports, over HTTP/1.1 without TLS. Random requests follow from `seed`.
     pub fn new(
-        address: SocketAddr,
+        ports: Ports,
         declared: Declared,
         workload: &'a WorkloadManifest,
         point: &'a LoadPoint,
@@ -192,8 +205,9 @@ impl<'a> Verifier<'a> {
         seed: u64,
     ) -> Self {
         Self {
-            address,
-            client: Client::new(address),
+            address: ports.at(StackProtocol::Http1),
+            ports,
+            client: Client::new(Route::plain(ports.at(StackProtocol::Http1))),
             declared,
             workload,
             point,
@@ -201,6 +215,19 @@ impl<'a> Verifier<'a> {
             seat: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
             passed: 0,
+        }
+    }
+
+    /// The workload's questions are asked over `protocol`; a server that is asked over TLS has `certificate`.
+    pub fn over(self, protocol: StackProtocol, certificate: Option<Certificate>) -> Self {
+        let route = Route {
+            address: self.ports.at(protocol),
+            protocol,
+            certificate,
+        };
+        Self {
+            client: Client::new(route),
+            ..self
         }
     }
 
@@ -226,7 +253,9 @@ impl<'a> Verifier<'a> {
             Oracle::Users => self.verify_users(depth)?,
             Oracle::Relayed => self.verify_relay()?,
         }
-        if depth == Depth::Full {
+        if depth == Depth::Full && !self.client.route().protocol.is_usual() {
+            self.verify_protocol()?;
+        } else if depth == Depth::Full {
             self.verify_connections()?;
             self.verify_refusals()?;
             self.verify_crowd()?;
@@ -393,7 +422,8 @@ impl<'a> Verifier<'a> {
     /// Asks, and counts the probe if the answer is right.
     fn expect(&mut self, rule: &'static str, question: &Question) -> Result<Answer, Fault> {
         let answer = self.client.send(&question.request)?;
-        question.judge_of_stack(&question.name(), rule, &answer)?;
+        let asked = format!("{}{}", question.name(), self.client.route().over());
+        question.judge_of_stack(&asked, rule, &answer)?;
         self.passed += 1;
         Ok(answer)
     }

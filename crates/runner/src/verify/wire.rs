@@ -4,14 +4,16 @@
 use std::{
     io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use deadheat_model::load::{Body, HttpVersion, RequestSpec};
 use httparse::Status;
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
 
 /// More than any answer of the contract, so that a server without an end is found out.
-const LONGEST: usize = 16 << 20;
+pub(super) const LONGEST: usize = 16 << 20;
 /// The most bytes of one head, from the status line to the empty line: as many as the generator takes
 /// (`HEAD_LIMIT` in `crates/load/src/http1/head.rs`).
 const HEAD_LIMIT: usize = 64 * 1024;
@@ -24,10 +26,40 @@ const CHUNK: usize = 16;
 #[derive(Debug)]
 pub(super) struct Wire {
     address: SocketAddr,
-    stream: TcpStream,
+    stream: Stream,
     patience: Duration,
     /// What has come beyond the last answer.
     ahead: Vec<u8>,
+}
+
+/// What carries its bytes.
+#[derive(Debug)]
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Stream {
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(tls) => &tls.sock,
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Plain(socket) => socket.write_all(bytes),
+            Stream::Tls(tls) => tls.write_all(bytes).and_then(|()| tls.flush()),
+        }
+    }
+
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(socket) => socket.read(piece),
+            Stream::Tls(tls) => tls.read(piece),
+        }
+    }
 }
 
 /// An answer, read whole.
@@ -74,13 +106,48 @@ impl Wire {
             stream.set_write_timeout(Some(patience))?;
             Ok(stream)
         };
+        let stream = connect()
+            .map_err(|error: io::Error| NoReply::Broken(format!("connecting: {error}")))?;
         Ok(Self {
             address,
-            stream: connect()
-                .map_err(|error: io::Error| NoReply::Broken(format!("connecting: {error}")))?,
+            stream: Stream::Plain(stream),
             patience,
             ahead: Vec::new(),
         })
+    }
+
+    /// The same over TLS, as `config` has it. The server may choose HTTP/1.1 by ALPN, or nothing.
+    pub(super) fn open_tls(
+        address: SocketAddr,
+        config: Arc<ClientConfig>,
+        patience: Duration,
+    ) -> Result<Self, NoReply> {
+        let plain = Self::open(address, patience)?;
+        let Stream::Plain(mut socket) = plain.stream else {
+            return Err(NoReply::Broken("TLS within TLS".to_owned()));
+        };
+        let in_words = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoReply::Late(patience),
+            _ => NoReply::Broken(format!("TLS: {error}")),
+        };
+        let name = ServerName::from(address.ip());
+        let tls = ClientConnection::new(config, name).map_err(io::Error::other);
+        let mut tls = tls.map_err(in_words)?;
+        let limited = socket.set_read_timeout(Some(patience));
+        limited.map_err(in_words)?;
+        while tls.is_handshaking() {
+            tls.complete_io(&mut socket).map_err(in_words)?;
+        }
+        match tls.alpn_protocol() {
+            None | Some(b"http/1.1") => Ok(Self {
+                stream: Stream::Tls(Box::new(StreamOwned::new(tls, socket))),
+                ..plain
+            }),
+            Some(chosen) => Err(NoReply::Broken(format!(
+                "the server chose {} by ALPN, which was not offered",
+                String::from_utf8_lossy(chosen)
+            ))),
+        }
     }
 
     /// Sends a request in one write, and reads its answer.
@@ -217,7 +284,8 @@ impl Wire {
             return Err(late());
         }
         let broken = |error: io::Error| NoReply::Broken(format!("reading: {error}"));
-        self.stream.set_read_timeout(Some(left)).map_err(broken)?;
+        let socket = self.stream.socket();
+        socket.set_read_timeout(Some(left)).map_err(broken)?;
         let mut piece = [0; 65_536];
         match self.stream.read(&mut piece) {
             Ok(0) => Ok(false),
@@ -227,7 +295,8 @@ impl Wire {
             }
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Err(late()),
-                io::ErrorKind::ConnectionReset => Ok(false),
+                // Many servers end TLS without saying so.
+                io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => Ok(false),
                 io::ErrorKind::Interrupted => Ok(true),
                 _ => Err(broken(error)),
             },

@@ -128,6 +128,8 @@ impl Scene {
                     supervision: &supervision,
                     pinned: None,
                     cpus: 1,
+                    protocols: Default::default(),
+                    certificate: None,
                     workload: &self.workload.id,
                     seat: 0,
                     log,

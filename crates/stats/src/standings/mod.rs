@@ -64,8 +64,8 @@ pub fn standings(record: &SessionRecord) -> Standings {
     }
 }
 
-/// What each load is called in a sentence: its workload, with the load point if the workload has several, and the rate of
-/// equal work.
+/// What each load is called in a sentence: its workload, with the load point if the workload has several or speaks another
+/// protocol than HTTP/1.1 without TLS, and the rate of equal work.
 pub fn short_names(loads: &[LoadStandings]) -> Vec<String> {
     let short = |load: &LoadStandings| {
         let closed = load.point.open.as_ref().map(|open| &open.capacity_of);
@@ -73,7 +73,7 @@ pub fn short_names(loads: &[LoadStandings]) -> Vec<String> {
             .iter()
             .filter(|one| one.workload == load.workload && one.leads());
         let name = match (same.by_ref().count(), closed) {
-            (0 | 1, _) => load.workload.clone(),
+            (0 | 1, _) if load.point.protocol.is_usual() => load.workload.clone(),
             (_, None) => load.name(),
             (_, Some(closed)) => format!("{}:{closed}", load.workload),
         };

@@ -64,8 +64,8 @@ impl Found<'_> {
         let is_closed = at.measure() == Measure::Throughput;
         let waiting = throughput.filter(|_| is_closed).map(|throughput| {
             let heats: Vec<_> = at.sound_places(member).collect();
-            let connections = at.load.point.connections;
-            Waiting::of(connections, throughput.value, &heats, &at.settings)
+            let in_flight = at.load.point.in_flight();
+            Waiting::of(in_flight, throughput.value, &heats, &at.settings)
         });
         let is_ranked = !self.ranking.group.yardsticks;
         let ranked = |figure: Option<Figure>| {

@@ -105,7 +105,7 @@ impl<'a> Duel<'a> {
     fn in_flight(&self, point: &LoadPoint) -> u32 {
         let load = self.comparison.a.load();
         let depth = load.map_or(1, |load| load.protocol.depth());
-        point.connections * depth
+        point.in_flight() * depth
     }
 
     /// How long the slices of both sides were.

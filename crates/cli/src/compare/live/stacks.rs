@@ -4,9 +4,9 @@ pub(crate) mod sides;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadheat_model::comparison::Comparison;
+use deadheat_model::{LoadPoint, comparison::Comparison};
 use deadheat_runner::{
-    manifest::Reach,
+    manifest::{Reach, SelectedWorkload},
     session::{self, SessionOptions},
 };
 use deadheat_stats::versus::Versus;
@@ -97,21 +97,28 @@ fn check_toolchains(
 
 /// That both answer at least one of the workloads, as far as their manifests say, at a load that heats can have.
 fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> {
-    let answered = options.workloads.iter().filter(|workload| {
+    let both_answer = |workload: &SelectedWorkload, point: &LoadPoint| {
         let mut targets = options.targets.iter();
-        targets.all(|target| target.stack.manifest.answers(&workload.manifest.id))
+        targets.all(|one| {
+            let manifest = &one.stack.manifest;
+            manifest.answers_at(&one.target, &workload.manifest.id, point)
+        })
+    };
+    let mut workloads = options.workloads.iter();
+    let has_load = workloads.any(|workload| {
+        let mut points = workload.points.iter();
+        points.any(|point| both_answer(workload, point))
     });
-    let mut points = answered.flat_map(|workload| &workload.points).peekable();
     let named: Vec<&str> = options
         .workloads
         .iter()
         .map(|one| one.manifest.id.as_str())
         .collect();
     let named = named.join(", ");
-    if points.peek().is_none() {
+    if !has_load {
         return Err(Failure::usage(format!(
-            "{} and {} answer none of the workloads {named} both; `deadheat stacks list` shows which they answer, \
-             --workload chooses",
+            "{} and {} answer none of the workloads {named} both, over the protocol that was asked for; `deadheat \
+             stacks list --json` shows their workloads and protocols, --workload chooses",
             sides.a.selected.target, sides.b.selected.target,
         )));
     }

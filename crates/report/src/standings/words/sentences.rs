@@ -1,6 +1,9 @@
 //! Sentences about rows, stacks and findings.
 
-use deadheat_model::machine::{Finding, Level};
+use deadheat_model::{
+    StackProtocol,
+    machine::{Finding, Level},
+};
 use deadheat_stats::{
     heats::{LimitedBy, Verdict},
     standings::Twin,
@@ -122,10 +125,16 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
     let percentiles = load.rows().any(lacks);
     let percentiles = percentiles.then(|| format!("{NONE}: too few answers for this percentile."));
     let null_server = load.ceiling_per_second.map(|ceiling| {
-        format!(
-            "The generator's ceiling on this machine is {} requests/s (measured with a server that does nothing).",
-            figure(ceiling)
-        )
+        let ceiling = figure(ceiling);
+        match load.point.protocol {
+            StackProtocol::Http1 => format!(
+                "The generator's ceiling on this machine is {ceiling} requests/s (measured with a server that does nothing)."
+            ),
+            protocol => format!(
+                "A server that only answers reached {ceiling} requests/s. Over {protocol} it uses the libraries h2 and rustls, \
+                 and may itself have been the limit, so the generator may reach more."
+            ),
+        }
     });
     let twin = load.twin.as_ref().map(twin);
     let times = load.tables.first().map(|_| super::times(load));

@@ -93,6 +93,8 @@ impl Load {
             id: format!("c{}", self.connections),
             connections: self.connections,
             rounds: None,
+            protocol: Default::default(),
+            streams: 1,
             sending: Default::default(),
             open: self.is_open.then(|| OpenLoad {
                 capacity_of: "c50".to_owned(),

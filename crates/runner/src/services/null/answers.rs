@@ -1,16 +1,23 @@
 //! What the null server answers.
 
+use hyper::{
+    body::Bytes,
+    header::{HeaderValue, InvalidHeaderValue},
+};
+
 use super::intake::Then;
 
-/// The answer, once for each thing that can follow it.
+/// The answer: of HTTP/1.1, once for each thing that can follow it, and its parts for HTTP/2.
 #[derive(Debug)]
 pub(super) struct Answers {
     keep: Vec<u8>,
     close: Vec<u8>,
+    pub(super) content_type: HeaderValue,
+    pub(super) body: Bytes,
 }
 
 impl Answers {
-    pub(super) fn new(content_type: &str, body: &[u8]) -> Self {
+    pub(super) fn new(content_type: &str, body: &[u8]) -> Result<Self, InvalidHeaderValue> {
         let write = |connection: &str| {
             let length = body.len();
             let head = format!(
@@ -18,10 +25,12 @@ impl Answers {
             );
             [head.as_bytes(), body].concat()
         };
-        Self {
+        Ok(Self {
             keep: write(""),
             close: write("Connection: close\r\n"),
-        }
+            content_type: HeaderValue::from_str(content_type)?,
+            body: Bytes::copy_from_slice(body),
+        })
     }
 
     pub(super) fn get(&self, then: Then) -> &[u8] {
@@ -38,7 +47,7 @@ mod tests {
 
     #[test]
     fn answers_are_whole_messages() {
-        let answers = Answers::new("text/plain", b"hi");
+        let answers = Answers::new("text/plain", b"hi").unwrap();
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n";
         assert_eq!(answers.get(Then::Keep), format!("{head}\r\nhi").as_bytes());
         let closing = format!("{head}Connection: close\r\n\r\nhi");

@@ -2,12 +2,24 @@
 
 use std::{
     convert::Infallible,
-    env, fs,
+    env,
+    error::Error,
+    fs,
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use super::{answers::Answers, server};
+use tokio_rustls::rustls::{
+    ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+};
+
+use super::{
+    answers::Answers,
+    server::{self, Addresses},
+};
 use crate::services::ServiceError;
 
 /// What the server is told.
@@ -15,6 +27,10 @@ use crate::services::ServiceError;
 pub struct ServeOptions {
     /// Where it listens.
     pub address: SocketAddr,
+    /// Its port for HTTP/2 without TLS, if it has one.
+    pub h2c: Option<u16>,
+    /// Its port for TLS, with the files of its certificate and key, if it has one.
+    pub tls: Option<(u16, PathBuf, PathBuf)>,
     /// How many loops it runs, each on a CPU of its own where there are as many.
     pub loops: usize,
     /// The content type of its answer.
@@ -35,7 +51,7 @@ impl ServeOptions {
     }
 
     /// From the hidden command's arguments, `--content-type TYPE --body FILE`, and the environment that stacks have:
-    /// `HOST`, `PORT` and `CPUS`.
+    /// `HOST`, `PORT` and `CPUS`, and `H2C_PORT`, `TLS_PORT`, `TLS_CERT` and `TLS_KEY` where it speaks that.
     ///
     /// # Errors
     /// When an argument or a variable is unknown, missing or cannot be read.
@@ -80,8 +96,18 @@ impl ServeOptions {
             .map_err(|error| wrong(format!("HOST={host}: {error}")))?;
         let port = number("PORT", read("PORT")?)?;
         let loops = number("CPUS", read("CPUS")?)?;
+        let optional = |name: &str| {
+            let text = variable(name);
+            text.map(|text| number(name, text)).transpose()
+        };
+        let tls = match optional("TLS_PORT")? {
+            Some(port) => Some((port, read("TLS_CERT")?.into(), read("TLS_KEY")?.into())),
+            None => None,
+        };
         Ok(Self {
             address: SocketAddr::new(host, port),
+            h2c: optional("H2C_PORT")?,
+            tls,
             loops: usize::from(loops.max(1)),
             content_type: content_type.ok_or_else(|| missing("--content-type"))?,
             body: body.ok_or_else(|| missing("--body"))?,
@@ -98,14 +124,48 @@ pub fn serve(options: &ServeOptions) -> Result<Infallible, ServiceError> {
         let attempt = format!("reading the answer's body from {}", options.body.display());
         ServiceError::new(attempt, error, "is the session's folder still there?")
     })?;
-    let answers = Answers::new(&options.content_type, &body);
-    server::run(options.address, options.loops, answers).map_err(|error| {
+    let answers = Answers::new(&options.content_type, &body).map_err(|error| {
+        let attempt = format!("answering with the content type {:?}", options.content_type);
+        ServiceError::new(
+            attempt,
+            error,
+            "write a content type of printable characters",
+        )
+    })?;
+    let tls = options.tls.as_ref();
+    let tls = tls.map(|(port, certificate, key)| {
+        let config = tls_config(certificate, key).map_err(|error| {
+            let attempt = format!("reading {} and its key", certificate.display());
+            ServiceError::new(attempt, error, "are the files of the session still there?")
+        })?;
+        Ok((*port, config))
+    });
+    let at = |port: u16| SocketAddr::new(options.address.ip(), port);
+    let addresses = Addresses {
+        plain: options.address,
+        h2c: options.h2c.map(at),
+        tls: tls
+            .transpose()?
+            .map(|(port, config)| (at(port), Arc::new(config))),
+    };
+    server::run(addresses, options.loops, answers).map_err(|error| {
         ServiceError::new(
             format!("serving as the null server on {}", options.address),
             error,
             "check the limits of this machine (`ulimit -n`), and whether the port is free",
         )
     })
+}
+
+/// HTTP/2 by preference, as servers have it, and HTTP/1.1.
+fn tls_config(certificate: &Path, key: &Path) -> Result<ServerConfig, Box<dyn Error>> {
+    let chain = CertificateDer::pem_file_iter(certificate)?.collect::<Result<_, _>>()?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, PrivateKeyDer::from_pem_file(key)?)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
 }
 
 #[cfg(test)]
@@ -129,6 +189,8 @@ mod tests {
         let environment = [("HOST", "127.0.0.1"), ("PORT", "20001"), ("CPUS", "4")];
         let expected = ServeOptions {
             address: "127.0.0.1:20001".parse().unwrap(),
+            h2c: None,
+            tls: None,
             loops: 4,
             content_type: "text/plain; charset=utf-8".to_owned(),
             body: PathBuf::from("/a b"),

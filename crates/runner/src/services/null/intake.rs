@@ -1,6 +1,8 @@
 //! Requests counted in a connection's bytes: heads, and bodies of the length that these announce. The same count however
 //! the bytes are split.
 
+/// Bytes that are read from a connection at once.
+pub(super) const READ_BYTES: usize = 64 * 1024;
 /// A request head may have so many bytes.
 const MAX_HEAD: usize = 16 * 1024;
 /// A request head may have so many fields.

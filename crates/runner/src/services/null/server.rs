@@ -15,9 +15,12 @@ use mio::{
 };
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 
+use tokio_rustls::rustls::ServerConfig;
+
 use super::{
     answers::Answers,
-    intake::{Intake, Then},
+    intake::{Intake, READ_BYTES, Then},
+    streams::{self, Listeners},
 };
 use crate::{
     process::{pin_current_thread, usable_cpus},
@@ -28,35 +31,63 @@ const LISTENER: Token = Token(usize::MAX);
 /// Connections that wait to be accepted; the kernel may allow fewer (`net.core.somaxconn`).
 const BACKLOG: i32 = 16_384;
 const EVENTS: usize = 1024;
-const READ_BYTES: usize = 64 * 1024;
 
-/// Serves on `address` with so many loops until the process is ended.
-pub(super) fn run(address: SocketAddr, loops: usize, answers: Answers) -> io::Result<Infallible> {
+/// Where the server listens.
+pub(super) struct Addresses {
+    /// For HTTP/1.1 without TLS.
+    pub(super) plain: SocketAddr,
+    /// For HTTP/2 without TLS.
+    pub(super) h2c: Option<SocketAddr>,
+    /// For TLS.
+    pub(super) tls: Option<(SocketAddr, Arc<ServerConfig>)>,
+}
+
+/// Serves with so many loops until the process is ended.
+pub(super) fn run(addresses: Addresses, loops: usize, answers: Answers) -> io::Result<Infallible> {
     raise_open_files()?;
     // All of them listen before one of them accepts: a connection goes to one of those that are there.
-    let first = listen(address)?;
-    let address = first.local_addr()?;
-    let more = (1..loops).map(|_| listen(address));
-    let listeners: Vec<TcpListener> = [Ok(first)]
-        .into_iter()
-        .chain(more)
-        .collect::<Result<_, _>>()?;
+    let more = |address: Option<SocketAddr>| address.map(listen).transpose();
+    let listeners = (0..loops).map(|_| {
+        let listeners = Listeners {
+            h2c: more(addresses.h2c)?,
+            tls: match &addresses.tls {
+                Some((address, config)) => Some((listen(*address)?, Arc::clone(config))),
+                None => None,
+            },
+        };
+        Ok((listen(addresses.plain)?, listeners))
+    });
+    let listeners: Vec<(std::net::TcpListener, Listeners)> =
+        listeners.collect::<io::Result<_>>()?;
     let answers = Arc::new(answers);
     let cpus = usable_cpus();
     let (ended, ends) = mpsc::channel();
-    for (index, listener) in listeners.into_iter().enumerate() {
-        let (answers, ended) = (Arc::clone(&answers), ended.clone());
+    let begin = |index: usize, name: &str, serve: Serve| {
+        let ended = ended.clone();
         // With more loops than CPUs the system decides.
         let cpu = (loops <= cpus.len()).then(|| cpus[index]);
         let serve = move || {
             if let Some(cpu) = cpu {
                 pin_current_thread(&[cpu])?;
             }
-            Loop::new(listener, answers)?.run()
+            serve()
         };
         thread::Builder::new()
-            .name(format!("null-{index}"))
-            .spawn(move || ended.send(serve()))?;
+            .name(format!("{name}-{index}"))
+            .spawn(move || ended.send(serve()))
+    };
+    for (index, (listener, more)) in listeners.into_iter().enumerate() {
+        if more.h2c.is_some() || more.tls.is_some() {
+            let answers = Arc::clone(&answers);
+            begin(
+                index,
+                "streams",
+                Box::new(move || streams::run(more, answers)),
+            )?;
+        }
+        let answers = Arc::clone(&answers);
+        let serve = move || Loop::new(TcpListener::from_std(listener), answers)?.run();
+        begin(index, "null", Box::new(serve))?;
     }
     drop(ended);
     // The first one that ends, ends all.
@@ -64,7 +95,10 @@ pub(super) fn run(address: SocketAddr, loops: usize, answers: Answers) -> io::Re
         .unwrap_or_else(|_| Err(io::Error::other("all its loops panicked")))
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+/// What a thread of the server does.
+type Serve = Box<dyn FnOnce() -> io::Result<Infallible> + Send>;
+
+fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
         SocketAddr::V6(_) => AddressFamily::INET6,
@@ -75,7 +109,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     sockopt::set_socket_reuseport(&socket, true)?;
     net::bind(&socket, &address)?;
     net::listen(&socket, BACKLOG)?;
-    Ok(TcpListener::from_std(socket.into()))
+    Ok(socket.into())
 }
 
 /// One event loop with its connections.

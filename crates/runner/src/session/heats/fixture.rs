@@ -24,6 +24,8 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
             id: "c50".to_owned(),
             connections: 50,
             rounds: None,
+            protocol: Default::default(),
+            streams: 1,
             sending: Default::default(),
             open: None,
         },

@@ -176,6 +176,7 @@ impl Measuring<'_> {
             seed,
             generator,
             interrupt: self.interrupt,
+            certificate: self.services.certificate.as_ref(),
             kept: &self.kept,
         });
         let machine = Machine {

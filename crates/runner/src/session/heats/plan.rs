@@ -154,7 +154,9 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
         let id = &workload.manifest.id;
         for point in workload.points.iter().filter(|point| point.is_closed()) {
             let takes_part = |one: &&Participant| {
-                one.workloads.contains(id) && options.wants(&one.target, id, &point.id)
+                one.workloads.contains(id)
+                    && one.protocols.include(point.protocol)
+                    && options.wants(&one.target, id, &point.id)
             };
             let stacks: Vec<_> = participants.iter().filter(takes_part).collect();
             // What one side does not answer is not compared.
@@ -354,6 +356,8 @@ fn of_servers(
             id: point,
             connections,
             rounds: None,
+            protocol: Default::default(),
+            streams: 1,
             sending: Default::default(),
             open: None,
         },

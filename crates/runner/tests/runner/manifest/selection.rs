@@ -10,6 +10,8 @@ fn catalogue() -> Catalogue {
             .collect()
     };
     let point = "\n[[point]]\nid = \"c100\"\nconnections = 100\n";
+    let streams =
+        "\n[[point]]\nid = \"h2c-10x10\"\nprotocol = \"h2c\"\nconnections = 10\nstreams = 10\n";
     let root = super::root(&[
         (
             "stacks/go-nethttp/stack.toml",
@@ -21,7 +23,7 @@ fn catalogue() -> Catalogue {
         ),
         ("stacks/rust-axum/stack.toml", &stack("rust-axum", "")),
         ("workloads/plaintext.toml", &workload("plaintext", point)),
-        ("workloads/users.toml", &workload("users", "")),
+        ("workloads/users.toml", &workload("users", streams)),
         ("workloads/hash.toml", &workload("hash", point)),
     ]);
     load(root.path(), &[]).unwrap()
@@ -122,12 +124,16 @@ fn no_wildcard_reaches_what_is_no_longer_maintained() {
 #[test]
 fn workloads_are_selected_by_name_point_and_glob() {
     let every = "hash:c50 hash:c100 plaintext:c50 plaintext:c100 users:c50";
+    let with_http_2 = &format!("{every} users:h2c-10x10");
     let (some, all) = (Reach::Defaults, Reach::All);
     let cases: &[(&[&str], Reach, &str)] = &[
         // There is no proxy in this catalogue.
         (&[], some, "plaintext:c50 users:c50"),
         (&[], all, every),
-        (&["*:*"], some, every),
+        (&["*:*"], some, with_http_2),
+        (&[], Reach::Everything, with_http_2),
+        (&["users"], all, "users:c50"),
+        (&["users:h2c-*"], some, "users:h2c-10x10"),
         (&["hash"], some, "hash:c50"),
         (&["hash"], all, "hash:c50 hash:c100"),
         (&["hash:*"], some, "hash:c50 hash:c100"),

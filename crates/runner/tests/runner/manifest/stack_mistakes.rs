@@ -52,6 +52,8 @@ mistakes! {
     wrong_type: with("command = [\"out/server\"]", "command = \"out/server\"");
     wrong_type_in_an_array: with("[\"out/server\"]", "[\"out/server\", 8080]");
     wrong_type_of_a_table: with("[database]\nio = \"async\"\nlayer = \"raw\"\ndriver = \"pgx\"\npool = 16", "database = \"pgx\"");
+    h2_without_tls: stack("go", "\n[protocols]\nh2 = true\n");
+    unknown_protocol: stack("go", "\n[protocols]\nh3 = true\n");
     unknown_word: with("\"async\"", "\"asynch\"");
     unknown_word_without_a_near_one: with("\"native\"", "\"quick\"");
     pool_of_none_misspelt: with("pool = 16", "pool = \"nine\"");

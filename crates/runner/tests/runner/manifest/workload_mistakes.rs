@@ -42,6 +42,9 @@ mistakes! {
     no_point: with("[[point]]\nid = \"c50\"\nconnections = 50\n", "").replace("[oracle]", "point = []\n\n[oracle]");
     zeroes: with("content-sample = 10", "content-sample = 0")
         .replace("connections = 50", "connections = 0");
+    streams_of_http_1: workload("text", "streams = 4\n");
+    no_streams: workload("text", "protocol = \"h2c\"\nstreams = 0\n");
+    sending_over_http_2: workload("text", "protocol = \"h2c\"\n[point.sending]\nhttp = \"1.0\"\n");
     another_http: workload("text", "[point.sending]\nhttp = \"1.2\"\n");
     method_in_small_letters: with("GET", "get");
 }

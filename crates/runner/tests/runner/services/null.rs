@@ -7,7 +7,12 @@ use std::{
     time::Duration,
 };
 
-use deadheat_runner::services::null::{COMMAND, ServeOptions};
+use deadheat_model::StackProtocol::{H2, H2c, Tls};
+use deadheat_runner::{
+    certificate::Certificate,
+    services::null::{COMMAND, ServeOptions},
+    verify::{Client, Route, text_answer},
+};
 use deadheat_testkit::wait_until;
 use tempfile::NamedTempFile;
 
@@ -22,6 +27,10 @@ struct Fixture {
 }
 
 fn start(loops: usize, body: &[u8]) -> Fixture {
+    start_with(loops, body, &[])
+}
+
+fn start_with(loops: usize, body: &[u8], env: &[(&str, String)]) -> Fixture {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(body).unwrap();
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -33,6 +42,7 @@ fn start(loops: usize, body: &[u8]) -> Fixture {
         .env("HOST", address.ip().to_string())
         .env("PORT", address.port().to_string())
         .env("CPUS", loops.to_string())
+        .envs(env.iter().map(|(name, value)| (*name, value)))
         .stdin(Stdio::null())
         .spawn()
         .unwrap();
@@ -167,4 +177,49 @@ fn odd_input_ends_its_own_connection_only() {
     steady.write_all(GET).unwrap();
     fixture.expect(&mut steady, 1);
     assert!(fixture.child.try_wait().unwrap().is_none());
+}
+
+#[test]
+fn http_2_and_tls_have_ports_of_their_own_and_the_certificate_is_looked_at() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let made = |folder: &tempfile::TempDir| {
+        Certificate::make(Ipv4Addr::LOCALHOST.into(), folder.path()).unwrap()
+    };
+    let certificate = made(&folders[0]);
+    let free = || {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.local_addr().unwrap()
+    };
+    let (tls, h2c) = (free(), free());
+    let env = [
+        ("TLS_PORT", tls.port().to_string()),
+        ("TLS_CERT", certificate.path().display().to_string()),
+        ("TLS_KEY", certificate.key_path().display().to_string()),
+        ("H2C_PORT", h2c.port().to_string()),
+    ];
+    // More than a window, so that answers wait for the client.
+    let body = "d".repeat(200_000);
+    let _server = start_with(2, body.as_bytes(), &env);
+    let ask = |protocol, certificate: &Certificate| {
+        let mut client = Client::new(Route {
+            address: if protocol == H2c { h2c } else { tls },
+            protocol,
+            certificate: Some(certificate.clone()),
+        });
+        // The second one comes over the same connection.
+        let twice = [(); 2].map(|()| text_answer(&mut client, "/payload", Some(&body)));
+        twice.into_iter().collect::<Result<Vec<()>, _>>()
+    };
+    for protocol in [Tls, H2, H2c] {
+        assert_eq!(
+            ask(protocol, &certificate).map(|all| all.len()),
+            Ok(2),
+            "{protocol}"
+        );
+    }
+    let another = made(&folders[1]);
+    for protocol in [Tls, H2] {
+        let fault = ask(protocol, &another).unwrap_err().to_string();
+        assert!(fault.contains("TLS: invalid peer certificate"), "{fault}");
+    }
 }

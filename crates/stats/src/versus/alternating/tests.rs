@@ -170,6 +170,8 @@ fn header(heats: u32) -> SessionHeader {
             id: "c8".to_owned(),
             connections: 8,
             rounds: None,
+            protocol: Default::default(),
+            streams: 1,
             sending: Default::default(),
             open: None,
         },

@@ -7,17 +7,31 @@ use crate::view::{clean, facts};
 
 /// What the session does not show, a sentence or two each.
 pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<String> {
-    let way = match &header.plan.hosts {
-        None => {
+    let mut loads = header.plan.loads.iter();
+    let has_tls = loads.any(|load| load.point.protocol.is_over_tls());
+    let way = match (&header.plan.hosts, has_tls) {
+        (None, false) => {
             "Requests travelled over the loopback interface of one machine: there was no network card, no network and \
              no TLS."
         }
-        Some(_) => {
+        (None, true) => {
+            "Requests travelled over the loopback interface of one machine: there was no network card and no network."
+        }
+        (Some(_), false) => {
             "Requests travelled from the generators over a network, whose delay is in all times and whose bandwidth \
              bounds all rates. There was no TLS."
         }
+        (Some(_), true) => {
+            "Requests travelled from the generators over a network, whose delay is in all times and whose bandwidth \
+             bounds all rates."
+        }
     };
     let mut caveats = vec![way.to_owned(), loops(standings).to_owned()];
+    if has_tls {
+        caveats.push(
+            "TLS was that of connections that stay open: handshakes came before anything was counted.".to_owned(),
+        );
+    }
     let machine = &header.machine;
     if let Some(name) = machine
         .congestion_control
