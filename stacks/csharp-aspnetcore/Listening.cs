@@ -1,4 +1,6 @@
 using System.Net;
+using System.Security.Cryptography.X509Certificates;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Deadheat.AspNetCore;
 
@@ -14,7 +16,19 @@ internal static class Listening
         host.ConfigureKestrel(options =>
         {
             options.Limits.MaxRequestBodySize = MaxBodySize;
-            options.Listen(IPAddress.Parse(settings.Host), settings.Port);
+            var address = IPAddress.Parse(settings.Host);
+            options.Listen(address, settings.Port);
+            if (settings.TlsPort is { } tlsPort)
+            {
+                // HTTP/2 or HTTP/1.1, whichever the client chooses in the handshake.
+                var certificate = X509Certificate2.CreateFromPemFile(settings.TlsCertificate, settings.TlsKey);
+                options.Listen(address, tlsPort, listen => listen.UseHttps(certificate));
+            }
+
+            if (settings.H2cPort is { } h2cPort)
+            {
+                options.Listen(address, h2cPort, listen => listen.Protocols = HttpProtocols.Http2);
+            }
         });
     }
 }

@@ -9,6 +9,18 @@ public sealed record Settings
     [ConfigurationKeyName("PORT")]
     public int Port { get; init; } = 8080;
 
+    [ConfigurationKeyName("TLS_PORT")]
+    public int? TlsPort { get; init; }
+
+    [ConfigurationKeyName("TLS_CERT")]
+    public string TlsCertificate { get; init; } = "";
+
+    [ConfigurationKeyName("TLS_KEY")]
+    public string TlsKey { get; init; } = "";
+
+    [ConfigurationKeyName("H2C_PORT")]
+    public int? H2cPort { get; init; }
+
     [ConfigurationKeyName("BLOB_PATH")]
     public string? BlobPath { get; init; }
 

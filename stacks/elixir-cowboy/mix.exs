@@ -27,6 +27,7 @@ defmodule Server.MixProject do
       extra_applications: [
         :logger,
         :crypto,
+        :ssl,
         :cowboy,
         :gun,
         :jiffy,

@@ -43,13 +43,20 @@ func run() error {
 		users:    usersHandler{pool: pool},
 		proxy:    proxyHandler{client: newUpstreamClient(), url: settings.upstreamURL},
 	})
-	return serve(ctx, app, settings.addr)
+	return serve(ctx, app, settings)
 }
 
-// serve answers until ctx is done, then lets requests in flight finish for a short while.
-func serve(ctx context.Context, app *fiber.App, addr string) error {
-	failed := make(chan error, 1)
-	go func() { failed <- app.Listen(addr, fiber.ListenConfig{DisableStartupMessage: true}) }()
+// serve answers on every address until ctx is done, then lets requests in flight finish for a short while.
+func serve(ctx context.Context, app *fiber.App, settings settings) error {
+	failed := make(chan error, 2)
+	listen := func(addr string, config fiber.ListenConfig) {
+		config.DisableStartupMessage = true
+		go func() { failed <- app.Listen(addr, config) }()
+	}
+	listen(settings.addr, fiber.ListenConfig{})
+	if tls := settings.tls; tls != nil {
+		listen(tls.addr, fiber.ListenConfig{CertFile: tls.certFile, CertKeyFile: tls.keyFile})
+	}
 
 	select {
 	case err := <-failed:

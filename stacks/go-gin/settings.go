@@ -10,10 +10,18 @@ import (
 
 type settings struct {
 	addr        string
+	tls         *tlsSettings // nil without TLS_PORT
+	h2cAddr     string       // HTTP/2 without TLS; empty without H2C_PORT
 	databaseURL string
 	poolSize    int32
 	upstreamURL string
 	blobPath    string
+}
+
+type tlsSettings struct {
+	addr     string
+	certFile string
+	keyFile  string
 }
 
 func settingsFromEnv() (settings, error) {
@@ -21,11 +29,23 @@ func settingsFromEnv() (settings, error) {
 	if err != nil || poolSize < 1 {
 		return settings{}, fmt.Errorf("POOL_SIZE is not a positive number: %q", os.Getenv("POOL_SIZE"))
 	}
-	return settings{
-		addr:        net.JoinHostPort(cmp.Or(os.Getenv("HOST"), "127.0.0.1"), cmp.Or(os.Getenv("PORT"), "8080")),
+	host := cmp.Or(os.Getenv("HOST"), "127.0.0.1")
+	fromEnv := settings{
+		addr:        net.JoinHostPort(host, cmp.Or(os.Getenv("PORT"), "8080")),
 		databaseURL: os.Getenv("DATABASE_URL"),
 		poolSize:    int32(poolSize),
 		upstreamURL: os.Getenv("UPSTREAM_URL"),
 		blobPath:    os.Getenv("BLOB_PATH"),
-	}, nil
+	}
+	if port := os.Getenv("TLS_PORT"); port != "" {
+		fromEnv.tls = &tlsSettings{
+			addr:     net.JoinHostPort(host, port),
+			certFile: os.Getenv("TLS_CERT"),
+			keyFile:  os.Getenv("TLS_KEY"),
+		}
+	}
+	if port := os.Getenv("H2C_PORT"); port != "" {
+		fromEnv.h2cAddr = net.JoinHostPort(host, port)
+	}
+	return fromEnv, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -45,7 +46,6 @@ func run() error {
 	defer payloads.stop()
 
 	server := &http.Server{
-		Addr: settings.addr,
 		Handler: routes(handlers{
 			payloads: payloads,
 			digest:   digestHandler{blobPath: settings.blobPath},
@@ -56,13 +56,31 @@ func run() error {
 		ReadTimeout:       readTimeout,
 		IdleTimeout:       idleTimeout,
 	}
-	return serve(ctx, server)
+	return serve(ctx, server, settings)
 }
 
-// serve answers until ctx is done, then lets requests in flight finish for a short while.
-func serve(ctx context.Context, server *http.Server) error {
-	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe() }()
+// serve answers on every address until ctx is done, then lets requests in flight finish for a short while.
+func serve(ctx context.Context, server *http.Server, settings settings) error {
+	failed := make(chan error, 3)
+	listen := func(addr string, answer func(net.Listener) error) {
+		listener, err := net.Listen("tcp", addr)
+		if err != nil {
+			failed <- err
+			return
+		}
+		go func() { failed <- answer(listener) }()
+	}
+	if settings.h2cAddr != "" {
+		server.Protocols = new(http.Protocols)
+		server.Protocols.SetHTTP1(true)
+		server.Protocols.SetHTTP2(true)
+		server.Protocols.SetUnencryptedHTTP2(true)
+		listen(settings.h2cAddr, server.Serve)
+	}
+	if tls := settings.tls; tls != nil {
+		listen(tls.addr, func(l net.Listener) error { return server.ServeTLS(l, tls.certFile, tls.keyFile) })
+	}
+	listen(settings.addr, server.Serve)
 
 	select {
 	case err := <-failed:

@@ -17,7 +17,12 @@ ulimit -S -n "$(ulimit -H -n)"
 conf=$(mktemp)
 exec 3<"$conf" 4>"$conf"
 rm "$conf"
-sed -e "s/@USER@/$user/" -e "s/@HOST@/$HOST/" -e "s/@PORT@/$PORT/" -e "s/@CPUS@/$CPUS/" nginx.conf.in >&4
+tls='#' h2c='#'
+[ -z "${TLS_PORT:-}" ] || tls=
+[ -z "${H2C_PORT:-}" ] || h2c=
+sed -e "s/@USER@/$user/" -e "s/@HOST@/$HOST/" -e "s/@PORT@/$PORT/" -e "s/@CPUS@/$CPUS/" \
+    -e "s/@TLS@/$tls/" -e "s/@TLS_PORT@/${TLS_PORT:-}/" -e "s|@TLS_CERT@|${TLS_CERT:-}|" -e "s|@TLS_KEY@|${TLS_KEY:-}|" \
+    -e "s/@H2C@/$h2c/" -e "s/@H2C_PORT@/${H2C_PORT:-}/" nginx.conf.in >&4
 exec 4>&-
 
 exec nginx -e stderr -p "$PWD/out/" -c /dev/fd/3

@@ -12,14 +12,17 @@ import { users } from './routes/users.js';
 
 // Longer than clients and load balancers usually keep a connection.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const HEADERS_TIMEOUT_MS = KEEP_ALIVE_TIMEOUT_MS + 1000;
+export const TIMEOUTS = {
+  keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  headersTimeout: KEEP_ALIVE_TIMEOUT_MS + 1000,
+};
 
 /** The application, with what it holds open until it is closed. */
 export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
   const app = fastify({
     logger: false,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    keepAliveTimeout: TIMEOUTS.keepAliveTimeout,
+    http: { headersTimeout: TIMEOUTS.headersTimeout },
   });
   app.setValidatorCompiler(compileValidator);
   app.setErrorHandler(answerError);

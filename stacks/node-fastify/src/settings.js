@@ -5,6 +5,12 @@ const cpus = positiveInteger('CPUS', 1);
 export const settings = {
   host: env.HOST ?? '127.0.0.1',
   port: positiveInteger('PORT', 8080),
+  tls: env.TLS_PORT && {
+    port: positiveInteger('TLS_PORT'),
+    certFile: env.TLS_CERT,
+    keyFile: env.TLS_KEY,
+  },
+  h2cPort: env.H2C_PORT && positiveInteger('H2C_PORT'),
   processes: Math.min(cpus, positiveInteger('MAX_PROCESSES', cpus)),
   poolSize: positiveInteger('POOL_SIZE', 16),
   databaseUrl: env.DATABASE_URL,

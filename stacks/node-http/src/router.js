@@ -35,8 +35,8 @@ function splitTarget(target) {
 }
 
 function sendError(response, error) {
-  // The client has gone.
-  if (response.destroyed) return;
+  // The client has gone: from its connection, or from HTTP/2's stream.
+  if (response.destroyed || response.stream?.destroyed) return;
   const known = error instanceof HttpError;
   if (!known) console.error(error);
   if (response.headersSent) {

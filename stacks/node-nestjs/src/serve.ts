@@ -5,12 +5,16 @@ import {
   type NestFastifyApplication,
 } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
+import { type Handler, serveHttp2 } from './http2.js';
 import { settings } from './settings.js';
 
 const LISTEN_BACKLOG = 4096;
 // Longer than clients and load balancers usually keep a connection.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const HEADERS_TIMEOUT_MS = KEEP_ALIVE_TIMEOUT_MS + 1000;
+const TIMEOUTS = {
+  keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  headersTimeout: KEEP_ALIVE_TIMEOUT_MS + 1000,
+};
 const SHUTDOWN_LIMIT_MS = 900;
 const SHUTDOWN_SIGNALS = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
 
@@ -19,8 +23,8 @@ export async function serve(): Promise<void> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule,
     new FastifyAdapter({
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      http: { headersTimeout: HEADERS_TIMEOUT_MS },
+      keepAliveTimeout: TIMEOUTS.keepAliveTimeout,
+      http: { headersTimeout: TIMEOUTS.headersTimeout },
     }),
     {
       logger: ['fatal', 'error', 'warn'],
@@ -37,6 +41,17 @@ export async function serve(): Promise<void> {
     });
   }
 
-  const { host, port } = settings();
+  const fastify = app.getHttpAdapter().getInstance();
+  let closeHttp2: (() => Promise<void>) | undefined;
+  fastify.addHook('preClose', async () => closeHttp2?.());
+
+  const listeners = settings();
+  const { host, port } = listeners;
   await app.listen({ host, port, backlog: LISTEN_BACKLOG });
+  closeHttp2 = serveHttp2(
+    listeners,
+    { backlog: LISTEN_BACKLOG, ...TIMEOUTS },
+    // Its type is that of Fastify's own server, but it answers HTTP/2 as well.
+    fastify.routing as unknown as Handler,
+  );
 }

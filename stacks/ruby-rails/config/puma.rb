@@ -2,7 +2,11 @@
 
 require_relative "capacity"
 
-bind "tcp://#{ENV.fetch("HOST", "127.0.0.1")}:#{ENV.fetch("PORT", 8080)}"
+host = ENV.fetch("HOST", "127.0.0.1")
+bind "tcp://#{host}:#{ENV.fetch("PORT", 8080)}"
+if ENV["TLS_PORT"]
+  ssl_bind host, ENV["TLS_PORT"], cert: ENV["TLS_CERT"], key: ENV["TLS_KEY"], verify_mode: "none"
+end
 environment ENV.fetch("RAILS_ENV", "production")
 
 # 0 is Puma's single mode: no process but this one.

@@ -14,6 +14,9 @@ use actix_web::http::Uri;
 
 pub struct Config {
     pub address: SocketAddr,
+    pub tls: Option<Tls>,
+    /// For HTTP/2 without TLS.
+    pub h2c_address: Option<SocketAddr>,
     /// CPUs that the server may use.
     pub cpus: NonZero<usize>,
     /// Database connections at most.
@@ -23,14 +26,28 @@ pub struct Config {
     pub blob_path: PathBuf,
 }
 
+pub struct Tls {
+    pub address: SocketAddr,
+    /// PEM files.
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
 impl Config {
     pub fn from_env() -> Result<Self, Box<dyn Error>> {
         let available = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        let host = setting("HOST")?.unwrap_or(Ipv4Addr::LOCALHOST.into());
         Ok(Self {
-            address: SocketAddr::new(
-                setting("HOST")?.unwrap_or(Ipv4Addr::LOCALHOST.into()),
-                setting("PORT")?.unwrap_or(8080),
-            ),
+            address: SocketAddr::new(host, setting("PORT")?.unwrap_or(8080)),
+            tls: match setting("TLS_PORT")? {
+                Some(port) => Some(Tls {
+                    address: SocketAddr::new(host, port),
+                    certificate: setting("TLS_CERT")?.ok_or("TLS_CERT is not set")?,
+                    key: setting("TLS_KEY")?.ok_or("TLS_KEY is not set")?,
+                }),
+                None => None,
+            },
+            h2c_address: setting("H2C_PORT")?.map(|port| SocketAddr::new(host, port)),
             cpus: setting("CPUS")?.unwrap_or(available),
             pool_size: setting("POOL_SIZE")?.unwrap_or(const { NonZero::new(16).unwrap() }),
             database: setting("DATABASE_URL")?,

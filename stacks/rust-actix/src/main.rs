@@ -4,6 +4,7 @@ mod error;
 mod payload_worker;
 mod routes;
 mod shutdown;
+mod tls;
 mod upstream;
 
 use std::{error::Error as StdError, process::ExitCode, time::Duration};
@@ -59,15 +60,20 @@ async fn serve() -> Result<(), Box<dyn StdError>> {
             .app_data(JsonConfig::default().limit(MAX_BODY_BYTES))
             .configure(routes::configure)
     };
-    let server = HttpServer::new(app)
+    let mut server = HttpServer::new(app)
         .workers(config.cpus.get())
         .backlog(BACKLOG)
         .tcp_nodelay(true)
         .keep_alive(KEEP_ALIVE)
-        .bind(config.address)?
-        .run();
+        .bind(config.address)?;
+    if let Some(tls) = &config.tls {
+        server = server.bind_rustls_0_23(tls.address, tls::server_config(tls)?)?;
+    }
+    if let Some(address) = config.h2c_address {
+        server = server.bind_auto_h2c(address)?;
+    }
     tokio::select! {
-        served = server => served?,
+        served = server.run() => served?,
         overdue = shutdown::overdue(DRAIN_LIMIT) => overdue?,
     }
     Ok(())

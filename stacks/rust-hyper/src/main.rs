@@ -4,12 +4,13 @@ mod respond;
 mod routes;
 mod server;
 mod state;
+mod tls;
 
 use std::{error::Error as StdError, process::ExitCode};
 
 use tokio::runtime;
 
-use crate::{config::Config, state::AppState};
+use crate::{config::Config, server::Listeners, state::AppState};
 
 fn main() -> ExitCode {
     match serve() {
@@ -28,8 +29,8 @@ fn serve() -> Result<(), Box<dyn StdError>> {
         .enable_all()
         .build()?;
     let served = runtime.block_on(async {
-        let listener = server::listen(config.address)?;
-        server::run(listener, AppState::new(config)?).await?;
+        let listeners = Listeners::bind(&config)?;
+        server::run(listeners, AppState::new(config)?).await?;
         Ok(())
     });
     // Dropping the runtime would wait for every hash that has begun.

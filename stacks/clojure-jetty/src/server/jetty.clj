@@ -4,16 +4,21 @@
   Requests and responses are maps with the keys that Ring's specification gives them:
   https://github.com/ring-clojure/ring/blob/master/SPEC.md"
   (:require [clojure.string :as string]
-            [clojure.tools.logging :as log])
+            [clojure.tools.logging :as log]
+            [server.tls :as tls])
   (:import (java.io InputStream)
            (java.nio ByteBuffer)
            (java.nio.charset StandardCharsets)
+           (org.eclipse.jetty.alpn.server ALPNServerConnectionFactory)
            (org.eclipse.jetty.http HttpException HttpField HttpFields HttpFields$Mutable)
+           (org.eclipse.jetty.http2.server HTTP2CServerConnectionFactory
+                                           HTTP2ServerConnectionFactory)
            (org.eclipse.jetty.io Content Content$Sink Content$Source)
            (org.eclipse.jetty.server ConnectionFactory Handler$Abstract HttpConfiguration
                                      HttpConnectionFactory Request Response Server
-                                     ServerConnector)
+                                     ServerConnector SslConnectionFactory)
            (org.eclipse.jetty.util Callback)
+           (org.eclipse.jetty.util.ssl SslContextFactory$Server)
            (org.eclipse.jetty.util.thread QueuedThreadPool)))
 
 (set! *warn-on-reflection* true)
@@ -137,28 +142,58 @@
 ;; Server
 
 (defn- connector
-  [^Server server {:keys [host port cpus]}]
-  (let [config (doto (HttpConfiguration.)
-                 (.setSendServerVersion false))]
-    (doto (ServerConnector. server
-                            nil nil nil ; executor, scheduler and buffers: the server's
-                            acceptors cpus
-                            (into-array ConnectionFactory [(HttpConnectionFactory. config)]))
-      (.setHost host)
-      (.setPort port)
-      (.setAcceptQueueSize backlog)
-      (.setIdleTimeout idle-timeout-ms))))
+  [^Server server {:keys [host cpus]} port protocols]
+  (doto (ServerConnector. server
+                          nil nil nil ; executor, scheduler and buffers: the server's
+                          acceptors cpus
+                          (into-array ConnectionFactory protocols))
+    (.setHost host)
+    (.setPort port)
+    (.setAcceptQueueSize backlog)
+    (.setIdleTimeout idle-timeout-ms)))
+
+(defn- http-config
+  []
+  (doto (HttpConfiguration.)
+    (.setSendServerVersion false)))
+
+(defn- http-connector
+  [server {:keys [port] :as options}]
+  (connector server options port [(HttpConnectionFactory. (http-config))]))
+
+(defn- h2c-connector
+  "HTTP/2 without TLS, for clients that know that the server speaks it."
+  [server {:keys [h2c-port] :as options}]
+  (connector server options h2c-port [(HTTP2CServerConnectionFactory. (http-config))]))
+
+(defn- tls-connector
+  "HTTP/2 or HTTP/1.1, whichever the client chooses in the handshake."
+  [server {:keys [tls] :as options}]
+  (let [context (doto (SslContextFactory$Server.)
+                  (.setKeyStore (tls/key-store tls))
+                  (.setKeyStorePassword ""))
+        alpn    (ALPNServerConnectionFactory. ^"[Ljava.lang.String;" (make-array String 0))
+        http1   (HttpConnectionFactory. (http-config))
+        http2   (HTTP2ServerConnectionFactory. (http-config))]
+    (.setDefaultProtocol alpn (.getProtocol http1))
+    (connector server options (:port tls)
+               [(SslConnectionFactory. context (.getProtocol alpn)) alpn http2 http1])))
 
 (defn start
   "Starts a server that lets open requests finish for a short while after SIGTERM.
 
-  Options, all required: `:host`, `:port`, `:cpus` (one selector for each), `:threads` (how many
-  there may be, Jetty's own included), and `:async?` (whether the handler is called with the three
-  arguments of an asynchronous one)."
-  [handler {:keys [threads async?] :as options}]
+  Options: `:host`, `:port`, `:cpus` (one selector of each connector for each), `:threads` (how
+  many there may be, Jetty's own included), and `:async?` (whether the handler is called with the
+  three arguments of an asynchronous one) are required. `:tls` (its port, certificate and key) and
+  `:h2c-port` may be nil."
+  [handler {:keys [tls h2c-port threads async?] :as options}]
   (let [server (Server. (QueuedThreadPool. (int threads)))]
+    (when tls
+      (.addConnector server (tls-connector server options)))
+    (when h2c-port
+      (.addConnector server (h2c-connector server options)))
     (doto server
-      (.addConnector (connector server options))
+      (.addConnector (http-connector server options))
       (.setHandler ^Handler$Abstract (jetty-handler handler async?))
       (.setStopTimeout grace-ms)
       (.setStopAtShutdown true)

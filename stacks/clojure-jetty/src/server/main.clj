@@ -45,5 +45,5 @@
   []
   (let [{:keys [async?] :as settings} (settings/from-env (System/getenv))]
     (jetty/start (if async? (async-app settings) (blocking-app settings))
-                 (assoc (select-keys settings [:host :port :cpus :async?])
+                 (assoc (select-keys settings [:host :port :tls :h2c-port :cpus :async?])
                         :threads (if async? async-threads blocking-threads)))))

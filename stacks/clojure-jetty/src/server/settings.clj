@@ -14,6 +14,12 @@
   [env]
   {:host         (get env "HOST" "127.0.0.1")
    :port         (integer env "PORT" 8080 1)
+   :tls          (when (get env "TLS_PORT")
+                   {:port      (integer env "TLS_PORT" nil 1)
+                    :cert-path (get env "TLS_CERT")
+                    :key-path  (get env "TLS_KEY")})
+   :h2c-port     (when (get env "H2C_PORT")
+                   (integer env "H2C_PORT" nil 1))
    :cpus         (integer env "CPUS" (.availableProcessors (Runtime/getRuntime)) 1)
    :pool-size    (integer env "POOL_SIZE" 16 0) ; 0: no pool
    :async?       (not= "blocking" (get env "HANDLERS"))

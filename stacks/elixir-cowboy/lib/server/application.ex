@@ -1,5 +1,5 @@
 defmodule Server.Application do
-  @moduledoc "What runs: a database pool and an upstream if there are any, the worker of ping-pong, the listener."
+  @moduledoc "What runs: a database pool and an upstream if there are any, the worker of ping-pong, the listeners."
 
   use Application
 
@@ -9,11 +9,15 @@ defmodule Server.Application do
   def start(_type, _arguments) do
     settings = Settings.from_environment()
 
+    listeners = Listener.all(settings)
+
     # In this order, and ended in the opposite one: the drainer first, while all that requests need is still there.
     children =
       database(settings) ++
         upstream(settings) ++
-        [PingPong, {Listener, settings}, {Drainer, Listener}]
+        [PingPong] ++
+        Keyword.values(listeners) ++
+        [{Drainer, Keyword.keys(listeners)}]
 
     Supervisor.start_link(children, strategy: :one_for_one, name: Server.Supervisor)
   end

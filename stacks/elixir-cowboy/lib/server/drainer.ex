@@ -10,27 +10,27 @@ defmodule Server.Drainer do
   @grace_ms 500
   @poll_ms 20
 
-  def start_link(listener), do: GenServer.start_link(__MODULE__, listener)
+  def start_link(listeners), do: GenServer.start_link(__MODULE__, listeners)
 
   @impl true
-  def init(listener) do
+  def init(listeners) do
     # So that terminate/2 is called.
     Process.flag(:trap_exit, true)
-    {:ok, listener}
+    {:ok, listeners}
   end
 
   @impl true
-  def terminate(_reason, listener) do
-    :ok = :ranch.suspend_listener(listener)
-    wait(listener, div(@grace_ms, @poll_ms))
+  def terminate(_reason, listeners) do
+    for listener <- listeners, do: :ok = :ranch.suspend_listener(listener)
+    wait(listeners, div(@grace_ms, @poll_ms))
   end
 
-  defp wait(_listener, 0), do: :ok
+  defp wait(_listeners, 0), do: :ok
 
-  defp wait(listener, polls) do
-    unless :ranch.procs(listener, :connections) == [] do
+  defp wait(listeners, polls) do
+    unless Enum.all?(listeners, &(:ranch.procs(&1, :connections) == [])) do
       Process.sleep(@poll_ms)
-      wait(listener, polls - 1)
+      wait(listeners, polls - 1)
     end
   end
 end

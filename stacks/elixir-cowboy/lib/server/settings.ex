@@ -1,11 +1,23 @@
 defmodule Server.Settings do
   @moduledoc "What the environment says."
 
-  defstruct [:host, :port, :pool_size, :blob_path, :database_url, :upstream_url]
+  defstruct [
+    :host,
+    :port,
+    :tls,
+    :h2c_port,
+    :pool_size,
+    :blob_path,
+    :database_url,
+    :upstream_url
+  ]
 
   @type t :: %__MODULE__{
           host: :inet.ip_address(),
           port: :inet.port_number(),
+          tls:
+            %{port: :inet.port_number(), certificate: Path.t() | nil, key: Path.t() | nil} | nil,
+          h2c_port: :inet.port_number() | nil,
           pool_size: pos_integer(),
           blob_path: Path.t() | nil,
           database_url: String.t() | nil,
@@ -17,11 +29,23 @@ defmodule Server.Settings do
     %__MODULE__{
       host: address("HOST", "127.0.0.1"),
       port: positive_integer("PORT", "8080"),
+      tls: tls(),
+      h2c_port: if(System.get_env("H2C_PORT"), do: positive_integer("H2C_PORT")),
       pool_size: positive_integer("POOL_SIZE", "16"),
       blob_path: System.get_env("BLOB_PATH"),
       database_url: System.get_env("DATABASE_URL"),
       upstream_url: System.get_env("UPSTREAM_URL")
     }
+  end
+
+  defp tls do
+    if System.get_env("TLS_PORT") do
+      %{
+        port: positive_integer("TLS_PORT"),
+        certificate: System.get_env("TLS_CERT"),
+        key: System.get_env("TLS_KEY")
+      }
+    end
   end
 
   defp address(name, default) do
@@ -33,7 +57,7 @@ defmodule Server.Settings do
     end
   end
 
-  defp positive_integer(name, default) do
+  defp positive_integer(name, default \\ "") do
     text = System.get_env(name, default)
 
     case Integer.parse(text) do

@@ -10,7 +10,9 @@ public final class Server {
     Micronaut.build(args)
         .banner(false)
         .mainClass(Server.class)
-        .propertySources(DatabaseUrl.settings(System.getenv("DATABASE_URL")))
+        .propertySources(
+            DatabaseUrl.settings(System.getenv("DATABASE_URL")),
+            Listeners.settings(System.getenv()))
         .start();
   }
 }

@@ -6,4 +6,11 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /** The settings of application.yaml that are this application's own. */
 @ConfigurationProperties("stack")
-record StackProperties(Path blobPath, URI databaseUrl, String upstreamUrl) {}
+record StackProperties(
+    Integer tlsPort,
+    String tlsCertificate,
+    String tlsKey,
+    Integer h2cPort,
+    Path blobPath,
+    URI databaseUrl,
+    String upstreamUrl) {}

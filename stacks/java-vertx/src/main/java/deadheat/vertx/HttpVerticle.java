@@ -4,9 +4,12 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.handler.BodyHandler;
 import io.vertx.sqlclient.SqlClient;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -19,7 +22,7 @@ final class HttpVerticle extends VerticleBase {
 
   private final Settings settings;
   private final Optional<SqlClient> database;
-  private HttpServer server;
+  private List<HttpServer> servers = List.of();
 
   HttpVerticle(Settings settings, Optional<SqlClient> database) {
     this.settings = settings;
@@ -28,20 +31,41 @@ final class HttpVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    HttpServerOptions options =
-        new HttpServerOptions()
-            .setHost(settings.host())
-            .setPort(settings.port())
-            .setAcceptBacklog(BACKLOG)
-            .setIdleTimeout(IDLE_SECONDS);
-    server = vertx.createHttpServer(options).requestHandler(router());
-    return server.listen();
+    List<HttpServerOptions> listeners = new ArrayList<>();
+    listeners.add(options(settings.port()));
+    // Without TLS, Vert.x speaks both versions on every port.
+    settings.h2cPort().map(this::options).ifPresent(listeners::add);
+    settings.tls().map(this::https).ifPresent(listeners::add);
+    Router router = router();
+    servers =
+        listeners.stream()
+            .map(options -> vertx.createHttpServer(options).requestHandler(router))
+            .toList();
+    return Future.all(servers.stream().map(HttpServer::listen).toList());
   }
 
   /** Lets open requests finish for a short while, then closes all connections. */
   @Override
   public Future<?> stop() {
-    return server.shutdown(GRACE_MS, TimeUnit.MILLISECONDS);
+    return Future.join(
+        servers.stream().map(server -> server.shutdown(GRACE_MS, TimeUnit.MILLISECONDS)).toList());
+  }
+
+  private HttpServerOptions options(int port) {
+    return new HttpServerOptions()
+        .setHost(settings.host())
+        .setPort(port)
+        .setAcceptBacklog(BACKLOG)
+        .setIdleTimeout(IDLE_SECONDS);
+  }
+
+  /** HTTP/2 or HTTP/1.1, whichever the client chooses in the handshake. */
+  private HttpServerOptions https(Settings.Tls tls) {
+    return options(tls.port())
+        .setSsl(true)
+        .setUseAlpn(true)
+        .setKeyCertOptions(
+            new PemKeyCertOptions().setCertPath(tls.certPath()).setKeyPath(tls.keyPath()));
   }
 
   private Router router() {

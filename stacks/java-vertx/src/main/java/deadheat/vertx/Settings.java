@@ -8,16 +8,28 @@ import java.util.Optional;
 record Settings(
     String host,
     int port,
+    Optional<Tls> tls,
+    Optional<Integer> h2cPort,
     int cpus,
     int poolSize,
     Optional<String> databaseUrl,
     Optional<String> upstreamUrl,
     Path blobPath) {
 
+  /** The port of HTTPS, with the PEM files of its certificate and key. */
+  record Tls(int port, String certPath, String keyPath) {}
+
   static Settings from(Map<String, String> env) {
     return new Settings(
         env.getOrDefault("HOST", "127.0.0.1"),
         positive(env, "PORT", 8080),
+        env.containsKey("TLS_PORT")
+            ? Optional.of(
+                new Tls(positive(env, "TLS_PORT", 8443), env.get("TLS_CERT"), env.get("TLS_KEY")))
+            : Optional.empty(),
+        env.containsKey("H2C_PORT")
+            ? Optional.of(positive(env, "H2C_PORT", 8082))
+            : Optional.empty(),
         positive(env, "CPUS", Runtime.getRuntime().availableProcessors()),
         positive(env, "POOL_SIZE", 16),
         Optional.ofNullable(env.get("DATABASE_URL")),

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import {
+  type Http2SecureServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  createSecureServer,
+  createServer,
+} from 'node:http2';
+import type { Settings } from './settings.js';
+
+export type Handler = (
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+) => void;
+
+interface Options {
+  backlog: number;
+  keepAliveTimeout: number;
+  headersTimeout: number;
+}
+
+/**
+ * Serves HTTP/2 on the ports that the settings have for it: over TLS, where a client may choose HTTP/1.1, and without
+ * TLS (h2c). Returns a function that lets open requests finish and closes the connections.
+ */
+export function serveHttp2(
+  { host, tls, h2cPort }: Settings,
+  { backlog, ...timeouts }: Options,
+  handle: Handler,
+): () => Promise<void> {
+  const servers: (Http2Server | Http2SecureServer)[] = [];
+  const sessions = new Set<{ close(): void }>();
+
+  function listen(server: Http2Server | Http2SecureServer, port: number): void {
+    server.on('session', (session) => {
+      sessions.add(session);
+      session.on('close', () => sessions.delete(session));
+    });
+    server.listen({ host, port, backlog });
+    servers.push(server);
+  }
+
+  if (tls) {
+    const server = createSecureServer(
+      {
+        allowHTTP1: true,
+        cert: readFileSync(tls.certFile),
+        key: readFileSync(tls.keyFile),
+      },
+      handle,
+    );
+    // For HTTP/1.1; it has no option for them.
+    listen(Object.assign(server, timeouts), tls.port);
+  }
+  if (h2cPort) listen(createServer(handle), h2cPort);
+
+  return async function close(): Promise<void> {
+    const closed = servers.map(
+      (server) => new Promise<void>((resolve) => server.close(() => resolve())),
+    );
+    for (const session of sessions) session.close();
+    await Promise.all(closed);
+  };
+}
