@@ -154,7 +154,8 @@ fn head_and_body(
     }
     let body = match &request.body {
         Body::None => None,
-        Body::Sized(bytes) => {
+        // No workload makes calls of gRPC.
+        Body::Sized(bytes) | Body::Call(bytes) => {
             head = head.header(CONTENT_LENGTH, bytes.len());
             Some(Bytes::from(bytes.clone()))
         }
