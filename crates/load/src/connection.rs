@@ -381,6 +381,11 @@ impl Connection {
         self.state == State::Open
     }
 
+    /// Whether it is on the way to where requests can be sent on it.
+    pub(crate) fn is_being_made(&self) -> bool {
+        !matches!(self.state, State::Absent | State::Open)
+    }
+
     /// Whether what is said on it is HTTP.
     #[inline]
     pub(crate) fn is_talking(&self) -> bool {

@@ -31,6 +31,9 @@ pub struct SliceResult {
     /// Connections that were made in the place of earlier ones since the slice before, those lost while they were held
     /// included. With a connection per request that is almost every one.
     pub reconnected: u64,
+    /// Connections that were still being made when the slice was over, and were given up: their handshakes take longer than
+    /// it.
+    pub unmade: u64,
     /// Whether the stop flag ended the slice before its drain was over.
     pub interrupted: bool,
 }
@@ -44,6 +47,7 @@ impl SliceResult {
             whole.observation.merge(&part.observation);
             whole.drained = whole.drained.max(part.drained);
             whole.reconnected += part.reconnected;
+            whole.unmade += part.unmade;
             whole.interrupted |= part.interrupted;
         }
         whole

@@ -82,6 +82,11 @@ impl Multiplex {
         let taken = self.slots.iter().enumerate();
         let taken = taken.filter(|(_, slot)| slot.is_taken);
         self.again.extend(taken.map(|(index, _)| index));
+        let slots = &self.slots;
+        let first_written = |index: &usize| slots[*index].flight.started;
+        self.again
+            .make_contiguous()
+            .sort_unstable_by_key(first_written);
     }
 
     #[inline]
@@ -214,7 +219,11 @@ impl Multiplex {
         let slot = &mut self.slots[index];
         slot.flight = flight;
         slot.is_taken = true;
-        self.again.push_back(index);
+        // In the order in which they were first written: the last of them would wait for ever behind newer ones.
+        let slots = &self.slots;
+        let is_earlier = |other: &usize| slots[*other].flight.started <= flight.started;
+        let place = self.again.partition_point(is_earlier);
+        self.again.insert(place, index);
     }
 
     /// Whether the connection takes nothing new, and the server still has some of its requests.
@@ -401,7 +410,10 @@ impl Sink for Answers<'_> {
             let message = message.and_then(grpc::message);
             let message = message.map(|text| format!(", grpc-message {text:?}"));
             let message = message.unwrap_or_default();
-            answer.note = Some(format!("grpc-status {status}{message}"));
+            answer.note = Some(match status {
+                grpc::NOT_A_NUMBER => "grpc-status is not a number".to_owned(),
+                status => format!("grpc-status {status}{message}"),
+            });
         }
     }
 }

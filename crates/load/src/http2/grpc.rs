@@ -81,6 +81,9 @@ impl Call {
     }
 }
 
+/// In place of a status that is not a number.
+pub(crate) const NOT_A_NUMBER: u32 = u32::MAX;
+
 /// A status other than 0 by its name (<https://github.com/grpc/grpc/blob/master/doc/statuscodes.md>).
 pub(crate) fn name(status: u32) -> &'static str {
     const NAMES: [&str; 16] = [
@@ -101,6 +104,9 @@ pub(crate) fn name(status: u32) -> &'static str {
         "DATA_LOSS",
         "UNAUTHENTICATED",
     ];
+    if status == NOT_A_NUMBER {
+        return "a grpc-status that is not a number";
+    }
     let name = NAMES.get((status as usize).wrapping_sub(1));
     name.unwrap_or(&"a grpc-status that has no name")
 }

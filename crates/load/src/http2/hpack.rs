@@ -4,7 +4,7 @@
 //! The decoder's table has no entries: the client announces a size of 0, and sees to it that the server keeps to that.
 //! So one header block says nothing about the next.
 
-use super::huffman;
+use super::{grpc::NOT_A_NUMBER, huffman};
 
 /// What is read of a header block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Fields<'a> {
     pub(super) has_pseudo: bool,
     /// What breaks a rule of HTTP (RFC 9113 §8.1.1): the first such field.
     pub(super) malformed: Option<&'static str>,
-    /// `grpc-status`; `u32::MAX`: it is not a number.
+    /// `grpc-status`, or [`NOT_A_NUMBER`].
     pub(super) grpc_status: Option<u32>,
     /// `grpc-message`.
     pub(super) grpc_message: Option<Text<'a>>,
@@ -172,7 +172,7 @@ pub(super) fn read(block: &[u8]) -> Result<Fields<'_>, &'static str> {
             Kind::GrpcStatus => {
                 let status = value.and_then(digits).map(|(status, _)| status);
                 let status = status.and_then(|status| status.try_into().ok());
-                fields.grpc_status = Some(status.unwrap_or(u32::MAX));
+                fields.grpc_status = Some(status.unwrap_or(NOT_A_NUMBER));
             }
             Kind::GrpcMessage => fields.grpc_message = value,
             Kind::Other => {}

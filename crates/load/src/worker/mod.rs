@@ -97,6 +97,8 @@ pub(crate) struct Worker<'a> {
     agenda: Vec<usize>,
     /// Connections being made.
     opening: usize,
+    /// How many connections were still being made when the last slice was over.
+    unmade: u64,
     /// Sockets that have had their last answer.
     lingering: Lingering,
     deadlines: Deadlines,
@@ -185,6 +187,7 @@ impl<'a> Worker<'a> {
             // While it is worked off, those that need something again stand behind the others.
             agenda: Vec::with_capacity(2 * connections.len()),
             opening: 0,
+            unmade: 0,
             lingering: Lingering::new(slots, plan.lingering()),
             deadlines: Deadlines::new(connections.len()),
             thinkers: Thinkers::new(match plan.thinking {

@@ -68,6 +68,7 @@ impl Worker<'_> {
     /// Leaves the connections that are at rest open until the next slice, and gives up the others.
     fn hold(&mut self) {
         self.agenda.clear();
+        self.unmade = 0;
         self.lingering.end(self.clock.now);
         for slot in 0..self.connections.len() {
             self.deadlines.set(slot, NEVER);
@@ -82,6 +83,7 @@ impl Worker<'_> {
                 && !connection.spoiled
                 && slot < self.slots;
             if !is_at_rest {
+                self.unmade += u64::from(connection.is_being_made());
                 while connection.dialogue.take_first().is_some() {}
                 let was_open = connection.is_open();
                 // The slice's counts have been closed.
@@ -139,6 +141,7 @@ impl Worker<'_> {
             observation: Observation::default(),
             drained: Duration::from_nanos(over.saturating_sub(due)),
             reconnected: self.recorder.connections.made_again(),
+            unmade: self.unmade,
             interrupted: self.interrupted,
         }
     }

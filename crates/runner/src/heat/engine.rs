@@ -371,6 +371,7 @@ impl Course<'_, '_> {
             (warm_up.trend, warm_up.cost_trend) = course.trends(rule.look);
             let is_small = |trend: f64| trend.abs() <= rule.bound;
             warm_up.steady = warm_up.took >= rule.least
+                && !warm_up::is_connecting(&seen)
                 && warm_up.trend.is_some_and(is_small)
                 && warm_up.cost_trend.is_none_or(is_small);
         }

@@ -360,6 +360,23 @@ fn what_happened_before_the_rounds_flags_none_of_their_slices() {
 }
 
 #[test]
+fn a_warm_up_lasts_until_nearly_all_connections_are_made() {
+    let warm_up = |unmade: u64| {
+        let (record, _) = with_second(2, |fake| {
+            fake.doing(move |slice, _, seen| {
+                if slice < WARM + 5 {
+                    seen.result.unmade = unmade;
+                }
+            })
+        });
+        record.members[1].warm_up.unwrap()
+    };
+    let (usual, longer) = (warm_up(0), warm_up(76));
+    assert!(usual.steady && longer.steady);
+    assert!(longer.took > usual.took, "{longer:?}");
+}
+
+#[test]
 fn one_that_dies_in_a_round_is_void_from_there_and_the_others_go_on() {
     let (record, _) = with_second(3, |fake| Fake {
         dies_after: WARM + 2,

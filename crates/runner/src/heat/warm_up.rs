@@ -82,6 +82,13 @@ fn compiling(least: u64) -> WarmUpRule {
     }
 }
 
+/// Whether so many connections (a tenth or more) were still being made when a slice was over that it was the load of the
+/// others. A server that works off handshakes needs several slices for them.
+pub(super) fn is_connecting(seen: &Seen) -> bool {
+    let made = seen.result.observation.answers_per_connection.count();
+    seen.result.unmade * 9 > made
+}
+
 /// What the slices of a warm-up said so far.
 #[derive(Debug, Default)]
 pub(super) struct Course {

@@ -26,6 +26,9 @@ use super::{
     wire::{Answer, LONGEST, NoReply},
 };
 
+/// How much of answers may be under way, in bytes: of one as of all of a connection.
+const WINDOW: u32 = 64 << 20;
+
 /// How a server names HTTP/2 in TLS (RFC 9113 §3.1).
 const NAME: &str = "h2";
 
@@ -133,7 +136,12 @@ async fn handshake<S>(stream: S) -> Result<SendRequest<Bytes>, NoReply>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let made = h2::client::handshake(stream).await;
+    // Windows for whole answers: a server may take a stream of small updates for an attack (Tomcat does).
+    let made = h2::client::Builder::new()
+        .initial_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .handshake(stream)
+        .await;
     let (sender, connection) = made.map_err(|error| broken("beginning HTTP/2", error))?;
     // An error of the connection comes to its requests as well.
     tokio::spawn(async move { connection.await.ok() });

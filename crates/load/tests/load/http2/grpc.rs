@@ -148,7 +148,7 @@ const CASES: &[Case] = &[
         "a status that is no number",
         |stream| answered(stream, &framed(b"hello"), "OK"),
         Failure::Grpc,
-        "a grpc-status that has no name",
+        "a grpc-status that is not a number",
     ),
     (
         "a status in front of the message, and none behind it",

@@ -9,6 +9,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
+        mpsc,
     },
     time::Duration,
 };
@@ -172,6 +173,41 @@ fn what_a_server_has_not_looked_at_is_sent_again_and_is_one_request() {
     assert_eq!((seen.total.issued, seen.total.succeeded), (10, 10));
     assert_eq!((seen.resent, server.requests()), (3, 13));
     assert_eq!(seen.connections_opened, 2);
+}
+
+#[test]
+fn what_is_sent_again_is_sent_in_the_order_of_the_requests() {
+    // Each connection answers the first request that it gets, and goes.
+    let (sender, first) = mpsc::channel();
+    let server = RawHttp2::start(move |peer| {
+        peer.send(&http2::frame(kind::SETTINGS, 0, 0, &[]));
+        while let Some(frame) = peer.frame() {
+            if frame.kind == kind::HEADERS {
+                let path = String::from_utf8_lossy(&frame.payload).into_owned();
+                let _ = sender.send(
+                    path.chars()
+                        .filter(char::is_ascii_digit)
+                        .collect::<String>(),
+                );
+                let answer = http2::head(frame.stream, END_STREAM);
+                peer.send(&[http2::goaway(frame.stream, 0), answer].concat());
+                peer.until_closed();
+            }
+        }
+    })
+    .unwrap();
+    let paths = (10..34).map(|path| expecting(RequestSpec::get(format!("/{path}")), b""));
+    let mut spec = over_http2(count(server.address(), 1, 24), 8);
+    spec.exchanges = paths.collect();
+    let seen = run(&spec);
+    assert_eq!(seen.total.succeeded, 24, "{:?}", seen.failures);
+    // Behind the address.
+    let answered = first
+        .try_iter()
+        .map(|digits| digits[digits.len() - 2..].to_owned());
+    let answered: Vec<String> = answered.collect();
+    let in_turn: Vec<String> = (10..34).map(|path| path.to_string()).collect();
+    assert_eq!(answered, in_turn);
 }
 
 #[test]

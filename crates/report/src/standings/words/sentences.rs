@@ -126,15 +126,20 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
     let percentiles = percentiles.then(|| format!("{NONE}: too few answers for this percentile."));
     let null_server = load.ceiling_per_second.map(|ceiling| {
         let ceiling = figure(ceiling);
-        match load.point.protocol {
-            StackProtocol::Http1 => format!(
-                "The generator's ceiling on this machine is {ceiling} requests/s (measured with a server that does nothing)."
-            ),
-            protocol => format!(
-                "A server that only answers reached {ceiling} requests/s. Over {protocol} it uses the libraries h2 and rustls, \
-                 and may itself have been the limit, so the generator may reach more."
-            ),
-        }
+        let libraries = match load.point.protocol {
+            StackProtocol::Http1 => {
+                return format!(
+                    "The generator's ceiling on this machine is {ceiling} requests/s (measured with a server that does nothing)."
+                );
+            }
+            StackProtocol::Tls => "rustls",
+            StackProtocol::H2c => "h2",
+            StackProtocol::H2 => "h2 and rustls",
+        };
+        format!(
+            "A server that only answers, by {libraries}, reached {ceiling} requests/s. It may itself have been the limit, so \
+             the generator may reach more."
+        )
     });
     let twin = load.twin.as_ref().map(twin);
     let times = load.tables.first().map(|_| super::times(load));
