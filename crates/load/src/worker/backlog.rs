@@ -531,10 +531,18 @@ impl Worker<'_> {
             .as_ref()
             .and_then(|backlog| backlog.waiting.front())
         {
-            if oldest.intended > until || !self.take_waiting() {
+            if oldest.intended > until {
+                break;
+            }
+            let had_room = self.has_room();
+            if !self.take_waiting() {
                 break;
             }
             self.give_up();
+            if !had_room && let Some(backlog) = &mut self.backlog {
+                // What was due before had to wait for it.
+                backlog.room_since = self.clock.now;
+            }
         }
         for _ in 0..AT_A_TIME {
             if self.take_due(until).is_none() {
