@@ -29,7 +29,9 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
     let mut caveats = vec![way.to_owned(), loops(standings).to_owned()];
     if has_tls {
         caveats.push(
-            "TLS was that of connections that stay open: handshakes came before anything was counted.".to_owned(),
+            "TLS was that of connections that stay open: handshakes came before anything was counted, but for those of \
+             connections that were made again."
+                .to_owned(),
         );
     }
     let machine = &header.machine;
