@@ -23,7 +23,7 @@ const LEFT_OUT: usize = 5;
 /// The plan, with what else is said about the session.
 pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Document {
     let stacks = stacks(plan);
-    let loads: Vec<String> = plan.leading().map(load).collect();
+    let loads: Vec<String> = plan.leading().map(|one| load(one, &stacks)).collect();
     let mut entries = vec![
         ("stacks", listed(&stacks, NAMES)),
         ("loads", listed(&loads, NAMES)),
@@ -83,7 +83,8 @@ fn stacks(plan: &Plan) -> Vec<String> {
     names
 }
 
-fn load(load: &PlannedLoad) -> String {
+/// A load, and who of all `stacks` does not answer it.
+fn load(load: &PlannedLoad, stacks: &[String]) -> String {
     let rounds = load
         .point
         .rounds
@@ -97,12 +98,19 @@ fn load(load: &PlannedLoad) -> String {
         StackProtocol::Http1 => String::new(),
         protocol => format!(", {protocol}"),
     };
-    glued(&format!(
+    let named = glued(&format!(
         "{} ({} connections{streams}{}{protocol})",
         load.workload,
         point.connections,
         rounds.unwrap_or_default()
-    ))
+    ));
+    let measured: Vec<String> = load.targets.iter().map(ToString::to_string).collect();
+    let mut others = stacks.iter().filter(|stack| !measured.contains(stack));
+    match (others.next(), others.count()) {
+        (None, _) => named,
+        (Some(other), 0) => format!("{named} without {other}"),
+        _ => format!("{named} of {} stacks", measured.len()),
+    }
 }
 
 /// What a heat is, by the first load.
@@ -282,6 +290,24 @@ mod tests {
         assert!(text.contains("34 stacks × 2 loads"), "{text}");
         assert!(text.contains("and 22 more"), "{text}");
         assert!(text.contains("--stack '*'"), "{text}");
+    }
+
+    #[test]
+    fn it_says_who_does_not_answer_a_load() {
+        let mut plan = plan(4);
+        let all = plan.loads[0].targets.clone();
+        let loads = |plan: &Plan| {
+            described(plan)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert!(!loads(&plan).contains("without"));
+        plan.loads[1].targets.pop();
+        let text = loads(&plan);
+        assert!(text.contains(&format!(") without {}", all[3])), "{text}");
+        plan.loads[1].targets.pop();
+        assert!(loads(&plan).contains(") of 2 stacks"));
     }
 
     #[test]
