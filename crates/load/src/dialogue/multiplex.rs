@@ -6,7 +6,7 @@ use deadheat_model::Failure;
 
 use super::{Dialogue, Flight};
 use crate::{
-    http2::{Broken, Client, Event, Phase, Sink, Text, grpc},
+    http2::{Broken, Client, Event, Phase, Sink, Text, grpc, hpack},
     plan::{Http2, Plan},
     recorder::Examples,
     verify::{Answer, Contents, Examiner},
@@ -411,7 +411,7 @@ impl Sink for Answers<'_> {
             let message = message.map(|text| format!(", grpc-message {text:?}"));
             let message = message.unwrap_or_default();
             answer.note = Some(match status {
-                grpc::NOT_A_NUMBER => "grpc-status is not a number".to_owned(),
+                hpack::NOT_A_NUMBER => "grpc-status is not a number".to_owned(),
                 status => format!("grpc-status {status}{message}"),
             });
         }

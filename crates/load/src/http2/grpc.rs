@@ -1,7 +1,7 @@
 //! Unary calls of gRPC: one message each way, each behind a prefix, and a status behind the answer
 //! (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
 
-use super::hpack::Text;
+use super::hpack::{NOT_A_NUMBER, Text};
 
 /// Bytes before a message: whether it is compressed, and its length.
 const PREFIX: usize = 5;
@@ -80,9 +80,6 @@ impl Call {
         }
     }
 }
-
-/// In place of a status that is not a number.
-pub(crate) const NOT_A_NUMBER: u32 = u32::MAX;
 
 /// A status other than 0 by its name (<https://github.com/grpc/grpc/blob/master/doc/statuscodes.md>).
 pub(crate) fn name(status: u32) -> &'static str {

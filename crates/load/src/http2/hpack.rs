@@ -4,7 +4,10 @@
 //! The decoder's table has no entries: the client announces a size of 0, and sees to it that the server keeps to that.
 //! So one header block says nothing about the next.
 
-use super::{grpc::NOT_A_NUMBER, huffman};
+use super::huffman;
+
+/// In place of a `grpc-status` that is not a number.
+pub(crate) const NOT_A_NUMBER: u32 = u32::MAX;
 
 /// What is read of a header block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

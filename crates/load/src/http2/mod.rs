@@ -12,7 +12,7 @@ mod frame;
 pub(crate) mod fuzzing;
 pub(crate) mod grpc;
 mod headers;
-mod hpack;
+pub(crate) mod hpack;
 mod huffman;
 mod request;
 mod sending;

@@ -364,7 +364,7 @@ fn a_warm_up_lasts_until_nearly_all_connections_are_made() {
     let warm_up = |unmade: u64| {
         let (record, _) = with_second(2, |fake| {
             fake.doing(move |slice, _, seen| {
-                if slice < WARM + 5 {
+                if slice < WARM + 1 {
                     seen.result.unmade = unmade;
                 }
             })
