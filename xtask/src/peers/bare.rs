@@ -1,6 +1,8 @@
 //! The floor: a loop that does nothing but the system calls of a load with readiness. It looks at no answer, measures
 //! nothing and believes every length, so that it is no load generator; but a generator with readiness can hardly need less.
 
+mod http2;
+
 use std::{
     collections::VecDeque,
     io::{Read as _, Write as _},
@@ -21,7 +23,7 @@ use rustix::{
     thread::set_current_timer_slack,
 };
 
-use super::{bare_http2, show};
+use super::show;
 
 /// Room for a head and what comes with it.
 const HEAD_ROOM: usize = 16 * 1024;
@@ -59,7 +61,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     let load = match options.streams {
         0 => load,
-        _ => bare_http2::load,
+        _ => http2::load,
     };
     let answers = load(options).map_err(|error| format!("loading {}: {error}", options.address))?;
     show::result(&format!("answers: {answers}"));

@@ -3,7 +3,6 @@
 
 mod answers;
 pub(crate) mod bare;
-mod bare_http2;
 mod blocks;
 mod case;
 pub(crate) mod circumstances;

@@ -16,7 +16,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::bare::Options;
+use super::Options;
 
 /// Bytes read at once.
 const ROOM: usize = 256 * 1024;
