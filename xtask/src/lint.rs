@@ -24,8 +24,8 @@ pub(crate) fn lint(steps: &Steps) {
         "-D",
         "warnings",
     ];
-    steps.run("clippy", cargo(&clippy));
     without_compiling(steps);
+    steps.run("clippy", cargo(&clippy));
 }
 
 /// Makes clippy the compiler of the steps that follow, if it is there.

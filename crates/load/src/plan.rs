@@ -399,7 +399,7 @@ impl Plan {
         Ok(())
     }
 
-    /// How many connections of a worker with so many slots may be left to end while others are made in their place.
+    /// How many connections a worker with this many slots may leave to end while it makes others in their place.
     pub(crate) fn most_aside(&self, slots: usize) -> usize {
         match self.http2 {
             Some(_) => MOST_ASIDE.min(ASIDE_FOR_EACH * slots),

@@ -33,19 +33,19 @@ const HEAD_ROOM: usize = 16 * 1024;
 pub(crate) struct Options {
     /// The server
     #[arg(long)]
-    pub(super) address: SocketAddr,
+    address: SocketAddr,
     /// The path that is asked for
     #[arg(long)]
-    pub(super) path: String,
+    path: String,
     /// Connections
     #[arg(long)]
-    pub(super) connections: usize,
+    connections: usize,
     /// How long
     #[arg(long)]
-    pub(super) seconds: u64,
+    seconds: u64,
     /// HTTP/2 with so many requests at once on each connection [default: 0, HTTP/1.1]
     #[arg(long, default_value_t = 0)]
-    pub(super) streams: usize,
+    streams: usize,
     /// The length of an answer's body
     #[arg(long)]
     body: u64,

@@ -34,8 +34,8 @@ impl Bodies {
         }
     }
 
-    /// The bodies that options give, to be sent in turn; none if there is none; a call of gRPC has a message, which
-    /// may be empty.
+    /// The bodies of the options, to be sent in turn. The list is empty without any; a gRPC call always has a message,
+    /// which may be empty.
     pub(crate) fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<Sent>, String> {
         if let Some(text) = &args.body {
             return Ok(vec![self.sent(text.clone().into_bytes(), None)]);

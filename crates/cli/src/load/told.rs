@@ -89,7 +89,7 @@ fn what_to_do(record: &LoadRecord) -> &'static str {
                 Protocol::Http2 { .. } => ", with --http2 in place of --http2-prior-knowledge",
             }
         }
-        // Who says GOAWAY speaks HTTP/2 on this port.
+        // A server that sends GOAWAY speaks HTTP/2 on this port, not TLS.
         Failure::Reset | Failure::ClosedEarly
             if is_silent_without_tls(record) && !cause.contains("GOAWAY") =>
         {

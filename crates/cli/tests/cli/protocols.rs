@@ -3,25 +3,17 @@
 
 use deadheat_model::{StackProtocol, session::TargetState};
 
-use crate::support::{Fake, Root, root::MANY_ROUNDS};
+use crate::support::{
+    Fake, Root,
+    root::{MANY_ROUNDS, PLAINTEXT},
+};
 
 const ALL: &str = "[protocols]\ntls = true\nh2 = true\nh2c = true\n";
 const H2C: &str = "[protocols]\nh2c = true\n";
 const TLS: &str = "[protocols]\ntls = true\n";
 
 /// A load point for each protocol, with as many requests in flight.
-const POINTS: &str = r#"id = "plaintext"
-description = "A constant text"
-method = "GET"
-path = "/plaintext"
-content-type = "text/plain"
-content-sample = 1
-
-[oracle]
-kind = "text"
-body = "Hello, World!"
-
-[[point]]
+const POINTS: &str = r#"[[point]]
 id = "c4"
 connections = 4
 
@@ -45,7 +37,8 @@ streams = 2
 
 fn root_with(stacks: &[Fake]) -> Root {
     let root = Root::with(stacks);
-    root.write("workloads/plaintext.toml", POINTS);
+    let (workload, _) = PLAINTEXT.split_once("[[point]]").unwrap();
+    root.write("workloads/plaintext.toml", &format!("{workload}{POINTS}"));
     root
 }
 
@@ -61,7 +54,7 @@ fn a_stack_that_speaks_what_it_declares_passes_and_is_given_no_other_port() {
     }
 }
 
-/// Asserts that a stack with `fault` that declares this fails its check, and that this is told.
+/// Asserts that the check of a stack with `fault` and these declarations fails with these words.
 #[track_caller]
 fn assert_found(fault: &'static str, declared: &str, told: &[&str]) {
     Root::with(&[Fake::faulty("fake-one", fault).with(declared)])

@@ -195,7 +195,7 @@ impl Dialogue {
         }
     }
 
-    /// Whether another request may be put on its way; in HTTP/2 beside so many that an earlier connection still has.
+    /// Whether another request may be sent. In HTTP/2, `aside` requests of earlier connections count among its streams.
     #[inline]
     pub(crate) fn has_room(&self, aside: usize) -> bool {
         match &self.multiplex {
@@ -224,7 +224,7 @@ impl Dialogue {
         }
     }
 
-    /// Removes that request, because it is over. If there is none, HTTP/2 removes any other.
+    /// Removes the request whose answer has ended. HTTP/2 removes any other request if no answer has.
     #[inline]
     pub(crate) fn take_first(&mut self) -> Option<Flight> {
         match &mut self.multiplex {

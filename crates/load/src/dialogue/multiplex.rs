@@ -6,7 +6,7 @@ use deadheat_model::Failure;
 
 use super::{Dialogue, Flight};
 use crate::{
-    http2::{Broken, Client, Event, Phase, Sink, Text, grpc, hpack},
+    http2::{Broken, Client, Event, NOT_A_NUMBER, Phase, Sink, Text, grpc},
     plan::{Http2, Plan},
     recorder::Examples,
     verify::{Answer, Contents, Examiner},
@@ -79,14 +79,21 @@ impl Multiplex {
         self.client.begin();
         self.broken = None;
         self.again.clear();
-        let taken = self.slots.iter().enumerate();
-        let taken = taken.filter(|(_, slot)| slot.is_taken);
-        self.again.extend(taken.map(|(index, _)| index));
+        for index in 0..self.slots.len() {
+            if self.slots[index].is_taken {
+                self.put_again_in_order(index);
+            }
+        }
+    }
+
+    /// Marks a request to be sent again, in the order in which requests were first written: the last of them would wait for
+    /// ever behind newer ones.
+    fn put_again_in_order(&mut self, index: usize) {
         let slots = &self.slots;
-        let first_written = |index: &usize| slots[*index].flight.started;
-        self.again
-            .make_contiguous()
-            .sort_unstable_by_key(first_written);
+        let started = slots[index].flight.started;
+        let is_earlier = |other: &usize| slots[*other].flight.started <= started;
+        let place = self.again.partition_point(is_earlier);
+        self.again.insert(place, index);
     }
 
     #[inline]
@@ -102,7 +109,7 @@ impl Multiplex {
             && self.client.open() < self.client.most_streams() as usize
     }
 
-    /// Whether another request may be put, beside so many that an earlier connection still has.
+    /// Whether another request may be sent while earlier connections still have `aside` requests.
     #[inline]
     pub(super) fn has_room(&self, aside: usize) -> bool {
         self.free.len() > aside && self.again.is_empty() && self.allows_more()
@@ -219,11 +226,7 @@ impl Multiplex {
         let slot = &mut self.slots[index];
         slot.flight = flight;
         slot.is_taken = true;
-        // In the order in which they were first written: the last of them would wait for ever behind newer ones.
-        let slots = &self.slots;
-        let is_earlier = |other: &usize| slots[*other].flight.started <= flight.started;
-        let place = self.again.partition_point(is_earlier);
-        self.again.insert(place, index);
+        self.put_again_in_order(index);
     }
 
     /// Whether the connection takes nothing new, and the server still has some of its requests.
@@ -409,10 +412,9 @@ impl Sink for Answers<'_> {
         if status != 0 && self.examples.wants(Failure::Grpc) {
             let message = message.and_then(grpc::message);
             let message = message.map(|text| format!(", grpc-message {text:?}"));
-            let message = message.unwrap_or_default();
             answer.note = Some(match status {
-                hpack::NOT_A_NUMBER => "grpc-status is not a number".to_owned(),
-                status => format!("grpc-status {status}{message}"),
+                NOT_A_NUMBER => "grpc-status is not a number".to_owned(),
+                status => format!("grpc-status {status}{}", message.unwrap_or_default()),
             });
         }
     }

@@ -120,8 +120,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// For at most `streams` requests at once, each with a header block and a body of at most so many bytes, as far as that
-    /// is known.
+    /// For at most `streams` requests at once. The lengths, in bytes, are those of the longest header block and body, as far
+    /// as they are known.
     pub(crate) fn new(streams: usize, longest_head: usize, longest_body: usize) -> Self {
         Self {
             streams: Streams::new(streams),

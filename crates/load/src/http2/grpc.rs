@@ -82,7 +82,7 @@ impl Call {
 }
 
 /// A status other than 0 by its name (<https://github.com/grpc/grpc/blob/master/doc/statuscodes.md>).
-pub(crate) fn name(status: u32) -> &'static str {
+fn name(status: u32) -> &'static str {
     const NAMES: [&str; 16] = [
         "CANCELLED",
         "UNKNOWN",

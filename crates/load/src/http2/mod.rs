@@ -12,14 +12,14 @@ mod frame;
 pub(crate) mod fuzzing;
 pub(crate) mod grpc;
 mod headers;
-pub(crate) mod hpack;
+mod hpack;
 mod huffman;
 mod request;
 mod sending;
 mod stream;
 
 pub(crate) use client::{Client, Event, Sink};
-pub(crate) use hpack::Text;
+pub(crate) use hpack::{NOT_A_NUMBER, Text};
 pub(crate) use request::Request;
 pub(crate) use stream::Phase;
 

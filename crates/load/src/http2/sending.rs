@@ -30,8 +30,8 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// For so many streams, whose header blocks and bodies have at most so many bytes, as far as that is known: what they
-    /// can put into the buffer at once fits in without an allocation.
+    /// For this many streams. The lengths, in bytes, are those of the longest header block and body, as far as they are
+    /// known: the buffer holds all that the streams can put into it at once, without another allocation.
     pub(super) fn new(streams: usize, longest_head: usize, longest_body: usize) -> Self {
         let heads = streams * (HEADER + longest_head);
         let bodies = streams

@@ -6,7 +6,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Exchange, LoadSpec, Observation, SliceEvent, Wait,
+    Exchange, LoadSpec, Observation, SliceEvent, StackProtocol, Wait,
     heat::{CpuUsed, Freezing},
     stack_failure::{Phase, StackFailure},
 };
@@ -454,14 +454,14 @@ fn verifier<'v>(
     fixtures: &'v mut Fixtures,
 ) -> Verifier<'v> {
     Verifier::new(
-        server.ports,
+        server.ports.at(StackProtocol::Http1),
         Declared::by(&request.target.stack.manifest, &request.target.target),
         request.workload,
         request.point,
         fixtures,
         request.seed,
     )
-    .over(request.point.protocol, request.launch.certificate.clone())
+    .over(request.launch.route(&server.ports, request.point.protocol))
     .seated(request.launch.seat)
 }
 

@@ -82,8 +82,8 @@ fn compiling(least: u64) -> WarmUpRule {
     }
 }
 
-/// Whether so many connections (a tenth or more) were still being made when a slice was over that it was the load of the
-/// others. A server that works off handshakes needs several slices for them.
+/// Whether more than a tenth of the connections were still being made when a slice ended. A server may need several slices
+/// for its handshakes, and until then only the other connections load it.
 pub(super) fn is_connecting(seen: &Seen) -> bool {
     let made = seen.result.observation.answers_per_connection.count();
     seen.result.unmade * 9 > made

@@ -54,11 +54,7 @@ pub struct Launch<'a> {
 impl Launch<'_> {
     /// How the server is reached over `protocol`, if it was given these ports.
     pub(crate) fn route(&self, ports: &Ports, protocol: StackProtocol) -> Route {
-        Route {
-            address: ports.at(protocol),
-            protocol,
-            certificate: self.certificate.clone(),
-        }
+        ports.route(protocol, self.certificate.clone())
     }
 }
 

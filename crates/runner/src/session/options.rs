@@ -201,14 +201,22 @@ impl SessionOptions {
 
     /// What the session speaks with `target` beside HTTP/1.1 without TLS. All of its processes are started for that.
     pub(super) fn protocols(&self, target: &SelectedTarget) -> Protocols {
+        let workloads = self.workloads.iter();
+        let each = workloads.map(|workload| self.protocols_at(target, workload));
+        each.flat_map(Protocols::iter).collect()
+    }
+
+    /// What `target` is asked over at `workload` beside HTTP/1.1 without TLS.
+    pub(super) fn protocols_at(
+        &self,
+        target: &SelectedTarget,
+        workload: &SelectedWorkload,
+    ) -> Protocols {
         if self.every_protocol {
             return target.stack.manifest.protocols(&target.target);
         }
-        let workloads = self.workloads.iter();
-        let asked = workloads.flat_map(|workload| {
-            let points = workload.points.iter();
-            points.filter(|point| self.asks_at(target, workload, point))
-        });
+        let points = workload.points.iter();
+        let asked = points.filter(|point| self.asks_at(target, workload, point));
         asked.map(|point| point.protocol).collect()
     }
 

@@ -379,11 +379,7 @@ impl Preparing<'_> {
         let declared = Declared::by(&target.stack.manifest, &target.target);
         let asked = |point: &&LoadPoint| self.options.asks_at(target, workload, point);
         let points: Vec<&LoadPoint> = workload.points.iter().filter(asked).collect();
-        let protocols = if self.options.every_protocol {
-            target.stack.manifest.protocols(&target.target)
-        } else {
-            points.iter().map(|point| point.protocol).collect()
-        };
+        let protocols = self.options.protocols_at(target, workload);
         let loads = points.iter().map(|point| point.in_flight());
         let most = loads.filter(|_| self.loads).max().unwrap_or(0);
         let clients = most.max(CONNECTIONS as u32);
@@ -393,8 +389,9 @@ impl Preparing<'_> {
             let fixtures = &mut self.services.fixtures;
             let seed = self.options.seed;
             let (ports, manifest) = (server.ports, &workload.manifest);
-            let verifier = Verifier::new(ports, declared, manifest, check.point, fixtures, seed);
-            let mut verifier = verifier.over(check.protocol, certificate);
+            let address = ports.at(StackProtocol::Http1);
+            let verifier = Verifier::new(address, declared, manifest, check.point, fixtures, seed);
+            let mut verifier = verifier.over(ports.route(check.protocol, certificate));
             if index == 0 {
                 verifier
                     .check_room(clients)

@@ -12,7 +12,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Client, Declared, Fault, Fixtures, Ports, Route, Verifier,
+    Client, Declared, Fault, Fixtures, Route, Verifier,
     question::{Question, Wanted},
 };
 
@@ -39,7 +39,7 @@ impl Canned {
         seed: u64,
     ) -> Result<Self, Fault> {
         // Only the oracle is asked here, no server.
-        let nowhere = Ports::plain(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
+        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let declared = Declared::default();
         let mut oracle = Verifier::new(nowhere, declared, workload, point, fixtures, seed);
         let (request, content) = match workload.oracle {

@@ -22,7 +22,7 @@ mod wire;
 use std::{net::SocketAddr, ops::RangeInclusive, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{
-    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StackProtocol, StopRule, TargetId, Wait,
+    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TargetId, Wait,
     WorkloadManifest,
     load::{Content, Expectation, RequestSpec, StatusSet, Timeouts},
     stack::{Http, Pool, StackManifest},
@@ -45,7 +45,6 @@ use self::{
     wire::Answer,
 };
 use crate::{
-    certificate::Certificate,
     secret::without_secret_values,
     services::{Postgres, Upstream},
 };
@@ -183,7 +182,6 @@ pub enum Depth {
 pub struct Verifier<'a> {
     /// Where HTTP/1.1 without TLS is spoken.
     address: SocketAddr,
-    ports: Ports,
     client: Client,
     declared: Declared,
     workload: &'a WorkloadManifest,
@@ -195,9 +193,9 @@ pub struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier of the server with these ports, over HTTP/1.1 without TLS. Random requests follow from `seed`.
+    /// A verifier of the server at `address`, over HTTP/1.1 without TLS. Random requests follow from `seed`.
     pub fn new(
-        ports: Ports,
+        address: SocketAddr,
         declared: Declared,
         workload: &'a WorkloadManifest,
         point: &'a LoadPoint,
@@ -205,9 +203,8 @@ impl<'a> Verifier<'a> {
         seed: u64,
     ) -> Self {
         Self {
-            address: ports.at(StackProtocol::Http1),
-            ports,
-            client: Client::new(Route::plain(ports.at(StackProtocol::Http1))),
+            address,
+            client: Client::new(Route::plain(address)),
             declared,
             workload,
             point,
@@ -218,13 +215,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The workload's questions are asked over `protocol`; a server that is asked over TLS has `certificate`.
-    pub fn over(self, protocol: StackProtocol, certificate: Option<Certificate>) -> Self {
-        let route = Route {
-            address: self.ports.at(protocol),
-            protocol,
-            certificate,
-        };
+    /// The workload's questions are asked by this route.
+    pub fn over(self, route: Route) -> Self {
         Self {
             client: Client::new(route),
             ..self

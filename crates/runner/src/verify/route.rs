@@ -43,6 +43,15 @@ impl Ports {
         };
         SocketAddr::new(self.host, port)
     }
+
+    /// How the server is reached over `protocol`; where it is spoken over TLS, it must have `certificate`.
+    pub fn route(&self, protocol: StackProtocol, certificate: Option<Certificate>) -> Route {
+        Route {
+            address: self.at(protocol),
+            protocol,
+            certificate,
+        }
+    }
 }
 
 /// How a server is reached.

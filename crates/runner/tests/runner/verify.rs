@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::{WorkloadManifest, stack::Pool};
 use deadheat_runner::{
     services::{Places, Postgres, PostgresOptions, Source},
-    verify::{Blob, Declared, Depth, Fixtures, Ports, Verifier},
+    verify::{Blob, Declared, Depth, Fixtures, Verifier},
 };
 use deadheat_testkit::{OracleServer, Turn, answers};
 use sha2::{Digest, Sha256};
@@ -36,7 +36,7 @@ fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
             ..Declared::default()
         };
         // It asks PostgreSQL alone; nothing listens there.
-        let nobody = Ports::plain(([127, 0, 0, 1], 1).into());
+        let nobody = ([127, 0, 0, 1], 1).into();
         let point = &workload.point[0];
         Verifier::new(nobody, declared, &workload, point, &mut fixtures, 1).check_room(clients)
     };
@@ -75,7 +75,7 @@ fn a_check_leaves_the_file_as_the_load_expects_it() {
     let declared = Declared::default();
     let point = &workload.point[0];
     let mut verifier = Verifier::new(
-        Ports::plain(server.address()),
+        server.address(),
         declared,
         &workload,
         point,

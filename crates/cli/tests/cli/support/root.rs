@@ -20,7 +20,7 @@ use super::{
 };
 
 /// The workload of the fake stacks: as the project's own, with few connections and every answer compared.
-const PLAINTEXT: &str = r#"id = "plaintext"
+pub(crate) const PLAINTEXT: &str = r#"id = "plaintext"
 description = "A constant text"
 method = "GET"
 path = "/plaintext"

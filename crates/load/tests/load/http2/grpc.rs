@@ -38,7 +38,7 @@ fn call(message: &[u8], expected: &[u8]) -> Exchange {
     Exchange::new(request, expect)
 }
 
-/// Answers with the message that it was sent, or says that the call is none.
+/// Echoes the message of a call; anything else gets an error status.
 fn echo(asked: &Asked) -> Reply {
     let headers = asked.head.headers();
     let is_call = asked.head.method() == "POST"

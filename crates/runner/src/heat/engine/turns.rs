@@ -244,7 +244,7 @@ impl Course<'_, '_> {
             freeze,
         };
         let slice = record(index, times, &seen, first.zip(last), flags);
-        // One that was cut short is none.
+        // A slice that was cut short does not count.
         Ok((
             (!seen.result.interrupted).then_some(slice),
             seen.result.observation,
