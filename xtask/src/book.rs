@@ -23,14 +23,18 @@ const STACKS: &str = "docs/stacks.md";
 /// Where files that are no pages can be read.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main");
 
-/// Lays the pages out and builds the site in `target/book/html`.
-pub(crate) fn book(steps: &Steps) {
+/// Lays the pages out in `target/book/src`. True when all could be.
+pub(crate) fn pages(steps: &Steps) -> bool {
     let sources = root().join("target/book/src");
-    let staged = steps.check("pages of the site", || {
+    steps.check("pages of the site", || {
         stage(&root(), &sources)
             .map_err(|error| format!("laying out {}: {error}", sources.display()))
-    });
-    if !staged {
+    })
+}
+
+/// Lays the pages out and builds the site in `target/book/html`.
+pub(crate) fn book(steps: &Steps) {
+    if !pages(steps) {
         return;
     }
     let mdbook = |argument: &str| {

@@ -5,7 +5,7 @@ use std::{fs, sync::Mutex};
 
 use serde_json::Value;
 
-use crate::project::{deadheat, root};
+use crate::project::{deadheat_with_quick_builds, root};
 use crate::steps::{Lack, Steps, WhenFailed, two_at_a_time};
 
 /// A stack that can run here.
@@ -80,7 +80,7 @@ fn of_stack(
     stack: &str,
     when_failed: WhenFailed,
 ) -> Option<Vec<String>> {
-    let command = deadheat(&["stacks", "check", stack, "--json"]);
+    let command = deadheat_with_quick_builds(&["stacks", "check", stack, "--json"]);
     steps.run_with(name, command, when_failed, |said| judge(steps, stack, said))
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     conformance::Runnable,
-    project::{deadheat, root},
+    project::{deadheat_with_quick_builds, root},
     steps::{Steps, WhenFailed, two_at_a_time},
 };
 
@@ -76,7 +76,7 @@ fn session(steps: &Steps, stacks: &[&str], workload: &str, results: &Path) {
         steps.check(&name, || Err("no stack can run here".to_owned()));
         return;
     }
-    let mut command = deadheat(&["run", "--seed", "1", "--results"]);
+    let mut command = deadheat_with_quick_builds(&["run", "--seed", "1", "--results"]);
     command.arg(results).args(SHORT);
     for stack in stacks {
         command.args(["--stack", stack]);

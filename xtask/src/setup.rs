@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{
     browser,
-    project::{deadheat, root},
+    project::{deadheat_with_quick_builds, root},
     steps::Steps,
 };
 
@@ -24,7 +24,7 @@ const PACKAGES: [&str; 8] = [
 
 /// Runs the set-up. What fails is listed by the steps that need it.
 pub(crate) fn set_up(steps: &Steps) {
-    let mut command = deadheat(&["setup", "--yes"]);
+    let mut command = deadheat_with_quick_builds(&["setup", "--yes"]);
     for package in PACKAGES {
         command.args(["--package", package]);
     }

@@ -28,9 +28,6 @@ const NOT_HERE: [(&str, &str); 3] = [
         "it publishes a release",
     ),
 ];
-/// What begins a step that installs a tool.
-const INSTALLS: &str = "cargo install ";
-
 /// Where steps install and build, in the folder of what is built.
 const FOLDER: &str = "workflows";
 
@@ -94,18 +91,6 @@ pub(crate) fn workflows(steps: &Steps) {
         Err(problem) => {
             steps.check("steps of the workflows", || Err(problem));
         }
-    }
-}
-
-/// Installs what the workflow of the documentation's site installs. What cannot be had is listed by the step that needs
-/// it.
-pub(crate) fn install_for_the_site(steps: &Steps) {
-    let found = steps_of(&root().join(".github/workflows/docs.yml")).unwrap_or_default();
-    for step in found.iter().filter(|step| step.run.starts_with(INSTALLS)) {
-        let mut command = step.command();
-        // Its speed does not matter, and a release takes longer to compile.
-        command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
-        steps.attempt(&step.name(), command);
     }
 }
 
