@@ -30,6 +30,11 @@ impl Deadlines {
         self.next = self.next.min(at);
     }
 
+    /// Moves the deadline of `slot`, if it has one, so many nanoseconds into the future.
+    pub(crate) fn postpone(&mut self, slot: usize, nanoseconds: u64) {
+        self.at[slot] = self.at[slot].saturating_add(nanoseconds);
+    }
+
     /// A time before which no deadline falls due.
     #[inline]
     pub(crate) fn next(&self) -> u64 {

@@ -11,6 +11,8 @@ pub const MOST_THREADS: u32 = 1_024;
 pub const MOST_PIPELINED: u32 = 1_024;
 /// The most streams of HTTP/2 on a connection: servers allow 100 to 250 as a rule.
 pub const MOST_STREAMS: u32 = 1_000;
+/// What is said of a number of streams out of these bounds.
+pub const STREAMS: &str = "a connection has 1 to 1,000 streams";
 /// The most redirects in a row: a chain that is longer has no end, as a rule.
 pub const MOST_REDIRECTS: u32 = 100;
 /// The highest rate of an open loop, per second: beyond it a nanosecond cannot tell two requests apart.

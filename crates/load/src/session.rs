@@ -26,8 +26,8 @@ pub struct Slice {
 
 /// A load whose connections outlive its slices.
 ///
-/// Between two slices nothing is in flight, the worker threads are blocked, and no timeout runs. A connection that the
-/// server has closed meanwhile is made again at the start of the next slice, which fails no request. One that it closes
+/// Between two slices nothing is in flight, the worker threads are blocked, and no timeout runs. A connection that was
+/// still being made goes on with that in the next slice. A connection that the server has closed meanwhile is made again at the start of the next slice, which fails no request. One that it closes
 /// later than that fails the request that meets it, as in any load.
 ///
 /// The spec's schedule holds in each slice anew: a ramp spreads the first requests of each, and an open loop's intended

@@ -156,7 +156,7 @@ impl From<rustls::Error> for Broken {
 }
 
 /// An error of TLS in a few words, the same for all that are alike.
-pub(crate) fn why(error: &rustls::Error) -> &'static str {
+pub fn why(error: &rustls::Error) -> &'static str {
     use rustls::CertificateError as Certificate;
     match error {
         rustls::Error::InvalidCertificate(certificate) => match certificate {

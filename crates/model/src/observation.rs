@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{
     CountHistogram, Failure, FailureCounts, LatencyHistogram, events::EventsSeen,
-    failure::FailurePhase,
+    failure::FailurePhase, words::counted,
 };
 
 /// Requests by their fate over a span of time. A request belongs to the span in which it was issued. Always:
@@ -377,6 +377,50 @@ impl OwnWaits {
     }
 }
 
+/// Connections that were still being made, by what they waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unmade {
+    /// TCP, or the Unix socket.
+    pub connecting: u64,
+    /// A proxy.
+    pub proxy: u64,
+    /// The server's part of the TLS handshake.
+    pub tls: u64,
+    /// The server's SETTINGS of HTTP/2.
+    pub settings: u64,
+}
+
+impl Unmade {
+    /// How many there were.
+    pub fn total(&self) -> u64 {
+        self.connecting + self.proxy + self.tls + self.settings
+    }
+
+    /// Whether there were none.
+    pub fn is_none(&self) -> bool {
+        self.total() == 0
+    }
+
+    /// What most of them waited for, in words: "10 connections still waited for the server's SETTINGS of HTTP/2".
+    pub fn described(&self) -> Option<String> {
+        let waits = [
+            (self.connecting, "to be accepted"),
+            (self.proxy, "for the proxy's answer"),
+            (self.tls, "for the server's part of the TLS handshake"),
+            (self.settings, "for the server's SETTINGS of HTTP/2"),
+        ];
+        let (count, what) = waits.into_iter().max_by_key(|(count, _)| *count)?;
+        (count > 0).then(|| format!("{} still waited {what}", counted(count, "connection")))
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.connecting += other.connecting;
+        self.proxy += other.proxy;
+        self.tls += other.tls;
+        self.settings += other.settings;
+    }
+}
+
 /// What was agreed on with TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TlsSeen {
@@ -509,6 +553,9 @@ pub struct Observation {
     pub connections_opened: u64,
     /// Most connections that were open at once (a sum of the workers' own maxima).
     pub connections_peak: u64,
+    /// Connections that were still being made at the load's end.
+    #[serde(default, skip_serializing_if = "Unmade::is_none")]
+    pub unmade: Unmade,
     /// How long connections took to be made (TCP alone), over the whole load.
     pub connect_time: LatencyHistogram,
     /// How long TLS handshakes took, over the whole load.
@@ -658,6 +705,7 @@ impl Observation {
         self.merge_bins(other);
         self.connections_opened += other.connections_opened;
         self.connections_peak += other.connections_peak;
+        self.unmade.merge(&other.unmade);
         self.connect_time.merge(&other.connect_time);
         self.handshake_time.merge(&other.handshake_time);
         match (&mut self.tls, &other.tls) {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    TargetId,
+    Protocols, TargetId,
     stack::{Class, Database, Runtime, StackRole},
     stack_failure::StackFailure,
 };
@@ -33,6 +33,9 @@ pub struct TargetRecord {
     pub cpus: Option<u32>,
     /// How it reaches the database, if it does.
     pub database: Option<Database>,
+    /// What it speaks beside HTTP/1.1 without TLS. `None`: not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocols: Option<Protocols>,
     /// What it cannot do or deviates in.
     pub limits: Vec<String>,
     /// Versions found, by asking the toolchain and the lock file.

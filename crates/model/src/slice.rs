@@ -21,7 +21,8 @@ pub enum SliceEvent {
 /// What was seen of a slice: by a worker, by all workers of a host, or by all hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SliceResult {
-    /// `measured` is the counted span, `total` the whole slice with guard and drain. Service and response times are of all
+    /// `measured` is the counted span, `total` the whole slice with guard and drain. The next slice
+    /// goes on with connections that are `unmade`. Service and response times are of all
     /// requests that began in the counted span, also of those that ended in the drain. `connections_opened` and
     /// `answers_per_connection` are those of this slice alone.
     pub observation: Observation,
@@ -31,9 +32,6 @@ pub struct SliceResult {
     /// Connections that were made in the place of earlier ones since the slice before, those lost while they were held
     /// included. With a connection per request that is almost every one.
     pub reconnected: u64,
-    /// Connections that were still being made when the slice was over, and were given up: their handshakes take longer than
-    /// it.
-    pub unmade: u64,
     /// Whether the stop flag ended the slice before its drain was over.
     pub interrupted: bool,
 }
@@ -47,7 +45,6 @@ impl SliceResult {
             whole.observation.merge(&part.observation);
             whole.drained = whole.drained.max(part.drained);
             whole.reconnected += part.reconnected;
-            whole.unmade += part.unmade;
             whole.interrupted |= part.interrupted;
         }
         whole

@@ -71,7 +71,7 @@ impl fmt::Display for StackProtocol {
 }
 
 /// What is spoken beside HTTP/1.1 without TLS: what a manifest declares, or what a process is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Protocols {
     /// HTTP/1.1 over TLS.

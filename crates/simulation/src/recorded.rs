@@ -384,6 +384,7 @@ fn target(target: &TargetId) -> TargetRecord {
         variant_description: None,
         cpus: None,
         database: None,
+        protocols: None,
         limits: Vec::new(),
         versions: Vec::new(),
         sources: None,

@@ -7,6 +7,7 @@ mod conversation;
 pub mod documents;
 pub mod faults;
 pub mod http2;
+pub mod http2_server;
 pub mod judge;
 mod lacking;
 pub mod latency;

@@ -10,7 +10,6 @@ export const settings = {
     certFile: env.TLS_CERT,
     keyFile: env.TLS_KEY,
   },
-  h2cPort: env.H2C_PORT && positiveInteger('H2C_PORT'),
   processes: Math.min(cpus, positiveInteger('MAX_PROCESSES', cpus)),
   poolSize: positiveInteger('POOL_SIZE', 16),
   databaseUrl: env.DATABASE_URL,

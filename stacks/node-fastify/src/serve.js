@@ -24,5 +24,9 @@ export async function serve(settings) {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   await app.listen({ host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG });
-  closeHttp2 = serveHttp2(settings, { backlog: LISTEN_BACKLOG, ...TIMEOUTS }, app.routing);
+  closeHttp2 = serveHttp2(
+    settings,
+    { backlog: LISTEN_BACKLOG, graceMs: SHUTDOWN_GRACE_MS, ...TIMEOUTS },
+    app.routing,
+  );
 }

@@ -17,7 +17,11 @@ export function serve(settings) {
   const app = createApp(settings);
   const server = createServer(TIMEOUTS, app.handle);
   server.listen({ host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG });
-  const closeHttp2 = serveHttp2(settings, { backlog: LISTEN_BACKLOG, ...TIMEOUTS }, app.handle);
+  const closeHttp2 = serveHttp2(
+    settings,
+    { backlog: LISTEN_BACKLOG, graceMs: SHUTDOWN_GRACE_MS, ...TIMEOUTS },
+    app.handle,
+  );
 
   let stopping = false;
   async function stop() {

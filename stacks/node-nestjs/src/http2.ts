@@ -7,6 +7,7 @@ import {
   createSecureServer,
   createServer,
 } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Settings } from './settings.js';
 
 export type Handler = (
@@ -16,23 +17,29 @@ export type Handler = (
 
 interface Options {
   backlog: number;
+  graceMs: number;
   keepAliveTimeout: number;
   headersTimeout: number;
 }
 
 /**
  * Serves HTTP/2 on the ports that the settings have for it: over TLS, where a client may choose HTTP/1.1, and without
- * TLS (h2c). Returns a function that lets open requests finish and closes the connections.
+ * TLS (h2c). Returns a function that lets open requests finish for `graceMs` and closes the connections.
  */
 export function serveHttp2(
   { host, tls, h2cPort }: Settings,
-  { backlog, ...timeouts }: Options,
+  { backlog, graceMs, ...timeouts }: Options,
   handle: Handler,
 ): () => Promise<void> {
   const servers: (Http2Server | Http2SecureServer)[] = [];
   const sessions = new Set<{ close(): void }>();
+  const sockets = new Set<Socket>();
 
   function listen(server: Http2Server | Http2SecureServer, port: number): void {
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    });
     server.on('session', (session) => {
       sessions.add(session);
       session.on('close', () => sessions.delete(session));
@@ -60,6 +67,10 @@ export function serveHttp2(
       (server) => new Promise<void>((resolve) => server.close(() => resolve())),
     );
     for (const session of sessions) session.close();
+    // These servers have no closeAllConnections. A connection without a request yet is not idle for them.
+    setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, graceMs).unref();
     await Promise.all(closed);
   };
 }

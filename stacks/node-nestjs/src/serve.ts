@@ -15,6 +15,7 @@ const TIMEOUTS = {
   keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   headersTimeout: KEEP_ALIVE_TIMEOUT_MS + 1000,
 };
+const SHUTDOWN_GRACE_MS = 600;
 const SHUTDOWN_LIMIT_MS = 900;
 const SHUTDOWN_SIGNALS = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
 
@@ -50,7 +51,7 @@ export async function serve(): Promise<void> {
   await app.listen({ host, port, backlog: LISTEN_BACKLOG });
   closeHttp2 = serveHttp2(
     listeners,
-    { backlog: LISTEN_BACKLOG, ...TIMEOUTS },
+    { backlog: LISTEN_BACKLOG, graceMs: SHUTDOWN_GRACE_MS, ...TIMEOUTS },
     // Its type is that of Fastify's own server, but it answers HTTP/2 as well.
     fastify.routing as unknown as Handler,
   );

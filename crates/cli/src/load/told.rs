@@ -48,11 +48,18 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
                 counted(found.measured.ended(), "request"),
                 what_to_do(record)
             ),
-            None => format!(
-                "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
-                 answers at all",
-                counted(found.measured.in_flight, "request")
-            ),
+            None => match found.unmade.described() {
+                Some(unmade) if found.total.issued == 0 => format!(
+                    "no request could be sent: at the end {unmade}; measure longer, or see whether the server answers \
+                     at all{}",
+                    what_is_spoken(record)
+                ),
+                _ => format!(
+                    "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
+                     answers at all",
+                    counted(found.measured.in_flight, "request")
+                ),
+            },
         }
     };
     Some(format!("nothing could be measured: {why}"))
@@ -70,6 +77,18 @@ pub(crate) fn dead(spec: &LoadSpec) -> CommandFailure {
         "nothing could be measured: {} refused every connection; is the server running, and on this port?",
         addresses.join(", ")
     ))
+}
+
+/// What to look at where a connection is made and the server says nothing on it.
+fn what_is_spoken(record: &LoadRecord) -> &'static str {
+    let unmade = record.observation.unmade;
+    if unmade.settings > 0 {
+        "; does this port speak HTTP/2?"
+    } else if unmade.tls > 0 {
+        "; does this port speak TLS?"
+    } else {
+        ""
+    }
 }
 
 fn what_to_do(record: &LoadRecord) -> &'static str {

@@ -52,7 +52,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let checked = checked.map_err(Failure::nothing)?;
     let workloads = options.workloads.iter();
     let workloads: Vec<&str> = workloads.map(|one| one.manifest.id.as_str()).collect();
-    let findings = Findings::of(&checked, &workloads, &may_lack);
+    let findings = Findings::of(&checked, options.targets.len(), &workloads, &may_lack);
     // The messages name the logs, so these have to stay.
     let logs = (findings.failed() > 0).then_some(checked.folder.as_path());
     if logs.is_some() {
@@ -68,8 +68,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         output::warn(&format!("logs: {}", logs.display()));
     }
     shown?;
-    let bad = findings.failed() > 0
-        || (args.strict && findings.amiss() > 0)
-        || checked.targets.len() < options.targets.len();
+    let bad =
+        findings.failed() > 0 || (args.strict && findings.amiss() > 0) || findings.unchecked() > 0;
     Ok(if bad { Exit::Failed } else { Exit::Fine })
 }

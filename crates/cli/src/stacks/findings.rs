@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{TargetId, session::TargetState, stack_failure::StackFailure};
+use deadheat_model::{TargetId, session::TargetState, stack_failure::StackFailure, words::counted};
 use deadheat_runner::session::{Checked, CheckedTarget};
 use serde_json::{Value, json};
 
@@ -35,17 +35,35 @@ enum Outcome {
 /// Everything that a check found, of targets in the order in which they were asked for.
 pub(super) struct Findings {
     list: Vec<Finding>,
+    /// How many stacks were to be checked, and how many of them were not, because the user interrupted the check.
+    asked: usize,
+    unchecked: usize,
 }
 
 impl Findings {
-    /// Of `checked`, where the targets in `may_lack` may be unavailable; workloads in the order of `workloads`.
-    pub(super) fn of(checked: &Checked, workloads: &[&str], may_lack: &[TargetId]) -> Self {
+    /// Of `checked` out of `asked` targets, where those in `may_lack` may be unavailable; workloads in the order of
+    /// `workloads`.
+    pub(super) fn of(
+        checked: &Checked,
+        asked: usize,
+        workloads: &[&str],
+        may_lack: &[TargetId],
+    ) -> Self {
         let mut list = Vec::new();
         for target in &checked.targets {
             let allowed = may_lack.contains(&target.record.target);
             list.extend(of_target(checked, target, workloads, allowed));
         }
-        Self { list }
+        Self {
+            list,
+            asked,
+            unchecked: asked - checked.targets.len(),
+        }
+    }
+
+    /// How many stacks were not checked, because the user interrupted the check.
+    pub(super) fn unchecked(&self) -> usize {
+        self.unchecked
     }
 
     pub(super) fn passed(&self) -> usize {
@@ -74,7 +92,15 @@ impl Findings {
     pub(super) fn as_text(&self) -> String {
         let lines = self.list.iter().map(Finding::as_text);
         let (passed, failed, unavailable) = (self.passed(), self.failed(), self.unavailable());
-        let all = format!("{passed} passed, {failed} failed, {unavailable} unavailable\n");
+        let interrupted = match (self.unchecked, self.asked) {
+            (0, _) => String::new(),
+            (left, all) => format!(
+                "; interrupted: {left} of {} not checked",
+                counted(all, "stack")
+            ),
+        };
+        let all =
+            format!("{passed} passed, {failed} failed, {unavailable} unavailable{interrupted}\n");
         lines.chain([all]).collect()
     }
 
@@ -84,6 +110,7 @@ impl Findings {
             "passed": self.passed(),
             "failed": self.failed(),
             "unavailable": self.unavailable(),
+            "unchecked": self.unchecked,
             "logs": logs,
             "findings": self.list.iter().map(Finding::as_json).collect::<Value>(),
         })

@@ -15,7 +15,7 @@ use deadheat_model::{
 use deadheat_runner::session::{HEADER_FILE, heats::read_session};
 use deadheat_testkit::{
     OracleServer, RefusingPort, Script, Step, Turn,
-    http2::{self, RawHttp2},
+    http2_server::{Reply, Server, Setup},
 };
 use rustix::process::Signal;
 
@@ -723,15 +723,13 @@ fn revisions_that_cannot_be_had_are_refused() {
 #[test]
 fn plan_and_report_say_how_many_streams_of_http2_there_are() {
     let start = || {
-        RawHttp2::start(|peer| {
-            peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
-            while let Some(stream) = peer.request() {
-                peer.send(&http2::answer(stream, b"hello"));
-            }
+        Server::start(Setup::default(), |_| Reply {
+            body: b"hello".to_vec(),
+            ..Reply::default()
         })
     };
     let servers = [start().unwrap(), start().unwrap()];
-    let [a, b] = servers.each_ref().map(RawHttp2::address);
+    let [a, b] = servers.each_ref().map(|server| server.address);
     let ended = Root::with(&[]).deadheat(&format!(
         "compare http://{a}/ http://{b}/ --http2-prior-knowledge -m 4 --heats 2 {SHORT}"
     ));

@@ -346,7 +346,10 @@ def converse_over_http1(own_socket, server):
 
 def tls_context():
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(os.environ["TLS_CERT"], os.environ["TLS_KEY"])
+    if fault == "own-certificate":
+        context.load_cert_chain("own.pem", "own-key.pem")
+    else:
+        context.load_cert_chain(os.environ["TLS_CERT"], os.environ["TLS_KEY"])
     context.set_alpn_protocols(["http/1.1"] if fault == "no-h2-by-alpn" else ["h2", "http/1.1"])
     return context
 

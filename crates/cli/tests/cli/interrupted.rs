@@ -88,11 +88,22 @@ fn while_something_is_built() {
 
 #[test]
 fn while_a_stack_is_checked_for_conformance() {
-    let root = Root::with(&[Fake::faulty("fake-late", "never-listens")]);
-    let running = root.start("stacks check --start-timeout 10m");
-    root.wait_for("started", 1);
-    running.signal(Signal::INT);
-    running.wait().exits(1).says(&["0 passed"]);
+    let root = Root::with(&[
+        Fake::good("fake-early"),
+        Fake::faulty("fake-late", "never-listens"),
+        Fake::good("fake-later"),
+    ]);
+    for (signal, format) in [(Signal::INT, ""), (Signal::TERM, "--json")] {
+        let before = root.told("started").len();
+        let running = root.start(&format!("stacks check --start-timeout 10m {format}"));
+        root.wait_for("started", before + 2);
+        running.signal(signal);
+        let said = match format {
+            "" => "1 passed, 0 failed, 0 unavailable; interrupted: 2 of 3 stacks not checked",
+            _ => "\"unchecked\": 2",
+        };
+        running.wait().exits(1).says(&[said]);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use deadheat_testkit::{
     Authority, Listen, Of, OracleServer, TlsServer, Turn,
     answers::{hello, send, sized},
     http2::{self, RawHttp2},
+    http2_server::{Counts, Reply, Server, Setup},
 };
 use serde_json::Value;
 
@@ -135,14 +136,12 @@ fn connections_are_used_as_asked() {
 
 #[test]
 fn http2_has_streams_on_each_connection_and_the_report_says_so() {
-    let server = RawHttp2::start(|peer| {
-        peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
-        while let Some(stream) = peer.request() {
-            peer.send(&http2::answer(stream, b"hello"));
-        }
+    let server = Server::start(Setup::default(), |_| Reply {
+        body: b"hello".to_vec(),
+        ..Reply::default()
     })
     .unwrap();
-    let url = format!("http://{}/", server.address());
+    let url = format!("http://{}/", server.address);
     let args = ["--http2-prior-knowledge", "-c", "2", "-m", "4", "-n", "80"];
     let loading = Loading::new();
     let args = [&args[..], &["--expect-body", "hello"]].concat();
@@ -155,7 +154,8 @@ fn http2_has_streams_on_each_connection_and_the_report_says_so() {
         let text = flat(&ended.to_string());
         assert!(text.contains(said), "{said}: {ended}");
     }
-    assert_eq!((server.requests(), server.connections()), (80, 2));
+    let seen = [&server.seen.requests, &server.seen.connections].map(Counts::get);
+    assert_eq!(seen, [80, 2]);
 }
 
 #[test]
@@ -164,28 +164,23 @@ fn a_call_of_grpc_has_its_message_in_a_file_and_its_status_in_the_report() {
     let file = loading.root.path().join("message");
     fs::write(&file, b"hi").unwrap();
     for (status, exit, said) in [
-        (b"0", 0, "20 valid answers"),
-        (b"5", 3, "the gRPC call did not succeed (NOT_FOUND)"),
+        (&[("grpc-status", "0")], 0, "20 valid answers"),
+        (
+            &[("grpc-status", "5")],
+            3,
+            "the gRPC call did not succeed (NOT_FOUND)",
+        ),
     ] {
-        let server = RawHttp2::start(move |peer| {
-            peer.send(&http2::frame(http2::kind::SETTINGS, 0, 0, &[]));
-            while let Some(frame) = peer.frame() {
-                if frame.kind != http2::kind::DATA {
-                    continue;
-                }
-                assert_eq!(frame.payload, b"\0\0\0\0\x02hi");
-                let field = [&[0, 11][..], b"grpc-status", &[1], status].concat();
-                let end = http2::END_STREAM | http2::END_HEADERS;
-                let answer = [
-                    http2::head(frame.stream, 0),
-                    http2::frame(http2::kind::DATA, 0, frame.stream, b"\0\0\0\0\x03yes"),
-                    http2::frame(http2::kind::HEADERS, end, frame.stream, &field),
-                ];
-                peer.send(&answer.concat());
+        let server = Server::start(Setup::default(), move |asked| {
+            assert_eq!(asked.body, b"\0\0\0\0\x02hi");
+            Reply {
+                body: b"\0\0\0\0\x03yes".to_vec(),
+                trailers: status,
+                ..Reply::default()
             }
         })
         .unwrap();
-        let url = format!("http://{}", server.address());
+        let url = format!("http://{}", server.address);
         let args = [
             "--grpc",
             "a.B/C",
@@ -217,6 +212,28 @@ fn told_by(bytes: &'static [u8]) -> String {
     let args = ["--http2-prior-knowledge", "-c", "1", "-n", "2"];
     let ended = Loading::new().run(&url, &args).exits(3);
     flat(&ended.to_string())
+}
+
+#[test]
+fn a_server_that_never_says_its_settings_is_named_whatever_ends_the_load() {
+    let server = RawHttp2::start(|peer| peer.until_closed()).unwrap();
+    let url = format!("http://{}/", server.address());
+    for (end, said) in [
+        (
+            ["-n", "2", "--connect-timeout", "100ms"],
+            "no SETTINGS of HTTP/2 came within the connect timeout",
+        ),
+        (
+            ["-d", "300ms", "--warm-up", "0s"],
+            "no request could be sent: at the end 1 connection still waited for the server's SETTINGS of HTTP/2",
+        ),
+    ] {
+        let args = [&["--http2-prior-knowledge", "-c", "1"], &end[..]].concat();
+        let ended = Loading::new().run(&url, &args).exits(3);
+        for text in [&ended.stdout, &ended.stderr] {
+            assert!(flat(text).contains(said), "{said}: {ended}");
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! that breaks nothing else.
 
 use deadheat_model::{StackProtocol, session::TargetState};
+use deadheat_testkit::{Identity, Of};
 
 use crate::support::{
     Fake, Root,
@@ -76,10 +77,27 @@ fn an_h2c_port_that_speaks_http_1_alone() {
 #[test]
 fn a_port_for_tls_that_knows_no_http_2() {
     let told = [
+        "fake-one refuses HTTP/2 over TLS on 127.0.0.1:",
         "offered h2 and http/1.1 by ALPN, the server chose http/1.1",
         "its manifest declares `h2 = true` in [protocols]",
     ];
     assert_found("no-h2-by-alpn", ALL, &told);
+}
+
+#[test]
+fn another_certificate_than_the_sessions() {
+    let root = Root::with(&[Fake::faulty("fake-one", "own-certificate").with(TLS)]);
+    let own = Identity::self_signed(Of::Localhost).unwrap();
+    root.write("stacks/fake-one/own.pem", &own.certificate);
+    root.write("stacks/fake-one/own-key.pem", &own.key);
+    // It is not asked again until the start timeout is over.
+    root.deadheat("stacks check --start-timeout 1h")
+        .exits(1)
+        .says(&[
+            "fake-one refuses HTTP/1.1 over TLS on 127.0.0.1:",
+            "the server's certificate is not the one in $TLS_CERT",
+            "its manifest declares `tls = true` in [protocols]",
+        ]);
 }
 
 #[test]
@@ -190,6 +208,23 @@ fn a_session_over_h2() {
 fn a_session_over_tls() {
     let title = "plaintext, 4 connections, HTTP/1.1 over TLS";
     assert_measured("tls-c4", StackProtocol::Tls, title);
+}
+
+#[test]
+fn a_stack_is_not_offered_where_it_does_not_speak_the_protocol() {
+    let root = root_with(&[Fake::good("fake-one").with(ALL), Fake::good("fake-plain")]);
+    let loads = "--workload plaintext:c4 --workload plaintext:h2c-2x2";
+    root.run(&format!("{MANY_ROUNDS} {loads}")).exits(0);
+    let session = root.session();
+    let said = "fake-plain not offered: it does not speak HTTP/2 without TLS (h2c)";
+    session.assert_shown(&root, &[said, "1 not offered: fake-plain"]);
+    let csv = session.report(&root, "csv");
+    let row = csv.lines().find(|row| row.contains("not-offered"));
+    let row = row.unwrap_or_else(|| panic!("{csv}"));
+    assert!(
+        row.contains("fake-plain") && row.contains("h2c-2x2"),
+        "{row}"
+    );
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(crate) struct Call {
     prefix: [u8; PREFIX],
     /// Bytes of the prefix that have come.
     came: usize,
+    /// Bytes of the body that have come: the prefix, the message, and what follows it.
+    body: u64,
     /// Bytes of the message that are still to come.
     left: usize,
     /// What is wrong with the message.
@@ -39,6 +41,7 @@ pub(crate) struct Call {
 impl Call {
     /// Takes some of the body: what of it is the message.
     pub(crate) fn feed<'a>(&mut self, data: &'a [u8]) -> &'a [u8] {
+        self.body += data.len() as u64;
         let (prefix, rest) = data.split_at(data.len().min(PREFIX - self.came));
         self.prefix[self.came..][..prefix.len()].copy_from_slice(prefix);
         self.came += prefix.len();
@@ -60,6 +63,11 @@ impl Call {
     /// The status that ends the answer.
     pub(crate) fn end(&mut self, status: u32) {
         self.status = Some(status);
+    }
+
+    /// Bytes of the body that have come, whether they are a message or not.
+    pub(crate) fn body_length(&self) -> u64 {
+        self.body
     }
 
     fn note(&mut self, problem: &'static str) {

@@ -2,7 +2,11 @@
 
 use deadheat_model::load::{Exchange, LoadSpec, Protocol, Target};
 
-use crate::{LoadError, http2, limits::MOST_STREAMS, template::Lists};
+use crate::{
+    LoadError, http2,
+    limits::{MOST_STREAMS, STREAMS},
+    template::Lists,
+};
 
 /// What HTTP/2 needs.
 #[derive(Debug)]
@@ -60,7 +64,7 @@ pub(super) fn check_http2(spec: &LoadSpec) -> Result<(), LoadError> {
     };
     let has_proxy = |target: &Target| target.proxy.is_some();
     let problem = if streams == 0 || streams > MOST_STREAMS {
-        "a connection has 1 to 1,000 streams"
+        STREAMS
     } else if spec.most_per_connection.is_some() {
         "a connection does not end after a number of requests"
     } else if spec.redirects > 0 || spec.cookies {

@@ -12,7 +12,8 @@ use std::{collections::BTreeMap, time::Duration};
 use deadheat_model::{
     FailureCounts, LatencyHistogram, LoadPhase, Observation, Tally,
     observation::{
-        CookiesSeen, CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, WorkerHealth,
+        CookiesSeen, CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade,
+        WorkerHealth,
     },
 };
 
@@ -138,6 +139,8 @@ pub(crate) struct Recorder {
     pub(crate) cookies: Option<CookiesSeen>,
     /// The fewest streams that a server allowed on a connection, if that was fewer than were asked for.
     pub(crate) fewest_streams: Option<u32>,
+    /// Connections that were still being made at the end.
+    pub(crate) unmade: Unmade,
     /// Redirects that were followed, by status.
     followed: BTreeMap<u16, u64>,
     groups: Groups,
@@ -224,6 +227,7 @@ impl Recorder {
             resent: 0,
             cookies: None,
             fewest_streams: None,
+            unmade: Unmade::default(),
             followed: BTreeMap::new(),
             groups: Groups::new(),
             examples: Examples::default(),
@@ -587,6 +591,7 @@ impl Recorder {
             resent: self.resent,
             cookies: self.cookies,
             fewest_streams: self.fewest_streams,
+            unmade: self.unmade,
             followed: self.followed,
             statuses: statuses.collect::<BTreeMap<u16, u64>>(),
             failures: self.groups.describe(),

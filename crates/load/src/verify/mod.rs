@@ -260,7 +260,11 @@ impl Answer {
             (Failure::WrongLength, Some(length)) => {
                 format!("the body has {} bytes instead of {length}", self.length)
             }
-            _ => format!("status {}, a body of {} bytes", self.status, self.length),
+            _ => {
+                let call = self.call.as_ref();
+                let length = call.map_or(self.length, Call::body_length);
+                format!("status {}, a body of {length} bytes", self.status)
+            }
         }
     }
 

@@ -124,7 +124,8 @@ impl Worker<'_> {
             }
             State::Tunnelling => self.tunnel(slot),
             State::Handshaking => self.handshake(slot),
-            State::Absent | State::Connecting => {}
+            State::Connecting => self.try_to_establish(slot),
+            State::Absent => {}
         }
     }
 

@@ -232,7 +232,7 @@ impl Worker<'_> {
         }
     }
 
-    fn close(&mut self, slot: usize) {
+    pub(super) fn close(&mut self, slot: usize) {
         drop(self.part(slot));
     }
 

@@ -97,8 +97,6 @@ pub(crate) struct Worker<'a> {
     agenda: Vec<usize>,
     /// Connections being made.
     opening: usize,
-    /// How many connections were still being made when the last slice was over.
-    unmade: u64,
     /// Sockets that have had their last answer.
     lingering: Lingering,
     deadlines: Deadlines,
@@ -187,7 +185,6 @@ impl<'a> Worker<'a> {
             // While it is worked off, those that need something again stand behind the others.
             agenda: Vec::with_capacity(2 * connections.len()),
             opening: 0,
-            unmade: 0,
             lingering: Lingering::new(slots, plan.lingering()),
             deadlines: Deadlines::new(connections.len()),
             thinkers: Thinkers::new(match plan.thinking {
@@ -370,6 +367,14 @@ impl<'a> Worker<'a> {
             self.recorder.drained(flight.started, at);
         }
         for connection in &self.connections {
+            let unmade = &mut self.recorder.unmade;
+            match connection.state {
+                State::Connecting => unmade.connecting += 1,
+                State::Tunnelling => unmade.proxy += 1,
+                State::Handshaking => unmade.tls += 1,
+                State::Greeting => unmade.settings += 1,
+                State::Absent | State::Open => {}
+            }
             if connection.is_established() {
                 self.recorder
                     .connections

@@ -60,6 +60,8 @@ impl Worker<'_> {
             };
             let end = self.tick();
             if self.clock.is_over() {
+                // What was read is lost.
+                self.connections[slot].spoiled = true;
                 return;
             }
             if length == 0 {
@@ -125,6 +127,8 @@ impl Worker<'_> {
             };
             let end = self.tick();
             if self.clock.is_over() {
+                // What was read is lost.
+                self.connections[slot].spoiled = true;
                 return;
             }
             if length == 0 {

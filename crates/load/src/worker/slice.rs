@@ -19,6 +19,7 @@ impl Worker<'_> {
     /// A slice begins: connections that were held are looked at, the others are wanted by and by.
     pub(super) fn begin(&mut self, course: Course, events: &mut Events) -> Result<(), LoadError> {
         let timeline = course.timeline;
+        let held_for = timeline.start.saturating_sub(self.clock.now);
         self.clock.begin(timeline);
         self.health = Health::default();
         self.next_look = timeline.measure_from;
@@ -29,13 +30,15 @@ impl Worker<'_> {
         let length = length.filter(|_| timeline.measure_until < NEVER);
         self.recorder.begin(timeline.start, open, length);
         self.tick();
-        if open > 0 {
+        if self.connections.iter().any(|one| one.socket.is_some()) {
             self.find_ended(events)?;
         }
         let (workers, connections) = (self.plan.cpus.len(), self.plan.connections);
         for slot in 0..self.slots {
             let global = global(self.index, workers, slot);
-            if global < connections {
+            if self.connections[slot].is_being_made() {
+                self.go_on_making(slot, held_for);
+            } else if global < connections {
                 let at = timeline.start.saturating_add(self.plan.first_send(global));
                 self.deadlines.set(slot, at);
             }
@@ -49,6 +52,17 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Goes on with a connection that was being made when the slice before ended. Its times, and its deadline, are as if
+    /// there had been nothing in between.
+    fn go_on_making(&mut self, slot: usize, held_for: u64) {
+        self.deadlines.postpone(slot, held_for);
+        let connection = &mut self.connections[slot];
+        connection.dialled += held_for;
+        connection.handshake_begun += held_for;
+        self.want_flush(slot);
+        self.want(slot, Need::Read { closing: false });
+    }
+
     /// Looks for connections that ended while they were held, before anything is sent on them.
     fn find_ended(&mut self, events: &mut Events) -> Result<(), LoadError> {
         for connection in &mut self.connections {
@@ -57,33 +71,40 @@ impl Worker<'_> {
         for _ in 0..=self.connections.len() / EVENTS {
             self.look(events, 0)?;
             for ready in events.iter() {
-                if !self.clock.is_over() {
-                    self.on_event(ready);
+                let slot = ready.token.slot;
+                let made = self.connections.get(slot);
+                let made = made.filter(|one| one.is_being_made());
+                match made.map(|one| ready.closing && one.token(slot) == ready.token) {
+                    Some(true) => {
+                        self.close(slot);
+                        self.deadlines.set(slot, NEVER);
+                    }
+                    None if !self.clock.is_over() => self.on_event(ready),
+                    _ => {}
                 }
             }
         }
         Ok(())
     }
 
-    /// Leaves the connections that are at rest open until the next slice, and gives up the others.
+    /// Leaves the connections that are at rest or being made until the next slice, and gives up the others.
     fn hold(&mut self) {
         self.agenda.clear();
-        self.unmade = 0;
         self.lingering.end(self.clock.now);
         for slot in 0..self.connections.len() {
-            self.deadlines.set(slot, NEVER);
-            let is_at_rest = self.connections[slot].dialogue.has_written(self.plan);
+            let has_written = self.connections[slot].dialogue.has_written(self.plan);
             let connection = &mut self.connections[slot];
             connection.on_agenda = false;
             connection.aside = 0;
             connection.need = Need::Nothing;
-            let is_at_rest = is_at_rest
-                && connection.state == State::Open
-                && connection.dialogue.is_idle()
-                && !connection.spoiled
-                && slot < self.slots;
-            if !is_at_rest {
-                self.unmade += u64::from(connection.is_being_made());
+            let has_nothing = connection.dialogue.is_idle() && slot < self.slots;
+            let has_nothing = has_nothing && !connection.spoiled;
+            let is_at_rest = connection.state == State::Open && has_written;
+            if has_nothing && connection.is_being_made() {
+                continue;
+            }
+            self.deadlines.set(slot, NEVER);
+            if !(has_nothing && is_at_rest) {
                 while connection.dialogue.take_first().is_some() {}
                 let was_open = connection.is_open();
                 // The slice's counts have been closed.
@@ -92,7 +113,8 @@ impl Worker<'_> {
                 self.note_closed(was_open && slot < self.slots);
             }
         }
-        self.opening = 0;
+        let opening = self.connections.iter().filter(|one| one.is_opening);
+        self.opening = opening.count();
     }
 
     /// What was seen in the slice that is over. Connections are held, and another slice may follow.
@@ -141,7 +163,6 @@ impl Worker<'_> {
             observation: Observation::default(),
             drained: Duration::from_nanos(over.saturating_sub(due)),
             reconnected: self.recorder.connections.made_again(),
-            unmade: self.unmade,
             interrupted: self.interrupted,
         }
     }

@@ -1,11 +1,12 @@
 //! Loads in slices: connections stay open in between, and what happens to them meanwhile fails nothing.
 
 use std::{
+    any::Any,
     io::{Read as _, Write as _},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
     time::Duration,
@@ -15,10 +16,13 @@ use deadheat_load::{LoadError, Session, Slice};
 use deadheat_model::{
     Failure, LoadSpec, SliceEvent, SliceResult, StopRule, Tally, Wait,
     load::{HttpVersion, Protocol, Reuse},
+    observation::Unmade,
 };
 use deadheat_testkit::{
     Authority, OracleServer, Step, Turn,
-    answers::{hello, send},
+    answers::{BODY, hello, send},
+    eventually,
+    http2_server::{Reply, Server, Setup},
     wait_until,
 };
 
@@ -328,6 +332,139 @@ fn no_timeout_runs_while_connections_are_held() {
         assert_eq!(seen.observation.total.failed.total(), 0);
         assert_eq!(seen.reconnected, 0);
         thread::sleep(Duration::from_millis(450));
+    }
+}
+
+/// A way to a server that takes connections at once, and passes on what is said on them when it is opened.
+struct Gate {
+    address: SocketAddr,
+    is_open: Arc<AtomicBool>,
+    taken: Arc<AtomicU64>,
+}
+
+impl Gate {
+    fn to(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let gate = Self {
+            address: listener.local_addr().unwrap(),
+            is_open: Arc::default(),
+            taken: Arc::default(),
+        };
+        let (is_open, taken) = (Arc::clone(&gate.is_open), Arc::clone(&gate.taken));
+        // Ends with the test's process: nobody waits for it.
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                taken.fetch_add(1, Ordering::Relaxed);
+                let is_open = Arc::clone(&is_open);
+                thread::spawn(move || {
+                    while !is_open.load(Ordering::Relaxed) {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    let server = TcpStream::connect(server).unwrap();
+                    for (from, to) in [(&client, &server), (&server, &client)] {
+                        let (mut from, mut to) =
+                            (from.try_clone().unwrap(), to.try_clone().unwrap());
+                        thread::spawn(move || {
+                            let _ = std::io::copy(&mut from, &mut to);
+                            let _ = to.shutdown(Shutdown::Write);
+                        });
+                    }
+                });
+            }
+        });
+        gate
+    }
+}
+
+/// Loads of four connections through a gate whose connections take long to be made, and what they wait for.
+fn slowly_made() -> [(LoadSpec, Gate, Unmade, Box<dyn Any>); 3] {
+    let authority = Authority::new().unwrap();
+    let tls = || serving(localhost(&authority));
+    let http2 = || {
+        let hello = |_: &_| Reply {
+            body: BODY.to_vec(),
+            ..Reply::default()
+        };
+        Server::start(Setup::default(), hello).unwrap()
+    };
+    let (closed, at_a_rate, streams) = (tls(), tls(), http2());
+    let gates = [closed.address(), at_a_rate.address(), streams.address].map(Gate::to);
+    let [first, second, third] = gates;
+    let over_tls = |mut spec: LoadSpec| {
+        spec.target.tls = Some(believing(&authority));
+        spec
+    };
+    let mut rate = open(second.address, 400.0, 4);
+    rate.stop = StopRule::Interrupt;
+    rate.timeouts.cool_down = Duration::from_secs(20);
+    let mut multiplexed = endless(third.address, 4);
+    multiplexed.protocol = Protocol::Http2 { streams: 2 };
+    let in_tls = Unmade {
+        tls: 4,
+        ..Unmade::default()
+    };
+    let in_http2 = Unmade {
+        settings: 4,
+        ..Unmade::default()
+    };
+    [
+        (
+            over_tls(endless(first.address, 4)),
+            first,
+            in_tls,
+            Box::new(closed),
+        ),
+        (over_tls(rate), second, in_tls, Box::new(at_a_rate)),
+        (multiplexed, third, in_http2, Box::new(streams)),
+    ]
+}
+
+#[test]
+fn connections_that_are_being_made_when_a_slice_ends_are_made_in_a_later_one() {
+    for (spec, gate, unmade, _server) in slowly_made() {
+        let mut session = session(&spec);
+        for opened in [4, 0] {
+            let seen = slice(&mut session, milliseconds(0, 30)).observation;
+            assert_eq!((seen.total.issued, seen.connections_opened), (0, opened));
+            assert_eq!(seen.unmade, unmade);
+        }
+        gate.is_open.store(true, Ordering::Relaxed);
+        eventually("all connections", || {
+            let seen = slice(&mut session, milliseconds(0, 30));
+            let observation = &seen.observation;
+            assert_eq!(
+                observation.total.failed.total(),
+                0,
+                "{:?}",
+                observation.examples
+            );
+            assert_eq!((seen.reconnected, observation.connections_opened), (0, 0));
+            (observation.unmade.is_none() && observation.total.succeeded > 0).then_some(())
+        });
+        assert_eq!(gate.taken.load(Ordering::Relaxed), 4);
+    }
+}
+
+#[test]
+fn the_time_in_which_a_connection_is_to_be_made_does_not_run_between_slices() {
+    for (mut spec, _gate, _, _server) in slowly_made() {
+        spec.timeouts.connect = Duration::from_secs(2);
+        let mut session = session(&spec);
+        slice(&mut session, milliseconds(0, 20));
+        thread::sleep(spec.timeouts.connect);
+        let seen = slice(&mut session, milliseconds(0, 20)).observation;
+        assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
+        eventually("the connect timeout", || {
+            let seen = slice(&mut session, milliseconds(0, 100)).observation;
+            let failed = seen.total.failed.total() > 0;
+            failed.then(|| {
+                assert!(
+                    seen.failures[0]
+                        .cause
+                        .contains("within the connect timeout")
+                )
+            })
+        });
     }
 }
 

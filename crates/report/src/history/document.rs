@@ -93,6 +93,7 @@ fn series_table(series: &Series, sessions: &[PastSession]) -> Table {
             let state = match absent.is {
                 AbsentBecause::Failed => "failed",
                 AbsentBecause::Unavailable => "unavailable",
+                AbsentBecause::NotOffered => "not offered",
                 AbsentBecause::NotMeasured => "not measured",
                 AbsentBecause::Overloaded => "cannot take the rate",
             };

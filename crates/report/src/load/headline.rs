@@ -44,7 +44,12 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
         Standing::Failed => {
             let requests = measured.ended();
             let all = match requests {
-                0 => "no request ended in the measurement".to_owned(),
+                0 => match record.observation.unmade.described() {
+                    Some(unmade) if record.observation.total.issued == 0 => {
+                        format!("no request could be sent: at the end {unmade}")
+                    }
+                    _ => "no request ended in the measurement".to_owned(),
+                },
                 1 => "the only request was not answered validly".to_owned(),
                 _ => format!(
                     "none of {} was answered validly",

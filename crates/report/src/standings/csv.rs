@@ -58,7 +58,7 @@ pub(crate) struct Row {
     language: Text,
     /// As `stack.toml` has it.
     framework: Text,
-    /// `measured`, `control`, or why there is no figure: `unavailable`, `failed`, `not-reached`; `published`: a row of a
+    /// `measured`, `control`, or why there is no figure: `unavailable`, `failed`, `not-offered`, `not-reached`; `published`: a row of a
     /// published table.
     outcome: &'static str,
     /// Why there is no figure; of a measured stack, why it failed in some of its heats; of the A/A check, the stacks that
@@ -428,6 +428,7 @@ impl Row {
     fn lacking(self, lack: &LackView) -> Self {
         Self {
             outcome: match lack.because {
+                AbsentBecause::NotOffered => "not-offered",
                 AbsentBecause::NotMeasured => "not-reached",
                 other => words::absent(other),
             },

@@ -274,6 +274,7 @@ pub const fn absent(because: AbsentBecause) -> &'static str {
     match because {
         AbsentBecause::Unavailable => "unavailable",
         AbsentBecause::Failed => "failed",
+        AbsentBecause::NotOffered => "not offered",
         AbsentBecause::NotMeasured => "not reached",
         AbsentBecause::Overloaded => "cannot take it",
     }

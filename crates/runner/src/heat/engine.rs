@@ -21,7 +21,9 @@ pub(crate) use turns::LONGEST_LEAD_IN;
 
 use super::{
     Member, Moment, World,
-    judging::{answer_time, example, generator_slept, suited, wrong_answers},
+    judging::{
+        answer_time, generator_slept, is_only_connecting, suited, why_silent, wrong_answers,
+    },
     place::{Place, Void},
     warm_up,
 };
@@ -402,12 +404,14 @@ impl Course<'_, '_> {
             }
             // It was not asked, so that a slice like this says nothing about it.
             _ if generator_slept(observation) => None,
+            // Handshakes may take longer than a slice, and go on in the next. A warm-up has time for them.
+            _ if is_only_connecting(observation) && place.record.warm_up.is_none() => None,
             // Of a slow server no answer may fall into the counted part.
             _ if observation.total.succeeded == 0 => {
                 place.silent += 1;
                 let is_silent = place.silent >= SILENT && !self.stop.load(Ordering::Relaxed);
-                let example = example(observation, |_| true);
-                is_silent.then(|| format!("{SILENT} slices in a row had no right answer{example}"))
+                let why = why_silent(observation);
+                is_silent.then(|| format!("{SILENT} slices in a row had no right answer{why}"))
             }
             _ => {
                 place.silent = 0;

@@ -37,6 +37,21 @@ pub(super) fn example(observation: &Observation, is: fn(Failure) -> bool) -> Str
     shown.unwrap_or_default()
 }
 
+/// Why there was no right answer, as the end of a sentence: a failure, or what connections waited for.
+pub(super) fn why_silent(observation: &Observation) -> String {
+    let unmade = observation.unmade.described();
+    let unmade = unmade.filter(|_| is_only_connecting(observation));
+    unmade.map_or_else(
+        || example(observation, |_| true),
+        |unmade| format!(": {unmade}"),
+    )
+}
+
+/// Whether no request was sent because connections were still being made.
+pub(super) fn is_only_connecting(observation: &Observation) -> bool {
+    observation.total.issued == 0 && !observation.unmade.is_none()
+}
+
 /// Whether nothing was sent because no worker of the load generator had a CPU from the beginning to the end of the slice.
 pub(super) fn generator_slept(observation: &Observation) -> bool {
     let workers = &observation.workers;

@@ -365,7 +365,7 @@ fn a_warm_up_lasts_until_nearly_all_connections_are_made() {
         let (record, _) = with_second(2, |fake| {
             fake.doing(move |slice, _, seen| {
                 if slice < WARM + 1 {
-                    seen.result.unmade = unmade;
+                    seen.result.observation.unmade.tls = unmade;
                 }
             })
         });
@@ -577,6 +577,24 @@ fn one_that_stops_answering_is_given_up_after_two_slices() {
         })
     });
     assert_eq!(order(&record), [[0, 1]; 4]);
+}
+
+#[test]
+fn one_whose_connections_are_being_made_is_given_up_after_its_warm_up() {
+    let until = |last: u32| {
+        with_second(2, |fake| {
+            fake.doing(move |slice, _, seen| {
+                if slice <= last {
+                    seen.result.observation = answers(0, seen.result.observation.window);
+                    seen.result.observation.unmade.tls = 50;
+                }
+            })
+        })
+        .0
+    };
+    assert_eq!(order(&until(WARM - 1)), [[0, 1]; 4]);
+    let why = "2 slices in a row had no right answer: 50 connections still waited for the server's part of the TLS handshake";
+    assert_eq!(second_failure(&until(u32::MAX)).0, why);
 }
 
 #[test]

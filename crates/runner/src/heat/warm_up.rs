@@ -86,7 +86,7 @@ fn compiling(least: u64) -> WarmUpRule {
 /// for its handshakes, and until then only the other connections load it.
 pub(super) fn is_connecting(seen: &Seen) -> bool {
     let made = seen.result.observation.answers_per_connection.count();
-    seen.result.unmade * 9 > made
+    seen.result.observation.unmade.total() * 9 > made
 }
 
 /// What the slices of a warm-up said so far.

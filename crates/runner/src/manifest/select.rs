@@ -140,6 +140,8 @@ struct Choice {
     parts: Vec<String>,
     /// Which of these the name alone does not reach, also where it means all of them.
     hidden: Vec<bool>,
+    /// The protocol that each of them speaks, by its key. Empty: they have none.
+    protocols: Vec<&'static str>,
     /// Whether no wildcard reaches it.
     by_name: bool,
 }
@@ -156,6 +158,7 @@ fn stack_choices(catalogue: &Catalogue, reach: Reach) -> Vec<Choice> {
                 .map(|target| target.variant.unwrap_or_default())
                 .collect(),
             hidden: Vec::new(),
+            protocols: Vec::new(),
             by_name: reach != Reach::Everything && stack.manifest.role == StackRole::Historic,
         })
         .collect()
@@ -175,6 +178,11 @@ fn workload_choices(catalogue: &Catalogue, reach: Reach) -> Vec<Choice> {
                 .point
                 .iter()
                 .map(|point| reach != Reach::Everything && !point.protocol.is_usual())
+                .collect(),
+            protocols: workload
+                .point
+                .iter()
+                .map(|point| point.protocol.key())
                 .collect(),
             by_name: false,
         })
@@ -271,8 +279,18 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
         let Some(first) = parts().next() else {
             return format!("no {noun} matches `{glob}`: `{name}` has no variants");
         };
-        let nearest =
-            did_you_mean(part, parts()).unwrap_or_else(|| format!("say `{name}:{first}`?"));
+        // The name of a protocol means the points that speak it.
+        let speaking = choice.parts.iter().zip(&choice.protocols);
+        let speaking = speaking.filter(|(_, protocol)| **protocol == part);
+        let speaking: Vec<String> = speaking
+            .map(|(of_it, _)| format!("{name}:{of_it}"))
+            .collect();
+        let nearest = if speaking.is_empty() {
+            did_you_mean(part, parts()).unwrap_or_else(|| format!("say `{name}:{first}`?"))
+        } else {
+            let names = enumerate(speaking.iter().map(String::as_str));
+            format!("did you mean {}?", names.replace("`, `", "` or `"))
+        };
         return format!(
             "no {noun} matches `{glob}`: {nearest} `{name}` has {}",
             enumerate(parts())

@@ -1,7 +1,12 @@
 //! What must hold in a `workloads/<id>.toml` beside its types.
 
+use deadheat_load::{
+    LoadError,
+    limits::{MOST_CONNECTIONS, MOST_STREAMS, STREAMS},
+};
 use deadheat_model::{
     LoadPoint,
+    words::counted,
     workload::{Oracle, WorkloadManifest},
 };
 
@@ -70,6 +75,13 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         if point.connections == 0 {
             checks.refuse(&at("connections"), "no connections", "at least 1");
         }
+        if point.connections > MOST_CONNECTIONS {
+            let problem = LoadError::TooManyConnections {
+                connections: point.connections,
+                most: MOST_CONNECTIONS,
+            };
+            checks.refuse(&at("connections"), problem.to_string(), "this is too many");
+        }
         check_protocol(checks, &index, point);
         match point.rounds {
             Some(0) => checks.refuse(&at("rounds"), "no rounds", "at least 1"),
@@ -89,8 +101,8 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
 
 fn check_protocol(checks: &mut Checks<'_, '_>, index: &str, point: &LoadPoint) {
     let at = |key| ["point", index, key];
-    if point.streams == 0 {
-        checks.refuse(&at("streams"), "no streams", "at least 1");
+    if !(1..=MOST_STREAMS).contains(&point.streams) {
+        checks.refuse(&at("streams"), counted(point.streams, "stream"), STREAMS);
     }
     if point.streams > 1 && !point.protocol.is_http2() {
         let title = format!("{} has no streams", point.protocol);

@@ -475,6 +475,7 @@ fn record_of(
         variant_description: variant.map(|variant| variant.description.clone()),
         cpus: variant.and_then(|variant| variant.cpus),
         database: manifest.database(&target.target).cloned(),
+        protocols: Some(manifest.protocols(&target.target)),
         limits: manifest.limits(&target.target),
         versions: inspection.versions(&target.target),
         sources,

@@ -6,10 +6,28 @@ use std::{net::TcpStream, time::Duration};
 use deadheat_model::{LoadPoint, WorkloadManifest, workload::Oracle};
 
 use super::SelectedTarget;
-use crate::verify::{Client, Route, text_answer};
+use crate::verify::{Client, Fault, Route, text_answer};
 
 /// How long one attempt may take; a server that has just begun to listen may need a moment.
 pub(crate) const ATTEMPT: Duration = Duration::from_secs(2);
+
+/// Why a server is not ready.
+#[derive(Debug)]
+pub struct NotReady {
+    /// What came instead of a right answer.
+    pub reason: String,
+    /// Whether it will not be ready later, either.
+    pub is_refusal: bool,
+}
+
+impl From<Fault> for NotReady {
+    fn from(fault: Fault) -> Self {
+        Self {
+            reason: fault.to_string(),
+            is_refusal: fault.is_refusal,
+        }
+    }
+}
 
 /// The question whose right answer makes a server ready.
 #[derive(Clone, Debug)]
@@ -42,12 +60,13 @@ impl Readiness {
     ///
     /// # Errors
     /// Why it is not ready yet.
-    pub fn probe(&self, route: Route) -> Result<(), String> {
+    pub fn probe(&self, route: Route) -> Result<(), NotReady> {
         // A refused connection is the usual answer so far, and cheaper to find out this way.
-        TcpStream::connect_timeout(&route.address, ATTEMPT)
-            .map_err(|error| format!("connecting: {error}"))?;
+        TcpStream::connect_timeout(&route.address, ATTEMPT).map_err(|error| NotReady {
+            reason: format!("connecting: {error}"),
+            is_refusal: false,
+        })?;
         let mut client = Client::with_timeout(route, ATTEMPT);
-        text_answer(&mut client, &self.path, self.body.as_deref())
-            .map_err(|fault| fault.to_string())
+        Ok(text_answer(&mut client, &self.path, self.body.as_deref())?)
     }
 }

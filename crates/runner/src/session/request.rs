@@ -9,7 +9,7 @@ use deadheat_model::{
 use super::{
     SelectedTarget,
     launch::Launch,
-    readiness::{self, Readiness},
+    readiness::{self, NotReady, Readiness},
 };
 use crate::verify::{Canned, Ports, Route};
 
@@ -48,12 +48,10 @@ pub enum Checks<'a> {
 
 impl Checks<'_> {
     /// Asks a server once whether it is ready.
-    pub(crate) fn probe(&self, route: Route) -> Result<(), String> {
+    pub(crate) fn probe(&self, route: Route) -> Result<(), NotReady> {
         match self {
             Checks::Oracle(readiness) => readiness.probe(route),
-            Checks::Canned(canned) => canned
-                .ask(route, readiness::ATTEMPT)
-                .map_err(|fault| fault.to_string()),
+            Checks::Canned(canned) => Ok(canned.ask(route, readiness::ATTEMPT)?),
         }
     }
 }

@@ -13,7 +13,7 @@ use deadheat_model::{
     stack_failure::{Phase, StackFailure},
 };
 
-use super::listener::belongs_to_tree;
+use super::{listener::belongs_to_tree, readiness::NotReady};
 use crate::{
     certificate::Certificate,
     files,
@@ -65,7 +65,7 @@ pub struct Program<'a> {
 }
 
 /// Asks once over a protocol whether the server with these ports is ready, and says what came instead of a right answer.
-pub type Probe<'p> = dyn FnMut(&Ports, StackProtocol) -> Result<(), String> + 'p;
+pub type Probe<'p> = dyn FnMut(&Ports, StackProtocol) -> Result<(), NotReady> + 'p;
 
 /// A server that has answered rightly.
 pub struct Server {
@@ -208,7 +208,17 @@ impl Server {
                     asked = protocols.next();
                     continue;
                 }
-                Err(reason) => last = reason,
+                Err(not_ready) if not_ready.is_refusal => {
+                    let stopped = child.stop();
+                    let reason = format!(
+                        "{name} refuses {protocol} on {} ({}); {}",
+                        ports.at(protocol),
+                        not_ready.reason,
+                        must_listen(protocol)
+                    );
+                    return Err(failed(program, with_end(reason, stopped)));
+                }
+                Err(not_ready) => last = not_ready.reason,
             }
             if started.elapsed() > program.timeout {
                 let stopped = child.stop();
@@ -498,7 +508,12 @@ mod tests {
             args: vec!["-c".to_owned(), supervisor],
         };
         let program = program(&supervision, folder.path());
-        let mut never = |_: &Ports, _| Err("nothing listened".to_owned());
+        let mut never = |_: &Ports, _| {
+            Err(NotReady {
+                reason: "nothing listened".to_owned(),
+                is_refusal: false,
+            })
+        };
         let stop = AtomicBool::new(false);
         let Err(StartError::Failed(failure)) = Server::start_program(&program, &stop, &mut never)
         else {

@@ -167,7 +167,7 @@ impl CommandSubject<'_> {
 
 impl Subject for CommandSubject<'_> {
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
-        let mut probe = |ports: &Ports, _| self.ask(ports, stop).map_err(|fault| fault.to_string());
+        let mut probe = |ports: &Ports, _| Ok(self.ask(ports, stop)?);
         Server::start_program(&self.program, stop, &mut probe)
     }
 

@@ -46,12 +46,15 @@ impl Client {
     pub(super) fn send(&mut self, request: &RequestSpec) -> Result<Answer, Fault> {
         self.attempt(request).map_err(|error| {
             let over = self.route.over();
-            Fault::new(
-                format!("{} {}{over}", request.method, request.path),
-                "there is an answer",
-                "an HTTP answer".to_owned(),
-                format!("no answer: {error}"),
-            )
+            Fault {
+                is_refusal: matches!(error, NoReply::Refused(_)),
+                ..Fault::new(
+                    format!("{} {}{over}", request.method, request.path),
+                    "there is an answer",
+                    "an HTTP answer".to_owned(),
+                    format!("no answer: {error}"),
+                )
+            }
         })
     }
 

@@ -17,6 +17,8 @@ pub struct Fault {
     pub expected: String,
     /// What came.
     pub got: String,
+    /// Whether the server refused what was asked for, so that asking again changes nothing.
+    pub is_refusal: bool,
 }
 
 impl Fault {
@@ -26,6 +28,7 @@ impl Fault {
             rule,
             expected,
             got,
+            is_refusal: false,
         }
     }
 }

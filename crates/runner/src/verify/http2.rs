@@ -119,13 +119,13 @@ async fn connect(route: &Route) -> Result<SendRequest<Bytes>, NoReply> {
     let stream = TlsConnector::from(Arc::clone(&config))
         .connect(name, stream)
         .await
-        .map_err(|error| broken("TLS", error))?;
+        .map_err(|error| NoReply::in_tls(&error))?;
     match stream.get_ref().1.alpn_protocol() {
         Some(chosen) if chosen == NAME.as_bytes() => handshake(stream).await,
         chosen => {
             let chosen = chosen.map(|name| String::from_utf8_lossy(name).into_owned());
             let chosen = chosen.unwrap_or_else(|| "no protocol".to_owned());
-            Err(NoReply::Broken(format!(
+            Err(NoReply::Refused(format!(
                 "offered h2 and http/1.1 by ALPN, the server chose {chosen}"
             )))
         }

@@ -88,7 +88,7 @@ impl Verifier<'_> {
             let reply =
                 Wire::open(route.address, REFUSAL).and_then(|mut wire| wire.ask(&question.request));
             match reply {
-                Err(NoReply::Closed | NoReply::Broken(_)) => {}
+                Err(NoReply::Closed | NoReply::Broken(_) | NoReply::Refused(_)) => {}
                 Ok(reply) if reply.answer.status >= 400 => {}
                 reply @ (Ok(_) | Err(NoReply::Late(_))) => {
                     judged(&question, &asked, NEVER_HANGS, reply)?;

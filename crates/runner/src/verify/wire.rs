@@ -10,7 +10,9 @@ use std::{
 
 use deadheat_model::load::{Body, HttpVersion, RequestSpec};
 use httparse::Status;
-use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
+use tokio_rustls::rustls::{
+    self, ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName,
+};
 
 /// More than any answer of the contract, so that a server without an end is found out.
 pub(super) const LONGEST: usize = 16 << 20;
@@ -94,6 +96,36 @@ pub(super) enum NoReply {
     /// It cannot be read.
     #[error("{0}")]
     Broken(String),
+    /// The server does not agree on TLS or on the protocol, which asking again does not change.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl NoReply {
+    /// Why TLS was not agreed on.
+    pub(super) fn in_tls(error: &io::Error) -> Self {
+        use rustls::{AlertDescription as Alert, Error};
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+        let Some(error) = inner else {
+            return Self::Broken(format!("TLS: {error}"));
+        };
+        let why = deadheat_load::why_tls_failed(error);
+        match error {
+            Error::InvalidCertificate(_) => {
+                Self::Refused("the server's certificate is not the one in $TLS_CERT".to_owned())
+            }
+            Error::PeerIncompatible(_)
+            | Error::InvalidMessage(_)
+            | Error::AlertReceived(
+                Alert::HandshakeFailure
+                | Alert::ProtocolVersion
+                | Alert::InsufficientSecurity
+                | Alert::CertificateRequired
+                | Alert::NoApplicationProtocol,
+            ) => Self::Refused(why.to_owned()),
+            _ => Self::Broken(format!("TLS: {why}")),
+        }
+    }
 }
 
 impl Wire {
@@ -128,7 +160,7 @@ impl Wire {
         };
         let in_words = |error: io::Error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => NoReply::Late(patience),
-            _ => NoReply::Broken(format!("TLS: {error}")),
+            _ => NoReply::in_tls(&error),
         };
         let name = ServerName::from(address.ip());
         let tls = ClientConnection::new(config, name).map_err(io::Error::other);
@@ -143,7 +175,7 @@ impl Wire {
                 stream: Stream::Tls(Box::new(StreamOwned::new(tls, socket))),
                 ..plain
             }),
-            Some(chosen) => Err(NoReply::Broken(format!(
+            Some(chosen) => Err(NoReply::Refused(format!(
                 "the server chose {} by ALPN, which was not offered",
                 String::from_utf8_lossy(chosen)
             ))),

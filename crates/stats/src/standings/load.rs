@@ -2,7 +2,11 @@
 
 use std::cmp::Reverse;
 
-use deadheat_model::{Cell, TargetId, published::RepeatedRow, session::TargetRecord};
+use deadheat_model::{
+    Cell, TargetId,
+    published::RepeatedRow,
+    session::{TargetRecord, TargetState},
+};
 
 use super::{
     at::LoadAt,
@@ -148,8 +152,32 @@ fn unanswered(at: &LoadAt<'_>) -> Vec<Absent> {
         header.published.is_empty() || rows().filter_map(RepeatedRow::cell).any(is_here)
     };
     let targets = header.targets.iter().filter(is_asked);
-    let unanswered = targets.filter_map(|target| unanswered_by(target, &at.load.workload));
+    let unanswered = targets.filter_map(|target| {
+        unanswered_by(target, &at.load.workload).or_else(|| not_offered(at, target))
+    });
     unanswered.collect()
+}
+
+/// Why a stack that is ready is not asked at this load, as far as that is recorded.
+fn not_offered(at: &LoadAt<'_>, target: &TargetRecord) -> Option<Absent> {
+    let is_ready = matches!(target.state, TargetState::Ready { .. });
+    let protocols = target.protocols.filter(|_| is_ready)?;
+    if at.load.targets.contains(&target.target) {
+        return None;
+    }
+    let protocol = at.load.point.protocol;
+    let reason = if protocols.include(protocol) {
+        format!("it does not answer {}", at.load.workload)
+    } else {
+        format!("it does not speak {protocol}")
+    };
+    Some(Absent {
+        target: target.target.clone(),
+        is: AbsentBecause::NotOffered,
+        reason,
+        remedy: None,
+        log: Vec::new(),
+    })
 }
 
 /// What a stack that was prepared answered wrongly.

@@ -396,6 +396,8 @@ pub enum AbsentBecause {
     Unavailable,
     /// It could not be built, started or verified, or it failed under load.
     Failed,
+    /// It does not have what the load asks for.
+    NotOffered,
     /// It had no heat yet.
     NotMeasured,
     /// It cannot take the rate at which all are loaded.

@@ -4,12 +4,12 @@ use deadheat_model::{
     Failure, LoadSpec, StopRule,
     load::{Body, Content, Exchange, Expectation, RequestSpec, StatusSet},
 };
-use deadheat_testkit::http2::{END_HEADERS, END_STREAM, RawHttp2, frame, head, kind};
-
-use super::{
-    over_http2,
-    server::{Asked, Reply, Server, Setup},
+use deadheat_testkit::{
+    http2::{END_HEADERS, END_STREAM, RawHttp2, frame, head, kind},
+    http2_server::{Asked, Reply, Server, Setup},
 };
+
+use super::over_http2;
 use crate::{
     arrivals::open,
     support::{count, run},
@@ -61,7 +61,7 @@ fn echo(asked: &Asked) -> Reply {
 
 #[test]
 fn messages_of_all_sizes_travel_both_ways_in_both_loops() {
-    let server = Server::start(Setup::default(), echo);
+    let server = Server::start(Setup::default(), echo).unwrap();
     for length in [0, 1, 16_379, 16_380, 1_000_000] {
         let message = super::body(length);
         let closed = count(server.address, 2, 12);
@@ -79,7 +79,7 @@ fn messages_of_all_sizes_travel_both_ways_in_both_loops() {
 
 #[test]
 fn messages_from_templates_have_their_own_lengths() {
-    let server = Server::start(Setup::default(), echo);
+    let server = Server::start(Setup::default(), echo).unwrap();
     let mut spec = over_http2(count(server.address, 1, 120), 4);
     let mut exchange = call(b"<{{counter}}>", b"");
     exchange.request.template = true;
@@ -205,7 +205,10 @@ const CASES: &[Case] = &[
     ),
 ];
 
-fn against(say: fn(u32) -> Vec<u8>, set: impl Fn(&mut LoadSpec)) -> deadheat_model::Observation {
+fn against(
+    say: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static,
+    set: impl Fn(&mut LoadSpec),
+) -> deadheat_model::Observation {
     let server = RawHttp2::start(move |peer| {
         peer.send(&frame(kind::SETTINGS, 0, 0, &[]));
         while let Some(stream) = peer.request() {
@@ -244,6 +247,22 @@ fn what_a_server_says_of_a_failed_call_is_shown() {
     let shown = &seen.examples[0].detail;
     assert_eq!(shown, "grpc-status 14, grpc-message \"no röom\"");
     assert_eq!(seen.failures[0].cause, "UNAVAILABLE");
+}
+
+#[test]
+fn an_example_of_a_body_that_is_no_message_has_its_whole_length() {
+    for body in ["no", "page not found"] {
+        let say = |body: &'static str| {
+            move |stream| {
+                let head = frame(kind::HEADERS, END_HEADERS, stream, &[0x8d]);
+                let data = frame(kind::DATA, END_STREAM, stream, body.as_bytes());
+                [head, data].concat()
+            }
+        };
+        let seen = against(say(body), |_| {});
+        let expected = format!("status 404, a body of {} bytes", body.len());
+        assert_eq!(seen.examples[0].detail, expected);
+    }
 }
 
 #[test]

@@ -3,7 +3,6 @@
 mod bounded;
 mod breaking;
 mod grpc;
-mod server;
 
 use std::{
     sync::{
@@ -23,6 +22,7 @@ use deadheat_testkit::{
     Authority, Listen, OracleServer, Turn,
     answers::{hello, send},
     http2::{self, END_STREAM, RawHttp2, kind},
+    http2_server::{Asked, Counts, Reply, Server, Setup},
     wait_until,
 };
 use proptest::prelude::*;
@@ -32,7 +32,6 @@ use crate::{
     support::{count, expecting, lasting, run},
     tls::{believing, localhost},
 };
-use server::{Asked, Counts, Reply, Server, Setup};
 
 /// A load in HTTP/2 with so many streams on a connection.
 fn over_http2(spec: LoadSpec, streams: u32) -> LoadSpec {
@@ -76,7 +75,7 @@ fn bodies_of_all_sizes_travel_both_ways() {
             window,
             ..Setup::default()
         };
-        let server = Server::start(setup, echo);
+        let server = Server::start(setup, echo).unwrap();
         let mut spec = over_http2(count(server.address, 2, 12), 3);
         let body = body(length);
         spec.exchanges = vec![expecting(post("/echo", &body), &body)];
@@ -95,7 +94,8 @@ fn connections_times_streams_are_in_flight() {
         body: b"x".to_vec(),
         after: Duration::from_millis(30),
         ..Reply::default()
-    });
+    })
+    .unwrap();
     let mut spec = over_http2(count(server.address, 3, 60), 5);
     spec.exchanges = vec![expecting(RequestSpec::get("/"), b"x")];
     let seen = run(&spec);
@@ -113,7 +113,8 @@ fn a_server_that_allows_fewer_streams_gets_fewer() {
     let server = Server::start(setup, |_| Reply {
         after: Duration::from_millis(2),
         ..Reply::default()
-    });
+    })
+    .unwrap();
     let closed = over_http2(count(server.address, 2, 40), 8);
     let mut at_a_rate = over_http2(open(server.address, 400.0, 2), 8);
     at_a_rate.stop = StopRule::Count { requests: 40 };
@@ -135,7 +136,8 @@ fn a_server_that_goes_gets_no_new_requests_and_loses_none() {
     let server = Server::start(setup, |asked| Reply {
         after: Duration::from_millis(asked.nth % 3),
         ..Reply::default()
-    });
+    })
+    .unwrap();
     let closed = over_http2(count(server.address, 2, 200), 4);
     let mut at_a_rate = over_http2(open(server.address, 1_000.0, 2), 4);
     at_a_rate.stop = StopRule::Count { requests: 200 };
@@ -254,7 +256,8 @@ fn an_open_loop_waits_for_a_stream_and_that_is_response_time() {
     let server = Server::start(Setup::default(), |_| Reply {
         after: Duration::from_millis(50),
         ..Reply::default()
-    });
+    })
+    .unwrap();
     let mut spec = over_http2(open(server.address, 100.0, 1), 2);
     spec.stop = StopRule::Count { requests: 40 };
     spec.exchanges = vec![expecting(RequestSpec::get("/"), b"")];
@@ -281,7 +284,7 @@ fn both_sides_agree_on_http2_in_tls() {
             tls: Some(tls),
             ..Setup::default()
         };
-        let server = Server::start(setup, echo);
+        let server = Server::start(setup, echo).unwrap();
         let body = body(200_000);
         let mut spec = over_http2(count(server.address, 2, 50), 4);
         spec.exchanges = vec![expecting(post("/", &body), &body)];
@@ -336,7 +339,8 @@ fn templates_fill_paths_headers_and_bodies() {
             status: if right { 200 } else { 400 },
             ..Reply::default()
         }
-    });
+    })
+    .unwrap();
     let mut spec = over_http2(count(server.address, 2, 30), 3);
     let request = RequestSpec {
         template: true,
@@ -350,7 +354,7 @@ fn templates_fill_paths_headers_and_bodies() {
 
 #[test]
 fn connections_are_held_from_slice_to_slice() {
-    let server = Server::start(Setup::default(), echo);
+    let server = Server::start(Setup::default(), echo).unwrap();
     let mut spec = over_http2(lasting(server.address, 2, 0, 60_000), 4);
     spec.timeouts.cool_down = Duration::from_secs(10);
     spec.exchanges = vec![expecting(post("/", b"abc"), b"abc")];
@@ -376,7 +380,7 @@ fn connections_are_held_from_slice_to_slice() {
 fn failures_are_those_of_their_streams() {
     let server = Server::start(Setup::default(), |asked| match asked.nth % 4 {
         0 => Reply {
-            reset: Some(h2::Reason::ENHANCE_YOUR_CALM),
+            reset: Some(0xb),
             ..Reply::default()
         },
         1 => Reply {
@@ -384,7 +388,8 @@ fn failures_are_those_of_their_streams() {
             ..Reply::default()
         },
         _ => Reply::default(),
-    });
+    })
+    .unwrap();
     let mut spec = over_http2(count(server.address, 1, 40), 4);
     spec.exchanges = vec![expecting(RequestSpec::get("/"), b"")];
     let seen = run(&spec);
@@ -409,7 +414,8 @@ fn late_answers_fail_alone_and_the_connection_is_made_again() {
             _ => Duration::ZERO,
         },
         ..Reply::default()
-    });
+    })
+    .unwrap();
     let mut spec = over_http2(count(server.address, 1, 30), 3);
     spec.timeouts.request = Duration::from_millis(300);
     let quick = Exchange {
@@ -457,7 +463,7 @@ proptest! {
         is_open in any::<bool>(),
     ) {
         let setup = Setup { most_streams, window, most_requests, tls: None };
-        let server = Server::start(setup, move |asked| by_number(asked, seed));
+        let server = Server::start(setup, move |asked| by_number(asked, seed)).unwrap();
         let mut spec = if is_open {
             open(server.address, 3_000.0, connections)
         } else {

@@ -99,6 +99,7 @@ fn line(entries: &[LackView], loads: usize) -> Option<String> {
     let kinds = [
         AbsentBecause::Failed,
         AbsentBecause::Unavailable,
+        AbsentBecause::NotOffered,
         AbsentBecause::NotMeasured,
     ];
     let part = |kind: &AbsentBecause| {

@@ -8,7 +8,7 @@ use deadheat_model::{
         Body, Content, Endpoint, Identity, Login, Protocol, Proxy, ProxyKind, RequestSpec, Stage,
         Stream, StreamEvent, Think, TlsVersion, Trust,
     },
-    observation::{CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, Waits},
+    observation::{CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade, Waits},
 };
 use deadheat_report::load::{csv, json};
 use deadheat_stats::load::analyse;
@@ -28,6 +28,10 @@ fn records() -> Vec<LoadRecord> {
     let mut http2 = cases::open_freeze();
     http2.spec.protocol = Protocol::Http2 { streams: 8 };
     http2.observation.fewest_streams = Some(2);
+    http2.observation.unmade = Unmade {
+        settings: 1,
+        ..Unmade::default()
+    };
     records.push(http2);
 
     // Every kind of failure, in the whole load and in the measurement; a stage that is a ramp; a body.

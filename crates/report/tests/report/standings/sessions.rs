@@ -145,6 +145,7 @@ fn target(name: &str) -> TargetRecord {
             prepared: true,
             other_statements: false,
         }),
+        protocols: None,
         limits: Vec::new(),
         versions: vec![FoundVersion {
             name: language.to_owned(),

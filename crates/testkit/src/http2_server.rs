@@ -1,6 +1,8 @@
-//! A right server of HTTP/2, by the `h2` crate: it answers as a test says, and counts what it saw.
+//! A server of HTTP/2 that keeps to its rules, by the crate `h2`, with TLS or without: it answers as a test says, and
+//! counts what it saw. [`http2`](crate::http2) has servers that break the rules.
 
 use std::{
+    io,
     net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
@@ -11,7 +13,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use deadheat_testkit::TlsServer;
 use h2::{RecvStream, server::SendResponse};
 use http::{HeaderMap, Request, Response};
 use tokio::{
@@ -21,36 +22,48 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
+use crate::TlsServer;
+
 /// A request as the server saw it.
 pub struct Asked {
     /// How many came before it, on all connections.
     pub nth: u64,
+    /// Its head.
     pub head: Request<()>,
+    /// Its body.
     pub body: Vec<u8>,
 }
 
 /// What becomes of it.
 #[derive(Clone, Default)]
 pub struct Reply {
-    /// 0: 200.
+    /// Its status; 0: 200.
     pub status: u16,
+    /// Its body.
     pub body: Vec<u8>,
+    /// How long it takes.
     pub after: Duration,
+    /// Whether its head has a `content-length`.
     pub with_length: bool,
+    /// Its trailers.
     pub trailers: &'static [(&'static str, &'static str)],
-    pub reset: Option<h2::Reason>,
+    /// The code of a RST_STREAM that comes in its place.
+    pub reset: Option<u32>,
 }
 
-pub type Answers = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
+/// What is answered to each request.
+type Answers = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
 
 /// How the server is set.
 #[derive(Clone)]
 pub struct Setup {
+    /// SETTINGS_MAX_CONCURRENT_STREAMS.
     pub most_streams: Option<u32>,
     /// The window of a stream for a request's body.
     pub window: Option<u32>,
     /// After so many requests a connection says GOAWAY.
     pub most_requests: u64,
+    /// TLS, if it is spoken.
     pub tls: Option<TlsServer>,
 }
 
@@ -65,11 +78,16 @@ impl Default for Setup {
     }
 }
 
+/// What a server has seen so far.
 #[derive(Default)]
 pub struct Counts {
+    /// Requests.
     pub requests: AtomicU64,
+    /// Whole answers.
     pub answers: AtomicU64,
+    /// Connections.
     pub connections: AtomicU64,
+    /// Bytes of the requests' bodies.
     pub body_bytes: AtomicU64,
     open: AtomicU64,
     /// The most requests at once that were under way.
@@ -77,27 +95,38 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The value of one of them.
     pub fn get(counter: &AtomicU64) -> u64 {
         counter.load(Ordering::SeqCst)
     }
 }
 
+/// A server with a thread of its own, which ends when it is dropped.
 pub struct Server {
+    /// Where it listens.
     pub address: SocketAddr,
+    /// What it has seen.
     pub seen: Arc<Counts>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    pub fn start(setup: Setup, answers: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    /// Listens on a free loopback port, and answers each request as `answers` says.
+    ///
+    /// # Errors
+    ///
+    /// When there is no port.
+    pub fn start(
+        setup: Setup,
+        answers: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .build()
-            .unwrap();
+            .build()?;
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-        let listener = runtime.block_on(bound).unwrap();
-        let address = listener.local_addr().unwrap();
+        let listener = runtime.block_on(bound)?;
+        let address = listener.local_addr()?;
         let seen = Arc::new(Counts::default());
         let (stop, mut stopped) = watch::channel(false);
         let serving = serve(listener, setup, Arc::clone(&seen), Arc::new(answers));
@@ -107,12 +136,12 @@ impl Server {
                 let _ = stopped.changed().await;
             });
         });
-        Self {
+        Ok(Self {
             address,
             seen,
             stop,
             thread: Some(thread),
-        }
+        })
     }
 }
 
@@ -205,7 +234,7 @@ async fn answer(
         tokio::time::sleep(reply.after).await;
     }
     if let Some(reason) = reply.reset {
-        respond.send_reset(reason);
+        respond.send_reset(reason.into());
         return Ok(());
     }
     let mut response = Response::builder().status(match reply.status {
