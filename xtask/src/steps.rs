@@ -27,7 +27,7 @@ pub(crate) struct Strictness {
     /// Fail for everything that cannot be tested here
     #[arg(long)]
     strict: bool,
-    /// Except for these: a stack (`elixir-phoenix`), `browser`, `cluster`, `peers`, `site`, `skeleton *`; repeatable
+    /// Except for these: a stack (`elixir-phoenix`), `browser`, `cluster`, `peers`, `skeleton *`; repeatable
     #[arg(long, value_name = "GLOB", requires = "strict", value_parser = Glob::new)]
     may_lack: Vec<Glob>,
 }

@@ -257,17 +257,23 @@ fn a_stack_that_cannot_take_the_rate_in_most_heats_has_that_as_its_result() {
 fn a_backlog_that_grows_shows_that_a_stack_cannot_take_the_rate() {
     let record = at_a_rate(|_| false);
     let mut heat = record.heats[0].heat.clone();
-    heat.rounds.truncate(1);
+    heat.rounds.truncate(3);
+    assert_eq!(heat.rounds.len(), 3);
     let overloaded = |heat: &HeatRecord| recorded::is_overloaded(heat, 0);
     assert!(!overloaded(&heat));
-    let mut waits = |share: f64| {
-        for slice in heat.rounds.iter_mut().flatten() {
-            let time = slice.guard + slice.window;
-            slice.open.as_mut().unwrap().oldest_unsent = time.mul_f64(share);
+    let mut waits = |shares: [f64; 3]| {
+        for (round, share) in heat.rounds.iter_mut().zip(shares) {
+            for slice in round {
+                let time = slice.guard + slice.window;
+                slice.open.as_mut().unwrap().oldest_unsent = time.mul_f64(share);
+            }
         }
         overloaded(&heat)
     };
-    assert_eq!((waits(0.04), waits(0.06)), (false, true));
+    assert!(!waits([0.04; 3]));
+    assert!(waits([0.06; 3]));
+    assert!(waits([0.06, 0.06, 0.0]), "after most of its turns");
+    assert!(!waits([0.0, 0.0, 0.9]), "a pause");
     heat.members[0].offered_per_second = None;
     assert!(!overloaded(&heat), "a closed loop");
 }
