@@ -49,7 +49,7 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
                 what_to_do(record)
             ),
             None => match found.unmade.described() {
-                Some(unmade) if found.total.issued == 0 => format!(
+                Some(unmade) if found.measured.in_flight == 0 => format!(
                     "no request could be sent: at the end {unmade}; measure longer, or see whether the server answers \
                      at all{}",
                     what_is_spoken(record)
@@ -82,7 +82,7 @@ pub(crate) fn dead(spec: &LoadSpec) -> CommandFailure {
 /// What to look at where a connection is made and the server says nothing on it.
 fn what_is_spoken(record: &LoadRecord) -> &'static str {
     let unmade = record.observation.unmade;
-    if unmade.settings > 0 {
+    if unmade.settings > unmade.tls {
         "; does this port speak HTTP/2?"
     } else if unmade.tls > 0 {
         "; does this port speak TLS?"

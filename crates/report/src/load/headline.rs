@@ -45,7 +45,7 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
             let requests = measured.ended();
             let all = match requests {
                 0 => match record.observation.unmade.described() {
-                    Some(unmade) if record.observation.total.issued == 0 => {
+                    Some(unmade) if measured.in_flight == 0 => {
                         format!("no request could be sent: at the end {unmade}")
                     }
                     _ => "no request ended in the measurement".to_owned(),

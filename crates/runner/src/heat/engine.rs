@@ -8,7 +8,7 @@ use std::{
 };
 
 use deadheat_model::{
-    Failure, Observation, TargetId,
+    Failure, SliceResult, TargetId,
     event::HeatStep,
     fault::LoadFault,
     heat::{
@@ -22,7 +22,8 @@ pub(crate) use turns::LONGEST_LEAD_IN;
 use super::{
     Member, Moment, World,
     judging::{
-        answer_time, generator_slept, is_only_connecting, suited, why_silent, wrong_answers,
+        answer_time, generator_slept, is_connecting, is_only_connecting, made_too_slowly, suited,
+        why_silent, wrong_answers,
     },
     place::{Place, Void},
     warm_up,
@@ -363,7 +364,7 @@ impl Course<'_, '_> {
             let seen = place
                 .member
                 .slice(Duration::ZERO, rule.slice, &mut |_| ())?;
-            self.check(index, &seen.result.observation)
+            self.check(index, &seen.result, false)
                 .map_err(|(failure, _)| failure)?;
             let cpu = self.places[index].member.cpu();
             course.add(&seen, self.world.now().since(&begun), cpu);
@@ -373,7 +374,7 @@ impl Course<'_, '_> {
             (warm_up.trend, warm_up.cost_trend) = course.trends(rule.look);
             let is_small = |trend: f64| trend.abs() <= rule.bound;
             warm_up.steady = warm_up.took >= rule.least
-                && !warm_up::is_connecting(&seen)
+                && !is_connecting(&seen.result)
                 && warm_up.trend.is_some_and(is_small)
                 && warm_up.cost_trend.is_none_or(is_small);
         }
@@ -388,14 +389,16 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Whether what a load found says that the member has failed; if so, with whether its answers were wrong, so that
-    /// nothing that it answered counts.
+    /// Whether what a slice found, of a member that `is_warm` or is being warmed up, says that it has failed; if so, with
+    /// whether its answers were wrong, so that nothing that it answered counts.
     fn check(
         &mut self,
         index: usize,
-        observation: &Observation,
+        slice: &SliceResult,
+        is_warm: bool,
     ) -> Result<(), (StackFailure, bool)> {
         let place = &mut self.places[index];
+        let observation = &slice.observation;
         let fault = observation.fault();
         let reason = match fault {
             Some(LoadFault::WrongAnswers { count }) => Some(wrong_answers(count, observation)),
@@ -405,7 +408,8 @@ impl Course<'_, '_> {
             // It was not asked, so that a slice like this says nothing about it.
             _ if generator_slept(observation) => None,
             // Handshakes may take longer than a slice, and go on in the next. A warm-up has time for them.
-            _ if is_only_connecting(observation) && place.record.warm_up.is_none() => None,
+            _ if !is_warm && is_only_connecting(observation) => None,
+            _ if is_warm && is_connecting(slice) => made_too_slowly(observation),
             // Of a slow server no answer may fall into the counted part.
             _ if observation.total.succeeded == 0 => {
                 place.silent += 1;

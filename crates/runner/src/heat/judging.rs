@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Failure, Observation,
+    Failure, Observation, SliceResult,
     heat::{HeatPlan, LONGEST_GAP, SliceFlag},
 };
 
@@ -50,6 +50,22 @@ pub(super) fn why_silent(observation: &Observation) -> String {
 /// Whether no request was sent because connections were still being made.
 pub(super) fn is_only_connecting(observation: &Observation) -> bool {
     observation.total.issued == 0 && !observation.unmade.is_none()
+}
+
+/// Whether more than a tenth of the connections were still being made for the first time when a slice ended. A server may
+/// need several slices for its handshakes, and until then only the other connections load it.
+pub(super) fn is_connecting(slice: &SliceResult) -> bool {
+    let unmade = slice.observation.unmade;
+    let have_tcp = slice.observation.answers_per_connection.count();
+    slice.reconnected == 0 && unmade.total() * 10 > have_tcp + unmade.connecting
+}
+
+/// The failure of a member whose connections are still being made after its warm-up: it is not loaded as the others are.
+pub(super) fn made_too_slowly(observation: &Observation) -> Option<String> {
+    let unmade = observation.unmade.described()?;
+    Some(format!(
+        "{unmade} after the warm-up. If the server makes them in the end, choose a longer --warm-up"
+    ))
 }
 
 /// Whether nothing was sent because no worker of the load generator had a CPU from the beginning to the end of the slice.

@@ -593,8 +593,34 @@ fn one_whose_connections_are_being_made_is_given_up_after_its_warm_up() {
         .0
     };
     assert_eq!(order(&until(WARM - 1)), [[0, 1]; 4]);
-    let why = "2 slices in a row had no right answer: 50 connections still waited for the server's part of the TLS handshake";
-    assert_eq!(second_failure(&until(u32::MAX)).0, why);
+    let why = "50 connections still waited for the server's part of the TLS handshake after the warm-up. If the server \
+               makes them in the end, choose a longer --warm-up";
+    assert_eq!(second_failure(&until(u32::MAX)), (why, Some(0)));
+}
+
+#[test]
+fn one_that_is_loaded_on_some_of_its_connections_has_failed() {
+    let of = |unmade: u64, reconnected: u64| {
+        with_second(2, |fake| {
+            fake.doing(move |slice, _, seen| {
+                if slice > WARM {
+                    let found = &mut seen.result.observation;
+                    found.unmade.tls = unmade;
+                    (0..50).for_each(|_| found.answers_per_connection.record(1));
+                    seen.result.reconnected = reconnected;
+                }
+            })
+        })
+        .0
+    };
+    assert_eq!(order(&of(5, 0)), [[0, 1]; 4]);
+    assert!(second_failure(&of(6, 0)).0.contains("6 connections"));
+    let closes = of(6, 6);
+    assert_eq!(
+        order(&closes),
+        [[0, 1]; 4],
+        "a server that closes connections"
+    );
 }
 
 #[test]

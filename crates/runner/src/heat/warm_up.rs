@@ -82,13 +82,6 @@ fn compiling(least: u64) -> WarmUpRule {
     }
 }
 
-/// Whether more than a tenth of the connections were still being made when a slice ended. A server may need several slices
-/// for its handshakes, and until then only the other connections load it.
-pub(super) fn is_connecting(seen: &Seen) -> bool {
-    let made = seen.result.observation.answers_per_connection.count();
-    seen.result.observation.unmade.total() * 9 > made
-}
-
 /// What the slices of a warm-up said so far.
 #[derive(Debug, Default)]
 pub(super) struct Course {

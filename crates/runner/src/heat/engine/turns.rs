@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Observation, SliceEvent,
+    SliceEvent, SliceResult,
     event::HeatStep,
     heat::{HeatEnd, HeatPlan, LONGEST_GAP, Role, Rounds, SLICE_SPREAD, SliceFlag, SliceRecord},
     stack_failure::StackFailure,
@@ -178,8 +178,8 @@ impl Course<'_, '_> {
     /// short.
     fn turn(&mut self, index: usize, round: u32, length: f64) -> Option<SliceRecord> {
         let (slice, trouble) = match self.slice(index, length) {
-            Ok((slice, observation)) => {
-                let trouble = self.check(index, &observation).err();
+            Ok((slice, seen)) => {
+                let trouble = self.check(index, &seen, true).err();
                 let with_void = |(failure, is_wrong)| {
                     if is_wrong {
                         (failure, Void::All)
@@ -204,7 +204,7 @@ impl Course<'_, '_> {
         &mut self,
         index: usize,
         length: f64,
-    ) -> Result<(Option<SliceRecord>, Observation), StackFailure> {
+    ) -> Result<(Option<SliceRecord>, SliceResult), StackFailure> {
         let at = self.world.now();
         let thaw = self.thaw(index)?;
         let (world, plan) = (self.world, self.places[index].plan);
@@ -245,10 +245,7 @@ impl Course<'_, '_> {
         };
         let slice = record(index, times, &seen, first.zip(last), flags);
         // A slice that was cut short does not count.
-        Ok((
-            (!seen.result.interrupted).then_some(slice),
-            seen.result.observation,
-        ))
+        Ok(((!seen.result.interrupted).then_some(slice), seen.result))
     }
 
     /// Reads a member's memory, if that is due. It is its own turn's end, and nobody is loaded.

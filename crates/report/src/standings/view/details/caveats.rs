@@ -30,7 +30,8 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
     if has_tls {
         caveats.push(
             "TLS was that of connections that stay open: handshakes came before anything was counted, but for those of \
-             connections that were made again."
+             connections that were made again, and of up to a tenth that took longer than the warm-up. At equal work, \
+             connections are new in each turn."
                 .to_owned(),
         );
     }
