@@ -30,7 +30,7 @@ impl Deadlines {
         self.next = self.next.min(at);
     }
 
-    /// Moves the deadline of `slot`, if it has one, so many nanoseconds into the future.
+    /// Postpones the deadline of `slot`, if it has one, by this many nanoseconds.
     pub(crate) fn postpone(&mut self, slot: usize, nanoseconds: u64) {
         self.at[slot] = self.at[slot].saturating_add(nanoseconds);
     }

@@ -26,9 +26,9 @@ pub struct Slice {
 
 /// A load whose connections outlive its slices.
 ///
-/// Between two slices nothing is in flight, the worker threads are blocked, and no timeout runs. A connection that was
-/// still being made goes on with that in the next slice. A connection that the server has closed meanwhile is made again at the start of the next slice, which fails no request. One that it closes
-/// later than that fails the request that meets it, as in any load.
+/// Between two slices nothing is in flight, the worker threads are blocked, and no timeout runs. The next slice finishes
+/// connections that were still being made, and at its start replaces those that the server has closed meanwhile, which fails
+/// no request. One that is closed later fails the request that meets it, as in any load.
 ///
 /// The spec's schedule holds in each slice anew: a ramp spreads the first requests of each, and an open loop's intended
 /// starts count from the slice's start, with other random ones in each slice. The guard takes the place of the spec's

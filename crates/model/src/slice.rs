@@ -21,10 +21,9 @@ pub enum SliceEvent {
 /// What was seen of a slice: by a worker, by all workers of a host, or by all hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SliceResult {
-    /// `measured` is the counted span, `total` the whole slice with guard and drain. The next slice
-    /// goes on with connections that are `unmade`. Service and response times are of all
+    /// `measured` is the counted span, `total` the whole slice with guard and drain. Service and response times are of all
     /// requests that began in the counted span, also of those that ended in the drain. `connections_opened` and
-    /// `answers_per_connection` are those of this slice alone.
+    /// `answers_per_connection` are those of this slice alone. Connections that are `unmade` are finished in the next slice.
     pub observation: Observation,
     /// From the end of the counted span until nothing was in flight.
     #[serde(with = "crate::seconds")]

@@ -28,7 +28,7 @@ pub(crate) struct Call {
     prefix: [u8; PREFIX],
     /// Bytes of the prefix that have come.
     came: usize,
-    /// Bytes of the body that have come: the prefix, the message, and what follows it.
+    /// Bytes of the body received so far: prefix, message, and anything after it.
     body: u64,
     /// Bytes of the message that are still to come.
     left: usize,

@@ -92,11 +92,9 @@ pub fn is_overloaded(heat: &HeatRecord, place: usize) -> bool {
         let open = slice.open.as_ref();
         open.is_some_and(|open| open.oldest_unsent.as_secs_f64() > BEHIND * time)
     };
-    let behind = slices_of(heat, place)
-        .filter(|slice| fell_behind(slice))
-        .count();
-    let turns = slices_of(heat, place).count();
-    is_asked && (!was_loaded(heat, place) || 2 * behind > turns)
+    let turns: Vec<bool> = slices_of(heat, place).map(fell_behind).collect();
+    let behind = turns.iter().filter(|is_behind| **is_behind).count();
+    is_asked && (turns.is_empty() || 2 * behind > turns.len())
 }
 
 /// The heats in which a stack did not take a rate.
