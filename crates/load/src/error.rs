@@ -15,7 +15,7 @@ pub enum LoadError {
     #[error("nothing to send on: a schedule needs at least one connection")]
     NoConnections,
     /// The schedule has too many connections.
-    #[error("{connections} connections are too many: the maximum of a schedule is {most}")]
+    #[error("{connections} connections are too many: a load has at most {most}")]
     TooManyConnections {
         /// Connections asked for.
         connections: u32,

@@ -155,6 +155,33 @@ impl From<rustls::Error> for Broken {
     }
 }
 
+/// An error of TLS with what is particular to it.
+pub(crate) fn in_full(error: &rustls::Error) -> String {
+    use rustls::CertificateError as Certificate;
+    match error {
+        rustls::Error::InvalidCertificate(Certificate::NotValidForNameContext {
+            expected,
+            presented,
+        }) if !presented.is_empty() => {
+            // "DnsName(\"a.example\")", "IpAddress(127.0.0.1)".
+            let name = |text: &String| {
+                let inner = text
+                    .split_once('(')
+                    .and_then(|(_, rest)| rest.strip_suffix(')'));
+                inner.unwrap_or(text).trim_matches('"').to_owned()
+            };
+            let names: Vec<String> = presented.iter().map(name).collect();
+            format!(
+                "the server's certificate is for {}, not for {}",
+                names.join(", "),
+                expected.to_str()
+            )
+        }
+        rustls::Error::InvalidCertificate(_) => why(error).to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// An error of TLS in a few words, the same for all that are alike.
 pub fn why(error: &rustls::Error) -> &'static str {
     use rustls::CertificateError as Certificate;

@@ -452,6 +452,16 @@ pub struct SliceNoise {
 }
 
 impl SliceNoise {
+    /// The share (0 to 1) of these CPUs that the hypervisor took in a slice of `window`.
+    pub fn stolen_share(&self, window: Duration) -> f64 {
+        let all = f64::from(self.cpus) * window.as_secs_f64();
+        if all > 0.0 {
+            self.steal_seconds / all
+        } else {
+            0.0
+        }
+    }
+
     /// The share (0 to 1) of these CPUs that the hypervisor and other programs took at least, in a slice of `window` in
     /// which the member used `member_seconds`.
     pub fn taken_share(&self, window: Duration, member_seconds: f64) -> f64 {

@@ -608,6 +608,13 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// Why the measurement has no request: what connections still waited for at its end.
+    pub fn unsent(&self) -> Option<String> {
+        let none = self.measured.ended() == 0 && self.measured.in_flight == 0;
+        let unmade = self.unmade.described().filter(|_| none)?;
+        Some(format!("no request could be sent: at the end {unmade}"))
+    }
+
     /// The time in which the verified answers came ([`Tally::answers`]): the measurement's length, or that of the
     /// requests if a count ended the load.
     pub fn answer_time(&self) -> Duration {

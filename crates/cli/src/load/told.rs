@@ -48,13 +48,12 @@ pub(crate) fn nothing(record: &LoadRecord) -> Option<String> {
                 counted(found.measured.ended(), "request"),
                 what_to_do(record)
             ),
-            None => match found.unmade.described() {
-                Some(unmade) if found.measured.in_flight == 0 => format!(
-                    "no request could be sent: at the end {unmade}; measure longer, or see whether the server answers \
-                     at all{}",
+            None => match found.unsent() {
+                Some(unsent) => format!(
+                    "{unsent}; measure longer, or see whether the server answers at all{}",
                     what_is_spoken(record)
                 ),
-                _ => format!(
+                None => format!(
                     "no request ended in the measurement ({} in flight): measure longer, or see whether the server \
                      answers at all",
                     counted(found.measured.in_flight, "request")

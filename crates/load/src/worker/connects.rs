@@ -260,7 +260,7 @@ impl Worker<'_> {
             phase: FailurePhase::Tls,
             cause: Cause::Why(why),
         };
-        self.unmade(slot, fault, || error.to_string());
+        self.unmade(slot, fault, || crate::tls::in_full(error));
     }
 
     /// Counts a request that found no connection: issued and failed at once. The next attempt of a closed loop waits.

@@ -207,7 +207,7 @@ impl Worker<'_> {
     fn tls_broken(&mut self, slot: usize, broken: &Broken, end: u64) {
         let phase = self.phase_of(slot);
         let (why, detail) = match broken {
-            Broken::Tls(why, error) => (Cause::Why(why), error.to_string()),
+            Broken::Tls(why, error) => (Cause::Why(why), crate::tls::in_full(error)),
             Broken::Socket(error) => (
                 Cause::System(*error),
                 std::io::Error::from(*error).to_string(),

@@ -44,12 +44,10 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
         Standing::Failed => {
             let requests = measured.ended();
             let all = match requests {
-                0 => match record.observation.unmade.described() {
-                    Some(unmade) if measured.in_flight == 0 => {
-                        format!("no request could be sent: at the end {unmade}")
-                    }
-                    _ => "no request ended in the measurement".to_owned(),
-                },
+                0 => record
+                    .observation
+                    .unsent()
+                    .unwrap_or_else(|| "no request ended in the measurement".to_owned()),
                 1 => "the only request was not answered validly".to_owned(),
                 _ => format!(
                     "none of {} was answered validly",

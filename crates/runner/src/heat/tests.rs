@@ -862,6 +862,25 @@ fn of_several_rounds_at_a_rate_every_second_one_is_in_reverse() {
     assert_eq!(order(&parts[1]), [[0, 1], [1, 0]]);
 }
 
+/// One that the hypervisor disturbed is measured again, and a machine that is always disturbed gets twice as many at most.
+#[test]
+fn a_round_at_a_rate_of_which_the_hypervisor_took_too_much_is_measured_again() {
+    let rounds = |stolen: fn(u32) -> bool| {
+        let shared = Shared::default();
+        let second = Fake::new(1, &shared).doing(move |slice, shared, _| {
+            if slice >= WARM + 4 && stolen(slice - WARM - 4) {
+                shared.stage().work.steal += 300 * MS;
+            }
+        });
+        let mut heat = at_rates(heat(vec![Fake::new(0, &shared), second]), &[500.0]);
+        heat.equal_work[0].plan.rounds = Rounds::Count { rounds: 2 };
+        run_parts(heat, &shared)[1].rounds.len()
+    };
+    assert_eq!(rounds(|_| false), 2);
+    assert_eq!(rounds(|round| round == 0), 3);
+    assert_eq!(rounds(|_| true), 4);
+}
+
 #[test]
 fn each_rate_follows_the_rounds_with_one_long_slice_of_each_member_and_a_record_of_its_own() {
     let shared = Shared::default();

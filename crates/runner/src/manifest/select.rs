@@ -10,7 +10,7 @@ use globset::{Glob, GlobMatcher};
 
 use super::{
     Catalogue,
-    suggest::{did_you_mean, enumerate, nearest_few},
+    suggest::{did_you_mean, either, enumerate, nearest_few},
 };
 
 /// Of more stacks than these, only those with a name like the one that was typed are shown.
@@ -268,7 +268,14 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
     }
     let (name, part) = glob.split_once(':').unwrap_or((glob, ""));
     // The name alone may be right, and only what stands after the colon wrong.
-    if let Some(choice) = choices.iter().find(|choice| choice.name == name) {
+    let meant = Glob::new(name).ok().map(|name| name.compile_matcher());
+    let is_meant = |choice: &&Choice| {
+        meant
+            .as_ref()
+            .is_some_and(|name| name.is_match(&choice.name))
+    };
+    if let Some(choice) = choices.iter().find(is_meant) {
+        let name = &choice.name;
         let parts = || {
             choice
                 .parts
@@ -281,15 +288,15 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
         };
         // The name of a protocol means the points that speak it.
         let speaking = choice.parts.iter().zip(&choice.protocols);
-        let speaking = speaking.filter(|(_, protocol)| **protocol == part);
+        let speaking = speaking.filter(|(_, protocol)| protocol.eq_ignore_ascii_case(part));
         let speaking: Vec<String> = speaking
             .map(|(of_it, _)| format!("{name}:{of_it}"))
             .collect();
         let nearest = if speaking.is_empty() {
             did_you_mean(part, parts()).unwrap_or_else(|| format!("say `{name}:{first}`?"))
         } else {
-            let names = enumerate(speaking.iter().map(String::as_str));
-            format!("did you mean {}?", names.replace("`, `", "` or `"))
+            let names = either(speaking.iter().map(String::as_str));
+            format!("did you mean {names}?")
         };
         return format!(
             "no {noun} matches `{glob}`: {nearest} `{name}` has {}",
@@ -300,10 +307,7 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
         let near = nearest_few(name, names(), 3);
         let near = match near.len() {
             0 => String::new(),
-            _ => format!(
-                " did you mean {}?",
-                enumerate(near).replace("`, `", "` or `")
-            ),
+            _ => format!(" did you mean {}?", either(near)),
         };
         return format!(
             "no {noun} matches `{glob}`:{near} `deadheat stacks list` lists all {}{elsewhere}",

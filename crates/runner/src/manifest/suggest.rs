@@ -42,6 +42,12 @@ pub(super) fn enumerate<'a>(names: impl IntoIterator<Item = &'a str>) -> String 
     names.join(", ")
 }
 
+/// The same as alternatives.
+pub(super) fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    names.join(" or ")
+}
+
 fn likeness(word: &str, name: &str) -> f64 {
     let edits = normalized_damerau_levenshtein(word, name);
     let part = word.len() >= LEAST_PART && name.contains(word);

@@ -27,6 +27,8 @@ use crate::{
 const POLL: u32 = 50;
 /// … but after the first of these times at the earliest, and after the second one at the latest.
 const POLLS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(5)];
+/// A server that refuses TLS or the protocol for longer than this means it. For less, its certificate may not be set yet.
+const REFUSAL: Duration = Duration::from_secs(1);
 /// How long the last words of a server may take to its log on a busy machine.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a stack may take to end after SIGTERM.
@@ -186,6 +188,7 @@ impl Server {
         let started = Instant::now();
         let mut last = "nothing listened".to_owned();
         let mut ready = None;
+        let mut refused = None;
         let mut protocols = program.protocols.iter();
         let mut asked = protocols.next();
         while let Some(protocol) = asked {
@@ -208,7 +211,10 @@ impl Server {
                     asked = protocols.next();
                     continue;
                 }
-                Err(not_ready) if not_ready.is_refusal => {
+                Err(not_ready)
+                    if not_ready.is_refusal
+                        && refused.get_or_insert_with(Instant::now).elapsed() > REFUSAL =>
+                {
                     let stopped = child.stop();
                     let reason = format!(
                         "{name} refuses {protocol} on {} ({}); {}",

@@ -117,8 +117,8 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
     let named = named.join(", ");
     if !has_load {
         return Err(Failure::usage(format!(
-            "{} and {} answer none of the workloads {named} both, over the protocol that was asked for; `deadheat \
-             stacks list --json` shows their workloads and protocols, --workload chooses",
+            "{} and {} have no load of {named} in common; `deadheat stacks list --json` shows the workloads and \
+             protocols of each, --workload chooses",
             sides.a.selected.target, sides.b.selected.target,
         )));
     }

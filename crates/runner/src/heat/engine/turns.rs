@@ -6,6 +6,7 @@ use deadheat_model::{
     SliceEvent, SliceResult,
     event::HeatStep,
     heat::{HeatEnd, HeatPlan, LONGEST_GAP, Role, Rounds, SLICE_SPREAD, SliceFlag, SliceRecord},
+    plan::NoiseBound,
     stack_failure::StackFailure,
 };
 use rand::{RngExt, SeedableRng};
@@ -127,7 +128,8 @@ impl Course<'_, '_> {
     }
 
     /// Offers a rate to each member, in as many rounds as are planned, every second one in reverse. A slice's guard lets
-    /// connections and queues come to what is usual at this rate.
+    /// connections and queues come to what is usual at this rate. A round in which the hypervisor took more than it may is
+    /// measured again, so that the statistics can do without it; at most, there are twice as many.
     pub(super) fn at_rate(
         &mut self,
         plan: HeatPlan,
@@ -139,7 +141,15 @@ impl Course<'_, '_> {
             place.begin_part(plan, is_loaded.map(|_| rate));
         }
         let mut rounds = Vec::new();
-        for round in 0..plan.rounds.number() {
+        let (planned, bound) = (plan.rounds.number() as usize, NoiseBound::default().steal);
+        let is_quiet = |round: &&Vec<SliceRecord>| {
+            let mut noises = round
+                .iter()
+                .filter_map(|slice| Some((slice.noise?, slice.window)));
+            noises.all(|(noise, window)| noise.stolen_share(window) <= bound)
+        };
+        while rounds.iter().filter(is_quiet).count() < planned && rounds.len() < 2 * planned {
+            let round = rounds.len() as u32;
             let mut order = order.to_vec();
             if round % 2 == 1 {
                 order.reverse();

@@ -173,6 +173,11 @@ fn what_matches_nothing_gets_the_nearest_name_and_what_there_is() {
             "no workload matches `users:h2c`: did you mean `users:h2c-10x10`? `users` has `c50`, `h2c-10x10`",
         ),
         (
+            &[],
+            &["us*:H2C"],
+            "no workload matches `us*:H2C`: did you mean `users:h2c-10x10`? `users` has `c50`, `h2c-10x10`",
+        ),
+        (
             &["go-nethttp:3cpu"],
             &[],
             "no stack matches `go-nethttp:3cpu`: did you mean `1cpu`? `go-nethttp` has `1cpu`, `2cpu`",

@@ -129,6 +129,29 @@ fn at_a_rate(unloaded: impl Fn(usize) -> bool) -> SessionRecord {
     record
 }
 
+/// In the first round of each heat the hypervisor takes 10 % of two CPUs from one member, whose CPU time doubles with it.
+#[test]
+fn what_the_hypervisor_steals_is_in_no_cost_of_equal_work() {
+    let before = at_a_rate(|_| false);
+    let mut after = before.clone();
+    for one in &mut after.heats {
+        let stolen = &mut one.heat.rounds[0][0];
+        let (noise, cpu) = (stolen.noise.as_mut().unwrap(), stolen.cpu.as_mut().unwrap());
+        noise.steal_seconds = 0.1 * f64::from(noise.cpus) * stolen.window.as_secs_f64();
+        cpu.seconds *= 2.0;
+    }
+    let found = |record: &SessionRecord| {
+        let table = standings(record).loads[0].first_table().unwrap().clone();
+        let rows = table.rows.iter();
+        let cells = rows.map(|row| (row.slices, row.cpu_us_per_request.unwrap().value));
+        cells.collect::<Vec<_>>()
+    };
+    for ((all, clean), (counted, cost)) in found(&before).into_iter().zip(found(&after)) {
+        assert!(counted < all, "{counted} of {all} slices");
+        assert!((cost / clean - 1.0).abs() < 0.02, "{cost} {clean}");
+    }
+}
+
 #[test]
 fn equal_work_is_ranked_by_response_time_and_cost_at_one_rate() {
     let found = standings(&at_a_rate(|_| false));
