@@ -33,6 +33,12 @@ pub struct SliceResult {
     pub reconnected: u64,
     /// Whether the stop flag ended the slice before its drain was over.
     pub interrupted: bool,
+    /// How long after the instant that hosts agreed on it began.
+    #[serde(with = "crate::seconds")]
+    pub late: Duration,
+    /// Which of several hosts that loaded had the busiest worker, by its place among them.
+    #[serde(skip)]
+    pub busiest_host: Option<u32>,
 }
 
 impl SliceResult {
@@ -45,6 +51,7 @@ impl SliceResult {
             whole.drained = whole.drained.max(part.drained);
             whole.reconnected += part.reconnected;
             whole.interrupted |= part.interrupted;
+            whole.late = whole.late.max(part.late);
         }
         whole
     }

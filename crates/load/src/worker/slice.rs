@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_model::{Observation, SliceResult, observation::WorkerHealth};
+use deadheat_model::{SliceResult, observation::WorkerHealth};
 
 use super::{Worker, health::Health};
 use crate::{
@@ -160,10 +160,10 @@ impl Worker<'_> {
     fn without_counts(&self) -> SliceResult {
         let (over, due) = (self.clock.now, self.clock.timeline.measure_until);
         SliceResult {
-            observation: Observation::default(),
             drained: Duration::from_nanos(over.saturating_sub(due)),
             reconnected: self.recorder.connections.made_again(),
             interrupted: self.interrupted,
+            ..SliceResult::default()
         }
     }
 

@@ -16,7 +16,7 @@ use super::{
 use crate::doctor::Examination;
 
 /// The version of these messages. Coordinator and agent must have the same.
-pub(super) const PROTOCOL: u32 = 9;
+pub(super) const PROTOCOL: u32 = 10;
 
 /// What the coordinator says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ pub(super) enum Answer {
     /// A slice is over.
     Sliced {
         load: u32,
-        part: Box<SlicePart>,
+        result: Box<SliceResult>,
     },
     /// The database runs.
     Serving {
@@ -116,15 +116,6 @@ pub(super) enum Answer {
     Alive,
     Bye,
     Examined(Box<Examination>),
-}
-
-/// What one host saw of a slice.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct SlicePart {
-    pub(super) result: SliceResult,
-    /// How long after the agreed instant it began.
-    #[serde(with = "deadheat_model::seconds")]
-    pub(super) late: Duration,
 }
 
 /// Who an agent is, and where.
@@ -402,7 +393,7 @@ mod tests {
             Answer::Opened { load },
             Answer::Sliced {
                 load,
-                part: Box::default(),
+                result: Box::default(),
             },
             Answer::Serving {
                 url: "url".to_owned(),

@@ -7,12 +7,9 @@ use std::{
 };
 
 use deadheat_load::{LoadError, Session, Slice};
-use deadheat_model::LoadSpec;
+use deadheat_model::{LoadSpec, SliceResult};
 
-use super::{
-    message::{Answer, SlicePart},
-    monotonic_ns,
-};
+use super::{message::Answer, monotonic_ns};
 
 /// The most loads that are open at once.
 const MOST_OPEN: usize = 1_000;
@@ -45,7 +42,7 @@ impl SlicedLoads {
         match session.slice(slice, &mut |_| ()) {
             Ok(result) => Answer::Sliced {
                 load,
-                part: Box::new(SlicePart { result, late }),
+                result: Box::new(SliceResult { late, ..result }),
             },
             Err(error) => refused(&error),
         }

@@ -11,7 +11,7 @@ use deadheat_model::{LoadSpec, SliceEvent, SliceResult};
 
 use super::{
     agents::{Agents, Pending, TICK, start},
-    message::{Answer, Order, SlicePart},
+    message::{Answer, Order},
     monotonic_ns,
     patience::SILENCE,
     plausible::Asked,
@@ -22,17 +22,6 @@ use super::{
 const QUESTIONS: u32 = 4;
 /// A slice begins at least so far ahead, and longer where hosts came late to the one before.
 const LEAD: Duration = Duration::from_millis(3);
-
-/// A slice that several hosts loaded.
-#[derive(Debug)]
-pub(crate) struct Sliced {
-    /// What they saw together.
-    pub(crate) result: SliceResult,
-    /// The place of the host with the busiest worker.
-    pub(crate) busiest_host: u32,
-    /// How long after the agreed instant the last of them began.
-    pub(crate) late: Duration,
-}
 
 impl Agents {
     /// Gets all hosts ready for a load in slices; its number.
@@ -70,7 +59,7 @@ impl Agents {
         slice: Slice,
         on_event: &mut dyn FnMut(SliceEvent),
         stop: &AtomicBool,
-    ) -> Result<Sliced, AgentError> {
+    ) -> Result<SliceResult, AgentError> {
         let offsets = self.offsets(QUESTIONS, stop)?;
         let start = start(&offsets, LEAD + self.late);
         for (index, offset) in offsets.iter().enumerate() {
@@ -101,13 +90,13 @@ impl Agents {
         slice: Slice,
         start: u64,
         stop: &AtomicBool,
-    ) -> Result<Sliced, AgentError> {
+    ) -> Result<SliceResult, AgentError> {
         let asked = self.open.get(&load).copied();
         let drain = asked.map_or(Duration::ZERO, |it| {
             it.longest_slice(slice.guard, slice.length)
         });
         let mut pending = Pending::all(self, Some(drain + self.patience.grace), stop);
-        let mut parts: Vec<(usize, SlicePart)> = Vec::new();
+        let mut parts: Vec<(usize, SliceResult)> = Vec::new();
         while pending.is_pending() {
             if pending.deadline.stops_now() {
                 for index in 0..self.agents.len() {
@@ -115,29 +104,27 @@ impl Agents {
                 }
             }
             match self.next(&mut pending)? {
-                Some((index, at, Answer::Sliced { load: of, part }))
+                Some((index, at, Answer::Sliced { load: of, result }))
                     if of == load && pending.is_done(index) =>
                 {
                     let passed = Duration::from_nanos(at.saturating_sub(start));
-                    let checked =
-                        asked.map_or(Ok(()), |it| it.check(&part.result.observation, passed));
+                    let checked = asked.map_or(Ok(()), |it| it.check(&result.observation, passed));
                     checked.map_err(|why| AgentError::new(&self.agents[index].host, why))?;
-                    parts.push((index, *part));
+                    parts.push((index, *result));
                 }
                 Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),
                 None => {}
             }
         }
-        let late = parts.iter().map(|(_, part)| part.late).max();
-        let late = late.unwrap_or_default();
-        // Half of it is forgotten with each slice: one late start is no reason to wait for ever.
-        self.late = late.max(self.late / 2).min(SILENCE / 10);
-        let busy = |(_, part): &&(usize, SlicePart)| part.result.observation.busiest_worker();
+        let busy = |(_, part): &&(usize, SliceResult)| part.observation.busiest_worker();
         let busiest = parts.iter().max_by(|a, b| busy(a).total_cmp(&busy(b)));
-        Ok(Sliced {
-            busiest_host: busiest.map_or(0, |(index, _)| *index as u32),
-            late,
-            result: SliceResult::together(parts.into_iter().map(|(_, part)| part.result)),
+        let busiest_host = busiest.map(|(index, _)| *index as u32);
+        let together = SliceResult::together(parts.into_iter().map(|(_, part)| part));
+        // Half of it is forgotten with each slice: one late start is no reason to wait for ever.
+        self.late = together.late.max(self.late / 2).min(SILENCE / 10);
+        Ok(SliceResult {
+            busiest_host,
+            ..together
         })
     }
 

@@ -336,16 +336,17 @@ impl Course<'_, '_> {
             return Ok(());
         }
         self.places[index].member.open(None)?;
-        self.warm_up(index)?;
+        let answer = self.warm_up(index, self.places[index].warm_up)?;
+        self.places[index].plan = suited(self.plan, answer);
         if !self.is_stopped() {
             self.places[index].member.settle()?;
         }
         self.freeze(index).map(drop)
     }
 
-    fn warm_up(&mut self, index: usize) -> Result<(), StackFailure> {
+    /// Loads a member until it is steady; about the time of one of its last answers.
+    fn warm_up(&mut self, index: usize, rule: WarmUpRule) -> Result<Duration, StackFailure> {
         let begun = self.world.now();
-        let rule = self.places[index].warm_up;
         let (mut course, mut answers) = (warm_up::Course::default(), Vec::new());
         let mut warm_up = WarmUp {
             rule,
@@ -383,10 +384,9 @@ impl Course<'_, '_> {
         let mut last = answers.split_off(answers.len().saturating_sub(rule.look as usize));
         last.sort_unstable();
         let answer = last.get(last.len() / 2).copied();
-        self.places[index].plan = suited(self.plan, answer.unwrap_or_default());
         self.places[index].record.warm_up = Some(warm_up);
         self.places[index].idle_since = Some(self.world.now());
-        Ok(())
+        Ok(answer.unwrap_or_default())
     }
 
     /// Whether what a slice found, of a member that `is_warm` or is being warmed up, says that it has failed; if so, with

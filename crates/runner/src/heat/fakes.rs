@@ -226,7 +226,6 @@ impl Member for Fake {
                 span_seconds: length.as_secs_f64(),
                 drain_seconds: None,
             }),
-            ..Seen::default()
         };
         (self.doing)(self.slices, &self.shared, &mut seen);
         self.slices += 1;

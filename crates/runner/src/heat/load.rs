@@ -7,11 +7,10 @@ use std::{
 
 use deadheat_load::{LoadError, Session, Slice};
 use deadheat_model::{
-    LoadSpec, Schedule, SliceEvent,
+    LoadSpec, Schedule, SliceEvent, SliceResult,
     load::{Arrivals, Stage},
 };
 
-use super::Seen;
 use crate::agent::{AgentError, Agents};
 
 /// Where the load of a heat's members comes from.
@@ -86,23 +85,14 @@ impl<'g> Load<'g> {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(SliceEvent),
-    ) -> Result<Seen, String> {
+    ) -> Result<SliceResult, String> {
         let slice = Slice { guard, length };
         Ok(match self {
-            Self::Here(session) => Seen {
-                result: session.slice(slice, on_edge).map_err(in_words)?,
-                ..Seen::default()
-            },
+            Self::Here(session) => session.slice(slice, on_edge).map_err(in_words)?,
             Self::There { hosts, load, stop } => {
                 let mut there = lock(hosts);
                 let sliced = there.generators.slice(*load, slice, on_edge, stop);
-                let sliced = there.kept(sliced)?;
-                Seen {
-                    result: sliced.result,
-                    cpu: None,
-                    busiest_host: Some(sliced.busiest_host),
-                    late: sliced.late,
-                }
+                there.kept(sliced)?
             }
         })
     }

@@ -111,8 +111,4 @@ pub struct Seen {
     pub result: SliceResult,
     /// CPU time of the server's process tree in the counted part; `None` where it could not be read.
     pub cpu: Option<CpuUsed>,
-    /// Which of several hosts that loaded had the busiest worker, by its place among them.
-    pub busiest_host: Option<u32>,
-    /// How much later than the edges were told of the load began and stopped counting.
-    pub late: Duration,
 }

@@ -294,19 +294,15 @@ impl Member for ServerMember<'_> {
             })
         });
         match seen {
-            Ok(seen) => {
+            Ok(result) => {
                 if running.warm_up.is_on {
                     // Only what was asked is wanted of it.
-                    running
-                        .warm_up
-                        .found
-                        .total
-                        .merge(&seen.result.observation.total);
+                    let found = &mut running.warm_up.found;
+                    found.total.merge(&result.observation.total);
                 }
                 // The CPU time of another span than the answers' would be a wrong cost.
-                let is_same_span = seen.late < length / LATE;
-                let cpu = cpu.filter(|_| is_same_span);
-                Ok(Seen { cpu, ..seen })
+                let cpu = cpu.filter(|_| result.late < length / LATE);
+                Ok(Seen { result, cpu })
             }
             Err(error) => Err(running.server.failure(Phase::Load, error)),
         }

@@ -66,7 +66,7 @@ fn generator_use(seen: &Seen) -> GeneratorUse {
         cpu_seconds: workers.clone().map(|one| one.cpu_time.as_secs_f64()).sum(),
         polled_seconds: workers.map(|one| one.polled.as_secs_f64()).sum(),
         busiest: load.busiest_worker(),
-        host: seen.busiest_host,
+        host: seen.result.busiest_host,
     }
 }
 

@@ -869,7 +869,7 @@ fn a_round_at_a_rate_of_which_the_hypervisor_took_too_much_is_measured_again() {
         let shared = Shared::default();
         let second = Fake::new(1, &shared).doing(move |slice, shared, _| {
             if slice >= WARM + 4 && stolen(slice - WARM - 4) {
-                shared.stage().work.steal += 300 * MS;
+                shared.stage().work.steal += 500 * MS;
             }
         });
         let mut heat = at_rates(heat(vec![Fake::new(0, &shared), second]), &[500.0]);
@@ -879,6 +879,30 @@ fn a_round_at_a_rate_of_which_the_hypervisor_took_too_much_is_measured_again() {
     assert_eq!(rounds(|_| false), 2);
     assert_eq!(rounds(|round| round == 0), 3);
     assert_eq!(rounds(|_| true), 4);
+}
+
+/// Requests that come one by one let it compile again.
+#[test]
+fn what_compiles_while_it_runs_is_warmed_up_at_a_rate_and_others_are_not() {
+    let shared = Shared::default();
+    let mut heat = at_rates(
+        heat((0..2).map(|place| Fake::new(place, &shared)).collect()),
+        &[500.0],
+    );
+    heat.entries[1].warm_up.pause = 10 * MS;
+    let parts = run_parts(heat, &shared);
+    let warm_up = |place: usize| parts[1].members[place].warm_up;
+    assert_eq!(warm_up(0), None);
+    let found = warm_up(1).unwrap();
+    assert_eq!(
+        (found.rule.least, found.rule.most, found.rule.look),
+        (RULE.least / 2, RULE.least, RULE.look / 2)
+    );
+    assert!(found.steady && found.took >= found.rule.least, "{found:?}");
+    let asked = shared.stage().asked.join(", ");
+    let turns = "open at 500 1, slice 1, slice 1, freeze 1, thaw 0, open at 500 0";
+    assert!(asked.contains(turns), "{asked}");
+    assert_eq!(order(&parts[1]), [[0, 1]]);
 }
 
 #[test]

@@ -69,8 +69,9 @@ impl Member for UrlMember<'_> {
             let reason = "its load has not been opened".to_owned();
             return Err(without_server(Phase::Load, reason));
         };
-        let seen = load.slice(guard, length, on_edge);
-        seen.map_err(|error| without_server(Phase::Load, error))
+        let result = load.slice(guard, length, on_edge);
+        let result = result.map_err(|error| without_server(Phase::Load, error))?;
+        Ok(Seen { result, cpu: None })
     }
 
     /// Nothing is known of what is behind it.

@@ -63,6 +63,20 @@ pub fn rule_when_kept(rule: WarmUpRule) -> WarmUpRule {
     }
 }
 
+/// The warm-up at a rate of what compiles while it runs; `None`: there is none. Requests that come one by one take other ways
+/// through it than a full queue does, so that it compiles again: after 20 s of a closed loop, Vert.x on one CPU used all of
+/// it for 2.3 s of 10,000/s, and a quarter of it from then on.
+pub fn rule_at_a_rate(rule: WarmUpRule) -> Option<WarmUpRule> {
+    (!rule.pause.is_zero()).then(|| WarmUpRule {
+        least: rule.least / 2,
+        most: rule.least,
+        look: rule.look / 2,
+        // The rate is given, so that the trend of its cost alone says something, and at a low rate costs scatter more.
+        bound: 2.0 * rule.bound,
+        ..rule
+    })
+}
+
 fn calm(least: u64, more: u64) -> WarmUpRule {
     rule(
         Duration::from_secs(least),

@@ -17,6 +17,7 @@ use super::{
         judging::flags,
         place::{Place, Void},
         slices::{SliceTimes, record},
+        warm_up::rule_at_a_rate,
     },
     AFTER_A_FREEZE, COMING_TO, Course, Offer,
 };
@@ -128,7 +129,7 @@ impl Course<'_, '_> {
     }
 
     /// Offers a rate to each member, in as many rounds as are planned, every second one in reverse. A slice's guard lets
-    /// connections and queues come to what is usual at this rate. A round in which the hypervisor took more than it may is
+    /// connections and queues come to what is usual at this rate; what compiles while it runs is warmed up at it. A round in which the hypervisor took more than it may is
     /// measured again, so that the statistics can do without it; at most, there are twice as many.
     pub(super) fn at_rate(
         &mut self,
@@ -139,6 +140,15 @@ impl Course<'_, '_> {
         let rate = offer.per_second;
         for (place, is_loaded) in self.places.iter_mut().zip(&offer.is_loaded) {
             place.begin_part(plan, is_loaded.map(|_| rate));
+        }
+        for &index in order {
+            if offer.is_loaded[index] == Some(true)
+                && self.places[index].runs
+                && !self.is_stopped()
+                && let Err(failure) = self.warm_up_at(index, rate)
+            {
+                self.places[index].fail(failure, Void::All);
+            }
         }
         let mut rounds = Vec::new();
         let (planned, bound) = (plan.rounds.number() as usize, NoiseBound::default().steal);
@@ -175,6 +185,20 @@ impl Course<'_, '_> {
             rounds.push(slices);
         }
         (rounds, HeatEnd::Finished)
+    }
+
+    /// Loads a member that compiles while it runs at a rate until it is steady there.
+    fn warm_up_at(&mut self, index: usize, per_second: f64) -> Result<(), StackFailure> {
+        let Some(rule) = rule_at_a_rate(self.places[index].warm_up) else {
+            return Ok(());
+        };
+        (self.on_step)(HeatStep::AtRate {
+            target: self.places[index].record.target.clone(),
+            per_second,
+        });
+        self.open_at(index, per_second)?;
+        self.warm_up(index, rule)?;
+        self.freeze(index).map(drop)
     }
 
     /// Thaws a member, lets its timers come due, and opens its connections for a rate.

@@ -17,7 +17,7 @@ use super::{
     HeatOptions, Steering,
     capacity::{Capacity, Limits, heats_for_all},
     draft_of,
-    times::{DELAY, HeatCost, ROUND_TIMES, bring_up, null_server, with_time},
+    times::{DELAY, HeatCost, ROUND_TIMES, bring_up, null_server, warm_up_at_a_rate, with_time},
 };
 use crate::{
     manifest::SelectedWorkload,
@@ -270,11 +270,12 @@ impl Asked<'_> {
         // One probe before and one after the load, each as slow as the upstream.
         let probes = 2 * delay.unwrap_or_default();
         let stacks = self.stacks.iter();
+        let rates = &options.heats.rates;
+        let at_rates = |rule| warm_up_at_a_rate(rule) * rates.len() as u32;
         let stacks: Vec<Duration> = stacks
-            .map(|one| starts.bring_up(options, one) + probes)
+            .map(|one| starts.bring_up(options, one) + probes + at_rates(one.warm_up))
             .collect();
         let control = options.heats.controls.then(|| null_server(options.warm_up));
-        let rates = &options.heats.rates;
         let cost = HeatCost::of(heat, &stacks, seats, control, delay);
         let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());
@@ -343,6 +344,7 @@ fn of_servers(
         _ => bring_up(rule, None),
     };
     let rates = &options.heats.rates;
+    let bring_up = bring_up + warm_up_at_a_rate(rule) * rates.len() as u32;
     let cost = HeatCost::of(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
     let work = cost.equal_work(heat, &options.heats, options.budget, 1);
     let cost = cost.with_equal_work(&work, rates.len());

@@ -6,7 +6,10 @@ use deadheat_model::heat::{HeatPlan, LONGEST_GAP, Rounds, WarmUpRule};
 
 use super::HeatOptions;
 use crate::{
-    heat::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, rule, rule_for_null_server, suited},
+    heat::{
+        AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, rule, rule_at_a_rate, rule_for_null_server,
+        suited,
+    },
     services::upstream,
     session::members::{starting_time, warm_up_time},
 };
@@ -78,6 +81,11 @@ pub(super) fn bring_up(rule: WarmUpRule, ready: Option<Duration>) -> Duration {
 pub(super) fn null_server(asked: Option<Duration>) -> Duration {
     let rule = asked.map_or_else(rule_for_null_server, |asked| rule(asked, asked));
     bring_up(rule, None)
+}
+
+/// About what the warm-up of a member by this rule takes at a rate.
+pub(super) fn warm_up_at_a_rate(rule: WarmUpRule) -> Duration {
+    rule_at_a_rate(rule).map_or(Duration::ZERO, warm_up_time)
 }
 
 /// What a turn at a rate takes of which so much counts.
