@@ -171,6 +171,18 @@ pub(crate) struct RunArgs {
         conflicts_with_all = ["budget", "heats", "quick", "publish", "whole_budget"]
     )]
     pub(crate) precision: Option<f64>,
+    /// Measure each stack with each of these numbers of CPUs, such as 1,2,4, and show how much it gains from more
+    ///
+    /// The session has a server for each number, so it takes longer. If the machine has no room for the largest number beside
+    /// the load generator, both use the same CPUs. That is unfair to larger numbers, and the report warns.
+    #[arg(
+        long,
+        value_name = "N,N,…",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=999),
+        conflicts_with = "published"
+    )]
+    pub(crate) cpus: Vec<u32>,
     /// Measure until the budget ends or all heats are run, even if every ranking is decided before
     #[arg(long, hide_short_help = true)]
     pub(crate) whole_budget: bool,

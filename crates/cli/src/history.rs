@@ -127,7 +127,7 @@ impl Wanted {
     }
 
     fn has(&self, target: &TargetId, load: &PlannedLoad) -> bool {
-        let TargetId { stack, variant } = target;
+        let TargetId { stack, variant, .. } = target;
         let variant = variant.as_deref().unwrap_or_default();
         let any = |names: &[Name], name: &str, part: &str| {
             names.is_empty() || names.iter().any(|one| one.matches(name, part))

@@ -5,13 +5,14 @@ use std::{collections::BTreeSet, time::Duration};
 use deadheat_model::{
     Cell, RepeatedTable, StackManifest, TargetId,
     choice::Purpose,
+    words::counted,
     workload::{OfferedRate, Oracle},
 };
 use deadheat_runner::{
     heat::rule_of,
     manifest::{self, Asked, Catalogue, Reach, Selection},
     secret::without_password,
-    session::{self, SessionOptions, Typed, heats::HeatOptions},
+    session::{self, PinningMode, SelectedTarget, SessionOptions, Typed, heats::HeatOptions},
 };
 
 use crate::{
@@ -72,8 +73,9 @@ impl Profile {
                 args.elsewhere.called("--database")
             )));
         }
+        let targets = select::targets(catalogue, &self.selection);
         let base = args.heat.session(SessionOptions::new(
-            select::targets(catalogue, &self.selection),
+            at_budgets(targets, &budgets(args)?),
             self.selection.workloads,
             catalogue.workload("plaintext").cloned(),
             args.heat.seed(),
@@ -123,6 +125,38 @@ fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, Failure> 
         ));
     }
     Ok(rates.into_iter().flatten().collect())
+}
+
+/// The CPU budgets of each stack, the smallest first; none: each gets what there is.
+fn budgets(args: &RunArgs) -> Result<BTreeSet<u32>, Failure> {
+    let budgets: BTreeSet<u32> = args.cpus.iter().copied().collect();
+    let there_are = session::share_out(PinningMode::Off).server_cpus();
+    if budgets.len() < args.cpus.len() {
+        return Err(Failure::usage(
+            "--cpus has the same number twice: drop one of them",
+        ));
+    }
+    match budgets.last() {
+        Some(most) if *most as usize > there_are => Err(Failure::usage(format!(
+            "--cpus {most}: Deadheat may use {} here; drop that number, or use a machine with more CPUs",
+            counted(there_are, "CPU")
+        ))),
+        _ => Ok(budgets),
+    }
+}
+
+/// Each of the targets with each of the budgets.
+fn at_budgets(targets: Vec<SelectedTarget>, budgets: &BTreeSet<u32>) -> Vec<SelectedTarget> {
+    if budgets.is_empty() {
+        return targets;
+    }
+    let at = |one: &SelectedTarget, cpus: u32| SelectedTarget {
+        target: one.target.on_cpus(Some(cpus)),
+        ..one.clone()
+    };
+    let of =
+        |one: &SelectedTarget| -> Vec<_> { budgets.iter().map(|cpus| at(one, *cpus)).collect() };
+    targets.iter().flat_map(of).collect()
 }
 
 /// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.

@@ -35,7 +35,7 @@ impl Missing {
     /// Those that one of `names` names: not by a glob, but as they are called.
     pub(crate) fn named(&self, names: &[String]) -> Self {
         let is_named = |target: &TargetId| {
-            let full = target.to_string();
+            let full = target.on_cpus(None).to_string();
             names
                 .iter()
                 .any(|name| *name == target.stack || *name == full)

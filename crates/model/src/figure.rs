@@ -1,7 +1,7 @@
 //! The one rule for figures: three significant digits, commas between thousands, a unit that keeps them readable.
 //! Counts are exact.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use crate::words::{counted, separated};
 
@@ -151,6 +151,13 @@ pub fn list(items: &[String]) -> String {
         [one] => one.clone(),
         [head @ .., last] => format!("{} and {last}", head.join(", ")),
     }
+}
+
+/// Budgets of CPUs ("1, 2 and 4 CPUs"); `None` without any.
+pub fn budgets(cpus: &BTreeSet<u32>) -> Option<String> {
+    let plural = if *cpus.last()? == 1 { "" } else { "s" };
+    let all: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    Some(format!("{} CPU{plural}", list(&all)))
 }
 
 /// "a, b and c"; of more than `most` the first ones, and how many more.

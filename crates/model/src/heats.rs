@@ -176,6 +176,12 @@ impl Plan {
         load.planned_heats(self.precision)
     }
 
+    /// The numbers of CPUs with which each stack is measured, if the session compares several.
+    pub fn cpu_budgets(&self) -> BTreeSet<u32> {
+        let targets = self.loads.iter().flat_map(|load| &load.targets);
+        targets.filter_map(|target| target.cpus).collect()
+    }
+
     /// The loads with heats of their own.
     pub fn leading(&self) -> impl Iterator<Item = &PlannedLoad> + Clone {
         self.loads.iter().filter(|load| load.leads())

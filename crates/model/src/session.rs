@@ -28,7 +28,7 @@ pub struct TargetRecord {
     pub runtime: Runtime,
     /// What the variant changes, in a few words.
     pub variant_description: Option<String>,
-    /// CPUs that the variant is made for; it is given no more.
+    /// The CPUs that it is given at most: its budget, or as many as the variant is made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u32>,
     /// How it reaches the database, if it does.

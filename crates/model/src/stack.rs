@@ -7,14 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{stack_protocol::Protocols, workload::LoadPoint};
 
-/// A stack under one of its settings, written `stack` or `stack:variant`.
+/// A stack under one of its settings, written `stack` or `stack:variant`, with `@2` behind it for a budget of 2 CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetId {
     /// The stack's id, which is its folder's name.
     pub stack: String,
     /// The variant's id, for a stack that declares variants.
     pub variant: Option<String>,
+    /// The CPUs that it is given, in a session that measures each stack at several budgets.
+    pub cpus: Option<u32>,
 }
+
+/// The most digits of a budget in a name. What `deadheat compare` calls a stack at a commit has more behind its `@`.
+const BUDGET_DIGITS: usize = 3;
 
 impl TargetId {
     /// The target of `stack` under `variant`.
@@ -22,6 +27,15 @@ impl TargetId {
         Self {
             stack: stack.into(),
             variant: variant.map(str::to_owned),
+            cpus: None,
+        }
+    }
+
+    /// The same with a budget of CPUs, or without one.
+    pub fn on_cpus(&self, cpus: Option<u32>) -> Self {
+        Self {
+            cpus,
+            ..self.clone()
         }
     }
 
@@ -44,10 +58,11 @@ impl TargetId {
 
 impl fmt::Display for TargetId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.variant {
-            Some(variant) => write!(f, "{}:{variant}", self.stack),
-            None => f.write_str(&self.stack),
+        f.write_str(&self.stack)?;
+        if let Some(variant) = &self.variant {
+            write!(f, ":{variant}")?;
         }
+        self.cpus.map_or(Ok(()), |cpus| write!(f, "@{cpus}"))
     }
 }
 
@@ -55,10 +70,20 @@ impl FromStr for TargetId {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text.split_once(':') {
+        let is_budget = |text: &str| {
+            (1..=BUDGET_DIGITS).contains(&text.len())
+                && text.bytes().all(|one| one.is_ascii_digit())
+        };
+        let budget = text.rsplit_once('@').filter(|(_, cpus)| is_budget(cpus));
+        let (name, cpus) = match budget {
+            Some((name, cpus)) => (name, cpus.parse().ok()),
+            None => (text, None),
+        };
+        let target = match name.split_once(':') {
             Some((stack, variant)) => Self::new(stack, Some(variant)),
-            None => Self::new(text, None),
-        })
+            None => Self::new(name, None),
+        };
+        Ok(target.on_cpus(cpus))
     }
 }
 
@@ -82,7 +107,8 @@ impl JsonSchema for TargetId {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A stack under one of its settings, written `stack` or `stack:variant`.",
+            "description": "A stack under one of its settings, written `stack` or `stack:variant`, with `@2` behind it for \
+                            a budget of 2 CPUs.",
             "type": "string",
         })
     }
@@ -495,6 +521,13 @@ impl StackManifest {
         self.variant.iter().find(|variant| variant.id == id)
     }
 
+    /// The CPUs that `target` is given at most: its budget, else as many as its variant is made for; `None`: all that there
+    /// are.
+    pub fn cpus(&self, target: &TargetId) -> Option<u32> {
+        let made_for = || self.variant_of(target)?.cpus;
+        target.cpus.or_else(made_for)
+    }
+
     /// The command that starts `target`.
     pub fn command(&self, target: &TargetId) -> &[String] {
         self.variant_of(target)
@@ -563,5 +596,29 @@ impl StackManifest {
     /// Whether `target` answers `workload` at `point`.
     pub fn answers_at(&self, target: &TargetId, workload: &str, point: &LoadPoint) -> bool {
         self.answers(workload) && self.protocols(target).include(point.protocol)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_it_was_written_with_a_budget_or_a_commit_behind_it() {
+        let stack = |variant, cpus| TargetId::new("go", variant).on_cpus(cpus);
+        let commit = TargetId::new("go@1234567", None);
+        for (target, name) in [
+            (stack(None, None), "go"),
+            (stack(None, Some(2)), "go@2"),
+            (stack(Some("one"), None), "go:one"),
+            (stack(Some("one"), Some(16)), "go:one@16"),
+            (commit.on_cpus(Some(2)), "go@1234567@2"),
+            (commit, "go@1234567"),
+            (TargetId::new("go@", None), "go@"),
+        ] {
+            assert_eq!(target.to_string(), name);
+            assert_eq!(name.parse::<TargetId>(), Ok(target));
+        }
+        assert_eq!(stack(Some("one"), Some(16)).file_stem(), "go@one@16");
     }
 }

@@ -2,8 +2,8 @@
 
 pub use deadheat_model::{
     figure::{
-        NONE, Quantity, bytes, capital, figure, latency, list, per_second, percent, seconds, share,
-        short, short_percent, size, some, span, two_digits,
+        NONE, Quantity, budgets, bytes, capital, figure, latency, list, per_second, percent,
+        seconds, share, short, short_percent, size, some, span, two_digits,
     },
     words::{count, counted},
 };

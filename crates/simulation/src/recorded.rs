@@ -290,6 +290,8 @@ impl Recorded {
             capacity_reason: None,
             looks: self.looks.clone(),
         };
+        let budgets = self.stacks.iter().filter_map(|(name, _)| name.cpus);
+        let cpus = budgets.max().unwrap_or(1) as usize;
         SessionHeader {
             hosts: Vec::new(),
             schema: SCHEMA,
@@ -308,8 +310,8 @@ impl Recorded {
                 seed,
                 loads: self.workloads.iter().map(load).collect(),
                 pinning: Pinning::Apart {
-                    server: vec![0],
-                    generator: vec![1],
+                    server: (0..cpus).collect(),
+                    generator: vec![cpus],
                 },
                 alpha: 0.05,
                 margin: 0.03,
@@ -382,7 +384,7 @@ fn target(target: &TargetId) -> TargetRecord {
         role: StackRole::Stack,
         runtime: Runtime::Native,
         variant_description: None,
-        cpus: None,
+        cpus: target.cpus,
         database: None,
         protocols: None,
         limits: Vec::new(),

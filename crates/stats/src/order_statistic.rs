@@ -29,6 +29,17 @@ pub struct Interval {
     pub level: f64,
 }
 
+impl Interval {
+    /// That of a ratio seen from the other side: of A to B, if this is of B to A.
+    pub fn reversed(self) -> Self {
+        Self {
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+            ..self
+        }
+    }
+}
+
 /// Which order statistics bound the median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {

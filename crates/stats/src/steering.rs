@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::{
     heats::{Deal, Pilot, Planned, Quantity, Ranking, Settings, recorded, within},
     sequential::{SPENT_IF_NARROW, usual_looks},
-    standings::{FAILURES, LoadAt, Measure, settings},
+    standings::{FAILURES, LoadAt, Measure, scaling::Scalings, settings},
 };
 
 /// Heats of each stack that are planned for a precision at most.
@@ -130,6 +130,7 @@ impl<'a> LoadSoFar<'a> {
         let is_decided = || {
             let rankings = self.at.main_rankings();
             rankings.iter().all(|one| one.is_settled(&self.at.settings))
+                && Scalings::of(&self.at).is_settled()
         };
         self.at.has_look() && is_decided()
     }
@@ -143,7 +144,9 @@ impl<'a> LoadSoFar<'a> {
         let end = Some(EndReason::Precise);
         let at = LoadAt::ended(self.record, self.index, self.at.settings, end);
         let is_precise = |one: &Ranking| one.is_precise(precision, &at.settings);
-        self.load().looks.contains(&self.done()) && at.main_rankings().iter().all(is_precise)
+        self.load().looks.contains(&self.done())
+            && at.main_rankings().iter().all(is_precise)
+            && Scalings::of(&at).is_precise(precision)
     }
 
     /// Whether it gets more heats.
@@ -183,6 +186,7 @@ impl<'a> LoadSoFar<'a> {
                 .main_rankings()
                 .iter()
                 .flat_map(Ranking::open_neighbours)
+                .chain(Scalings::of(&self.at).open())
                 .collect(),
         };
         let history: Vec<Vec<usize>> = self

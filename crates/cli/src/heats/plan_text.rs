@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     StackProtocol, TargetId,
-    figure::list,
+    figure::{self, list},
     heat::Rounds,
     heats::{Plan, PlannedLoad},
     words::{counted, time},
@@ -28,6 +28,7 @@ pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Do
         ("stacks", listed(&stacks, NAMES)),
         ("loads", listed(&loads, NAMES)),
     ];
+    entries.extend(scaling(plan).map(|scaling| ("scaling", scaling)));
     entries.extend(heats(plan).map(|heats| ("heats", heats)));
     entries.extend(equal_work(plan).map(|work| ("rate", work)));
     entries.extend(expected(plan).map(|expected| ("expect", expected)));
@@ -41,7 +42,7 @@ pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Do
     entries.extend(hosts(plan));
     entries.push(("CPUs", pinning(plan)));
     if !plan.left_out.is_empty() {
-        let names: Vec<String> = plan.left_out.iter().map(ToString::to_string).collect();
+        let names = names(&plan.left_out);
         let all = glued("--stack '*'");
         let text = format!(
             "{}; {all} measures every stack, --workload chooses",
@@ -72,15 +73,30 @@ fn title(plan: &Plan) -> String {
 
 /// Every stack of any load, once.
 fn stacks(plan: &Plan) -> Vec<String> {
+    names(plan.loads.iter().flat_map(|load| &load.targets))
+}
+
+/// The stacks without their CPU budgets, each once.
+fn names<'t>(targets: impl IntoIterator<Item = &'t TargetId>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let targets = plan.loads.iter().flat_map(|load| &load.targets);
     for target in targets {
-        let name = target.to_string();
+        let name = target.on_cpus(None).to_string();
         if !names.contains(&name) {
             names.push(name);
         }
     }
     names
+}
+
+/// That each stack is measured with several budgets of CPUs, and how many servers these are.
+fn scaling(plan: &Plan) -> Option<String> {
+    let budgets = plan.cpu_budgets();
+    let servers = budgets.len() * stacks(plan).len();
+    let budgets = figure::budgets(&budgets)?;
+    Some(format!(
+        "each stack with {budgets}, which makes {}",
+        counted(servers, "server")
+    ))
 }
 
 /// A load, and who of all `stacks` does not answer it.
@@ -104,7 +120,7 @@ fn load(load: &PlannedLoad, stacks: &[String]) -> String {
         point.connections,
         rounds.unwrap_or_default()
     ));
-    let measured: Vec<String> = load.targets.iter().map(ToString::to_string).collect();
+    let measured = names(&load.targets);
     let mut others = stacks.iter().filter(|stack| !measured.contains(stack));
     match (others.next(), others.count()) {
         (None, _) => named,
@@ -147,13 +163,20 @@ fn heats(plan: &Plan) -> Option<String> {
     };
     Some(format!(
         "{about_or_up_to} {heats}{each}, {} and a control alive in each: {rounds} {slice} slices in turn, after {start} and a warm-up",
-        counted(seats, "stack"),
+        counted(
+            seats,
+            if plan.cpu_budgets().is_empty() {
+                "stack"
+            } else {
+                "server"
+            }
+        ),
     ))
 }
 
 /// Which of the usual stacks the budget has no room for, and what budget has.
 pub(super) fn room(rest: &[TargetId], all: Duration) -> Entry {
-    let names: Vec<String> = rest.iter().map(ToString::to_string).collect();
+    let names = names(rest);
     let minutes = (all.as_secs_f64() / 60.0).ceil();
     let text = format!(
         "{} has room for eight heats of these as well: {}",
@@ -356,6 +379,27 @@ mod tests {
         let sentence = "no dead heat (within 3 %) is to be expected at this precision";
         assert!(coarse.contains(sentence), "{coarse}");
         assert!(!ends(0.03).contains(sentence));
+    }
+
+    #[test]
+    fn it_says_what_several_budgets_take() {
+        let mut plan = plan(4);
+        assert!(!described(&plan).contains("  scaling"));
+        for load in &mut plan.loads {
+            let names = ["a", "b"].map(|name| TargetId::new(name, None));
+            let at = |cpus| names.iter().map(move |name| name.on_cpus(Some(cpus)));
+            load.targets = at(1).chain(at(2)).collect();
+        }
+        let text = described(&plan);
+        assert!(text.starts_with("Plan: 2 stacks × 2 loads"), "{text}");
+        let line = "scaling each stack with 1 and 2 CPUs, which makes 4 servers";
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&text).contains(line), "{text}");
+        assert!(words(&text).contains("stacks a, b loads"), "{text}");
+        assert!(
+            words(&text).contains("4 servers and a control alive"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -116,6 +116,10 @@ pub(crate) fn pinning(plan: &Plan) -> String {
         Pinning::Off { cpus } if plan.is_loaded_elsewhere() => {
             format!("not pinned: the server has {}", list(cpus))
         }
+        Pinning::Off { cpus } if !plan.cpu_budgets().is_empty() => format!(
+            "each server is pinned; the generator shares {} with it, so gains will seem smaller than they are",
+            list(cpus)
+        ),
         Pinning::Off { cpus } => format!("not pinned: server and generator share {}", list(cpus)),
     }
 }

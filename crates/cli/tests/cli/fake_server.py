@@ -406,6 +406,7 @@ def on_sigterm(*_):
 
 def main():
     event("started")
+    event(f"has-{os.environ.get('CPUS')}-of-{len(os.sched_getaffinity(0))}-cpus")
     signal.signal(signal.SIGTERM, on_sigterm)
     address = (os.environ["HOST"], int(os.environ["PORT"]))
     if fault == "exits-at-once":

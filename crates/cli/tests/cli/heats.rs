@@ -1,12 +1,15 @@
 //! `deadheat run`: heats, their plan and their report.
 
-use std::{fs, path::Path, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use deadheat_model::{
     heat::Role,
     heats::{EndReason, SessionRecord},
 };
-use deadheat_runner::session::heats::{HEATS_FILE, read_session};
+use deadheat_runner::session::{
+    describe_machine,
+    heats::{HEATS_FILE, read_session},
+};
 use rustix::process::Signal;
 
 use crate::support::{Fake, Root, eventually};
@@ -44,6 +47,63 @@ fn equal_work_stands_beside_capacity_in_every_report() {
     }
     let details = root.deadheat("report --details").exits(0);
     details.says(&["CPU at 300/s", "plaintext at 300/s", "cannot take it"]);
+}
+
+/// Each budget is a member with CPUs of its own, in the same heats.
+#[test]
+fn each_stack_is_measured_with_each_number_of_cpus() {
+    let root = two_stacks();
+    for (options, says) in [
+        ("--cpus 0", "0 is not in 1..=999"),
+        ("--cpus 1,1", "--cpus has the same number twice"),
+        ("--cpus 1,999", "use a machine with more CPUs"),
+        ("--cpus 1,2 --published", "cannot be used with"),
+    ] {
+        run(&root, options).exits(2).tells(&[says]);
+    }
+    let there_are = describe_machine().cpus.len();
+    if there_are < 2 {
+        deadheat_testkit::not_tested("scaling", "this machine has one CPU");
+        return;
+    }
+    let ended = run(&root, "--cpus 2,1 --heats 3 --whole-budget").exits(0);
+    let ended = ended
+        .tells(&["Plan: 2 stacks × 1 load", "each stack with 1 and 2 CPUs"])
+        .says(&[" on 1 and 2 CPUs, plaintext", "With 2 CPUs instead of 1, "]);
+    let shared = ended
+        .stdout
+        .contains("The load generator used the servers' CPUs");
+    assert_eq!(shared, there_are < 4, "{ended}");
+    for cpus in ["has-1-of-1-cpus", "has-2-of-2-cpus"] {
+        // At the check before the first heat, and in some heats two of them as a twin.
+        assert!(root.told(cpus).len() >= 2 * 4, "{cpus}");
+    }
+    let record = record(&root);
+    for heat in &record.heats {
+        let members = heat.heat.members.iter();
+        let members = members.filter(|one| one.role == Role::Member);
+        let names: BTreeSet<String> = members.map(|one| one.target.to_string()).collect();
+        let all = ["fake-one@1", "fake-one@2", "fake-two@1", "fake-two@2"];
+        assert!(names.iter().eq(all), "{names:?}");
+    }
+    let folder = root.session_folder();
+    for (format, says) in [
+        ("--details", "Scaling"),
+        ("--format markdown", "## Scaling"),
+        ("--format csv", ",speedup,"),
+        ("--format json", "\"efficiency\""),
+    ] {
+        let text = report(&root, &folder, format);
+        assert!(text.contains(says), "{format}: {text}");
+    }
+    // As after a kill: a session goes on with its budgets.
+    let heats = folder.join(HEATS_FILE);
+    let text = fs::read_to_string(&heats).expect("the heats");
+    let first = text.lines().next().expect("a heat");
+    fs::write(&heats, format!("{first}\n")).expect("cutting the heats off");
+    root.deadheat(&format!("run --resume {}", folder.display()))
+        .exits(0);
+    assert_eq!(self::record(&root).heats.len(), 3);
 }
 
 /// Heats that take no longer than they have to.

@@ -75,7 +75,7 @@ pub(crate) struct Row {
     unit: &'static str,
     /// The estimate, in that unit.
     value: Option<Number>,
-    /// The lower end of the interval of `value`; only of the A/A check, of `measured_ratio` and of
+    /// The lower end of the interval of `value`; only of the A/A check, of `speedup`, of `measured_ratio` and of
     /// `first_p99`.
     value_low: Option<Number>,
     /// The upper end of it.
@@ -169,6 +169,11 @@ pub(crate) enum Metric {
     FailedStarts,
     /// Starts after which the stack was not steady at the end of its warm-up.
     UnsteadyStarts,
+    /// A ratio: throughput over that with the smallest number of CPUs; only if each stack was measured with several, as the
+    /// next one.
+    Speedup,
+    /// As a share: that ratio over the ratio of the CPUs.
+    ScalingEfficiency,
     /// A ratio: the copy's throughput (open loop: p99) over its original's; only of the A/A check.
     TwinRatio,
     /// In requests/s: as published; only of published rows, as the next two.
@@ -195,12 +200,15 @@ impl Metric {
             Metric::MemoryAtRest | Metric::MemoryMean | Metric::MemoryPeak => "B",
             Metric::FirstAnswersLeast | Metric::FirstAnswersMost => "answers",
             Metric::FailedStarts | Metric::UnsteadyStarts => "starts",
-            Metric::Spread | Metric::Busy => "share",
+            Metric::Spread | Metric::Busy | Metric::ScalingEfficiency => "share",
             Metric::Answers | Metric::FailedRequests => "requests",
             Metric::Slices | Metric::DiscardedSlices => "slices",
             Metric::UnsteadyHeats => "heats",
             Metric::Reconnected => "connections",
-            Metric::TwinRatio | Metric::PublishedRatio | Metric::MeasuredRatio => "ratio",
+            Metric::Speedup
+            | Metric::TwinRatio
+            | Metric::PublishedRatio
+            | Metric::MeasuredRatio => "ratio",
         }
     }
 }
@@ -225,6 +233,7 @@ pub fn csv(view: &StandingsView) -> String {
                         ..about.clone().with(metric, figure)
                     }
                 }));
+                rows.extend(scaling(load, row.member, &about));
             }
         }
         rows.extend(controls(view, load));
@@ -237,6 +246,29 @@ pub fn csv(view: &StandingsView) -> String {
     rows.extend(everywhere.map(|lack| Row::about(view, &lack.id).lacking(lack)));
     rows.extend(published(view));
     head::<Row>([]) + &rows.iter().map(line).collect::<String>()
+}
+
+/// What a stack gains from more CPUs than the smallest number.
+fn scaling(load: &LoadView, member: usize, about: &Row) -> Vec<Row> {
+    let budgets = load.scaling.iter().flat_map(|stack| &stack.budgets);
+    let mut gains = budgets.filter_map(|budget| Some((budget, budget.gain?)));
+    let Some((budget, gain)) = gains.find(|(budget, _)| budget.member == member) else {
+        return Vec::new();
+    };
+    let with = |metric, value| {
+        let figure = Placed {
+            is_bound: budget.is_bound,
+            ..Placed::alone(value)
+        };
+        Row {
+            heats: Some(budget.heats),
+            ..about.clone().with(metric, figure)
+        }
+    };
+    vec![
+        with(Metric::Speedup, gain.ratio).within(gain.interval),
+        with(Metric::ScalingEfficiency, gain.efficiency),
+    ]
 }
 
 /// The null server, and stacks beside themselves.

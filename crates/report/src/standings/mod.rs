@@ -9,6 +9,7 @@ pub(crate) mod csv;
 mod document;
 pub mod html;
 pub(crate) mod json;
+mod scaling;
 mod text;
 pub mod view;
 pub mod words;

@@ -189,9 +189,17 @@ fn span(low: &Quantity, high: &Quantity) -> String {
 /// A figure in its place; `≥` before a lower bound, a dash where there is none.
 pub fn placed(placed: Option<&Placed>, write: impl Fn(f64) -> String) -> String {
     match placed {
-        Some(placed) if placed.is_bound => format!("≥ {}", write(placed.value)),
-        Some(placed) => write(placed.value),
+        Some(placed) => bound(placed.is_bound, write(placed.value)),
         None => NONE.to_owned(),
+    }
+}
+
+/// A figure, with `≥` before it if it is a lower bound.
+pub fn bound(is_bound: bool, figure: String) -> String {
+    if is_bound {
+        format!("≥ {figure}")
+    } else {
+        figure
     }
 }
 

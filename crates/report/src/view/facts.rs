@@ -132,6 +132,10 @@ fn pinning(header: &SessionHeader) -> String {
         Pinning::Off { cpus } if elsewhere => {
             format!("off: the server may use {}", cpu_words(cpus))
         }
+        Pinning::Off { cpus } if !header.plan.cpu_budgets().is_empty() => format!(
+            "each server on the first CPUs of {}, which everything else used as well",
+            cpu_words(cpus)
+        ),
         Pinning::Off { cpus } => format!("off: everything shares {}", cpu_words(cpus)),
         Pinning::Apart { server, generator } => {
             let one_core = match (server.len(), generator.len()) {

@@ -149,10 +149,8 @@ impl Inspection {
         target: &TargetId,
         pinning: &Pinning,
     ) -> Option<Unavailable> {
-        self.unfit(host, target).or_else(|| {
-            let variant = stack.manifest.variant_of(target)?;
-            too_few_cpus(variant.cpus?, pinning)
-        })
+        self.unfit(host, target)
+            .or_else(|| too_few_cpus(stack.manifest.cpus(target)?, pinning))
     }
 
     fn unfit(&self, host: &Host<'_>, target: &TargetId) -> Option<Unavailable> {

@@ -20,16 +20,22 @@ pub fn share_out(mode: PinningMode) -> Pinning {
 }
 
 impl SessionOptions {
-    /// Shares out the CPUs of this machine. Where nothing but the server needs them, it may use all of them.
+    /// Shares out the CPUs of this machine. Where nothing but the server needs them, it may use all of them. So it may if it
+    /// is to have more than half of them: the generator then uses the same ones.
     pub fn share_out(&self) -> Pinning {
         let loaded_elsewhere = self.hosts.as_ref().is_some_and(Hosts::load_it);
         let mut workloads = self.workloads.iter();
         let is_alone = loaded_elsewhere && !workloads.any(|one| self.needs_service(&one.manifest));
-        share_out(if is_alone {
+        let pinning = share_out(if is_alone {
             PinningMode::Off
         } else {
             self.pinning
-        })
+        });
+        let budgets = self.targets.iter().filter_map(|one| one.target.cpus);
+        match budgets.max() {
+            Some(most) if most as usize > pinning.server_cpus() => share_out(PinningMode::Off),
+            _ => pinning,
+        }
     }
 }
 
@@ -41,26 +47,28 @@ pub(super) fn generator_cpus(pinning: &Pinning) -> Option<Vec<usize>> {
     }
 }
 
-/// The CPUs that `target` is pinned to, and how many it may use: all of the server's side, or as many as its variant is
-/// made for.
+/// The CPUs that `target` is pinned to, and how many it is told to use: all of the server's side, or its budget, and no more
+/// than its variant is made for. `None`: it is not pinned.
 pub(super) fn server_cpus(
     target: &SelectedTarget,
     pinning: &Pinning,
 ) -> (Option<Vec<usize>>, usize) {
-    let variant = target.stack.manifest.variant_of(&target.target);
-    let wanted = variant
-        .and_then(|variant| variant.cpus)
-        .map_or(usize::MAX, |cpus| cpus as usize);
-    let cpus = wanted.min(pinning.server_cpus());
-    (first_of_server(pinning, cpus), cpus)
-}
-
-/// So many of the server's CPUs, or as many as there are; `None` if nothing is pinned.
-fn first_of_server(pinning: &Pinning, count: usize) -> Option<Vec<usize>> {
-    match pinning {
-        Pinning::Apart { server, .. } => Some(server.iter().take(count).copied().collect()),
-        Pinning::Off { .. } => None,
-    }
+    let SelectedTarget { stack, target } = target;
+    let all = pinning.server_cpus();
+    let limited = |cpus: Option<u32>| cpus.map_or(all, |cpus| all.min(cpus as usize));
+    let given = limited(stack.manifest.cpus(target));
+    let first = |cpus: &[usize]| cpus.iter().take(given).copied().collect();
+    let pinned = match pinning {
+        Pinning::Apart { server, .. } => Some(first(server)),
+        // A budget holds wherever the generator is.
+        Pinning::Off { cpus } => target.cpus.map(|_| {
+            let cores = cores_below(Path::new("/"), cpus);
+            first(&one_of_each_first(&cores))
+        }),
+    };
+    let variant = stack.manifest.variant_of(target);
+    let made_for = limited(variant.and_then(|variant| variant.cpus));
+    (pinned, given.min(made_for))
 }
 
 /// Shares out whole cores while there are two: the threads of a core slow each other down, so they stay on one side.
@@ -113,6 +121,7 @@ fn one_of_each_first(cores: &[Core]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::wishes::selected;
 
     /// Cores with these CPUs.
     fn cores<const N: usize>(cpus: &[[usize; N]], speed: u32, node: usize) -> Vec<Core> {
@@ -226,10 +235,39 @@ mod tests {
     }
 
     #[test]
-    fn a_server_made_for_two_cpus_gets_two_cores() {
+    fn a_server_with_a_budget_of_two_cpus_gets_two_cores() {
         let pinning = split(cores(&[[0, 1], [2, 3], [4, 5], [6, 7]], 0, 0));
-        assert_eq!(first_of_server(&pinning, 2), Some(vec![0, 2]));
-        assert_eq!(first_of_server(&pinning, 3), Some(vec![0, 2, 1]));
-        assert_eq!(first_of_server(&pinning, 9), Some(vec![0, 2, 1, 3]));
+        let on = |cpus| {
+            let mut target = selected("a");
+            target.target = target.target.on_cpus(cpus);
+            server_cpus(&target, &pinning)
+        };
+        assert_eq!(on(Some(2)), (Some(vec![0, 2]), 2));
+        assert_eq!(on(Some(3)), (Some(vec![0, 2, 1]), 3));
+        assert_eq!(on(Some(9)), (Some(vec![0, 2, 1, 3]), 4));
+        assert_eq!(on(None), (Some(vec![0, 2, 1, 3]), 4));
+    }
+
+    #[test]
+    fn a_variant_for_one_cpu_is_told_of_no_more_whatever_its_budget_is() {
+        let pinning = split(cores(&[[0], [1], [2], [3]], 0, 0));
+        let single = r#"{"id": "single", "description": "one process", "cpus": 1}"#;
+        let mut target = selected("a");
+        target.stack.manifest.variant = vec![serde_json::from_str(single).unwrap()];
+        target.target.variant = Some("single".to_owned());
+        assert_eq!(server_cpus(&target, &pinning), (Some(vec![0]), 1));
+        target.target.cpus = Some(2);
+        assert_eq!(server_cpus(&target, &pinning), (Some(vec![0, 1]), 1));
+    }
+
+    #[test]
+    fn a_budget_is_pinned_where_nothing_else_is() {
+        let cpus = usable_cpus();
+        let first = cpus[0];
+        let pinning = Pinning::Off { cpus: cpus.clone() };
+        let mut target = selected("a");
+        assert_eq!(server_cpus(&target, &pinning), (None, cpus.len()));
+        target.target = target.target.on_cpus(Some(1));
+        assert_eq!(server_cpus(&target, &pinning), (Some(vec![first]), 1));
     }
 }

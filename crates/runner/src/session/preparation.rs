@@ -473,7 +473,7 @@ fn record_of(
         role: manifest.role,
         runtime: inspection.runtime(&target.stack, &target.target),
         variant_description: variant.map(|variant| variant.description.clone()),
-        cpus: variant.and_then(|variant| variant.cpus),
+        cpus: manifest.cpus(&target.target),
         database: manifest.database(&target.target).cloned(),
         protocols: Some(manifest.protocols(&target.target)),
         limits: manifest.limits(&target.target),

@@ -14,7 +14,7 @@
 use statrs::distribution::ContinuousCDF;
 
 use super::{
-    Settings,
+    Quantity, Settings,
     matrix::Symmetric,
     moderate::{Variance, moderate},
     within::{Estimate, groups},
@@ -257,6 +257,12 @@ impl Fit {
     /// The member's advantage, on a level that all members of its group share; `None` if it never met another.
     pub fn advantage(&self, member: usize) -> Option<f64> {
         self.members[member].map(|member| member.value + member.level)
+    }
+
+    /// The same as a figure of `quantity`, in its unit.
+    pub fn figure(&self, member: usize, quantity: Quantity) -> Option<f64> {
+        self.advantage(member)
+            .map(|advantage| quantity.figure(advantage))
     }
 
     /// Heats in which the member met another.

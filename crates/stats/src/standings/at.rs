@@ -244,7 +244,8 @@ impl<'a> LoadAt<'a> {
         }
     }
 
-    fn alpha(&self) -> f64 {
+    /// The error level of the verdicts.
+    pub(crate) fn alpha(&self) -> f64 {
         self.look.map_or(NO_VERDICT, |look| look.spends)
     }
 }

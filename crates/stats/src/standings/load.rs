@@ -10,10 +10,12 @@ use deadheat_model::{
 
 use super::{
     at::LoadAt,
-    row, twin,
+    row,
+    scaling::Scalings,
+    twin,
     types::{Absent, AbsentBecause, LoadStandings, Measure, Table},
 };
-use crate::heats::{Fit, Quantity, recorded};
+use crate::heats::{Quantity, recorded};
 
 /// The standings at a load.
 pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
@@ -32,7 +34,10 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         Measure::Throughput => &of_throughput,
         Measure::ResponseTime => &at.timed_fit(99.0),
     };
-    let settled = at.look.is_some() && main.iter().all(|one| one.is_settled(&at.settings));
+    let scaling = Scalings::of(at);
+    let settled = at.look.is_some()
+        && scaling.is_settled()
+        && main.iter().all(|one| one.is_settled(&at.settings));
     let parts = main.into_iter().zip(throughput).zip(cost).zip(p50);
     let mut tables: Vec<Table> = parts
         .map(|(((ranking, throughput), cost), p50)| {
@@ -76,8 +81,10 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
             .collect(),
         heats: at.complete,
         look: at.look,
+        scaling: scaling.stacks,
         lacking: lacking.chain(unanswered).collect(),
-        ceiling_per_second: ceiling(at, &of_throughput),
+        // In a heat that is typical for the session, as the stacks' figures are. Its own heats alone would be of other minutes.
+        ceiling_per_second: of_throughput.figure(at.load.ceiling(), Quantity::Throughput),
         ceiling_course: at.heat_figures(at.load.ceiling()),
         twin: twin::of(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
@@ -87,13 +94,6 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         tables,
         settled,
     }
-}
-
-/// What the null server answers per second in a heat that is typical for the session, as the stacks' figures are. Those of
-/// its own heats alone would be of other minutes.
-fn ceiling(at: &LoadAt<'_>, fit: &Fit) -> Option<f64> {
-    fit.advantage(at.load.ceiling())
-        .map(|advantage| Quantity::Throughput.figure(advantage))
 }
 
 /// Why a stack of the plan has no place.

@@ -8,6 +8,7 @@
 //! | how stacks start | `starts` |
 //! | what an earlier load of a process changes | `earlier_load` |
 //! | a stack beside itself | `twin` |
+//! | what stacks gain from more CPUs | `scaling` |
 //! | published tables beside what was measured | `published` |
 //! | what may change a decision | `warnings` |
 //! | where the time went | `time` |
@@ -17,6 +18,7 @@ mod earlier_load;
 mod load;
 mod published;
 mod row;
+pub(crate) mod scaling;
 mod starts;
 mod time;
 pub(crate) mod twin;
@@ -32,9 +34,9 @@ use deadheat_model::{
 pub use at::LoadAt;
 pub use earlier_load::after_another_load;
 pub use types::{
-    Absent, AbsentBecause, Agreement, Behind, Bound, Figure, HeatFigure, LoadStandings, Measure,
-    MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Standings, StartAtLoad, StartFigure,
-    StartRow, StartTable, Table, TableSides, TimeSpent, Twin,
+    Absent, AbsentBecause, Agreement, AtBudget, Behind, Bound, Figure, Gain, HeatFigure,
+    LoadStandings, Measure, MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Scaling, Standings,
+    StartAtLoad, StartFigure, StartRow, StartTable, Table, TableSides, TimeSpent, Twin,
 };
 
 use crate::heats::Settings;

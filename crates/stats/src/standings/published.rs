@@ -175,12 +175,7 @@ impl Found<'_> {
             }
             let is_reversed = (pair.better, pair.worse) == (against, own);
             let ratio = pair.ratio.filter(|_| is_reversed)?;
-            let interval = pair.interval.map(|interval| Interval {
-                low: 1.0 / interval.high,
-                high: 1.0 / interval.low,
-                ..interval
-            });
-            Some((1.0 / ratio, interval))
+            Some((1.0 / ratio, pair.interval.map(Interval::reversed)))
         })
     }
 }

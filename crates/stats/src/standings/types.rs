@@ -69,6 +69,9 @@ pub struct LoadStandings {
     /// A table for each CPU budget, the largest first: only stacks with the same budget are ranked together. Then one of
     /// yardsticks, if there are any.
     pub tables: Vec<Table>,
+    /// What stacks gain from more CPUs, if each was measured at several budgets; closed loops alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<Scaling>,
     /// Stacks that were to be measured here and have no place in any table.
     pub lacking: Vec<Absent>,
     /// What the null server answered per second here: the most that this generator can load on this machine.
@@ -194,6 +197,48 @@ pub struct Row {
     pub failures: Vec<String>,
     /// What it answered in each heat that counts, in their order.
     pub course: Vec<HeatFigure>,
+}
+
+/// What a stack does with several budgets of CPUs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Scaling {
+    /// The stack, under its variant, without a budget.
+    pub target: TargetId,
+    /// Its budgets, the smallest first.
+    pub budgets: Vec<AtBudget>,
+}
+
+/// What a stack does with a budget of CPUs.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AtBudget {
+    /// The CPUs that it was given.
+    pub cpus: u32,
+    /// The number of the member that had them.
+    pub member: usize,
+    /// Verified answers per second.
+    pub per_second: f64,
+    /// Whether that is only a lower bound, because the generator was the limit.
+    pub is_bound: bool,
+    /// CPU time of its process tree per verified answer, in microseconds.
+    pub cpu_us_per_request: Option<f64>,
+    /// Heats behind these figures.
+    pub heats: u32,
+    /// What it gains over the smallest budget; `None` for that one itself, or if they cannot be compared.
+    pub gain: Option<Gain>,
+}
+
+/// What a stack gains from a larger budget of CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Gain {
+    /// Throughput over that with the smallest budget: 2 is twice as much.
+    pub ratio: f64,
+    /// The interval of it; all of a load hold together. An end that a lower bound leaves open is 0 or ∞ (null in JSON).
+    /// `None` as long as there are too few heats for a verdict.
+    pub interval: Option<Interval>,
+    /// The ratio over that of the CPUs: 1 if twice the CPUs give twice the throughput.
+    pub efficiency: f64,
+    /// How the larger budget stands to the smallest.
+    pub verdict: Verdict,
 }
 
 /// A heat of a member.

@@ -36,6 +36,7 @@ pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warning
     warnings.extend(found.lost_hosts());
     warnings.extend(found.replacing());
     warnings.extend(found.twin_differs());
+    warnings.extend(found.unfair_to_budgets());
     warnings.extend(found.imprecise());
     warnings.extend(found.disturbed());
     warnings.extend(found.failed_heats());
@@ -316,8 +317,10 @@ impl Session<'_> {
         let waits: Vec<String> = waits.map(|load| load.name()).collect();
         let begins = "Had CPU time left, so something else was the limit, such as the database";
         let found = self.of_rows("nobody-limited", begins, |load, row| {
-            let is_one =
-                row.limited_by == Some(LimitedBy::Neither) && !waits.contains(&load.name());
+            // That a server does not use all of its CPUs is what budgets show.
+            let is_one = row.limited_by == Some(LimitedBy::Neither)
+                && row.target.cpus.is_none_or(|cpus| cpus == 1)
+                && !waits.contains(&load.name());
             is_one.then(|| row.target.to_string())
         });
         Some(found?.advice(
@@ -343,6 +346,28 @@ impl Session<'_> {
         )
     }
 
+    /// The generator had CPUs of the servers, the fewer the more a server was given.
+    fn unfair_to_budgets(&self) -> Option<Warning> {
+        let plan = &self.record.header.plan;
+        let budgets = plan.cpu_budgets();
+        let is_shared = matches!(plan.pinning, Pinning::Off { .. }) && !plan.is_loaded_elsewhere();
+        let most = *budgets.last().filter(|_| is_shared && budgets.len() > 1)?;
+        let sentence = format!(
+            "The load generator used the servers' CPUs, of which a server with {} left it the fewest. So stacks probably gain \
+             more from more CPUs than these figures say.",
+            counted(most, "CPU")
+        );
+        let advice = format!(
+            "Measure on a machine with {} or more, or load from another one (--generator).",
+            counted(2 * most, "CPU")
+        );
+        Some(
+            doubt("shared-cpus", sentence)
+                .with("largest", most)
+                .advice(advice),
+        )
+    }
+
     /// Where the generator slept although the loads themselves do not ask for it.
     fn generator_slept(&self) -> Option<Warning> {
         let plan = &self.record.header.plan;
@@ -352,10 +377,9 @@ impl Session<'_> {
         }
         if let Pinning::Off { .. } = plan.pinning {
             let sentence = "Server and load generator shared CPUs and slowed each other.";
-            return Some(
-                doubt("not-pinned", sentence.to_owned())
-                    .advice("Measure on a machine with at least 2 CPUs, with --pinning apart."),
-            );
+            let warning = doubt("not-pinned", sentence.to_owned())
+                .advice("Measure on a machine with at least 2 CPUs, with --pinning apart.");
+            return self.unfair_to_budgets().is_none().then_some(warning);
         }
         let loads = plan.loads.iter().zip(&self.names);
         let slept = loads.filter(|(load, _)| load.leads() && load.heat.wait == Wait::Sleep);

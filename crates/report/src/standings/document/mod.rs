@@ -12,6 +12,7 @@ use deadheat_model::{Warning, heats::EndReason};
 use deadheat_stats::{heats::Group, standings::Measure};
 
 use super::{
+    scaling,
     view::{LackView, LoadView, RowView, StandingsView, State, TableView},
     words,
 };
@@ -41,6 +42,7 @@ pub fn document(view: &StandingsView) -> Document {
         .file()
         .section(lead(view))
         .section(overview(view))
+        .section(scaling::section(view))
         .sections(view.loads.iter().map(|load| load::section(load, view)))
         .section(starts::section(view))
         .section(published(view))
@@ -79,7 +81,9 @@ fn lead(view: &StandingsView) -> Section {
 
 /// What came of a load, and of equal work there.
 fn answer(load: &LoadView) -> String {
-    let sentences = [format!("{}.", load.answer())];
+    let answer = format!("{}.", load.answer());
+    let sentences = [answer].into_iter().chain(scaling::sentence(load));
+    let sentences: Vec<String> = sentences.collect();
     let sentences = sentences.iter().chain(&load.equal_work);
     sentences.map(String::as_str).collect::<Vec<_>>().join(" ")
 }

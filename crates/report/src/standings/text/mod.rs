@@ -7,6 +7,7 @@ use anstyle::Style;
 use deadheat_stats::standings::AbsentBecause;
 
 use super::{
+    scaling,
     view::{LoadView, StandingsView},
     words,
 };
@@ -81,8 +82,10 @@ fn answer(page: &Page, load: &LoadView) -> Vec<String> {
     if lines.len() > MOST_OF_A_TEXT {
         lines = page.cut(MOST_OF_A_TEXT, "", &format!("{}.", load.short_answer()));
     }
-    let equal_work = load.equal_work.first();
-    lines.extend(equal_work.map_or_else(Vec::new, |text| page.cut(MOST_OF_A_TEXT, "", text)));
+    let scaling = scaling::sentence(load);
+    for text in scaling.iter().chain(load.equal_work.first()) {
+        lines.extend(page.cut(MOST_OF_A_TEXT, "", text));
+    }
     lines
 }
 

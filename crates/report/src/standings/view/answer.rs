@@ -61,10 +61,10 @@ fn of_table(load: &LoadView, table: &TableView) -> Vec<String> {
             Measure::Throughput => "answers",
             Measure::ResponseTime => "has a p99 of",
         };
-        return vec![
-            format!("{} {verb} {value}", name(first)),
-            "there is nothing to compare it with".to_owned(),
-        ];
+        let alone = load.scaling.is_empty();
+        let alone = alone.then(|| "there is nothing to compare it with".to_owned());
+        let answer = format!("{} {verb} {value}", name(first));
+        return [answer].into_iter().chain(alone).collect();
     }
     if load.look.is_none() {
         return vec![format!(

@@ -6,7 +6,7 @@ use deadheat_model::{TargetId, heats::SessionHeader};
 use deadheat_stats::standings::Standings;
 
 use crate::{
-    figure::{counted, list},
+    figure::{budgets, counted, list},
     view::clean,
 };
 
@@ -55,7 +55,7 @@ fn compared(header: &SessionHeader, standings: &Standings) -> String {
     }
     let mut names: Vec<String> = Vec::new();
     for target in found {
-        let name = clean(&target.to_string());
+        let name = clean(&target.on_cpus(None).to_string());
         if !names.contains(&name) {
             names.push(name);
         }
@@ -65,6 +65,8 @@ fn compared(header: &SessionHeader, standings: &Standings) -> String {
         1..=MOST_NAMES => list(&names),
         many => format!("{many} HTTP stacks"),
     };
+    let budgets = budgets(&header.plan.cpu_budgets()).map(|budgets| format!(" on {budgets}"));
+    let stacks = stacks + &budgets.unwrap_or_default();
     let workloads: BTreeSet<&str> = standings
         .loads
         .iter()

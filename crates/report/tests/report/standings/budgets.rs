@@ -1,8 +1,12 @@
-//! A session with two CPU budgets and a yardstick: stacks that may use two CPUs, the same ones with one, and a server
-//! that is not ranked.
+//! A session with two CPU budgets and a yardstick: stacks that may use two CPUs, the same ones with one, what they gain, and
+//! a server that is not ranked.
 
 use deadheat_model::heats::SessionRecord;
-use deadheat_stats::standings::{Standings, Table};
+use deadheat_stats::{
+    heats::Verdict,
+    order_statistic::Interval,
+    standings::{AtBudget, Gain, Row, Scaling, Standings, Table},
+};
 
 use super::cases;
 
@@ -34,6 +38,45 @@ fn yardstick(table: &Table) -> Table {
     alone
 }
 
+/// Gains of all kinds, by turns.
+fn scaling(one: &Table, two: &Table) -> Vec<Scaling> {
+    let gains = [
+        (1.8, 0.1, Verdict::Faster),
+        (1.0, 0.02, Verdict::DeadHeat),
+        (1.1, 0.3, Verdict::Undecided),
+        (0.8, 0.1, Verdict::Slower),
+    ];
+    let at = |row: &Row, cpus, gain| AtBudget {
+        cpus,
+        member: row.member,
+        per_second: row.throughput_per_second.value,
+        is_bound: row.throughput_per_second.is_bound,
+        cpu_us_per_request: row.cpu_us_per_request.map(|cost| cost.value),
+        heats: row.heats,
+        gain,
+    };
+    let gain = |(ratio, half, verdict): (f64, f64, Verdict)| Gain {
+        ratio,
+        interval: Some(Interval {
+            low: ratio - half,
+            high: ratio + half,
+            level: 0.99,
+        }),
+        efficiency: ratio / 2.0,
+        verdict,
+    };
+    let rows = one
+        .rows
+        .iter()
+        .zip(&two.rows)
+        .zip(gains.into_iter().cycle());
+    rows.map(|((one, two), found)| Scaling {
+        target: one.target.clone(),
+        budgets: vec![at(one, 1, None), at(two, 2, Some(gain(found)))],
+    })
+    .collect()
+}
+
 pub fn budgets() -> (SessionRecord, Standings) {
     let (record, mut standings) = cases::few();
     for load in &mut standings.loads {
@@ -43,6 +86,7 @@ pub fn budgets() -> (SessionRecord, Standings) {
             row.throughput_per_second.value *= 1.8;
         }
         let yardstick = yardstick(&twice);
+        load.scaling = scaling(&load.tables[0], &twice);
         load.tables.insert(0, twice);
         load.tables.push(yardstick);
     }

@@ -133,6 +133,7 @@ impl Load {
             } else {
                 vec![self.table()]
             },
+            scaling: Vec::new(),
             lacking: self.lacking.clone(),
             ceiling_per_second: Some(180_000.0),
             ceiling_course: course(180_000.0, self.heats.div_ceil(2), 2),

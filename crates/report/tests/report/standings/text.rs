@@ -4,6 +4,7 @@ use deadheat_report::{
     StandingsView, standings,
     text::{Charset, Screen},
 };
+use deadheat_stats::heats::Verdict;
 use textwrap::core::display_width;
 
 use super::{budgets, cases};
@@ -102,6 +103,48 @@ fn stacks_with_other_cpus_have_a_table_of_their_own() {
         .expect("a title");
     assert!(lines[title + 1].contains("nginx-static"), "{text}");
     assert!(text.contains("plaintext, 2 CPUs: "), "{text}");
+}
+
+#[test]
+fn what_stacks_gain_from_more_cpus_is_said_and_has_a_table() {
+    let (mut record, mut found) = budgets::budgets();
+    let full = |record: &_, found: &_| {
+        let full = standings::full(&StandingsView::new(record, found), TERMINAL);
+        full.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = full(&record, &found);
+    let sentence = "With 2 CPUs instead of 1, nginx-static answers 1.80 times as much (1.70–1.90)";
+    assert!(text.contains(sentence), "{text}");
+    for row in [
+        "1.00 (0.98–1.02) 50 % 8.20 µs",
+        "python-japronto no gain",
+        "rust-actix undecided",
+    ] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+    let short = standings::text(&StandingsView::new(&record, &found), TERMINAL);
+    assert!(short.contains("With 2 CPUs instead of 1, "), "{short}");
+    let load = &mut found.loads[0];
+    load.scaling.truncate(1);
+    for (verdict, bound, says) in [
+        (Verdict::Faster, true, "answers at least 1.80 times as much"),
+        (Verdict::DeadHeat, false, "gains nothing."),
+        (Verdict::Undecided, false, "gains nothing provable."),
+        (Verdict::Slower, false, "answers only 1.80 times as much"),
+    ] {
+        let at = &mut found.loads[0].scaling[0].budgets[1];
+        at.is_bound = bound;
+        at.gain.as_mut().unwrap().verdict = verdict;
+        let text = full(&record, &found);
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    found.loads[0].look = None;
+    assert!(!full(&record, &found).contains("instead of 1"));
+    for target in &mut record.header.plan.loads[0].targets {
+        target.cpus = Some(4);
+    }
+    let title = StandingsView::new(&record, &found).title.to_string();
+    assert!(title.contains(" on 4 CPUs, plaintext"), "{title}");
 }
 
 #[test]

@@ -104,12 +104,14 @@ pub fn with_room(
         })
     };
     let all = participants.len();
+    // A stack is in with all of its CPU budgets, or out.
+    let stack = |place: usize| participants[place].target.on_cpus(None);
+    let is_whole = |count: &usize| *count == all || stack(count - 1) != stack(*count);
+    let mut counts = (LEAST_CHOICE.min(all)..=all).filter(is_whole);
+    let least = counts.next().unwrap_or(all);
     let count = match options.heats.heats {
         Some(_) => all,
-        None => (LEAST_CHOICE..=all)
-            .rev()
-            .find(fits)
-            .unwrap_or(LEAST_CHOICE.min(all)),
+        None => counts.rfind(fits).unwrap_or(least),
     };
     let names = participants.into_iter().map(|one| one.target);
     let mut names: Vec<TargetId> = names.collect();

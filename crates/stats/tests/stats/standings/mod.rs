@@ -2,6 +2,7 @@
 
 mod published;
 mod rows;
+mod scaling;
 mod starts;
 mod steered;
 mod verdicts;

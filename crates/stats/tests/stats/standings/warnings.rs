@@ -135,6 +135,27 @@ fn how_it_was_measured_is_said_where_it_is_not_as_usual() {
 }
 
 #[test]
+fn a_generator_on_the_cpus_of_the_larger_budget_is_a_doubt() {
+    let mut record = steered(&super::scaling::budgets(&[[1.0, 1.8], [1.0, 1.0]]), 1);
+    let has = |record: &SessionRecord| ids(record).contains(&"shared-cpus".to_owned());
+    assert!(!has(&record));
+    record.header.plan.pinning = Pinning::Off { cpus: vec![0, 1] };
+    assert!(has(&record) && !ids(&record).contains(&"not-pinned".to_owned()));
+    let warnings = standings(&record).warnings;
+    let shared = warnings.iter().find(|one| one.id == "shared-cpus").unwrap();
+    assert_eq!(shared.level, Level::Doubt);
+    assert!(
+        shared.advice.contains("a machine with 4 CPUs"),
+        "{shared:?}"
+    );
+    // With one budget nothing is said of a gain.
+    for target in &mut record.header.plan.loads[0].targets {
+        target.cpus = Some(2);
+    }
+    assert!(!has(&record));
+}
+
+#[test]
 fn stacks_that_were_rarely_steady_or_lost_requests_are_named() {
     let mut record = steered(&quiet(&[1.0, 2.0]), 1);
     for heat in &mut record.heats {

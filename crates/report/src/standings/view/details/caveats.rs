@@ -91,12 +91,13 @@ fn loops(standings: &Standings) -> &'static str {
 fn cpus(header: &SessionHeader) -> Vec<String> {
     let elsewhere = header.plan.is_loaded_elsewhere();
     let Pinning::Apart { server, generator } = &header.plan.pinning else {
-        let shared = "Nothing was pinned: servers and generator took CPU time from each other.";
-        return if elsewhere {
-            Vec::new()
+        let pinned = if header.plan.cpu_budgets().is_empty() {
+            "Nothing was pinned"
         } else {
-            vec![shared.to_owned()]
+            "Only servers were pinned"
         };
+        let shared = format!("{pinned}: servers and generator took CPU time from each other.");
+        return if elsewhere { Vec::new() } else { vec![shared] };
     };
     let mut caveats = Vec::new();
     if server.len() == 1 {

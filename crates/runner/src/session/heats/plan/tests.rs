@@ -7,7 +7,10 @@ use deadheat_model::{
 };
 
 use super::*;
-use crate::session::wishes::{options, participants, point, selected};
+use crate::session::{
+    SelectedTarget,
+    wishes::{options, participants, point, selected},
+};
 
 const APART: Pinning = Pinning::Apart {
     server: Vec::new(),
@@ -188,6 +191,20 @@ fn a_budget_has_room_for_the_stacks_of_which_eight_heats_fit_those_that_warm_up_
     );
     // Two would be no choice, whatever fits.
     assert_eq!(room(1, &options).0, ["a", "b", "c"]);
+    let mut twice = options.clone();
+    let at = |cpus: u32| move |one: &SelectedTarget| one.target.on_cpus(Some(cpus));
+    twice.targets = options
+        .targets
+        .iter()
+        .flat_map(|one| {
+            [at(1)(one), at(2)(one)].map(|target| SelectedTarget {
+                target,
+                ..one.clone()
+            })
+        })
+        .collect();
+    let both = ["a", "a", "b", "b"].map(str::to_owned);
+    assert_eq!(room(1, &twice).0, both, "a stack has all of its budgets");
     options.heats.heats = Some(3);
     assert_eq!(room(1, &options).0.len(), 5, "as was asked");
     options.heats.heats = None;
