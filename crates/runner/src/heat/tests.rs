@@ -867,6 +867,7 @@ fn of_several_rounds_at_a_rate_every_second_one_is_in_reverse() {
 fn a_round_at_a_rate_of_which_the_hypervisor_took_too_much_is_measured_again() {
     let rounds = |stolen: fn(u32) -> bool| {
         let shared = Shared::default();
+        shared.stage().work.cpus = 2;
         let second = Fake::new(1, &shared).doing(move |slice, shared, _| {
             if slice >= WARM + 4 && stolen(slice - WARM - 4) {
                 shared.stage().work.steal += 500 * MS;
