@@ -428,6 +428,9 @@ pub struct LockedPackage {
     pub file: String,
     /// The package's name in it.
     pub package: String,
+    /// A regular expression with one group, which is the version; needed for a file that is not in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// How a stack is fetched and built.

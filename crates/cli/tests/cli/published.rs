@@ -115,7 +115,7 @@ fn a_published_table_is_repeated_in_heats_and_reported_beside_them() {
         .says(&[
             "blog: A text",
             "One → fake-one",
-            "4 connections, HTTP/1.0, a connection for each request",
+            "4 connections, HTTP/1.0, a new connection for each request",
             "Two (of errors), published: not valid: all 200 answers had a status other than 2xx",
             "Three, published: no figure: it hung",
             "Three, here: the stack fake-three does not exist here",

@@ -129,10 +129,7 @@ pub fn protocol(spec: &LoadSpec) -> String {
         Protocol::Http2 { .. } if is_over_tls(spec) => return "HTTP/2".to_owned(),
         Protocol::Http2 { .. } => return "HTTP/2 with prior knowledge (h2c)".to_owned(),
     };
-    let reuse = match reuse {
-        Reuse::KeepAlive => "keep-alive",
-        Reuse::PerRequest => "a new connection for each request",
-    };
+    let reuse = self::reuse(reuse);
     let most = spec.most_per_connection.map_or(String::new(), |most| {
         format!(" for {} each", counted(most.get(), "request"))
     });
@@ -141,6 +138,14 @@ pub fn protocol(spec: &LoadSpec) -> String {
         depth => format!(" and up to {} pipelined on each", counted(depth, "request")),
     };
     format!("HTTP/{version} with {reuse}{most}{depth}")
+}
+
+/// Whether connections carry more than one request: "keep-alive".
+pub fn reuse(reuse: Reuse) -> &'static str {
+    match reuse {
+        Reuse::KeepAlive => "keep-alive",
+        Reuse::PerRequest => "a new connection for each request",
+    }
 }
 
 /// What a stream is taken apart into: "server-sent event".

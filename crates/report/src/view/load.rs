@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     LoadPoint,
-    load::Reuse,
+    load::words,
     workload::{Framing, OfferedRate, Sending},
 };
 
@@ -34,10 +34,7 @@ fn sending(sending: Sending) -> String {
     if sending.is_usual() {
         return String::new();
     }
-    let reuse = match sending.reuse {
-        Reuse::KeepAlive => "keep-alive",
-        Reuse::PerRequest => "a connection for each request",
-    };
+    let reuse = words::reuse(sending.reuse);
     let bodies = match sending.bodies {
         Framing::Sized => "",
         Framing::Chunked => ", chunked bodies",

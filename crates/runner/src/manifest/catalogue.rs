@@ -265,8 +265,7 @@ impl Files<'_> {
                 continue;
             };
             let (read, errors) = examine::<StackManifest>(&source, |checks, manifest| {
-                stack::check(checks, manifest, workloads);
-                stack::check_lock_files(checks, manifest, &dir);
+                stack::check(checks, manifest, workloads, &dir);
             });
             if let Some((manifest, id_span)) = read {
                 let right = errors.is_empty() && manifest.id == folder;

@@ -31,9 +31,14 @@ const CONTRACT: [&str; 11] = [
     "BLOB_PATH",
 ];
 
-/// Notes the mistakes of `manifest`, where there are the workloads `workloads`. (That its id is its folder's name is
-/// checked where all stacks are known, because the other one may be another stack's.)
-pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workloads: &[String]) {
+/// Notes the mistakes of `manifest` in the folder `dir`, where there are the workloads `workloads`. (That its id is its
+/// folder's name is checked where all stacks are known, because the other one may be another stack's.)
+pub(super) fn check(
+    checks: &mut Checks<'_, '_>,
+    manifest: &StackManifest,
+    workloads: &[String],
+    dir: &Path,
+) {
     checks.id(&["id"], &manifest.id);
     checks.text(&["language"], &manifest.language);
     checks.text(&["framework"], &manifest.framework);
@@ -45,7 +50,7 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &StackManifest, workl
         check_toolchain(checks, &["toolchain", &index.to_string()], toolchain);
     }
     check_runtime_from(checks, manifest);
-    check_locked(checks, manifest);
+    check_locked(checks, manifest, dir);
     check_build(checks, manifest);
     checks.command(&["run", "command"], &manifest.run.command);
     check_env(checks, &["run", "env"], manifest.run.env.keys());
@@ -164,34 +169,38 @@ fn check_protocols(checks: &mut Checks<'_, '_>, path: &[&str], protocols: Protoc
     }
 }
 
-fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
-    for (index, locked) in manifest.locked.iter().enumerate() {
-        let path = ["locked", &index.to_string(), "file"];
-        if !locked::is_supported(&locked.file) {
-            let error = checks
-                .error(
-                    &path,
-                    format!("`{}` is not a supported lock file", locked.file),
-                )
-                .label(did_you_mean(&locked.file, locked::SUPPORTED).unwrap_or_default())
-                .help(format!(
-                    "supported lock files: {}",
-                    enumerate(locked::SUPPORTED)
-                ));
-            checks.errors.push(error);
-        }
+/// Notes the packages whose versions are not found in the lock files, which are in the stack's folder `dir`.
+fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest, dir: &Path) {
+    // A misspelt `pattern` may have been taken out.
+    if !checks.whole {
+        return;
     }
-}
-
-/// Notes the packages of `manifest` that the lock files in the stack's folder `dir` lack. A lock file that is not there
-/// may be what a fetch brings.
-pub(super) fn check_lock_files(checks: &mut Checks<'_, '_>, manifest: &StackManifest, dir: &Path) {
-    for (index, package) in manifest.locked.iter().enumerate() {
-        if let Err(LockedError::Missing { .. }) = locked::find_version(dir, package) {
-            let title = format!("`{}` is not in {}", package.package, package.file);
-            let path = ["locked", &index.to_string(), "package"];
-            checks.refuse(&path, title, "write the name that the lock file has");
+    for (index, locked) in manifest.locked.iter().enumerate() {
+        let Err(error) = locked::find_version(dir, locked) else {
+            continue;
+        };
+        let near = did_you_mean(&locked.file, locked::known_files());
+        let (key, label) = match error {
+            LockedError::UnknownFile(_) => ("file", near.as_deref().unwrap_or_default()),
+            LockedError::Read { .. } => ("file", "name a text file in the stack's folder"),
+            LockedError::Pattern(_) => (
+                "pattern",
+                r"write one group, around the version: '^version (\S+)'; other parentheses are `(?: )`",
+            ),
+            LockedError::Missing { .. } | LockedError::Several { .. } => (
+                locked.pattern.as_ref().map_or("package", |_| "pattern"),
+                "write the name that the file has, or a `pattern` that finds one version",
+            ),
+        };
+        let path = ["locked", &index.to_string(), key];
+        let mut mistake = checks.error(&path, error.to_string()).label(label);
+        if let LockedError::UnknownFile(_) = error {
+            let known = enumerate(locked::known_files());
+            mistake = mistake.help(format!(
+                "add a `pattern` that finds the version in it; lock files that need none: {known}"
+            ));
         }
+        checks.errors.push(mistake);
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{Inspection, locked};
+use super::Inspection;
 use crate::{
     files::{self, write_whole},
     hex::hex,
@@ -97,7 +97,8 @@ pub(super) fn fingerprint(stack: &Stack, inspection: &Inspection) -> io::Result<
 fn dependency_files(stack: &Stack) -> io::Result<BTreeSet<PathBuf>> {
     let locked = stack.manifest.locked.iter().map(|locked| &*locked.file);
     let named = locked
-        .filter(|file| !locked::is_fetched(file))
+        // A fetch brings the descriptions of Erlang applications.
+        .filter(|file| !file.ends_with(".app"))
         .chain(words_of_fetches(stack))
         .map(normal);
     let mut folders = BTreeSet::from([PathBuf::new()]);

@@ -2,6 +2,7 @@
 
 use deadheat_model::{
     imported::{Figures, Run},
+    load::words,
     warning::{Warning, doubt},
     words::count,
 };
@@ -118,18 +119,22 @@ fn differences(a: &[Run], b: &[Run]) -> Vec<Warning> {
         } else {
             "a closed loop"
         };
-        let reuse = run
-            .load
-            .reuse
-            .map_or_else(String::new, |reuse| format!(", {reuse:?}"));
-        format!("{kind}{reuse}")
+        let reuse = run.load.reuse.map(words::reuse);
+        [Some(kind), reuse]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" with ")
     });
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::imported::{Load, Place, Tool};
+    use deadheat_model::{
+        imported::{Load, Place, Tool},
+        load::Reuse,
+    };
 
     use super::*;
     use crate::versus::Verdict;
@@ -178,9 +183,16 @@ mod tests {
     fn runs_of_errors_are_refused_and_other_loads_named() {
         let a = runs(&[1000.0], Tool::Wrk);
         let mut b = runs(&[1500.0], Tool::Ab);
+        b[0].load.reuse = Some(Reuse::PerRequest);
         let compared = compare(&a, &b, &Bounds::default()).unwrap();
         let warnings: Vec<_> = compared.warnings.iter().map(|one| &one.sentence).collect();
-        assert_eq!(warnings, ["The tools differ: wrk in A, ab in B."]);
+        assert_eq!(
+            warnings,
+            [
+                "The tools differ: wrk in A, ab in B.",
+                "The ways of sending differ: a closed loop in A, a closed loop with a new connection for each request in B.",
+            ]
+        );
         b[0].figures.complete = Some(10);
         b[0].figures.non_2xx = Some(10);
         let error = compare(&a, &b, &Bounds::default()).unwrap_err();

@@ -188,18 +188,26 @@ fn colour_is_asked_for() {
 }
 
 #[test]
-fn a_package_that_its_lock_file_lacks_is_a_mistake_but_not_a_lock_file_that_is_to_be_fetched() {
-    let locked = "\n[[locked]]\nfile = \"go.mod\"\npackage = \"y\"\n";
-    let manifest = stack("a", locked);
-    let files = [("stacks/a/stack.toml", manifest.as_str())];
-    assert_eq!(super::drawn(&files), "");
-    let drawn = super::drawn(&[files[0], ("stacks/a/go.mod", "require x v1.2.3")]);
-    assert!(drawn.contains("`y` is not in go.mod"), "{drawn}");
-    assert!(drawn.contains("package = \"y\""), "{drawn}");
+fn a_version_must_be_in_its_lock_file_unless_a_fetch_brings_the_file() {
+    let of = |pattern: &str, go_mod: &str| {
+        let locked = format!("\n[[locked]]\nfile = \"go.mod\"\npackage = \"y\"\n{pattern}");
+        super::drawn(&[
+            ("stacks/a/stack.toml", &stack("a", &locked)),
+            ("stacks/a/go.mod", go_mod),
+        ])
+    };
+    let without = "\n[[locked]]\nfile = \"go.mod\"\npackage = \"y\"\n";
     assert_eq!(
-        super::drawn(&[files[0], ("stacks/a/go.mod", "require y v1.2.3")]),
+        super::drawn(&[("stacks/a/stack.toml", &stack("a", without))]),
         ""
     );
+    assert_eq!(of("", "require y v1.2.3"), "");
+    let drawn = [
+        of("", "require x v1.2.3"),
+        of("", "require y v1.2.3\nrequire y v2.0.0"),
+        of("pattern = '^z v(.+)'\n", "require y v1.2.3"),
+    ];
+    insta::assert_snapshot!(drawn.join("\n\n"));
 }
 
 #[test]

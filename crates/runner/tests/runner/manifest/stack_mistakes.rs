@@ -73,6 +73,11 @@ mistakes! {
         "\n[build]\nfetch = [[]]\nsteps = [[\"go\", \"build\"], [\"\"]]\n\n[[variant]]\nid = \"a\"\ndescription = \"A\"\ncommand = []\n"
     );
     unknown_lock_file: stack("go", "\n[[locked]]\nfile = \"cargo.lock\"\npackage = \"axum\"\n");
+    patterns_that_find_no_version: stack(
+        "go",
+        "\n[[locked]]\nfile = \"VERSION\"\npackage = \"x\"\npattern = '(\\d'\n\n\
+         [[locked]]\nfile = \"VERSION\"\npackage = \"x\"\npattern = '(x) (\\S+)'\n"
+    );
     minimum_is_no_version: stack(
         "go",
         "\n[[toolchain]]\nprogram = \"go\"\nversion = [\"go\", \"version\"]\nminimum = \">=1.25\"\nhint = \"x\"\n"

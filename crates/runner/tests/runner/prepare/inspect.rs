@@ -72,7 +72,7 @@ fn versions_are_those_of_programs_and_then_of_packages() {
     assert_eq!(found, ["cc 12.2.0-14", "tool 2.1", "x 1.2.3"]);
     assert!(inspection.is_complete());
     let problem = inspection.locked[1].as_ref().unwrap_err().to_string();
-    assert!(problem.contains("reading the version of y"), "{problem}");
+    assert!(problem.contains("no version of `y`"), "{problem}");
 }
 
 #[test]
