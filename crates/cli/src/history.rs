@@ -81,6 +81,7 @@ struct Name {
     typed: String,
     name: GlobMatcher,
     part: Option<GlobMatcher>,
+    cpus: Option<u32>,
 }
 
 impl Name {
@@ -93,21 +94,20 @@ impl Name {
             })?;
             Ok(glob.compile_matcher())
         };
-        let (name, part) = match typed.split_once(':') {
-            Some((name, part)) => (name, Some(part)),
-            None => (typed, None),
-        };
+        let Ok(target) = typed.parse::<TargetId>();
         Ok(Self {
             typed: typed.to_owned(),
-            name: glob(name)?,
-            part: part.map(glob).transpose()?,
+            name: glob(&target.stack)?,
+            part: target.variant.as_deref().map(glob).transpose()?,
+            cpus: target.cpus,
         })
     }
 
-    /// Without a colon, all that has the name.
-    fn matches(&self, name: &str, part: &str) -> bool {
+    /// Without a colon, all that has the name; without `@2`, on any number of CPUs.
+    fn matches(&self, name: &str, part: &str, cpus: Option<u32>) -> bool {
         let part_matches = self.part.as_ref().is_none_or(|glob| glob.is_match(part));
-        self.name.is_match(name) && part_matches
+        let cpus_match = self.cpus.is_none() || self.cpus == cpus;
+        self.name.is_match(name) && part_matches && cpus_match
     }
 }
 
@@ -127,10 +127,14 @@ impl Wanted {
     }
 
     fn has(&self, target: &TargetId, load: &PlannedLoad) -> bool {
-        let TargetId { stack, variant, .. } = target;
+        let TargetId {
+            stack,
+            variant,
+            cpus,
+        } = target;
         let variant = variant.as_deref().unwrap_or_default();
         let any = |names: &[Name], name: &str, part: &str| {
-            names.is_empty() || names.iter().any(|one| one.matches(name, part))
+            names.is_empty() || names.iter().any(|one| one.matches(name, part, *cpus))
         };
         !self.is_empty()
             && any(&self.stacks, stack, variant)

@@ -141,8 +141,20 @@ fn budgets(args: &RunArgs) -> Result<BTreeSet<u32>, Failure> {
             "--cpus {most}: Deadheat may use {} here; drop that number, or use a machine with more CPUs",
             counted(there_are, "CPU")
         ))),
+        Some(most) if args.explicit.has("--pinning") && *most as usize > apart(args) => {
+            Err(Failure::usage(format!(
+                "--cpus {most}, --pinning apart: apart from the generator, servers have {} here; drop --pinning, and the \
+                 generator shares CPUs with the servers, or ask for at most that number",
+                counted(apart(args), "CPU")
+            )))
+        }
         _ => Ok(budgets),
     }
+}
+
+/// The CPUs of the servers, as `--pinning` has it.
+fn apart(args: &RunArgs) -> usize {
+    session::share_out(args.heat.pinning).server_cpus()
 }
 
 /// Each of the targets with each of the budgets.
@@ -150,13 +162,11 @@ fn at_budgets(targets: Vec<SelectedTarget>, budgets: &BTreeSet<u32>) -> Vec<Sele
     if budgets.is_empty() {
         return targets;
     }
-    let at = |one: &SelectedTarget, cpus: u32| SelectedTarget {
-        target: one.target.on_cpus(Some(cpus)),
-        ..one.clone()
+    let at = |one: &SelectedTarget| {
+        let all = budgets.iter().map(|cpus| one.on_cpus(Some(*cpus)));
+        all.collect::<Vec<_>>()
     };
-    let of =
-        |one: &SelectedTarget| -> Vec<_> { budgets.iter().map(|cpus| at(one, *cpus)).collect() };
-    targets.iter().flat_map(of).collect()
+    targets.iter().flat_map(at).collect()
 }
 
 /// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.

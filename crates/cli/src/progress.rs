@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    Event, TargetId,
+    Event, TargetId, figure,
     session::{TargetState, WorkloadFailure},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{output, plan_text};
+use crate::output;
 
 /// How often the line is drawn anew: seldom, because heats are measured meanwhile.
 const TICK: Duration = Duration::from_millis(500);
@@ -103,7 +103,7 @@ impl Progress {
             Event::Built { target, build } => self.line(&format!(
                 "{}: built in {}",
                 target.stack,
-                plan_text::about(Duration::from_secs_f64(build.seconds))
+                figure::about(Duration::from_secs_f64(build.seconds))
             )),
             Event::Prepared {
                 target,

@@ -8,12 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    TargetId, Wait,
+    TargetId, Wait, figure,
     heat::HeatPlan,
     heats::{PlannedLoad, SessionHeader},
     hosts::HostRecord,
     machine::Machine,
-    plan::Pinning,
     session::TargetRecord,
 };
 
@@ -125,7 +124,7 @@ impl Changes {
             self.note(Aspect::Machine, what, of(before), of(after));
         };
         note("processor", |machine| Some(machine.cpu_model.clone()));
-        note("usable CPUs", |machine| Some(numbers(&machine.cpus)));
+        note("usable CPUs", |machine| Some(figure::list(&machine.cpus)));
         note("memory", |machine| {
             Some(format!("{} bytes", machine.memory_bytes))
         });
@@ -144,11 +143,11 @@ impl Changes {
         let mut note = |what: &str, of: fn(&SessionHeader) -> Option<String>| {
             self.note(Aspect::Settings, what, of(before), of(after));
         };
-        note("pinning", |header| Some(pinning(&header.plan.pinning)));
+        note("pinning", |header| Some(header.plan.pinning.in_words()));
         note("other hosts", |header| {
             let host = |one: &HostRecord| {
                 let (name, machine) = (&one.name, &one.machine);
-                let cpus = numbers(&machine.cpus);
+                let cpus = figure::list(&machine.cpus);
                 format!(
                     "{name} ({}, CPUs {cpus}, {})",
                     machine.cpu_model, machine.kernel
@@ -270,22 +269,6 @@ fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
 }
 
-fn pinning(pinning: &Pinning) -> String {
-    match pinning {
-        Pinning::Apart { server, generator } => format!(
-            "server on {}, generator on {}",
-            numbers(server),
-            numbers(generator)
-        ),
-        Pinning::Off { .. } => "off".to_owned(),
-    }
-}
-
-fn numbers(cpus: &[usize]) -> String {
-    let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
-    cpus.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -368,7 +351,7 @@ mod tests {
                 "/machine/cpus",
                 json!([0]),
                 Aspect::Machine,
-                "usable CPUs: 0, 1 → 0",
+                "usable CPUs: 0 and 1 → 0",
             ),
             (
                 "/machine/memory_bytes",
@@ -401,7 +384,7 @@ mod tests {
                 "/plan/pinning",
                 json!({"mode": "off", "cpus": [0]}),
                 Aspect::Settings,
-                "pinning: server on 0, generator on 1 → off",
+                "pinning: server on CPU 0, generator on CPU 1 → off",
             ),
             (
                 "/plan/loads/0/heat/wait",

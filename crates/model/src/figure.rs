@@ -1,7 +1,7 @@
 //! The one rule for figures: three significant digits, commas between thousands, a unit that keeps them readable.
 //! Counts are exact.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, time::Duration};
 
 use crate::words::{counted, separated};
 
@@ -145,32 +145,45 @@ pub fn span([least, most]: [f64; 2]) -> String {
 }
 
 /// "a", "a and b", "a, b and c".
-pub fn list(items: &[String]) -> String {
-    match items {
+pub fn list(items: &[impl fmt::Display]) -> String {
+    list_with("and", items)
+}
+
+/// The same with another word before the last one ("404, 405 or 501").
+pub fn list_with(word: &str, items: &[impl fmt::Display]) -> String {
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    match items.as_slice() {
         [] => String::new(),
         [one] => one.clone(),
-        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+        [head @ .., last] => format!("{} {word} {last}", head.join(", ")),
+    }
+}
+
+/// CPUs by their numbers ("CPU 1", "CPUs 0, 2 and 3").
+pub fn cpus(cpus: &[usize]) -> String {
+    match cpus {
+        [] => "no known CPU".to_owned(),
+        [one] => format!("CPU {one}"),
+        several => format!("CPUs {}", list(several)),
     }
 }
 
 /// Budgets of CPUs ("1, 2 and 4 CPUs"); `None` without any.
 pub fn budgets(cpus: &BTreeSet<u32>) -> Option<String> {
     let plural = if *cpus.last()? == 1 { "" } else { "s" };
-    let all: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    let all: Vec<u32> = cpus.iter().copied().collect();
     Some(format!("{} CPU{plural}", list(&all)))
 }
 
 /// "a, b and c"; of more than `most` the first ones, and how many more.
-pub fn some(names: &[String], most: usize) -> String {
+pub fn some(names: &[impl fmt::Display], most: usize) -> String {
     if names.len() <= most {
         return list(names);
     }
     let shown = most.saturating_sub(1).max(1);
-    format!(
-        "{} and {} more",
-        names[..shown].join(", "),
-        names.len() - shown
-    )
+    let mut parts: Vec<String> = names[..shown].iter().map(ToString::to_string).collect();
+    parts.push(format!("{} more", names.len() - shown));
+    list(&parts)
 }
 
 /// Like [`some`], for parts that are more than names; the rest is counted as `noun` ("…, and at 3 more loads").
@@ -186,6 +199,94 @@ pub fn some_of(parts: &[String], most: usize, noun: &str) -> String {
 /// A share with two significant digits ("0.34 %", "4.2 %", "13 %").
 pub fn short_percent(share: f64) -> String {
     format!("{} %", two_digits(share * 100.0))
+}
+
+/// A difference in percent, with its sign: "−4.8 %", "+268 %".
+pub fn signed(share: f64) -> String {
+    let percent = 100.0 * share;
+    let size = match percent.abs() {
+        size if size < 0.1 => format!("{size:.2}"),
+        size if size < 9.95 => format!("{size:.1}"),
+        size => format!("{size:.0}"),
+    };
+    let sign = match percent {
+        _ if size.chars().all(|c| c == '0' || c == '.') => "±",
+        less if less < 0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{size} %")
+}
+
+/// A share that was set, as short as it can be ("3 %", "2.5 %", "0.0041 %").
+pub fn setting(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = match percent {
+        p if p >= 1.0 => 2,
+        p if p >= 0.01 => 3,
+        p if p > 0.0 => (-p.log10()).ceil() as usize + 1,
+        _ => 0,
+    };
+    format!("{} %", short(&format!("{percent:.digits$}")))
+}
+
+/// How many times as much ("1.63", "12.3", "0.0345"): near 1 with three decimals, because a tenth of a percent is worth
+/// showing.
+pub fn ratio(value: f64) -> String {
+    as_ratio(value, value)
+}
+
+/// From … to, with as many decimals as the end next to 1 needs ("1.041–1.153", "0.82–0.88"). An end at 0 or ∞ is open
+/// ("≥ 1.41"); a dash if both are.
+pub fn ratios(low: f64, high: f64) -> String {
+    let nearest = if (low - 1.0).abs() < (high - 1.0).abs() {
+        low
+    } else {
+        high
+    };
+    match (low > 0.0, high.is_finite()) {
+        (true, true) => format!("{}–{}", as_ratio(low, nearest), as_ratio(high, nearest)),
+        (true, false) => format!("≥ {}", ratio(low)),
+        (false, true) => format!("≤ {}", ratio(high)),
+        (false, false) => NONE.to_owned(),
+    }
+}
+
+/// `value` with the decimals that `like` has.
+fn as_ratio(value: f64, like: f64) -> String {
+    match like {
+        _ if !(0.0995..9.995).contains(&value) => figure(value),
+        like if like > 0.9 && like < 1.1 => format!("{value:.3}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// A length of time that people plan by ("45 s", "9 min 40 s", "2 h 5 min").
+pub fn long_time(value: f64) -> String {
+    let all = value.round() as u64;
+    let (hours, minutes, rest) = (all / 3600, all / 60 % 60, all % 60);
+    let part = |number: u64, unit: &str| (number > 0).then(|| format!("{number} {unit}"));
+    let parts = match hours {
+        0 if all < 60 => return seconds(value),
+        0 => [part(minutes, "min"), part(rest, "s")],
+        _ => [part(hours, "h"), part(minutes, "min")],
+    };
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(" ")
+}
+
+/// A time that people plan by, roughly ("9.5 s", "45 s", "12 min", "2 h 5 min").
+pub fn about(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds < 10.0 {
+        format!("{seconds:.1} s")
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else if seconds < 7200.0 {
+        format!("{:.0} min", seconds / 60.0)
+    } else {
+        let minutes = (seconds / 60.0).round() as u64;
+        format!("{} h {} min", minutes / 60, minutes % 60)
+    }
 }
 
 /// Two significant digits, whole numbers from 10 on, at most two decimals.
@@ -267,9 +368,81 @@ mod tests {
     }
 
     #[test]
+    fn ratios_are_precise_near_one() {
+        let cases = [
+            (1.0, "1.000"),
+            (1.0482, "1.048"),
+            (1.634, "1.63"),
+            (0.85, "0.85"),
+            (9.996, "10.0"),
+            (123.4, "123"),
+            (0.0345, "0.0345"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(ratio(value), expected);
+        }
+        let ends = [
+            (1.041, 1.1534, "1.041–1.153"),
+            (0.82, 0.88, "0.82–0.88"),
+            (1.41, f64::INFINITY, "≥ 1.41"),
+            (0.0, 0.88, "≤ 0.88"),
+            (0.0, f64::INFINITY, NONE),
+        ];
+        for (low, high, expected) in ends {
+            assert_eq!(ratios(low, high), expected);
+        }
+    }
+
+    #[test]
+    fn differences_have_a_sign() {
+        let cases = [
+            (-0.048, "−4.8 %"),
+            (2.68, "+268 %"),
+            (0.000_5, "+0.05 %"),
+            (0.0, "±0.00 %"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(signed(value), expected);
+        }
+    }
+
+    #[test]
+    fn cpus_are_numbered() {
+        assert_eq!(cpus(&[1]), "CPU 1");
+        assert_eq!(cpus(&[0, 2, 3]), "CPUs 0, 2 and 3");
+        assert_eq!(list_with("or", &[404, 405, 501]), "404, 405 or 501");
+    }
+
+    #[test]
+    fn long_times_are_in_minutes_and_hours() {
+        for (time, text) in [
+            (45.0, "45.0 s"),
+            (580.0, "9 min 40 s"),
+            (600.0, "10 min"),
+            (7_500.0, "2 h 5 min"),
+        ] {
+            assert_eq!(long_time(time), text);
+        }
+    }
+
+    #[test]
+    fn shares_are_as_short_as_they_can_be() {
+        let cases = [
+            (0.03, "3 %"),
+            (0.025, "2.5 %"),
+            (0.1, "10 %"),
+            (0.000_68, "0.068 %"),
+            (0.000_001_6, "0.00016 %"),
+            (0.0, "0 %"),
+        ];
+        for (share, expected) in cases {
+            assert_eq!(setting(share), expected);
+        }
+    }
+
+    #[test]
     fn lists_are_english() {
-        let words =
-            |items: &[&str]| list(&items.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
+        let words = |items: &[&str]| list(items);
         assert_eq!(words(&[]), "");
         assert_eq!(words(&["a"]), "a");
         assert_eq!(words(&["a", "b", "c"]), "a, b and c");

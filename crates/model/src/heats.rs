@@ -206,6 +206,11 @@ impl Plan {
         loads.filter(|(_, load)| load.is_measured_with(closed))
     }
 
+    /// Whether the generator had CPUs of the servers: the fewer the more a server was given.
+    pub fn generator_shares_cpus(&self) -> bool {
+        matches!(self.pinning, Pinning::Off { .. }) && !self.is_loaded_elsewhere()
+    }
+
     /// Whether other hosts load the servers.
     pub fn is_loaded_elsewhere(&self) -> bool {
         self.hosts.as_ref().is_some_and(Hosts::load_it)

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::TargetId;
+use crate::{TargetId, figure};
 
 /// Stack × workload × load point.
 #[derive(
@@ -44,6 +44,18 @@ pub enum Pinning {
 }
 
 impl Pinning {
+    /// What it says beside another one: "server on CPU 0, generator on CPU 1", "off".
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Apart { server, generator } => format!(
+                "server on {}, generator on {}",
+                figure::cpus(server),
+                figure::cpus(generator)
+            ),
+            Self::Off { .. } => "off".to_owned(),
+        }
+    }
+
     /// All CPUs that the session may use.
     pub fn cpus(&self) -> Vec<usize> {
         match self {

@@ -50,9 +50,14 @@ impl TargetId {
         Self::new("~aa-twin", None)
     }
 
-    /// The name with the colon replaced, for a file's name.
+    /// The name for a file: "go@variant", "go@@2" with 2 CPUs.
     pub fn file_stem(&self) -> String {
-        self.to_string().replace(':', "@")
+        let variant = self.variant.as_deref().unwrap_or_default();
+        match (variant, self.cpus) {
+            ("", None) => self.stack.clone(),
+            (_, None) => format!("{}@{variant}", self.stack),
+            (_, Some(cpus)) => format!("{}@{variant}@{cpus}", self.stack),
+        }
     }
 }
 
@@ -623,5 +628,7 @@ mod tests {
             assert_eq!(name.parse::<TargetId>(), Ok(target));
         }
         assert_eq!(stack(Some("one"), Some(16)).file_stem(), "go@one@16");
+        assert_eq!(stack(Some("2"), None).file_stem(), "go@2");
+        assert_eq!(stack(None, Some(2)).file_stem(), "go@@2");
     }
 }

@@ -2,8 +2,9 @@
 
 pub use deadheat_model::{
     figure::{
-        NONE, Quantity, budgets, bytes, capital, figure, latency, list, per_second, percent,
-        seconds, share, short, short_percent, size, some, span, two_digits,
+        NONE, Quantity, budgets, bytes, capital, cpus, figure, latency, list, long_time,
+        per_second, percent, ratio, ratios, seconds, setting, share, short, short_percent, signed,
+        size, some, span, two_digits,
     },
     words::{count, counted},
 };

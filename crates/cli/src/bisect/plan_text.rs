@@ -2,6 +2,7 @@
 
 use deadheat_model::{
     bisect::{Asks, BisectRecord, Commit},
+    figure::about,
     words::counted,
 };
 use deadheat_report::{document::Document, view::clean};
@@ -9,10 +10,7 @@ use deadheat_stats::bisect::{Search, spending::steps};
 use serde_json::{Value, json};
 
 use super::{beginning::Planned, subject::Subject};
-use crate::{
-    compare::live::looks::BUDGET,
-    plan_text::{self, about},
-};
+use crate::{compare::live::looks::BUDGET, plan_text};
 
 /// Comparisons beside those of the steps: the first and the last one, which are of two commits.
 const ENDS: u32 = 2;

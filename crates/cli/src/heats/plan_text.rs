@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     StackProtocol, TargetId,
-    figure::{self, list},
+    figure::{self, about, list, some},
     heat::Rounds,
     heats::{Plan, PlannedLoad},
     words::{counted, time},
@@ -13,7 +13,7 @@ use deadheat_model::{
 use deadheat_report::document::Document;
 use deadheat_stats::steering::foretold;
 
-use crate::plan_text::{self, Entry, about, glued, hosts, listed, pinning};
+use crate::plan_text::{self, Entry, glued, hosts, pinning};
 
 /// Of more stacks than these some are a number, …
 const NAMES: usize = 12;
@@ -25,8 +25,8 @@ pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Do
     let stacks = stacks(plan);
     let loads: Vec<String> = plan.leading().map(|one| load(one, &stacks)).collect();
     let mut entries = vec![
-        ("stacks", listed(&stacks, NAMES)),
-        ("loads", listed(&loads, NAMES)),
+        ("stacks", some(&stacks, NAMES)),
+        ("loads", some(&loads, NAMES)),
     ];
     entries.extend(scaling(plan).map(|scaling| ("scaling", scaling)));
     entries.extend(heats(plan).map(|heats| ("heats", heats)));
@@ -46,7 +46,7 @@ pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Do
         let all = glued("--stack '*'");
         let text = format!(
             "{}; {all} measures every stack, --workload chooses",
-            listed(&names, LEFT_OUT)
+            some(&names, LEFT_OUT)
         );
         entries.push(("left out", text));
     }
@@ -92,10 +92,12 @@ fn names<'t>(targets: impl IntoIterator<Item = &'t TargetId>) -> Vec<String> {
 fn scaling(plan: &Plan) -> Option<String> {
     let budgets = plan.cpu_budgets();
     let servers = budgets.len() * stacks(plan).len();
-    let budgets = figure::budgets(&budgets)?;
+    let all = figure::budgets(&budgets)?;
+    let servers =
+        (budgets.len() > 1).then(|| format!(", which makes {}", counted(servers, "server")));
     Some(format!(
-        "each stack with {budgets}, which makes {}",
-        counted(servers, "server")
+        "each stack with {all}{}",
+        servers.unwrap_or_default()
     ))
 }
 
@@ -181,7 +183,7 @@ pub(super) fn room(rest: &[TargetId], all: Duration) -> Entry {
     let text = format!(
         "{} has room for eight heats of these as well: {}",
         glued(&format!("--budget {minutes:.0}m")),
-        listed(&names, NAMES)
+        some(&names, NAMES)
     );
     ("room", text)
 }
@@ -311,7 +313,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("34 stacks × 2 loads"), "{text}");
-        assert!(text.contains("and 22 more"), "{text}");
+        assert!(text.contains("and 23 more"), "{text}");
         assert!(text.contains("--stack '*'"), "{text}");
     }
 
@@ -395,7 +397,7 @@ mod tests {
         let line = "scaling each stack with 1 and 2 CPUs, which makes 4 servers";
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&text).contains(line), "{text}");
-        assert!(words(&text).contains("stacks a, b loads"), "{text}");
+        assert!(words(&text).contains("stacks a and b loads"), "{text}");
         assert!(
             words(&text).contains("4 servers and a control alive"),
             "{text}"

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use deadheat_model::{
     Event, TargetId,
     event::HeatStep,
+    figure::about,
     heat::Rounds,
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
     words::counted,
@@ -19,7 +20,6 @@ use deadheat_stats::{
 
 use crate::{
     output,
-    plan_text::about,
     progress::{self, OF_TIME},
 };
 

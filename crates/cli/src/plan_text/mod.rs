@@ -1,10 +1,10 @@
 //! What plans share.
 
 mod publication;
-mod words;
 
 use deadheat_model::{
     RepeatedTable,
+    figure::{self, some},
     heats::Plan,
     hosts::{DatabaseHost, Hosts},
     plan::Pinning,
@@ -14,10 +14,7 @@ use deadheat_model::{
 use deadheat_report::document::{Document, Section, Tone};
 use deadheat_runner::agent::Launcher;
 
-pub(crate) use self::{
-    publication::{of_the_checkout, unfit},
-    words::{about, glued},
-};
+pub(crate) use self::publication::{of_the_checkout, unfit};
 
 /// What a line of a plan is about, and what it says.
 pub(crate) type Entry = (&'static str, String);
@@ -49,6 +46,11 @@ pub(crate) fn published(tables: &[RepeatedTable]) -> Vec<Entry> {
     entries
 }
 
+/// `text` as one word.
+pub(crate) fn glued(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
 /// Of more hosts than these some are a number.
 const NAMES: usize = 12;
 
@@ -57,7 +59,7 @@ pub(crate) fn hosts(plan: &Plan) -> Option<Entry> {
     Some(("hosts", others(plan.hosts.as_ref()?)))
 }
 
-/// The other hosts: "loaded from h2, h3, an equal share each; servers listen on 10.0.0.1; database on h4, which listens on
+/// The other hosts: "loaded from h2 and h3, an equal share each; servers listen on 10.0.0.1; database on h4, which listens on
 /// 10.0.0.4; reached by ssh".
 fn others(hosts: &Hosts) -> String {
     let mut parts = Vec::new();
@@ -66,10 +68,10 @@ fn others(hosts: &Hosts) -> String {
             1 => "",
             _ => ", an equal share each",
         };
-        let names = listed(&hosts.generators, NAMES);
+        let names = some(&hosts.generators, NAMES);
         parts.push(format!("loaded from {names}{share}"));
         if !hosts.generator_cpus.is_empty() {
-            let cpus = list(&hosts.generator_cpus);
+            let cpus = figure::cpus(&hosts.generator_cpus);
             parts.push(format!("each with a worker on {cpus}"));
         }
         parts.push(format!("servers listen on {}", hosts.address));
@@ -95,46 +97,31 @@ fn launcher(command: &str) -> &str {
     }
 }
 
-/// The names, of more than `most` the first ones, and how many more.
-pub(crate) fn listed(names: &[String], most: usize) -> String {
-    match names.len() {
-        0 => "none".to_owned(),
-        all if all > most => format!("{}, and {} more", names[..most].join(", "), all - most),
-        _ => names.join(", "),
-    }
-}
-
 /// How the CPUs of this machine are shared out.
 pub(crate) fn pinning(plan: &Plan) -> String {
     match &plan.pinning {
         Pinning::Apart { server, generator } => format!(
             "server on {}; {} on {}",
-            list(server),
-            with_and(&plan.beside_servers()),
-            list(generator)
+            figure::cpus(server),
+            figure::list(&plan.beside_servers()),
+            figure::cpus(generator)
         ),
         Pinning::Off { cpus } if plan.is_loaded_elsewhere() => {
-            format!("not pinned: the server has {}", list(cpus))
+            format!("not pinned: the server has {}", figure::cpus(cpus))
         }
         Pinning::Off { cpus } if !plan.cpu_budgets().is_empty() => format!(
-            "each server is pinned; the generator shares {} with it, so gains will seem smaller than they are",
-            list(cpus)
+            "each server is pinned; the generator shares {} with it{}",
+            figure::cpus(cpus),
+            if plan.cpu_budgets().len() > 1 {
+                ", so gains are at least what they seem"
+            } else {
+                ""
+            }
         ),
-        Pinning::Off { cpus } => format!("not pinned: server and generator share {}", list(cpus)),
-    }
-}
-
-fn list(cpus: &[usize]) -> String {
-    let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
-    format!("CPU {}", numbers.join(", "))
-}
-
-/// "a", "a and b", "a, b and c".
-fn with_and(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+        Pinning::Off { cpus } => format!(
+            "not pinned: server and generator share {}",
+            figure::cpus(cpus)
+        ),
     }
 }
 
@@ -156,14 +143,14 @@ mod tests {
         };
         assert_eq!(
             others(&hosts),
-            "loaded from h2, h3, an equal share each; servers listen on 10.0.0.1; reached by ssh"
+            "loaded from h2 and h3, an equal share each; servers listen on 10.0.0.1; reached by ssh"
         );
         hosts.launcher = "ssh -p 2222 {host}".to_owned();
         hosts.agent = Some("/opt/deadheat".into());
         hosts.generator_cpus = vec![0, 1];
         assert_eq!(
             others(&hosts),
-            "loaded from h2, h3, an equal share each; each with a worker on CPU 0, 1; servers listen on \
+            "loaded from h2 and h3, an equal share each; each with a worker on CPUs 0 and 1; servers listen on \
              10.0.0.1; reached by ssh -p 2222 {host}; /opt/deadheat runs there"
         );
     }

@@ -7,10 +7,10 @@ use deadheat_model::{
 };
 use deadheat_stats::bisect::{Outcome, outcome};
 
-use super::sentences::{change, sentences};
+use super::sentences::sentences;
 use crate::{
     document::{Column, Document, Section, Table, Tone},
-    figure::{NONE, seconds},
+    figure::{NONE, seconds, signed},
     view::clean,
 };
 
@@ -63,7 +63,7 @@ fn table(record: &BisectRecord) -> Table {
         };
         table.row([
             commit.short.clone(),
-            against_good.map_or(NONE.to_owned(), change),
+            against_good.map_or(NONE.to_owned(), |ratio| signed(ratio - 1.0)),
             heats,
             time,
             answer(question),
@@ -101,7 +101,7 @@ pub fn answer(question: &Question) -> String {
         (Asks::Commit { .. }, Answer::NotSlower) => "does not have it",
         (Asks::Commit { .. }, Answer::Half) => "has about half of it",
         (Asks::Found { .. }, Answer::Slower) => {
-            let change = question.figures.map(|one| change(one.ratio));
+            let change = question.figures.map(|one| signed(one.ratio - 1.0));
             return format!("{} to the commit before", change.unwrap_or_default());
         }
         (Asks::Found { .. }, Answer::NotSlower) => "not slower than the commit before",

@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 use deadheat_stats::bisect::{Found, Outcome, whole};
 
-use crate::figure::{capital, list};
+use crate::figure::{capital, list, short_percent, two_digits};
 
 /// A commit that explains less than this of the slowdown is not the only cause.
 const MOST_OF_IT: f64 = 0.75;
@@ -179,28 +179,11 @@ fn range_of(record: &BisectRecord, (first, last): (usize, usize)) -> String {
 
 /// How much a ratio below 1 is slower: "12 %".
 fn loss(ratio: f64) -> String {
-    format!("{} %", digits(100.0 * (1.0 - ratio)))
+    short_percent(1.0 - ratio)
 }
 
 /// The same of its interval, from the lesser to the greater: "10–14 %".
 fn losses(figures: Figures) -> String {
-    let [least, most] = [figures.high, figures.low].map(|end| digits(100.0 * (1.0 - end)));
+    let [least, most] = [figures.high, figures.low].map(|end| two_digits(100.0 * (1.0 - end)));
     format!("{least}–{most} %")
-}
-
-/// A ratio as a change: "−12 %".
-pub(super) fn change(ratio: f64) -> String {
-    let percent = 100.0 * (ratio - 1.0);
-    let size = digits(percent.abs());
-    let sign = match percent {
-        _ if size == digits(0.0) => "",
-        less if less < 0.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{size} %")
-}
-
-/// A percentage in two digits or three.
-fn digits(percent: f64) -> String {
-    format!("{percent:.1}")
 }

@@ -4,7 +4,7 @@ use deadheat_model::capacity::{CapacityRecord, Condition, Unit};
 use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
 
 use crate::{
-    figure::{NONE, count, counted, figure, list, per_second, percent, seconds},
+    figure::{NONE, count, counted, figure, list, long_time, per_second, percent, seconds},
     view::clean,
 };
 
@@ -23,16 +23,8 @@ fn effort(record: &CapacityRecord) -> String {
     format!(
         "{}, {}",
         counted(record.looks.len(), "trial"),
-        minutes(record.elapsed.as_secs_f64())
+        long_time(record.elapsed.as_secs_f64())
     )
-}
-
-fn minutes(elapsed: f64) -> String {
-    let whole = elapsed.round() as u64;
-    match whole {
-        0..60 => format!("{whole} s"),
-        _ => format!("{} min {} s", count(whole / 60), whole % 60),
-    }
 }
 
 /// The answer.

@@ -2,7 +2,7 @@
 
 use deadheat_stats::versus::{Direction, Ratio};
 
-use crate::figure::figure;
+use crate::figure::{ratio, ratios};
 
 /// How far one side is ahead of the other in a metric.
 pub(super) struct Advantage {
@@ -41,7 +41,7 @@ impl Advantage {
 
     /// "1.47×".
     pub(super) fn factor(&self) -> String {
-        times(self.factor)
+        format!("{}×", ratio(self.factor))
     }
 
     /// How many times as good B may be as A, at least and at most: 0 and ∞ where an end is open.
@@ -58,79 +58,10 @@ impl Advantage {
             () if high <= 1.0 => (1.0 / high, 1.0 / low),
             () => return None,
         };
-        if !most.is_finite() {
-            return Some(format!("{} or more", times(least)));
-        }
-        let digits = decimals(least);
-        let number = |value: f64| match digits {
-            0 => figure(value),
-            digits => format!("{value:.digits$}"),
-        };
-        Some(format!("{}–{}×", number(least), number(most)))
-    }
-}
-
-/// Decimals of a factor: near 1, a tenth of a percent is worth showing. 0: three significant digits.
-fn decimals(factor: f64) -> usize {
-    match factor {
-        f if f < 1.1 => 3,
-        f if f < 9.995 => 2,
-        _ => 0,
-    }
-}
-
-/// A factor: "1.047×", "1.63×", "12.3×".
-pub(super) fn times(factor: f64) -> String {
-    match decimals(factor) {
-        0 => format!("{}×", figure(factor)),
-        digits => format!("{factor:.digits$}×"),
-    }
-}
-
-/// A difference in percent, with its sign: "−4.8 %", "+268 %".
-pub(super) fn signed(share: f64) -> String {
-    let percent = 100.0 * share;
-    let size = match percent.abs() {
-        size if size < 0.1 => format!("{size:.2}"),
-        size if size < 9.95 => format!("{size:.1}"),
-        size => format!("{size:.0}"),
-    };
-    let sign = match percent {
-        _ if size.chars().all(|c| c == '0' || c == '.') => "±",
-        less if less < 0.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{size} %")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn factors_are_precise_near_one() {
-        let cases = [
-            (1.0, "1.000×"),
-            (1.0482, "1.048×"),
-            (1.634, "1.63×"),
-            (9.996, "10.0×"),
-            (123.4, "123×"),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(times(value), expected);
-        }
-    }
-
-    #[test]
-    fn differences_have_a_sign() {
-        let cases = [
-            (-0.048, "−4.8 %"),
-            (2.68, "+268 %"),
-            (0.000_5, "+0.05 %"),
-            (0.0, "±0.00 %"),
-        ];
-        for (value, expected) in cases {
-            assert_eq!(signed(value), expected);
-        }
+        Some(if most.is_finite() {
+            format!("{}×", ratios(least, most))
+        } else {
+            format!("{}× or more", ratio(least))
+        })
     }
 }

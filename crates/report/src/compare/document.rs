@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     document::{Cell, Column, Document, RatioMark, RatioPlot, Section, Table, Tone},
-    figure::NONE,
+    figure::{self, NONE},
     view::clean,
 };
 
@@ -183,7 +183,7 @@ fn notes(cells: &[Compared]) -> impl Iterator<Item = String> {
             Some(format!(
                 "{}: The null server, the same program in both sessions, differed by {}: B differs only if by more.",
                 load(&cell.subject),
-                words::percent(drift)
+                figure::setting(drift)
             ))
         });
         let unable = cell.overloaded.iter().map(|one| {

@@ -3,8 +3,8 @@
 use deadheat_model::{comparison::Decide, words::rate};
 use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Metric, Versus};
 
-use super::{advantage::signed, words};
-use crate::figure::{counted, list};
+use super::words;
+use crate::figure::{self, counted, list, signed};
 
 /// Whether a check fails, and why; `None` if none was asked for: the verdict says all.
 pub(super) fn sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, String)> {
@@ -116,7 +116,7 @@ impl Asked {
         } else {
             "slowdown"
         };
-        let bound = self.bound.map(words::percent);
+        let bound = self.bound.map(figure::setting);
         bound.map_or(what.to_owned(), |bound| {
             format!("{what} of more than {bound}")
         })
@@ -129,7 +129,7 @@ impl Asked {
         } else {
             "slower"
         };
-        let bound = self.bound.map(words::percent);
+        let bound = self.bound.map(figure::setting);
         bound.map_or(what.to_owned(), |bound| {
             format!("{what} by more than {bound}")
         })
@@ -155,7 +155,7 @@ fn shown(cell: &GateCell) -> String {
 /// The options as they were typed.
 fn options(check: &Check) -> String {
     let bound = |option: &str, bound: Option<f64>| {
-        let bound = bound.map(words::percent);
+        let bound = bound.map(figure::setting);
         bound.map(|bound| format!("{option} {bound}"))
     };
     let decision = check

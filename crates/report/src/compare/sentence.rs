@@ -8,11 +8,11 @@ use deadheat_stats::{
 use textwrap::core::display_width;
 
 use super::{
-    advantage::{Advantage, signed, times},
+    advantage::Advantage,
     words::{difference, level},
 };
 use crate::{
-    figure::{counted, list},
+    figure::{self, counted, list, signed},
     view::clean,
 };
 
@@ -382,8 +382,8 @@ fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
         Metric::Throughput => String::new(),
         metric => format!("by its {}, ", metric.name()),
     };
-    let slower = times(1.0 / low);
-    let faster = times(high);
+    let slower = format!("{}×", figure::ratio(1.0 / low));
+    let faster = format!("{}×", figure::ratio(high));
     let range = match (low > 0.0, high.is_finite()) {
         (true, true) => format!("between {slower} slower and {faster} faster than {a}"),
         (true, false) => format!("at most {slower} slower than {a}"),

@@ -7,8 +7,10 @@ use deadheat_stats::{
     versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
 };
 
-use super::advantage::{Advantage, signed};
-use crate::figure::{self, bytes, counted, figure, list, seconds, span, unseen_starts};
+use super::advantage::Advantage;
+use crate::figure::{
+    self, bytes, counted, figure, list, seconds, setting, signed, span, unseen_starts,
+};
 
 /// A metric's name, with what it is.
 pub(super) const fn title(metric: Metric) -> &'static str {
@@ -101,18 +103,6 @@ pub(super) fn difference(interval: Option<Interval>) -> String {
     }
 }
 
-/// A share in percent, as short as it can be ("3 %", "2.5 %", "0.0041 %").
-pub(super) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    let digits = match percent {
-        p if p >= 1.0 => 2,
-        p if p >= 0.01 => 3,
-        p if p > 0.0 => (-p.log10()).ceil() as usize + 1,
-        _ => 0,
-    };
-    format!("{} %", figure::short(&format!("{percent:.digits$}")))
-}
-
 /// The level of a look's intervals: so many nines as it takes to tell it from 100 %.
 pub(super) fn level(level: f64) -> String {
     let missing = (1.0 - level) * 100.0;
@@ -132,9 +122,9 @@ pub(super) fn level(level: f64) -> String {
 
 /// What makes a verdict.
 pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
-    let difference = percent(bounds.practical_difference);
-    let latency = percent(bounds.practical_latency);
-    let margin = percent(bounds.margin);
+    let difference = setting(bounds.practical_difference);
+    let latency = setting(bounds.practical_latency);
+    let margin = setting(bounds.margin);
     let times = if bounds.margin < bounds.practical_latency {
         format!(" (times: {latency})")
     } else {
@@ -179,7 +169,7 @@ pub(super) fn effort(how: &How) -> Option<String> {
 
 /// How both sides were measured and tested, a sentence or two each.
 pub(super) fn how(versus: &Versus) -> Vec<String> {
-    let alpha = percent(versus.bounds.alpha);
+    let alpha = setting(versus.bounds.alpha);
     match &versus.how {
         How::Sessions => vec![
             "The two sessions were measured at two times and share no heats, so that whatever the machine did differently \
@@ -245,7 +235,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 told.push(format!(
                     "The figures are of the look after {}, which spends {}{cells}: its intervals have a level of {}.",
                     counted(look.heats as usize, "heat"),
-                    percent(look.spends),
+                    setting(look.spends),
                     level(1.0 - look.spends / parts as f64),
                 ));
                 if decides_in_open_loop(versus) {
@@ -270,7 +260,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
 fn scatter(versus: &Versus) -> Option<String> {
     let deciding = versus.compared.iter();
     let deciding = deciding.filter_map(|cell| cell.deciding().first());
-    let spreads = deciding.filter_map(|ratio| ratio.spread.map(percent));
+    let spreads = deciding.filter_map(|ratio| ratio.spread.map(setting));
     let spreads: Vec<String> = spreads.collect();
     (!spreads.is_empty()).then(|| {
         format!(
@@ -298,12 +288,12 @@ fn decides_in_open_loop(versus: &Versus) -> bool {
 
 /// What decides in an open loop.
 fn open_loop(bounds: &Bounds) -> String {
-    let latency = percent(bounds.practical_latency);
+    let latency = setting(bounds.practical_latency);
     format!(
         "In an open loop both sides have the same rate. The median and the p99 response time decide, and throughput, which \
          differs only if a side does not keep up (by more than {latency}). B is slower if it is in one of these, and \
          faster or in a dead heat if all of them have a verdict. The dead heat of response times is within {}.",
-        percent(bounds.margin.max(bounds.practical_latency))
+        setting(bounds.margin.max(bounds.practical_latency))
     )
 }
 
@@ -349,21 +339,6 @@ const fn ended(ended: Ended) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shares_are_as_short_as_they_can_be() {
-        let cases = [
-            (0.03, "3 %"),
-            (0.025, "2.5 %"),
-            (0.1, "10 %"),
-            (0.000_68, "0.068 %"),
-            (0.000_001_6, "0.00016 %"),
-            (0.0, "0 %"),
-        ];
-        for (share, expected) in cases {
-            assert_eq!(percent(share), expected);
-        }
-    }
 
     #[test]
     fn levels_are_told_from_certainty() {

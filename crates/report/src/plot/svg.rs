@@ -1,5 +1,5 @@
-//! A drawing in SVG, without a library: horizontal positions are shares of its width, so that it fits any window without a
-//! script, vertical ones are pixels, and text keeps its size.
+//! Drawings in SVG, without a library: the only file that writes its elements. In a page, horizontal positions are shares of
+//! the width, so that a drawing fits any window without a script, vertical ones are pixels, and text keeps its size.
 
 use std::fmt::{Display, Write as _};
 
@@ -14,8 +14,36 @@ impl Svg {
     /// An empty drawing of this height in pixels. `label` says in words what it shows.
     pub(crate) fn new(height: usize, label: &str) -> Self {
         let label = HtmlEscape(label);
-        let text = format!("<svg role=\"img\" aria-label=\"{label}\" height=\"{height}\">\n");
-        Self { text }
+        Self::with(&[
+            ("role", &"img"),
+            ("aria-label", &label),
+            ("height", &height),
+        ])
+    }
+
+    /// A drawing of this height that says what the text beside it says.
+    pub(crate) fn beside_text(height: impl Display, attributes: &[(&str, &dyn Display)]) -> Self {
+        let own: [(&str, &dyn Display); 2] = [("aria-hidden", &"true"), ("height", &height)];
+        Self::with(&[&own[..], attributes].concat())
+    }
+
+    /// A picture of so many pixels, for a file of its own.
+    pub(crate) fn picture(width: f32, height: f32, font: &str) -> Self {
+        Self::with(&[
+            ("xmlns", &"http://www.w3.org/2000/svg"),
+            ("width", &width),
+            ("height", &height),
+            ("viewBox", &format!("0 0 {width} {height}")),
+            ("font-family", &font),
+        ])
+    }
+
+    fn with(attributes: &[(&str, &dyn Display)]) -> Self {
+        let mut svg = Self {
+            text: String::new(),
+        };
+        svg.open("svg", attributes, ">\n");
+        svg
     }
 
     /// An element without content, with attributes in this order. Their values must be escaped.

@@ -257,7 +257,7 @@ fn scaling(load: &LoadView, member: usize, about: &Row) -> Vec<Row> {
     };
     let with = |metric, value| {
         let figure = Placed {
-            is_bound: budget.is_bound,
+            is_bound: gain.is_bound,
             ..Placed::alone(value)
         };
         Row {

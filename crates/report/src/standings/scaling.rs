@@ -2,7 +2,6 @@
 
 use deadheat_stats::{
     heats::Verdict,
-    order_statistic::Interval,
     standings::{AtBudget, Gain, Scaling},
 };
 
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{
     document::{Cell, Column, Section, Table},
-    figure::{NONE, counted, figure, seconds, short_percent, some},
+    figure::{NONE, counted, figure, ratio, ratios, seconds, short_percent, some},
     view::clean,
 };
 
@@ -21,8 +20,8 @@ const MOST_GAINS: usize = 2;
 /// Stacks without one that are named in it.
 const MOST_NAMES: usize = 3;
 
-const LEGEND: &str = "Speed-up: throughput over that with the fewest CPUs, and its interval; the intervals of a load apply \
-                      together. Efficiency: 100 % if twice the CPUs bring twice the throughput.";
+const LEGEND: &str = "Speed-up: throughput over that of the stack's smallest number of CPUs (@), and its interval; all \
+                      speed-ups of a load apply together. Efficiency: 100 % if twice the CPUs bring twice the throughput.";
 
 /// What the largest budget brings over the smallest one, with its full stop; `None` before the first verdict.
 pub(super) fn sentence(load: &LoadView) -> Option<String> {
@@ -33,44 +32,49 @@ pub(super) fn sentence(load: &LoadView) -> Option<String> {
     let largest = load.scaling.iter().filter_map(|stack| {
         stack.budgets.first().filter(|one| one.cpus == least)?;
         let largest = stack.budgets.last().filter(|one| one.cpus == most)?;
-        Some((clean(&stack.target.to_string()), largest, largest.gain?))
+        Some((clean(&stack.target.to_string()), largest.gain?))
     });
-    let mut largest: Vec<(String, &AtBudget, Gain)> = largest.collect();
+    let mut largest: Vec<(String, Gain)> = largest.collect();
     largest.sort_by(|(.., one), (.., other)| other.ratio.total_cmp(&one.ratio));
     let of = |verdict| {
         let found = largest.iter();
         found.filter(move |(.., gain)| gain.verdict == verdict)
     };
-    let gains = of(Verdict::Faster)
-        .take(MOST_GAINS)
-        .map(|(name, at, gain)| {
-            let least = if at.is_bound { "at least " } else { "" };
-            let times = ratio(gain.ratio);
-            format!(
-                "{name} answers {least}{times} times as much{}",
-                behind(gain)
-            )
-        });
+    let gains = of(Verdict::Faster).take(MOST_GAINS).map(|(name, gain)| {
+        let least = if gain.is_bound { "at least " } else { "" };
+        let times = ratio(gain.ratio);
+        format!(
+            "{name} answers {least}{times} times as much{}",
+            behind(gain)
+        )
+    });
     let more = match of(Verdict::Faster).count().saturating_sub(MOST_GAINS) {
         0 => None,
         1 => Some("1 other stack gains as well".to_owned()),
         more => Some(format!("{more} other stacks gain as well")),
     };
-    let losses = of(Verdict::Slower).map(|(name, _, gain)| {
+    let losses = of(Verdict::Slower).map(|(name, gain)| {
         let times = ratio(gain.ratio);
         format!("{name} answers only {times} times as much{}", behind(gain))
     });
-    let nothing = |verdict, what: &str| {
-        let names: Vec<String> = of(verdict).map(|(name, ..)| name.clone()).collect();
-        let verb = if names.len() == 1 { "gains" } else { "gain" };
-        let named = (!names.is_empty()).then(|| some(&names, MOST_NAMES));
-        named.map(|named| format!("{named} {verb} nothing{what}"))
+    let named = |found: Vec<&(String, Gain)>, verbs: [&str; 2], what: &str| {
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        let verb = verbs[usize::from(names.len() != 1)];
+        (!names.is_empty()).then(|| format!("{} {verb} {what}", some(&names, MOST_NAMES)))
     };
+    let gain = ["gains", "gain"];
+    let (bounded, open): (Vec<_>, Vec<_>) =
+        of(Verdict::Undecided).partition(|(_, gain)| gain.is_bound);
     let parts: Vec<String> = gains
         .chain(more)
         .chain(losses)
-        .chain(nothing(Verdict::DeadHeat, ""))
-        .chain(nothing(Verdict::Undecided, " provable"))
+        .chain(named(of(Verdict::DeadHeat).collect(), gain, "nothing"))
+        .chain(named(open, gain, "nothing provable"))
+        .chain(named(
+            bounded,
+            ["may gain", "may gain"],
+            "more than the load generator let it show",
+        ))
         .collect();
     let all = parts.join("; ");
     let most = counted(most, "CPU");
@@ -82,26 +86,9 @@ fn behind(gain: &Gain) -> String {
     let closed = gain
         .interval
         .filter(|one| one.low > 0.0 && one.high.is_finite());
-    closed.map_or_else(String::new, |one| format!(" ({})", interval(&one)))
-}
-
-/// How many times as much ("1.83", "13.1").
-fn ratio(value: f64) -> String {
-    if value < 10.0 {
-        format!("{value:.2}")
-    } else {
-        figure(value)
-    }
-}
-
-fn interval(interval: &Interval) -> String {
-    let Interval { low, high, .. } = *interval;
-    match (low > 0.0, high.is_finite()) {
-        (true, true) => format!("{}–{}", ratio(low), ratio(high)),
-        (true, false) => format!("≥ {}", ratio(low)),
-        (false, true) => format!("≤ {}", ratio(high)),
-        (false, false) => NONE.to_owned(),
-    }
+    closed.map_or_else(String::new, |one| {
+        format!(" ({})", ratios(one.low, one.high))
+    })
 }
 
 /// Each stack with each of its budgets; empty if none was measured with several.
@@ -123,7 +110,6 @@ pub(super) fn section(view: &StandingsView) -> Section {
 fn table(load: &LoadView) -> Table {
     let mut table = Table::new([
         Column::left("stack").sorted(true),
-        Column::right("CPUs").sorted(false),
         Column::right("requests/s").sorted(false),
         Column::right("speed-up").sorted(false),
         Column::right("efficiency").sorted(false),
@@ -133,20 +119,21 @@ fn table(load: &LoadView) -> Table {
     for (stack, at) in load.scaling.iter().flat_map(of_stack) {
         let gain = at.gain;
         let per_second = words::bound(at.is_bound, figure(at.per_second));
-        let times = gain.map(|gain| words::bound(at.is_bound, ratio(gain.ratio)));
+        let times = gain.map(|gain| words::bound(gain.is_bound, ratio(gain.ratio)));
         let ends = gain
             .and_then(|gain| gain.interval)
-            .map(|one| interval(&one));
+            .map(|one| ratios(one.low, one.high));
         let cost = at.cpu_us_per_request;
         let or_none = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
         table.row([
-            Cell::from(clean(&stack.target.to_string())),
-            Cell::figure(at.cpus.to_string(), Some(at.cpus.into())),
+            Cell::from(clean(&stack.target.on_cpus(Some(at.cpus)).to_string())),
             Cell::figure(per_second, Some(at.per_second)),
             Cell::figure(or_none(times), gain.map(|gain| gain.ratio))
                 .note(ends.unwrap_or_default()),
             Cell::figure(
-                or_none(gain.map(|gain| short_percent(gain.efficiency))),
+                or_none(
+                    gain.map(|gain| words::bound(gain.is_bound, short_percent(gain.efficiency))),
+                ),
                 gain.map(|gain| gain.efficiency),
             ),
             Cell::figure(or_none(cost.map(|us| seconds(us / 1e6))), cost),

@@ -218,20 +218,6 @@ pub fn time(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), seconds)
 }
 
-/// A length of time that people plan by ("45 s", "9 min 40 s", "2 h 5 min").
-pub fn long_time(value: f64) -> String {
-    let all = value.round() as u64;
-    let (hours, minutes, rest) = (all / 3600, all / 60 % 60, all % 60);
-    let part = |number: u64, unit: &str| (number > 0).then(|| format!("{number} {unit}"));
-    let parts = match hours {
-        0 if all < 60 => return seconds(value),
-        0 => [part(minutes, "min"), part(rest, "s")],
-        _ => [part(hours, "h"), part(minutes, "min")],
-    };
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    parts.join(" ")
-}
-
 /// A rank range ("1", "2–4"), or a dash.
 pub fn rank(rank: Option<Rank>) -> String {
     match rank {
@@ -326,18 +312,6 @@ mod tests {
         assert_eq!(half_width(Some(3.08)), "over ±100 %");
         assert_eq!(half_widths(0.0488, 3.08), "±5.0 % to over ±100 %");
         assert_eq!(half_widths(1.9, 3.08), "over ±100 %");
-    }
-
-    #[test]
-    fn long_times_are_in_minutes_and_hours() {
-        for (time, text) in [
-            (45.0, "45.0 s"),
-            (580.0, "9 min 40 s"),
-            (600.0, "10 min"),
-            (7_500.0, "2 h 5 min"),
-        ] {
-            assert_eq!(long_time(time), text);
-        }
     }
 
     #[test]

@@ -130,13 +130,13 @@ fn pinning(header: &SessionHeader) -> String {
     let elsewhere = header.plan.is_loaded_elsewhere();
     match &header.plan.pinning {
         Pinning::Off { cpus } if elsewhere => {
-            format!("off: the server may use {}", cpu_words(cpus))
+            format!("off: the server may use {}", figure::cpus(cpus))
         }
         Pinning::Off { cpus } if !header.plan.cpu_budgets().is_empty() => format!(
             "each server on the first CPUs of {}, which everything else used as well",
-            cpu_words(cpus)
+            figure::cpus(cpus)
         ),
-        Pinning::Off { cpus } => format!("off: everything shares {}", cpu_words(cpus)),
+        Pinning::Off { cpus } => format!("off: everything shares {}", figure::cpus(cpus)),
         Pinning::Apart { server, generator } => {
             let one_core = match (server.len(), generator.len()) {
                 (1, 1) => "; on two cores that is a one-core server",
@@ -145,9 +145,9 @@ fn pinning(header: &SessionHeader) -> String {
             };
             format!(
                 "server on {}; {} and sampling on {}{one_core}",
-                cpu_words(server),
+                figure::cpus(server),
                 header.plan.beside_servers().join(", "),
-                cpu_words(generator)
+                figure::cpus(generator)
             )
         }
     }
@@ -155,25 +155,18 @@ fn pinning(header: &SessionHeader) -> String {
 
 /// "4 usable: 0, 1, 2 and 3; threads of one core: 0 and 2, 1 and 3".
 fn usable_cpus(machine: &Machine) -> String {
-    let usable = format!("{} usable: {}", machine.cpus.len(), numbers(&machine.cpus));
+    let usable = format!(
+        "{} usable: {}",
+        machine.cpus.len(),
+        or_none(figure::list(&machine.cpus))
+    );
     let cores = machine.shared_cores.iter();
-    let cores: Vec<String> = cores.map(|cpus| numbers(cpus)).collect();
+    let cores: Vec<String> = cores.map(|cpus| figure::list(cpus)).collect();
     if cores.is_empty() {
         usable
     } else {
         format!("{usable}; threads of one core: {}", cores.join(", "))
     }
-}
-
-/// "CPU 1", "CPUs 0, 2 and 3".
-pub fn cpu_words(cpus: &[usize]) -> String {
-    let noun = if cpus.len() == 1 { "CPU" } else { "CPUs" };
-    format!("{noun} {}", numbers(cpus))
-}
-
-fn numbers(cpus: &[usize]) -> String {
-    let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
-    or_none(figure::list(&numbers))
 }
 
 fn or_none(text: String) -> String {

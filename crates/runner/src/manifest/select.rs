@@ -266,6 +266,13 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
     if choices.is_empty() {
         return format!("no {noun} matches `{glob}`: there are none{elsewhere}");
     }
+    let Ok(target) = glob.parse::<TargetId>();
+    if let Some(cpus) = target.cpus.filter(|_| noun == "stack") {
+        return format!(
+            "no stack matches `{glob}`: name `{}`, with --cpus {cpus}",
+            target.on_cpus(None)
+        );
+    }
     let (name, part) = glob.split_once(':').unwrap_or((glob, ""));
     // The name alone may be right, and only what stands after the colon wrong.
     let meant = Glob::new(name).ok().map(|name| name.compile_matcher());

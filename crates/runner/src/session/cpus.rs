@@ -31,11 +31,19 @@ impl SessionOptions {
         } else {
             self.pinning
         });
-        let budgets = self.targets.iter().filter_map(|one| one.target.cpus);
-        match budgets.max() {
+        match self.budgets().max() {
             Some(most) if most as usize > pinning.server_cpus() => share_out(PinningMode::Off),
             _ => pinning,
         }
+    }
+
+    /// The fewest CPUs that a stack is given, in a session with several budgets.
+    pub(super) fn smallest_budget(&self) -> Option<u32> {
+        self.budgets().min()
+    }
+
+    fn budgets(&self) -> impl Iterator<Item = u32> {
+        self.targets.iter().filter_map(|one| one.target.cpus)
     }
 }
 

@@ -142,7 +142,14 @@ impl<'a> HeatSetting<'a> {
         } = seat;
         let identity = identity(&target.target, role);
         let goes_on = self.kept.seat(&identity).is_some();
-        let (pinned, cpus) = server_cpus(target, self.pinning);
+        let (pinned, cpus) = match role {
+            // Beside the smallest budget the generator has the most CPUs.
+            Role::Ceiling => server_cpus(
+                &target.on_cpus(self.session.smallest_budget()),
+                self.pinning,
+            ),
+            Role::Member | Role::Twin { .. } => server_cpus(target, self.pinning),
+        };
         let request = MemberRequest {
             target,
             checks,

@@ -28,6 +28,16 @@ pub struct SelectedTarget {
     pub target: TargetId,
 }
 
+impl SelectedTarget {
+    /// The same with a budget of CPUs, or without one.
+    pub fn on_cpus(&self, cpus: Option<u32>) -> Self {
+        Self {
+            target: self.target.on_cpus(cpus),
+            ..self.clone()
+        }
+    }
+}
+
 /// Whether server and generator are kept on CPUs of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinningMode {

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use deadheat_model::load::{Content, RequestSpec};
+use deadheat_model::{
+    figure::list_with,
+    load::{Content, RequestSpec},
+};
 
 use super::{
     Fault,
@@ -61,7 +64,7 @@ impl Question {
             return Err(Fault::new(
                 asked.to_owned(),
                 rule,
-                format!("status {}", listed(statuses)),
+                format!("status {}", list_with("or", statuses)),
                 format!("status {} with {}", answer.status, shown(&answer.body)),
             ));
         }
@@ -107,15 +110,6 @@ fn judge_date(asked: &str, answer: &Answer) -> Result<(), Fault> {
         format!("`{now}`, within a minute"),
         date.map_or_else(|| "none".to_owned(), |date| format!("`{date}`")),
     ))
-}
-
-/// "404, 405 or 501".
-fn listed(statuses: &[u16]) -> String {
-    let mut words: Vec<String> = statuses.iter().map(u16::to_string).collect();
-    match words.pop() {
-        Some(last) if !words.is_empty() => format!("{} or {last}", words.join(", ")),
-        last => last.unwrap_or_default(),
-    }
 }
 
 #[cfg(test)]

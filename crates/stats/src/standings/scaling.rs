@@ -144,7 +144,8 @@ impl Judge<'_> {
         candidate.judge(self.alpha, &self.at.settings.rule())
     }
 
-    /// How many times as much the larger budget is; `None` if they cannot be compared.
+    /// How many times as much the larger budget is; `None` if they cannot be compared, as where the smallest has only a lower
+    /// bound.
     fn gain(&self, pair: &Pair, least: &AtBudget, more: &AtBudget) -> Option<Gain> {
         let (ratio, interval, verdict) = if pair.better == more.member {
             (pair.ratio?, pair.interval, pair.verdict)
@@ -152,16 +153,28 @@ impl Judge<'_> {
             let interval = pair.interval.map(Interval::reversed);
             (1.0 / pair.ratio?, interval, pair.verdict.reversed())
         };
-        let has_look = self.at.has_look();
-        Some(Gain {
+        let is_bound = more.is_bound || self.at.record.header.plan.generator_shares_cpus();
+        let (interval, verdict) = match (self.at.has_look(), is_bound) {
+            (false, _) => (None, Verdict::Undecided),
+            (true, false) => (interval, verdict),
+            // Nothing is known of what the larger budget can do at most.
+            (true, true) => (
+                interval.map(|one| Interval {
+                    high: f64::INFINITY,
+                    ..one
+                }),
+                match verdict {
+                    Verdict::Faster => Verdict::Faster,
+                    _ => Verdict::Undecided,
+                },
+            ),
+        };
+        (!least.is_bound).then(|| Gain {
             ratio,
-            interval: interval.filter(|_| has_look),
+            interval,
+            is_bound,
             efficiency: ratio * f64::from(least.cpus) / f64::from(more.cpus),
-            verdict: if has_look {
-                verdict
-            } else {
-                Verdict::Undecided
-            },
+            verdict,
         })
     }
 }

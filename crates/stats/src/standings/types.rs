@@ -235,6 +235,9 @@ pub struct Gain {
     /// The interval of it; all of a load hold together. An end that a lower bound leaves open is 0 or ∞ (null in JSON).
     /// `None` as long as there are too few heats for a verdict.
     pub interval: Option<Interval>,
+    /// Whether the ratio is only a lower bound: the generator was the limit of the larger budget, or had fewer CPUs beside
+    /// it than beside the smallest.
+    pub is_bound: bool,
     /// The ratio over that of the CPUs: 1 if twice the CPUs give twice the throughput.
     pub efficiency: f64,
     /// How the larger budget stands to the smallest.

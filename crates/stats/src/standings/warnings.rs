@@ -350,11 +350,10 @@ impl Session<'_> {
     fn unfair_to_budgets(&self) -> Option<Warning> {
         let plan = &self.record.header.plan;
         let budgets = plan.cpu_budgets();
-        let is_shared = matches!(plan.pinning, Pinning::Off { .. }) && !plan.is_loaded_elsewhere();
-        let most = *budgets.last().filter(|_| is_shared && budgets.len() > 1)?;
+        let is_shared = plan.generator_shares_cpus() && budgets.len() > 1;
+        let most = *budgets.last().filter(|_| is_shared)?;
         let sentence = format!(
-            "The load generator used the servers' CPUs, of which a server with {} left it the fewest. So stacks probably gain \
-             more from more CPUs than these figures say.",
+            "The load generator used the servers' CPUs, and a server with {} left it the fewest: gains are at least these.",
             counted(most, "CPU")
         );
         let advice = format!(

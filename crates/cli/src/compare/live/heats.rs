@@ -8,6 +8,7 @@ use std::{
 
 use deadheat_model::{
     comparison::{Comparison, Contender, ContenderKind, Decide},
+    figure::about,
     heat::Rounds,
     heats::{LEAST_HEATS, Plan, PlannedLoad, SessionRecord, Step},
     words::{self, time},
@@ -39,7 +40,7 @@ use crate::{
     exit::Failure,
     heats::args::HeatArgs,
     output,
-    plan_text::{self, Entry, about, hosts, pinning},
+    plan_text::{self, Entry, hosts, pinning},
 };
 
 /// How long the rounds of a heat go on, if nobody says: many short heats beat few long ones, because processes differ.

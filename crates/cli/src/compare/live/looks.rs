@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use deadheat_model::{heats::LEAST_HEATS, words::time_option};
+use deadheat_model::{
+    figure::{about, list},
+    heats::LEAST_HEATS,
+    words::time_option,
+};
 use deadheat_stats::sequential::Design;
 
-use crate::{compare::args::MeasureArgs, exit::Failure, plan_text::about};
+use crate::{compare::args::MeasureArgs, exit::Failure};
 
 /// The budget, if nobody says what measuring may take.
 pub(crate) const BUDGET: Duration = Duration::from_secs(5 * 60);
@@ -131,24 +135,13 @@ impl Looks {
         let left_out = match self.left_out.as_slice() {
             [] => String::new(),
             [one] => format!("; that after {one} does not fit the budget"),
-            more => format!("; those after {} do not fit the budget", listed(more)),
+            more => format!("; those after {} do not fit the budget", list(more)),
         };
         format!(
             "after {} heats; {:.0} % of error spent{spread}{left_out}",
-            listed(&looks),
+            list(&looks),
             100.0 * self.design.alpha
         )
-    }
-}
-
-/// "5, 7 and 10".
-fn listed(numbers: &[u32]) -> String {
-    let mut numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
-    let last = numbers.pop().unwrap_or_default();
-    if numbers.is_empty() {
-        last
-    } else {
-        format!("{} and {last}", numbers.join(", "))
     }
 }
 

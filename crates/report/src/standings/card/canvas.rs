@@ -1,8 +1,9 @@
 //! An SVG picture under construction.
 
-use std::fmt::Write;
+use std::fmt::Display;
 
 use super::face::{FAMILY, Face, Faces};
+use crate::plot::svg::{Svg, tenths};
 
 /// The card's width and height in pixels.
 pub const SIZE: (u32, u32) = (1200, 630);
@@ -57,7 +58,7 @@ impl Type {
 
 /// A picture of so many pixels.
 pub(super) struct Canvas<'a> {
-    svg: String,
+    svg: Svg,
     faces: &'a Faces,
     /// Whether a character was replaced because the font lacks it.
     pub(super) lacks: bool,
@@ -65,15 +66,13 @@ pub(super) struct Canvas<'a> {
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(faces: &'a Faces, width: f32, height: f32, ground: &str) -> Self {
-        let svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
-             {height}\" font-family=\"{FAMILY}\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/>\n"
-        );
-        Self {
-            svg,
+        let mut own = Self {
+            svg: Svg::picture(width, height, FAMILY),
             faces,
             lacks: false,
-        }
+        };
+        own.rect((0.0, 0.0), (width, height), ground);
+        own
     }
 
     pub(super) fn face(&self, kind: Type) -> &'a Face {
@@ -107,74 +106,85 @@ impl<'a> Canvas<'a> {
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
-        let weight = if kind.bold {
-            " font-weight=\"bold\""
-        } else {
-            ""
-        };
-        let (x, y) = at;
-        self.push(&format!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\" text-anchor=\"{anchor}\" fill=\"{}\"{weight}>{}</text>",
-            kind.size,
-            kind.colour,
-            escaped(&text)
-        ));
+        let weight = if kind.bold { "bold" } else { "normal" };
+        let attributes: [(&str, &dyn Display); 6] = [
+            ("x", &pixels(at.0)),
+            ("y", &pixels(at.1)),
+            ("font-size", &kind.size),
+            ("text-anchor", &anchor),
+            ("fill", &kind.colour),
+            ("font-weight", &weight),
+        ];
+        self.svg.text("text", &attributes, &text);
     }
 
     pub(super) fn line(&mut self, from: (f32, f32), to: (f32, f32), colour: &str, width: f32) {
-        self.push(&format!(
-            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>",
-            from.0, from.1, to.0, to.1
-        ));
+        self.stroke(from, to, colour, width, "none");
     }
 
     /// A line that does not end where it ends.
     pub(super) fn arrow(&mut self, from: (f32, f32), to: (f32, f32), colour: &str, width: f32) {
-        self.push(&format!(
-            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\" \
-             stroke-dasharray=\"7 5\"/>",
-            from.0,
-            from.1,
-            to.0 - 8.0,
-            to.1
-        ));
+        self.stroke(from, (to.0 - 8.0, to.1), colour, width, "7 5");
         let (x, y) = to;
-        self.push(&format!(
-            "<path d=\"M{:.1} {:.1}L{x:.1} {y:.1}L{:.1} {:.1}Z\" fill=\"{colour}\"/>",
+        let path = format!(
+            "M{:.1} {:.1}L{x:.1} {y:.1}L{:.1} {:.1}Z",
             x - 11.0,
             y - 6.0,
             x - 11.0,
             y + 6.0
-        ));
+        );
+        self.svg.element("path", &[("d", &path), ("fill", &colour)]);
+    }
+
+    fn stroke(&mut self, from: (f32, f32), to: (f32, f32), colour: &str, width: f32, dashes: &str) {
+        self.svg.element(
+            "line",
+            &[
+                ("x1", &pixels(from.0)),
+                ("y1", &pixels(from.1)),
+                ("x2", &pixels(to.0)),
+                ("y2", &pixels(to.1)),
+                ("stroke", &colour),
+                ("stroke-width", &width),
+                ("stroke-dasharray", &dashes),
+            ],
+        );
     }
 
     pub(super) fn rect(&mut self, at: (f32, f32), size: (f32, f32), colour: &str) {
-        self.push(&format!(
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{colour}\"/>",
-            at.0, at.1, size.0, size.1
-        ));
+        self.svg.element(
+            "rect",
+            &[
+                ("x", &pixels(at.0)),
+                ("y", &pixels(at.1)),
+                ("width", &pixels(size.0)),
+                ("height", &pixels(size.1)),
+                ("fill", &colour),
+            ],
+        );
     }
 
     /// A dot; without a fill when there is nothing behind its figure but one heat.
     pub(super) fn dot(&mut self, at: (f32, f32), radius: f32, colour: &str, fill: &str) {
-        self.push(&format!(
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"2.5\"/>",
-            at.0, at.1
-        ));
-    }
-
-    fn push(&mut self, element: &str) {
-        // Writing to a string does not fail.
-        let _ = writeln!(self.svg, "{element}");
+        self.svg.element(
+            "circle",
+            &[
+                ("cx", &pixels(at.0)),
+                ("cy", &pixels(at.1)),
+                ("r", &radius),
+                ("fill", &fill),
+                ("stroke", &colour),
+                ("stroke-width", &2.5),
+            ],
+        );
     }
 
     pub(super) fn finish(self) -> String {
-        self.svg + "</svg>\n"
+        self.svg.finish()
     }
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+/// A place in pixels.
+fn pixels(place: f32) -> f64 {
+    tenths(place.into())
 }

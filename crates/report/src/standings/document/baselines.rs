@@ -2,6 +2,8 @@
 //! table. A page draws it beside the first stack; for all others it has the same figures, which its script puts in their
 //! places.
 
+use std::fmt::Display;
+
 use deadheat_stats::{
     heats::{Verdict, pairs::Pair},
     standings::Measure,
@@ -10,11 +12,11 @@ use minijinja::HtmlEscape;
 use serde::{Serialize, Serializer, ser::SerializeTuple};
 
 use crate::{
-    figure::{NONE, figure},
+    figure::{self, NONE},
     html::in_script,
     plot::{
         axis::Scale,
-        svg::{Percent, tenths},
+        svg::{Percent, Svg, tenths},
     },
     standings::{
         view::{LoadView, StandingsView, TableView},
@@ -76,18 +78,19 @@ impl Baselines {
             .map(|name| format!("<option>{name}</option>"))
             .collect();
         let first = HtmlEscape(&self.names[0]);
-        let ticks = (0..TICKS).map(|tick| {
+        let mut axis = Svg::beside_text(16, &[]);
+        for tick in 0..TICKS {
             let (at, label) = self.layouts[0].ticks.get(tick).cloned().unwrap_or_default();
-            format!("<text x=\"{at}%\" y=\"12\">{label}</text>")
-        });
-        let ticks: String = ticks.collect();
+            axis.text("text", &[("x", &percent(at)), ("y", &12)], &label);
+        }
         // Figures and words of this program, which are JSON.
         let layouts = serde_json::to_string(&self.layouts).unwrap_or_default();
         format!(
             "{} <span class=\"against\">{first}</span><label class=\"choosers\" hidden><span class=\"hidden\">the \
-             baseline</span> <select>{options}</select></label><span class=\"beside\"><svg aria-hidden=\"true\" \
-             height=\"16\">{ticks}</svg></span><script type=\"application/json\">{}</script>",
+             baseline</span> <select>{options}</select></label><span class=\"beside\">{}</span><script \
+             type=\"application/json\">{}</script>",
             self.title,
+            axis.finish(),
             in_script(&layouts)
         )
     }
@@ -107,13 +110,46 @@ impl Baselines {
         } = &rows[row];
         let (at, low, high) = at.unwrap_or_default();
         let (width, middle) = (tenths(right - left), HEIGHT / 2);
+        let mut svg = Svg::beside_text(HEIGHT, &[]);
+        svg.element(
+            "rect",
+            &[
+                ("x", &percent(*left)),
+                ("width", &percent(width)),
+                ("height", &HEIGHT),
+            ],
+        );
+        let one = percent(*one);
+        svg.element(
+            "line",
+            &[
+                ("class", &"one"),
+                ("x1", &one),
+                ("x2", &one),
+                ("y2", &HEIGHT),
+            ],
+        );
+        let ends: [(&str, &dyn Display); 4] = [
+            ("x1", &percent(low)),
+            ("x2", &percent(high)),
+            ("y1", &middle),
+            ("y2", &middle),
+        ];
+        svg.element("line", &ends);
+        svg.element(
+            "circle",
+            &[("cx", &percent(at)), ("cy", &middle), ("r", &4.5)],
+        );
         format!(
-            "<span class=\"beside {kind}\"><svg aria-hidden=\"true\" height=\"{HEIGHT}\"><rect x=\"{left}%\" \
-             width=\"{width}%\" height=\"{HEIGHT}\"/><line class=\"one\" x1=\"{one}%\" x2=\"{one}%\" \
-             y2=\"{HEIGHT}\"/><line x1=\"{low}%\" x2=\"{high}%\" y1=\"{middle}\" y2=\"{middle}\"/><circle cx=\"{at}%\" \
-             cy=\"{middle}\" r=\"4.5\"/></svg> <b>{ratio}</b> <span class=\"soft\">{interval}</span></span>"
+            "<span class=\"beside {kind}\">{} <b>{ratio}</b> <span class=\"soft\">{interval}</span></span>",
+            svg.finish()
         )
     }
+}
+
+/// A place that is counted in percent of the width.
+fn percent(place: f64) -> Percent {
+    Percent(place / 100.0)
 }
 
 /// How every row of a table stands to one of them.
@@ -244,8 +280,10 @@ impl Layout {
                 Mark {
                     at: Some((place(beside.ratio), place(low), place(high))),
                     kind: if is_beyond { "beyond" } else { kind(beside) },
-                    ratio: times(beside.ratio),
-                    interval: interval(beside.interval),
+                    ratio: format!("{}×", figure::ratio(beside.ratio)),
+                    interval: beside
+                        .interval
+                        .map_or_else(String::new, |(low, high)| figure::ratios(low, high)),
                 }
             }
             Cell::Nothing => Mark {
@@ -282,42 +320,11 @@ fn shown(cells: &[Cell]) -> Vec<&Beside> {
     }
 }
 
-/// "0.85×".
-fn times(ratio: f64) -> String {
-    format!("{}×", two_decimals(ratio))
-}
-
-/// Two decimals, as far as there is something to see: more where 1 would be written for what is not, and for small
-/// ratios.
-fn two_decimals(ratio: f64) -> String {
-    let written = format!("{ratio:.2}");
-    match ratio {
-        ratio if ratio >= 9.995 => figure(ratio),
-        ratio if written == "1.00" && ratio != 1.0 => format!("{ratio:.3}"),
-        ratio if ratio >= 0.0995 => written,
-        ratio if ratio >= 0.00995 => format!("{ratio:.3}"),
-        ratio => figure(ratio),
-    }
-}
-
 /// "0.5×": a tick is a round number.
 fn tick_label(tick: f64) -> String {
     // Rounded, because a product of steps is not exact.
     let rounded: f64 = format!("{tick:.3e}").parse().unwrap_or(tick);
     format!("{rounded}×")
-}
-
-/// "0.82–0.88"; an end that is open is said in words.
-fn interval(ends: Option<(f64, f64)>) -> String {
-    match ends {
-        None => String::new(),
-        Some((low, high)) => match (low > 0.0, high.is_finite()) {
-            (true, true) => format!("{}–{}", two_decimals(low), two_decimals(high)),
-            (true, false) => format!("≥ {}", two_decimals(low)),
-            (false, true) => format!("≤ {}", two_decimals(high)),
-            (false, false) => "any".to_owned(),
-        },
-    }
 }
 
 /// The classes of a row, by what is known.

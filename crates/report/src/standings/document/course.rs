@@ -6,6 +6,7 @@ use deadheat_stats::{order_statistic::median, standings::HeatFigure};
 use crate::{
     document::{Cell, Column, Section, Table},
     figure::figure,
+    plot::svg::Svg,
     standings::{
         view::{LoadView, TableView},
         words,
@@ -71,9 +72,15 @@ fn line(course: &[HeatFigure], usual: f64, heats: &[u32]) -> String {
         // A line without length is a dot, because its ends are round.
         dots += &format!("M{x} {y:.1}h0");
     }
-    format!(
-        "<svg class=\"heats\" aria-hidden=\"true\" height=\"{HEIGHT}\" viewBox=\"0 0 {} {HEIGHT}\" \
-         preserveAspectRatio=\"none\"><path d=\"{lines}\"/><path class=\"dots\" d=\"{dots}\"/></svg>",
-        heats.len()
-    )
+    let mut svg = Svg::beside_text(
+        HEIGHT,
+        &[
+            ("class", &"heats"),
+            ("viewBox", &format!("0 0 {} {HEIGHT}", heats.len())),
+            ("preserveAspectRatio", &"none"),
+        ],
+    );
+    svg.element("path", &[("d", &lines)]);
+    svg.element("path", &[("class", &"dots"), ("d", &dots)]);
+    svg.finish()
 }

@@ -5,7 +5,7 @@ use deadheat_stats::standings::{LoadStandings, Standings, TimeSpent};
 
 use super::{State, load::planned};
 use crate::{
-    figure::{counted, list, seconds, span},
+    figure::{counted, list, long_time, seconds, setting, span},
     standings::words,
     view::{Fact, StackFacts, facts},
 };
@@ -81,7 +81,7 @@ fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
         fact("Precision", format!("±{} asked for", setting(precision)));
     }
     if let Some(budget) = plan.budget_seconds {
-        fact("Budget", words::long_time(budget));
+        fact("Budget", long_time(budget));
     }
     facts
 }
@@ -126,11 +126,6 @@ fn loads(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
         _ => Fact::new(&list(&names), how),
     });
     facts.collect()
-}
-
-/// A share that was set, as it was typed ("3 %", "2.5 %").
-fn setting(share: f64) -> String {
-    format!("{} %", (share * 1000.0).round() / 10.0)
 }
 
 /// How a load was measured, in a line.
@@ -198,7 +193,7 @@ fn time_line(time: &TimeSpent) -> Option<String> {
     let share = |part: f64| words::percent(part / time.heats_seconds);
     Some(format!(
         "{} in heats: {} measured, {} between slices, {} warm-up, {} starting, checking and stopping servers",
-        words::long_time(time.heats_seconds),
+        long_time(time.heats_seconds),
         words::percent(counted),
         share(time.between_seconds),
         share(time.warm_up_seconds),

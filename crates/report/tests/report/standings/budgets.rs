@@ -62,6 +62,7 @@ fn scaling(one: &Table, two: &Table) -> Vec<Scaling> {
             high: ratio + half,
             level: 0.99,
         }),
+        is_bound: false,
         efficiency: ratio / 2.0,
         verdict,
     };

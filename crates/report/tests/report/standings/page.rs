@@ -4,7 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use deadheat_report::{
     StandingsView,
-    figure::{bytes, figure, seconds},
+    figure::{bytes, seconds},
     html::{Contents, live::Bar},
     standings::{
         html::{html, live_page},
@@ -303,11 +303,7 @@ fn ratio(table: &TableView, row: usize, baseline: usize) -> f64 {
 
 /// A ratio as the plot writes it, if it is neither small nor next to 1.
 fn times(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 10.0 => format!("{}×", figure(ratio)),
-        ratio if ratio >= 0.1 => format!("{ratio:.2}×"),
-        ratio => format!("{ratio:.3}×"),
-    }
+    format!("{}×", deadheat_model::figure::ratio(ratio))
 }
 
 #[test]

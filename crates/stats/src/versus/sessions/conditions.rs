@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use deadheat_model::{
     TargetId,
     change::{Aspect, Change, between},
+    figure,
     heats::SessionRecord,
-    plan::Pinning,
     warning::{Warning, doubt},
 };
 
@@ -117,8 +117,10 @@ pub(super) fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
         ("processor", |record| {
             record.header.machine.cpu_model.clone()
         }),
-        ("usable CPUs", |record| numbers(&record.header.machine.cpus)),
-        ("pinning", |record| pinning(&record.header.plan.pinning)),
+        ("usable CPUs", |record| {
+            figure::list(&record.header.machine.cpus)
+        }),
+        ("pinning", |record| record.header.plan.pinning.in_words()),
         ("system", |record| record.header.machine.os.clone()),
         ("kernel", |record| record.header.machine.kernel.clone()),
         ("mitigations", |record| {
@@ -140,20 +142,4 @@ pub(super) fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
         Fact::new(name, value)
     };
     facts.into_iter().map(fact).collect()
-}
-
-fn pinning(pinning: &Pinning) -> String {
-    match pinning {
-        Pinning::Apart { server, generator } => format!(
-            "server on CPU {}, generator on CPU {}",
-            numbers(server),
-            numbers(generator)
-        ),
-        Pinning::Off { .. } => "off".to_owned(),
-    }
-}
-
-fn numbers(cpus: &[usize]) -> String {
-    let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
-    cpus.join(", ")
 }

@@ -1,6 +1,6 @@
 //! What stacks gain from more CPUs, in sessions whose truth is known.
 
-use deadheat_model::{TargetId, heats::EndReason};
+use deadheat_model::{TargetId, heats::EndReason, plan::Pinning};
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
     heats::Verdict,
@@ -118,6 +118,22 @@ fn a_gain_is_a_lower_bound_where_the_generator_limits_the_larger_budget() {
     assert!(found.loads[0].scaling[0].budgets[1].is_bound);
     assert_eq!(gain.interval.unwrap().high, f64::INFINITY);
     assert_eq!(gain.verdict, Verdict::Faster);
+}
+
+#[test]
+fn beside_a_generator_on_the_same_cpus_a_gain_is_at_least_what_it_seems() {
+    let mut record = steered(&budgets(&[[1.0, 1.8], [1.0, 1.0], [1.0, 0.8]]), 1);
+    record.header.plan.pinning = Pinning::Off { cpus: vec![0, 1] };
+    let found = standings(&record);
+    let gains = [0, 1, 2].map(|stack| gain(&found.loads[0], stack));
+    for (gain, verdict) in
+        gains
+            .iter()
+            .zip([Verdict::Faster, Verdict::Undecided, Verdict::Undecided])
+    {
+        assert!(gain.is_bound && gain.interval.unwrap().high.is_infinite());
+        assert_eq!(gain.verdict, verdict, "{gain:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use deadheat_model::{heats::SessionHeader, plan::Pinning};
 use deadheat_stats::standings::Standings;
 
-use crate::view::{clean, facts};
+use crate::{figure, view::clean};
 
 /// What the session does not show, a sentence or two each.
 pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<String> {
@@ -120,7 +120,7 @@ fn cpus(header: &SessionHeader) -> Vec<String> {
         };
         caveats.push(format!(
             "{who} {}, which may have limited these figures.",
-            facts::cpu_words(generator)
+            figure::cpus(generator)
         ));
     }
     caveats
