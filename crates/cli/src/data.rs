@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use deadheat_report::{
     document::Document,
     figure,
+    json::{self as report, Body},
     text::{Charset, Screen},
 };
 use deadheat_runner::files::Destination;
@@ -18,6 +19,14 @@ use crate::{
     exit::{Exit, Failure},
     output,
 };
+
+/// What a program reads, in the envelope of all reports.
+///
+/// # Errors
+/// When a value has no form in JSON.
+pub(crate) fn json(body: &impl Body) -> Result<String, Failure> {
+    report::json(body).map_err(|error| Failure::nothing(error.to_string()))
+}
 
 /// The columns of a text file.
 pub(crate) const COLUMNS: usize = 80;

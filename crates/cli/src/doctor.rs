@@ -6,25 +6,26 @@ mod text;
 
 use std::path::Path;
 
-use deadheat_model::{
-    hosts::Hosts,
-    machine::{Finding, Level},
-    words::counted,
+use deadheat_model::{Warning, hosts::Hosts, words::counted};
+use deadheat_report::{
+    document::{Document, Section, Tone},
+    json::Body,
 };
-use deadheat_report::document::{Document, Section, Tone};
 use deadheat_runner::{
     agent::Examined,
-    doctor::{CONNECTIONS, Examination, WATCH, WATCH_BEFORE_A_RUN, World, judge},
+    doctor::{
+        CONNECTIONS, Clocks, Examination, Fact, WATCH, WATCH_BEFORE_A_RUN, World, judge, of_several,
+    },
     manifest::{self, ROOT_VARIABLE},
     session::SessionOptions,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use self::hosts::Seen;
 
 use crate::{
     args::DoctorArgs,
-    data::TextOrJson,
+    data::{self, TextOrJson},
     exit::{Exit, Failure},
     output,
 };
@@ -47,60 +48,46 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     let (here, hosts) = match hosts {
         None => (here(), None),
         Some(hosts) => {
-            let (here, seen) = hosts.examine(watch, connections, || here().of_several());
+            let (mut here, seen) = hosts.examine(watch, connections, here);
+            here.facts = of_several(here.facts);
             (here, Some(seen))
         }
     };
+    let report = Report::of(&here, hosts.as_deref());
     let text = match sink.format {
-        TextOrJson::Text => document(&here, hosts.as_deref()).text(sink.screen()),
-        TextOrJson::Json => format!("{:#}\n", as_json(&here, hosts.as_deref())),
+        TextOrJson::Text => document(&here, hosts.as_deref(), report.warnings).text(sink.screen()),
+        TextOrJson::Json => data::json(&report)?,
     };
     sink.write(&text)?;
     Ok(match &hosts {
         Some(hosts) if hosts.iter().all(|host| host.examined.is_none()) => Exit::Nothing,
-        hosts if all_warnings(&here, hosts.as_deref()) > 0 => Exit::Failed,
+        _ if report.warnings > 0 => Exit::Failed,
         _ => Exit::Fine,
     })
 }
 
-fn all_warnings(here: &Examination, hosts: Option<&[Seen]>) -> usize {
-    let hosts = hosts.unwrap_or_default().iter().map(warnings_of);
-    text::warnings(&here.findings).count() + hosts.sum::<usize>()
-}
-
-fn warnings_of(host: &Seen) -> usize {
-    let machine = host.examined.iter();
-    let machine = machine.flat_map(|one| &one.examination.findings);
-    let all = machine.chain(&host.network);
-    all.filter(|one| one.level == Level::Warning).count()
-}
-
-fn document(here: &Examination, hosts: Option<&[Seen]>) -> Document {
-    let warnings = all_warnings(here, hosts);
+fn document(here: &Examination, hosts: Option<&[Seen]>, warnings: usize) -> Document {
     let tone = match warnings {
         0 => Tone::Good,
         _ => Tone::Doubtful,
     };
     let summary = |one: &Examination| {
-        let summary = text::summary(&one.findings);
+        let summary = text::summary(&one.facts);
         format!("{summary}; watched for {:.1} s", one.watched_seconds)
     };
     let Some(hosts) = hosts else {
-        return Document::new(tone, summary(here)).sections(text::sections(&here.findings));
+        return Document::new(tone, summary(here)).sections(text::sections(&here.facts));
     };
     let of_machine = |title: String, one: &Examination| {
         let head = Section::new(title).paragraph(summary(one));
-        [head]
-            .into_iter()
-            .chain(text::sections(&one.findings))
-            .collect()
+        let sections = [head].into_iter().chain(text::sections(&one.facts));
+        sections.collect::<Vec<_>>()
     };
-    let mut sections: Vec<Section> = of_machine("This machine".to_owned(), here);
+    let mut sections = of_machine("This machine".to_owned(), here);
     for Seen {
         host,
         examined,
         network,
-        ..
     } in hosts
     {
         let network_title = match examined {
@@ -129,24 +116,22 @@ fn document(here: &Examination, hosts: Option<&[Seen]>) -> Document {
 }
 
 /// What is not fine, for the session's record. Warnings are told of in a line or two.
-pub(crate) fn before_a_run(options: &SessionOptions) -> Vec<Finding> {
+pub(crate) fn before_a_run(options: &SessionOptions) -> Vec<Warning> {
     let points = options.workloads.iter().flat_map(|one| &one.points);
     let connections = points.map(|point| point.connections).max();
-    let mut findings = judge(&World::here(
+    let mut facts = judge(&World::here(
         WATCH_BEFORE_A_RUN,
         &options.results,
         options.pinning,
         connections.unwrap_or(CONNECTIONS),
     ));
-    let loaded_elsewhere = options.hosts.as_ref().is_some_and(Hosts::load_it);
-    findings.retain(|finding| {
-        // They are judged for a generator on this machine.
-        finding.level != Level::Fine && !(loaded_elsewhere && finding.check == "cpus")
-    });
-    if let Some(lines) = text::in_short(&findings) {
+    if options.hosts.as_ref().is_some_and(Hosts::load_it) {
+        facts = of_several(facts);
+    }
+    if let Some(lines) = text::in_short(&facts) {
         output::warn(&lines);
     }
-    findings
+    facts.into_iter().filter_map(|fact| fact.warning).collect()
 }
 
 /// The most connections of all workloads; `None` outside a folder with workloads, and where they cannot be read.
@@ -159,38 +144,78 @@ fn connections() -> Option<u32> {
     points.map(|point| point.connections).max()
 }
 
-/// docs/doctor.md describes it.
-fn as_json(here: &Examination, hosts: Option<&[Seen]>) -> Value {
-    let mut json = of_machine(here);
-    json["warnings"] = json!(all_warnings(here, hosts));
-    if let Some(hosts) = hosts {
-        json["hosts"] = hosts.iter().map(of_host).collect();
-    }
-    json
+/// What `--json` prints; docs/doctor.md describes it.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// Of this machine, the hosts and the way to them.
+    warnings: usize,
+    #[serde(flatten)]
+    here: &'a Examination,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosts: Option<Vec<HostReport<'a>>>,
 }
 
-fn of_machine(examination: &Examination) -> Value {
-    json!({
-        "watched_seconds": examination.watched_seconds,
-        "other_cpu": examination.other_cpu,
-        "steal": examination.steal,
-        "machine": examination.machine,
-        "findings": examination.findings,
-    })
+#[derive(Serialize)]
+struct HostReport<'a> {
+    host: &'a str,
+    warnings: usize,
+    network: &'a [Fact],
+    #[serde(flatten)]
+    reached: Option<Reached<'a>>,
 }
 
-fn of_host(seen: &Seen) -> Value {
-    let examined = seen.examined.as_ref();
-    let mut json = examined.map_or_else(|| json!({}), |one| of_machine(&one.examination));
-    json["host"] = json!(seen.host);
-    json["warnings"] = json!(warnings_of(seen));
-    json["network"] = json!(seen.network);
-    if let Some(Examined { name, clocks, .. }) = examined {
-        json["name"] = json!(name);
-        json["round_trip_seconds"] = json!(clocks.trips.median.as_secs_f64());
-        json["start_error_seconds"] = json!((clocks.trips.quickest / 2).as_secs_f64());
-        json["clock_drift_ppm"] = json!(clocks.drift_ppm);
-        json["clock_drift_error_ppm"] = json!(clocks.drift_error_ppm);
+#[derive(Serialize)]
+struct Reached<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    examination: &'a Examination,
+    round_trip_seconds: f64,
+    start_error_seconds: f64,
+    clock_drift_ppm: f64,
+    clock_drift_error_ppm: f64,
+}
+
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-doctor";
+    const SCHEMA: u32 = 1;
+}
+
+impl<'a> Report<'a> {
+    fn of(here: &'a Examination, hosts: Option<&'a [Seen]>) -> Self {
+        let hosts = hosts.map(|hosts| hosts.iter().map(HostReport::of).collect::<Vec<_>>());
+        let of_hosts = hosts.iter().flatten().map(|host| host.warnings);
+        Self {
+            warnings: text::warnings(&here.facts) + of_hosts.sum::<usize>(),
+            here,
+            hosts,
+        }
     }
-    json
+}
+
+impl<'a> HostReport<'a> {
+    fn of(seen: &'a Seen) -> Self {
+        let examined = seen.examined.as_ref();
+        let warnings = examined.map_or(0, |one| text::warnings(&one.examination.facts));
+        let reached = examined.map(|one| {
+            let Clocks {
+                trips,
+                drift_ppm: clock_drift_ppm,
+                drift_error_ppm: clock_drift_error_ppm,
+            } = one.clocks;
+            Reached {
+                name: &one.name,
+                examination: &one.examination,
+                round_trip_seconds: trips.median.as_secs_f64(),
+                start_error_seconds: (trips.quickest / 2).as_secs_f64(),
+                clock_drift_ppm,
+                clock_drift_error_ppm,
+            }
+        });
+        Self {
+            host: &seen.host,
+            warnings: warnings + text::warnings(&seen.network),
+            network: &seen.network,
+            reached,
+        }
+    }
 }

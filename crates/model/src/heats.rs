@@ -14,11 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    LoadPoint, RepeatedTable, TargetId,
+    LoadPoint, RepeatedTable, TargetId, Warning,
     comparison::{Comparison, Contender},
     heat::{HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role},
     hosts::{DatabaseHost, HostRecord, Hosts},
-    machine::{Finding, Machine},
+    machine::Machine,
     plan::Pinning,
     session::TargetRecord,
 };
@@ -52,7 +52,7 @@ pub struct SessionHeader {
     pub hosts: Vec<HostRecord>,
     /// What `deadheat doctor` would have said about the machine when the session began, except what was fine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Warning>,
     /// What is compared, in a session of `deadheat compare`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Box<Comparison>>,

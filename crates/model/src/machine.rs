@@ -27,39 +27,6 @@ pub struct Machine {
     pub congestion_control: Option<String>,
 }
 
-/// What `deadheat doctor` says of one thing about the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Finding {
-    /// What was looked at, as an id ("congestion-control").
-    pub check: String,
-    /// How bad it is.
-    pub level: Level,
-    /// What was found, in a few words ("bbr").
-    pub found: String,
-    /// What it does to a measurement; empty when it is fine.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
-    /// What to do about it: a command, or advice; empty when there is nothing to do.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub remedy: String,
-}
-
-/// How bad a finding is.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Level {
-    /// Nothing to do.
-    Fine,
-    /// It cannot be seen on this machine.
-    Unknown,
-    /// Good to know when figures are read.
-    Note,
-    /// It will spoil a measurement.
-    Warning,
-}
-
 impl Machine {
     /// Whether what a local server sends is paced: BBR spreads it over time also where there is no network.
     pub fn paces_loopback(&self) -> bool {

@@ -16,7 +16,7 @@ pub struct Warning {
     pub evidence: Map<String, Value>,
     /// What was found and what it means, in a sentence or two.
     pub sentence: String,
-    /// What to do about it, in a sentence; empty if there is nothing to do.
+    /// What to do about it: a sentence, or a command, a line; empty if there is nothing to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
 }
@@ -33,7 +33,7 @@ pub enum Level {
     Doubt,
     /// It helps to read the figures.
     Note,
-    /// It holds for most measurements of this kind and changes no decision.
+    /// It holds for most measurements of this kind, or cannot be known, and changes no decision.
     Routine,
 }
 
@@ -78,9 +78,39 @@ impl Warning {
 
     /// What was found, and what to do about it.
     pub fn in_full(&self) -> String {
-        match self.advice.as_str() {
-            "" => self.sentence.clone(),
-            advice => format!("{} {advice}", self.sentence),
-        }
+        let (commands, sentences): (Vec<&str>, Vec<&str>) =
+            self.advice.lines().partition(|line| is_command(line));
+        let (commands, advice) = (commands.join("; "), sentences.join(" "));
+        let said = match (commands.as_str(), advice.as_str()) {
+            ("", "") => return self.sentence.clone(),
+            (_, "") => format!("To fix it: {commands}"),
+            (_, then) if then.starts_with("Then ") => format!("To fix it: {commands}. {advice}"),
+            // The commands only look.
+            _ => advice,
+        };
+        format!("{} {said}", self.sentence)
+    }
+}
+
+/// Whether a line of advice is to be copied into a shell: a sentence begins with a capital letter or a sign.
+pub fn is_command(line: &str) -> bool {
+    line.starts_with(char::is_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_part_of_a_sentence_unless_they_only_look() {
+        let full = |advice: &str| doubt("id", "It is.").advice(advice).in_full();
+        assert_eq!(full(""), "It is.");
+        assert_eq!(
+            full("sysctl -w a=b\nls"),
+            "It is. To fix it: sysctl -w a=b; ls"
+        );
+        assert_eq!(full("ps -p 42\nStop it."), "It is. Stop it.");
+        let then = full("ulimit -t 1\nThen start it again.");
+        assert_eq!(then, "It is. To fix it: ulimit -t 1. Then start it again.");
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::ReportError;
 
 /// What is in a report for programs.
-pub(crate) trait Body: Serialize {
+pub trait Body: Serialize {
     /// The name of the format, in all of its versions.
     const FORMAT: &'static str;
     /// The version of the format. A field that is removed or changes its meaning raises it; a new one does not.
@@ -26,7 +26,10 @@ pub(crate) struct Envelope<'a, T> {
 }
 
 /// The report as JSON over several lines that end with a newline.
-pub(crate) fn json<T: Body>(body: &T) -> Result<String, ReportError> {
+///
+/// # Errors
+/// When a value has no form in JSON.
+pub fn json<T: Body>(body: &T) -> Result<String, ReportError> {
     let report = Envelope {
         schema: T::SCHEMA,
         format: T::FORMAT,

@@ -15,7 +15,7 @@ pub mod figure;
 pub mod history;
 pub mod html;
 pub mod imported;
-mod json;
+pub mod json;
 pub mod load;
 mod markdown;
 mod plot;

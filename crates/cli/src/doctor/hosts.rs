@@ -2,10 +2,9 @@
 
 use std::{thread, time::Duration};
 
-use deadheat_model::machine::Finding;
 use deadheat_runner::{
     agent::{Binary, Examined, Examinee, Launcher},
-    doctor::{Examination, judge_link, unreached},
+    doctor::{Examination, Fact, judge_link, unreached},
 };
 
 use crate::{args::DoctorArgs, reach::check_names};
@@ -23,8 +22,8 @@ pub(super) struct Seen {
     pub(super) host: String,
     /// `None` if it was not reached, or lost.
     pub(super) examined: Option<Examined>,
-    /// Findings on the way to it and on its clock; on a host that was not reached, that.
-    pub(super) network: Vec<Finding>,
+    /// The way to it and its clock; or that it was not reached.
+    pub(super) network: Vec<Fact>,
 }
 
 /// The hosts that `args` name, if any.

@@ -1,77 +1,80 @@
-//! Findings for a person: warnings first, each with why and remedy below it, and in the end what is fine, in one block.
+//! Facts for a person: warnings first, each with why and remedy below it, and in the end what is fine, in one block.
 
 use deadheat_model::{
-    machine::{Finding, Level},
+    Warning,
+    warning::{Level, is_command},
     words::counted,
 };
 use deadheat_report::{
     document::{Section, Tone},
     text::wrap,
 };
+use deadheat_runner::doctor::Fact;
 
 /// The columns of what is said before a session.
 const WIDTH: usize = 80;
 
-/// Those that are warnings.
-pub(super) fn warnings(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
-    let is_one = |finding: &&Finding| finding.level == Level::Warning;
-    findings.iter().filter(is_one)
+/// How many of them are warnings.
+pub(super) fn warnings(facts: &[Fact]) -> usize {
+    of_level(facts, Some(Level::Doubt)).count()
 }
 
-/// How many findings there are of each level.
-pub(super) fn summary(findings: &[Finding]) -> String {
-    let count = |level| findings.iter().filter(|one| one.level == level).count();
+fn of_level(facts: &[Fact], level: Option<Level>) -> impl Iterator<Item = &Fact> {
+    let found = |fact: &Fact| fact.warning.as_ref().map(|warning| warning.level);
+    facts.iter().filter(move |fact| found(fact) == level)
+}
+
+/// How many facts there are of each level.
+pub(super) fn summary(facts: &[Fact]) -> String {
+    let count = |level| of_level(facts, level).count();
     let counts = [
-        counted(count(Level::Warning), "warning"),
-        counted(count(Level::Note), "note"),
-        format!("{} unknown", count(Level::Unknown)),
-        format!("{} fine", count(Level::Fine)),
+        counted(warnings(facts), "warning"),
+        counted(count(Some(Level::Note)), "note"),
+        format!("{} unknown", count(Some(Level::Routine))),
+        format!("{} fine", count(None)),
     ];
     counts.join(", ")
 }
 
-/// A section for each finding, in the order of their levels, and in the end one for all that is fine.
-pub(super) fn sections(findings: &[Finding]) -> impl Iterator<Item = Section> {
-    let (fine, others): (Vec<_>, Vec<_>) = findings
-        .iter()
-        .partition(|finding| finding.level == Level::Fine);
-    let fine: Vec<String> = fine.into_iter().map(called).collect();
-    let fine = Section::toned(Tone::Good, "fine").paragraph(fine.join("; "));
-    others.into_iter().map(section).chain([fine])
+/// A section for each level, the worst first, and in the end what is fine, in one paragraph.
+pub(super) fn sections(facts: &[Fact]) -> impl Iterator<Item = Section> {
+    let levels = [
+        ("Warnings", Tone::Bad, Level::Doubt),
+        ("Notes", Tone::Doubtful, Level::Note),
+        ("Unknown", Tone::Plain, Level::Routine),
+    ];
+    let fine: Vec<String> = of_level(facts, None).map(called).collect();
+    let fine = Section::toned(Tone::Good, "Fine").paragraph(fine.join("; "));
+    let bad = levels.into_iter().map(|(title, tone, level)| {
+        let warnings = of_level(facts, Some(level)).filter_map(|fact| fact.warning.as_ref());
+        warnings.fold(Section::toned(tone, title), with_warning)
+    });
+    bad.chain([fine])
 }
 
-fn section(finding: &Finding) -> Section {
-    let (level, tone) = match finding.level {
-        Level::Warning => ("WARNING", Tone::Bad),
-        Level::Note => ("note", Tone::Doubtful),
-        Level::Unknown => ("unknown", Tone::Plain),
-        Level::Fine => ("fine", Tone::Good),
-    };
-    let title = format!("{level:<8}  {}", called(finding));
-    let section = Section::toned(tone, title).paragraph(&finding.why);
-    let remedies = finding.remedy.lines();
-    remedies.fold(section, |section, line| {
-        // A sentence begins with a capital, and a command does not.
-        if line.starts_with(char::is_uppercase) {
-            section.paragraph(line)
-        } else {
+fn with_warning(section: Section, warning: &Warning) -> Section {
+    let section = section.bullets([&warning.sentence]);
+    warning.advice.lines().fold(section, |section, line| {
+        if is_command(line) {
             section.log([line])
+        } else {
+            section.paragraph(line)
         }
     })
 }
 
-/// What was looked at and what was found: "congestion control bbr".
-fn called(finding: &Finding) -> String {
-    format!("{}: {}", finding.check.replace('-', " "), finding.found)
+/// What was looked at and what was found: "congestion control: bbr".
+fn called(fact: &Fact) -> String {
+    format!("{}: {}", fact.subject, fact.found)
 }
 
 /// The warnings in one or two lines, for the start of a session; `None` where there are none.
-pub(super) fn in_short(findings: &[Finding]) -> Option<String> {
-    let all: Vec<String> = warnings(findings)
-        .map(|finding| {
+pub(super) fn in_short(facts: &[Fact]) -> Option<String> {
+    let all: Vec<String> = of_level(facts, Some(Level::Doubt))
+        .map(|fact| {
             // Without what follows in parentheses.
-            let found = finding.found.split(" (").next().unwrap_or_default();
-            format!("{} {found}", finding.check.replace('-', " "))
+            let found = fact.found.split(" (").next().unwrap_or_default();
+            format!("{} {found}", fact.subject)
         })
         .collect();
     let count = counted(all.len(), "warning");
@@ -144,7 +147,7 @@ mod tests {
         ),
     ];
 
-    fn planted() -> Vec<Finding> {
+    fn planted() -> Vec<Fact> {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in FILES {
             let path = folder.path().join(path);
@@ -190,8 +193,8 @@ mod tests {
         }
     }
 
-    fn shown(findings: &[Finding], colour: bool) -> String {
-        let document = Document::new(Tone::Plain, summary(findings)).sections(sections(findings));
+    fn shown(facts: &[Fact], colour: bool) -> String {
+        let document = Document::new(Tone::Plain, summary(facts)).sections(sections(facts));
         document.text(Screen::new(WIDTH, colour))
     }
 
@@ -202,30 +205,33 @@ mod tests {
 
     #[test]
     fn only_commands_are_longer_than_80_columns() {
-        let findings = planted();
-        let text = shown(&findings, false);
-        let remedies: Vec<&str> = findings.iter().flat_map(|one| one.remedy.lines()).collect();
+        let facts = planted();
+        let text = shown(&facts, false);
+        let remedies: Vec<&str> = facts
+            .iter()
+            .filter_map(|one| one.warning.as_ref())
+            .flat_map(|one| one.advice.lines())
+            .collect();
         for line in text.lines().filter(|line| line.chars().count() > WIDTH) {
             assert!(remedies.contains(&line.trim()), "{line}");
         }
         let plain = console::strip_ansi_codes(&text);
         assert_eq!(plain, text, "no colour unless asked for");
-        let coloured = shown(&findings, true);
+        let coloured = shown(&facts, true);
         assert_ne!(coloured, text);
         assert_eq!(console::strip_ansi_codes(&coloured), text);
     }
 
     #[test]
     fn a_session_begins_with_two_lines_at_most() {
-        let findings = planted();
-        let count = warnings(&findings).count();
+        let facts = planted();
+        let count = warnings(&facts);
         assert!(count > 6, "{count}");
-        let all = in_short(&findings).unwrap();
+        let all = in_short(&facts).unwrap();
         insta::assert_snapshot!(all);
         assert!(all.lines().all(|line| line.chars().count() <= WIDTH));
-        let one: Vec<Finding> = warnings(&findings).take(1).cloned().collect();
         assert_eq!(
-            in_short(&one).unwrap(),
+            in_short(&facts[..1]).unwrap(),
             "doctor: 1 warning (build not optimised): deadheat doctor"
         );
         assert_eq!(in_short(&[]), None);

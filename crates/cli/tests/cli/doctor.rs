@@ -33,19 +33,18 @@ fn as_json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("the output is JSON")
 }
 
-fn finding<'a>(found: &'a Value, check: &str) -> &'a Value {
-    let findings = found["findings"].as_array().expect("findings");
-    let found = findings.iter().find(|one| one["check"] == check);
-    found.unwrap_or_else(|| panic!("no finding of {check}"))
+fn fact<'a>(found: &'a Value, check: &str) -> &'a Value {
+    let facts = found["facts"].as_array().expect("facts");
+    let found = facts.iter().find(|one| one["id"] == check);
+    found.unwrap_or_else(|| panic!("no fact of {check}"))
 }
 
 #[test]
 fn the_exit_status_says_whether_there_is_a_warning() {
     let output = doctor("", "--json");
     let found = as_json(&output);
-    let findings = found["findings"].as_array().expect("findings");
-    let warnings = findings.iter().filter(|one| one["level"] == "warning");
-    let warnings = warnings.count();
+    assert_eq!(found["format"], "deadheat-doctor");
+    let warnings = warnings(&found["facts"]);
     assert_eq!(found["warnings"], warnings);
     assert_eq!(output.status.code(), Some(i32::from(warnings > 0)));
     assert!(found["watched_seconds"].as_f64() >= Some(0.05));
@@ -63,10 +62,10 @@ fn a_low_limit_of_descriptors_is_a_warning_with_a_remedy_that_works() {
     let few = doctor("ulimit -n 64; ", "--json");
     assert_eq!(few.status.code(), Some(1));
     let few = as_json(&few);
-    let few = finding(&few, "file-descriptors");
-    assert_eq!(few["level"], "warning", "{few}");
+    let few = fact(&few, "file-descriptors");
+    assert_eq!(few["warning"]["level"], "doubt", "{few}");
     assert!(few["found"].as_str().expect("text").starts_with("64 "));
-    let remedy = few["remedy"].as_str().expect("a remedy");
+    let remedy = few["warning"]["advice"].as_str().expect("advice");
     let command = remedy.lines().next().expect("a command");
     let can_raise = Command::new("sh")
         .args(["-c", &format!("ulimit -n 64; {command}")])
@@ -75,15 +74,15 @@ fn a_low_limit_of_descriptors_is_a_warning_with_a_remedy_that_works() {
         return not_tested("raising the limit of open files", "this user may not");
     }
     let raised = as_json(&doctor(&format!("ulimit -n 64; {command}; "), "--json"));
-    let raised = finding(&raised, "file-descriptors");
-    assert_eq!(raised["level"], "fine", "after {command}: {raised}");
+    let raised = fact(&raised, "file-descriptors");
+    assert!(raised["warning"].is_null(), "after {command}: {raised}");
 }
 
 #[test]
 fn a_nice_deadheat_is_told_of_in_words() {
     let output = doctor("nice -n 3 ", "");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("WARNING   priority: nice "), "{text}");
+    assert!(text.contains("Priority: nice "), "{text}");
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -96,16 +95,13 @@ fn a_session_records_what_was_not_fine_and_tells_of_the_warnings() {
         !findings.is_empty(),
         "of a virtual machine or of bare metal, something is said"
     );
-    for finding in &findings {
-        assert!(!finding.why.is_empty(), "{finding:?}");
-    }
     if cfg!(debug_assertions) {
-        assert!(findings.iter().any(|finding| finding.check == "build"));
+        assert!(findings.iter().any(|warning| warning.id == "build"));
         ended.tells(&["doctor: ", "build not optimised"]);
     }
 }
 
-/// Findings on the way to a host and on its clock.
+/// Facts of the way to a host and on its clock.
 const NETWORK: [&str; 3] = ["clock-drift", "round-trip", "start"];
 
 /// Looks at hosts a and b, which are processes of this machine, each reached by a script.
@@ -121,21 +117,19 @@ fn two_hosts(reach_b: &str, more: &str) -> Ended {
     ended
 }
 
-fn checks(findings: &Value) -> Vec<&str> {
-    let findings = findings.as_array().expect("findings");
-    let checks = findings
-        .iter()
-        .map(|one| one["check"].as_str().expect("a name"));
-    let mut checks: Vec<&str> = checks.collect();
+fn checks(facts: &Value) -> Vec<&str> {
+    let facts = facts.as_array().expect("facts").iter();
+    let mut checks: Vec<&str> = facts
+        .map(|one| one["id"].as_str().expect("an id"))
+        .collect();
     checks.sort_unstable();
     checks
 }
 
-fn warnings(findings: &Value) -> usize {
-    let findings = findings.as_array().map_or(&[][..], Vec::as_slice);
-    findings
-        .iter()
-        .filter(|one| one["level"] == "warning")
+fn warnings(facts: &Value) -> usize {
+    let facts = facts.as_array().map_or(&[][..], Vec::as_slice).iter();
+    facts
+        .filter(|one| one["warning"]["level"] == "doubt")
         .count()
 }
 
@@ -145,7 +139,7 @@ fn hosts_and_the_way_to_them_are_examined() {
     let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let documented = std::fs::read_to_string(project().join("docs/doctor.md"));
     let documented = documented.expect("reading docs/doctor.md");
-    let mut all = warnings(&found["findings"]);
+    let mut all = warnings(&found["facts"]);
     for (host, name) in found["hosts"]
         .as_array()
         .expect("hosts")
@@ -155,7 +149,7 @@ fn hosts_and_the_way_to_them_are_examined() {
         assert_eq!(host["host"], name);
         assert_eq!(checks(&host["network"]), NETWORK, "{host:#}");
         // The same checks are made there.
-        assert_eq!(checks(&host["findings"]), checks(&found["findings"]));
+        assert_eq!(checks(&host["facts"]), checks(&found["facts"]));
         assert_eq!(host["machine"]["cpus"], found["machine"]["cpus"]);
         assert!(host["watched_seconds"].as_f64() >= Some(0.05), "{host:#}");
         for measured in ["round_trip_seconds", "start_error_seconds"] {
@@ -166,7 +160,7 @@ fn hosts_and_the_way_to_them_are_examined() {
             let documented = documented.contains(&format!("`{name}`"));
             assert!(documented, "docs/doctor.md does not have {name}");
         }
-        let own = warnings(&host["findings"]) + warnings(&host["network"]);
+        let own = warnings(&host["facts"]) + warnings(&host["network"]);
         assert_eq!(host["warnings"], own);
         all += own;
     }
@@ -184,7 +178,7 @@ fn a_host_that_cannot_be_reached_is_named_and_the_others_are_shown() {
         let ended = two_hosts(reach, "");
         ended
             .exits(1)
-            .says(&["Host b\n", "WARNING   host: no answer: ", why])
+            .says(&["Host b\n", "Host: no answer: ", why])
             .says(&["This machine\n", "Host a (", "Between this machine and a\n"]);
     }
 }

@@ -15,7 +15,7 @@ mod verdicts;
 
 pub use crate::figure::{short_percent as percent, some};
 pub use published::{SIDES, SIDES_LEGEND, sides};
-pub use sentences::{finding, lack, level, load_notes, notes, row_verdict};
+pub use sentences::{lack, load_notes, notes, row_verdict};
 pub use verdicts::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
 
 /// An interval that is wider than this to either side says nothing but that.

@@ -25,7 +25,10 @@ use super::{
     sliced::SlicedLoads,
 };
 use crate::{
-    doctor::Examination, process::Supervision, services::Access, session::describe_machine,
+    doctor::{Examination, of_several},
+    process::Supervision,
+    services::Access,
+    session::describe_machine,
 };
 
 /// How long a load may take to end when the coordinator is lost.
@@ -220,8 +223,9 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
             }
             Order::Examine { watch, connections } => {
                 // Nothing but temporary files is written here.
-                let found = Examination::here(watch, &env::temp_dir(), connections);
-                shared.say(&Answer::Examined(Box::new(found.of_several())));
+                let mut found = Examination::here(watch, &env::temp_dir(), connections);
+                found.facts = of_several(found.facts);
+                shared.say(&Answer::Examined(Box::new(found)));
             }
             // A start that came too late for a load that was refused.
             _ => {}

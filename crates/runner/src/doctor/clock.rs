@@ -2,21 +2,15 @@
 
 use std::time::Duration;
 
-use deadheat_model::machine::Finding;
-
 use super::{
     World,
-    finding::{fine, unknown, warning},
+    checks::{Found, fine, unknown, warning},
 };
 
 /// Read without a system call, a clock costs some 20 to 60 ns; with one, several hundred.
 const MOST_COST: Duration = Duration::from_nanos(200);
 /// What the shortest service times are counted in.
 const MOST_STEP: Duration = Duration::from_micros(1);
-
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![source(world), cost(world)]
-}
 
 const FOLDER: &str = "sys/devices/system/clocksource/clocksource0";
 
@@ -31,13 +25,13 @@ const QUICK: [&str; 7] = [
     "riscv_clocksource",
 ];
 
-fn source(world: &World) -> Finding {
+pub(super) fn source(world: &World) -> Found {
     let why = "With a slow source each reading is a system call or an access to a device, several a request. It slows \
                down the generator, and every server that reads the clock.";
     match world.root.text(&format!("{FOLDER}/current_clocksource")) {
-        None => unknown("clock-source", "the kernel does not tell", why),
-        Some(name) if QUICK.contains(&name.as_str()) => fine("clock-source", name),
-        Some(name) => warning("clock-source", name, why, quicker(world)),
+        None => unknown("the kernel does not tell", why),
+        Some(name) if QUICK.contains(&name.as_str()) => fine(name),
+        Some(name) => warning(name, why, quicker(world)),
     }
 }
 
@@ -54,35 +48,32 @@ fn quicker(world: &World) -> String {
     }
 }
 
-fn cost(world: &World) -> Finding {
+pub(super) fn cost(world: &World) -> Found {
     let (cost, step) = (world.own.clock_cost, world.own.clock_step);
     let found = format!("{} ns to read", cost.as_nanos());
     match step {
         None => warning(
-            "clock",
             "it stands still",
             "Nothing can be measured with it.",
             quicker(world),
         ),
         Some(step) if step > MOST_STEP => warning(
-            "clock",
             format!("{found}, in steps of {} µs", step.as_micros()),
             "That is the resolution of service times.",
             quicker(world),
         ),
         Some(_) if cost > MOST_COST => warning(
-            "clock",
             found,
             "The generator reads it several times for each request, and is the limit sooner.",
             quicker(world),
         ),
-        Some(_) => fine("clock", found),
+        Some(_) => fine(found),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
     use super::*;
@@ -93,22 +84,22 @@ mod tests {
 
     #[test]
     fn slow_sources_have_a_remedy_where_there_is_one() {
+        assert_eq!(planted("clock-source", &current(), "kvm-clock\n").0, None);
+        let (level, finding) = planted("clock-source", &current(), "hpet\n");
         assert_eq!(
-            planted(check, "clock-source", &current(), "kvm-clock\n").0,
-            Level::Fine
+            (level, finding.found.as_str()),
+            (Some(Level::Doubt), "hpet")
         );
-        let (level, finding) = planted(check, "clock-source", &current(), "hpet\n");
-        assert_eq!((level, finding.found.as_str()), (Level::Warning, "hpet"));
         assert_eq!(
-            finding.remedy,
+            finding.advice,
             format!("echo tsc | sudo tee /{}", current())
         );
         let only = Planted::good()
             .with(&current(), "acpi_pm")
             .with(&format!("{FOLDER}/available_clocksource"), "acpi_pm");
-        let (level, finding) = found(check(&only.world()), "clock-source");
-        assert_eq!(level, Level::Warning);
-        assert!(finding.remedy.starts_with("Use another machine"));
+        let (level, finding) = found(&only.world(), "clock-source");
+        assert_eq!(level, Some(Level::Doubt));
+        assert!(finding.advice.starts_with("Use another machine"));
     }
 
     #[test]
@@ -116,12 +107,12 @@ mod tests {
         let mut world = Planted::good().world();
         let mut of = |cost, step| {
             (world.own.clock_cost, world.own.clock_step) = (cost, step);
-            found(check(&world), "clock").0
+            found(&world, "clock").0
         };
         let nanos = Duration::from_nanos;
-        assert_eq!(of(nanos(200), Some(nanos(1000))), Level::Fine);
-        assert_eq!(of(nanos(201), Some(nanos(40))), Level::Warning);
-        assert_eq!(of(nanos(40), Some(nanos(1001))), Level::Warning);
-        assert_eq!(of(nanos(40), None), Level::Warning);
+        assert_eq!(of(nanos(200), Some(nanos(1000))), None);
+        assert_eq!(of(nanos(201), Some(nanos(40))), Some(Level::Doubt));
+        assert_eq!(of(nanos(40), Some(nanos(1001))), Some(Level::Doubt));
+        assert_eq!(of(nanos(40), None), Some(Level::Doubt));
     }
 }

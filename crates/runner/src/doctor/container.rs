@@ -2,33 +2,22 @@
 
 use std::path::PathBuf;
 
-use deadheat_model::{machine::Finding, noise::CpuSource, words::counted};
+use deadheat_model::{figure::size, noise::CpuSource, words::counted};
 
 use super::{
     World,
-    finding::{fine, gibibytes, note, unknown, warning},
+    checks::{Found, fine, note, unknown, warning},
 };
 use crate::process::own_groups_below;
 
 /// Less memory than this does not hold a database, an upstream and a server on a virtual machine of its language.
 const LEAST_MEMORY: u64 = 2 << 30;
 
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![
-        accounting(world),
-        cpu_quota(world),
-        memory_limit(world),
-        tasks(world),
-        container(world),
-    ]
-}
-
-fn accounting(world: &World) -> Finding {
+pub(super) fn accounting(world: &World) -> Found {
     match world.own.cpu_source {
-        CpuSource::CgroupV2 => fine("cpu-accounting", "control group v2"),
-        CpuSource::CgroupV1 => fine("cpu-accounting", "control group v1"),
+        CpuSource::CgroupV2 => fine("control group v2"),
+        CpuSource::CgroupV1 => fine("control group v1"),
         CpuSource::Proc => note(
-            "cpu-accounting",
             "no control group can be made; CPU time is summed from /proc",
             "A process that ends between two checks, and whose parent does not wait for it, is not counted.",
             if world.own.is_root {
@@ -40,7 +29,7 @@ fn accounting(world: &World) -> Finding {
     }
 }
 
-fn cpu_quota(world: &World) -> Finding {
+pub(super) fn cpu_quota(world: &World) -> Found {
     let v2 = groups(world, None).into_iter().filter_map(|group| {
         let text = world.root.text(group.join("cpu.max").to_str()?)?;
         let (quota, period) = text.split_once(' ')?;
@@ -51,9 +40,8 @@ fn cpu_quota(world: &World) -> Finding {
         cpus_of(&of("cpu.cfs_quota_us")?, &of("cpu.cfs_period_us")?)
     });
     match v2.chain(v1).min_by(f64::total_cmp) {
-        None => fine("cpu-quota", "none"),
+        None => fine("none"),
         Some(cpus) => warning(
-            "cpu-quota",
             format!("{cpus:.1} CPUs' worth of time"),
             "When it is used up, all threads stop until the next period (up to 100 ms): latencies show the quota, and \
              a stack with many threads uses it up sooner.",
@@ -69,7 +57,7 @@ fn cpus_of(quota: &str, period: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-fn memory_limit(world: &World) -> Finding {
+pub(super) fn memory_limit(world: &World) -> Found {
     let of = |controller, name: &str| {
         let groups = groups(world, controller).into_iter();
         let limits =
@@ -85,27 +73,25 @@ fn memory_limit(world: &World) -> Finding {
     let limit = limits.into_iter().flatten().min();
     let limit = limit.filter(|limit| machine == 0 || *limit < machine);
     let Some(limit) = limit else {
-        return fine("memory-limit", "none");
+        return fine("none");
     };
-    let found = format!("{} of {}", gibibytes(limit), gibibytes(machine));
+    let found = format!("{} of {}", size(limit), size(machine));
     let remedy = "Give the container or unit more: --memory (docker), MemoryMax= (systemd).";
     if limit < LEAST_MEMORY {
         return warning(
-            "memory-limit",
             found,
             "Builds and servers are ended, or wait for memory, when it is reached.",
             remedy,
         );
     }
     note(
-        "memory-limit",
         found,
         "Runtimes size their heaps by it, and files that were read count as well.",
         remedy,
     )
 }
 
-fn tasks(world: &World) -> Finding {
+pub(super) fn tasks(world: &World) -> Found {
     let most = |controller| {
         let groups = groups(world, controller).into_iter();
         let limits = groups.filter_map(|group| {
@@ -120,17 +106,16 @@ fn tasks(world: &World) -> Finding {
     let left = [most(None), most(Some("pids"))].into_iter().flatten().min();
     match left {
         Some(left) if left < needed => warning(
-            "tasks",
             format!("{} more may be started", counted(left, "thread")),
             "A stack with a thread for each connection cannot start them all, and fails or refuses requests.",
             "Raise --pids-limit (docker) or TasksMax= (systemd).",
         ),
-        Some(left) => fine("tasks", format!("{left} more threads may be started")),
-        None => fine("tasks", "not limited"),
+        Some(left) => fine(format!("{left} more threads may be started")),
+        None => fine("not limited"),
     }
 }
 
-fn container(world: &World) -> Finding {
+pub(super) fn container(world: &World) -> Found {
     let files = [
         "/.dockerenv",
         "/run/.containerenv",
@@ -142,15 +127,13 @@ fn container(world: &World) -> Finding {
         || paths.iter().any(|path| own.contains(path));
     match (is_one, world.root.has("proc/self")) {
         (true, _) => note(
-            "container",
             "in a container",
             "Other containers are visible by their CPU time only, not by name. Settings of the kernel are the host's: \
              a command that changes one may have to be run there.",
             "",
         ),
-        (false, true) => fine("container", "none"),
+        (false, true) => fine("none"),
         (false, false) => unknown(
-            "container",
             "/proc is not there",
             "Other containers take CPU time that has no name here.",
         ),
@@ -164,7 +147,7 @@ fn groups(world: &World, controller: Option<&str>) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
     use super::*;
@@ -183,24 +166,24 @@ mod tests {
     fn without_a_group_short_processes_are_missed() {
         let mut world = Planted::good().world();
         world.own.cpu_source = CpuSource::Proc;
-        let (level, finding) = found(check(&world), "cpu-accounting");
-        assert_eq!(level, Level::Note);
-        assert!(finding.remedy.starts_with("systemd-run --user"));
+        let (level, finding) = found(&world, "cpu-accounting");
+        assert_eq!(level, Some(Level::Note));
+        assert!(finding.advice.starts_with("systemd-run --user"));
     }
 
     #[test]
     fn a_quota_of_any_group_above_is_a_warning() {
-        let of = |path: &str| planted(check, "cpu-quota", path, "150000 100000\n");
+        let of = |path: &str| planted("cpu-quota", path, "150000 100000\n");
         for path in [
             "cpu.max",
             "user.slice/cpu.max",
             "user.slice/session/cpu.max",
         ] {
             let (level, finding) = of(&format!("sys/fs/cgroup/{path}"));
-            assert_eq!(level, Level::Warning, "{path}");
+            assert_eq!(level, Some(Level::Doubt), "{path}");
             assert_eq!(finding.found, "1.5 CPUs' worth of time");
         }
-        assert_eq!(of("sys/fs/cgroup/other/cpu.max").0, Level::Fine);
+        assert_eq!(of("sys/fs/cgroup/other/cpu.max").0, None);
     }
 
     #[test]
@@ -210,27 +193,27 @@ mod tests {
             let world = v1()
                 .with(&format!("{group}/cpu.cfs_quota_us"), quota)
                 .with(&format!("{group}/cpu.cfs_period_us"), "100000\n");
-            found(check(&world.world()), "cpu-quota").0
+            found(&world.world(), "cpu-quota").0
         };
-        assert_eq!(with("-1\n"), Level::Fine);
-        assert_eq!(with("50000\n"), Level::Warning);
+        assert_eq!(with("-1\n"), None);
+        assert_eq!(with("50000\n"), Some(Level::Doubt));
     }
 
     #[test]
     fn memory_limits_are_judged_by_what_is_left() {
         let v2 = |limit: &str| {
             let path = "sys/fs/cgroup/user.slice/session/memory.max";
-            planted(check, "memory-limit", path, limit).0
+            planted("memory-limit", path, limit).0
         };
-        assert_eq!(v2("max\n"), Level::Fine);
-        assert_eq!(v2("1073741824\n"), Level::Warning);
-        assert_eq!(v2("4294967296\n"), Level::Note);
+        assert_eq!(v2("max\n"), None);
+        assert_eq!(v2("1073741824\n"), Some(Level::Doubt));
+        assert_eq!(v2("4294967296\n"), Some(Level::Note));
         let v1 = |limit: &str| {
             let path = "sys/fs/cgroup/memory/a/memory.limit_in_bytes";
-            found(check(&v1().with(path, limit).world()), "memory-limit").0
+            found(&v1().with(path, limit).world(), "memory-limit").0
         };
-        assert_eq!(v1("9223372036854771712\n"), Level::Fine);
-        assert_eq!(v1("1073741824\n"), Level::Warning);
+        assert_eq!(v1("9223372036854771712\n"), None);
+        assert_eq!(v1("1073741824\n"), Some(Level::Doubt));
     }
 
     #[test]
@@ -240,18 +223,18 @@ mod tests {
             let world = Planted::good()
                 .with(&format!("{group}/pids.max"), limit)
                 .with(&format!("{group}/pids.current"), "100\n");
-            found(check(&world.world()), "tasks").0
+            found(&world.world(), "tasks").0
         };
-        assert_eq!(with("max\n"), Level::Fine);
-        assert_eq!(with("899\n"), Level::Warning);
-        assert_eq!(with("900\n"), Level::Fine);
+        assert_eq!(with("max\n"), None);
+        assert_eq!(with("899\n"), Some(Level::Doubt));
+        assert_eq!(with("900\n"), None);
     }
 
     #[test]
     fn a_container_is_recognised() {
-        let docker = planted(check, "container", ".dockerenv", "");
-        assert_eq!(docker.0, Level::Note);
-        let pod = planted(check, "container", "proc/self/cgroup", "0::/kubepods/x\n");
-        assert_eq!(pod.0, Level::Note);
+        let docker = planted("container", ".dockerenv", "");
+        assert_eq!(docker.0, Some(Level::Note));
+        let pod = planted("container", "proc/self/cgroup", "0::/kubepods/x\n");
+        assert_eq!(pod.0, Some(Level::Note));
     }
 }

@@ -2,26 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{machine::Finding, plan::Pinning, words::counted};
+use deadheat_model::{plan::Pinning, words::counted};
 
 use super::{
     World,
-    finding::{fine, listed, note, unknown, warning},
+    checks::{Found, fine, listed, note, unknown, warning},
 };
 use crate::session::{cores_below, nodes_below, parse_list};
 
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![
-        count(world),
-        threads_of_cores(world),
-        numa(world),
-        isolated(world),
-    ]
-}
-
 const MORE: &str = "Use a machine with four cores or more.";
 
-fn count(world: &World) -> Finding {
+pub(super) fn count(world: &World) -> Found {
     let usable = world.machine.cpus.len();
     let online = world.root.text("sys/devices/system/cpu/online");
     let online = online.map_or(usable, |text| parse_list(&text).len());
@@ -34,44 +25,37 @@ fn count(world: &World) -> Finding {
     let remedy = if online > usable { all } else { MORE };
     match (usable, &world.pinning) {
         (..=1, _) => warning(
-            "cpus",
             found,
             "Server and generator share one CPU: each figure is the speed of both together, and a stack's own speed is \
              not known.",
             remedy,
         ),
         (_, Pinning::Off { .. }) => note(
-            "cpus",
             format!("{found}, not shared out"),
             "Server and generator take CPUs from each other.",
             "Leave out --pinning off.",
         ),
         (2, _) => note(
-            "cpus",
             found,
             "The server has one CPU, the generator with database and upstream the other: a one-core server. How a \
              stack uses more cores is not measured.",
             remedy,
         ),
         _ if online > usable => note(
-            "cpus",
             found,
             "The rest of the CPUs is left to other programs, or lies idle.",
             all,
         ),
-        (_, Pinning::Apart { server, generator }) => fine(
-            "cpus",
-            format!(
-                "{found} (server {}, generator {})",
-                listed(server),
-                listed(generator)
-            ),
-        ),
+        (_, Pinning::Apart { server, generator }) => fine(format!(
+            "{found} (server {}, generator {})",
+            listed(server),
+            listed(generator)
+        )),
     }
 }
 
 /// SMT: two CPUs of one core slow each other down.
-fn threads_of_cores(world: &World) -> Finding {
+pub(super) fn threads_of_cores(world: &World) -> Found {
     let cpus = &world.machine.cpus;
     let siblings = cpus.iter().all(|cpu| {
         let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
@@ -79,7 +63,6 @@ fn threads_of_cores(world: &World) -> Finding {
     });
     if !siblings {
         return unknown(
-            "smt",
             "the kernel does not tell which CPUs share a core",
             "Two threads of one core slow each other down, so they must be on the same side.",
         );
@@ -91,7 +74,6 @@ fn threads_of_cores(world: &World) -> Finding {
         let mut cores = cores.iter().map(|core| &core.cpus[..]);
         if cores.any(|core| has(server, core) && has(generator, core)) {
             return warning(
-                "smt",
                 "server and generator are threads of one core",
                 "Each is slower while the other works: a server that makes the generator work more is punished for it.",
                 MORE,
@@ -100,7 +82,6 @@ fn threads_of_cores(world: &World) -> Finding {
     }
     if world.root.hypervisor().is_some() {
         return unknown(
-            "smt",
             format!(
                 "{}, as the hypervisor shows them",
                 counted(cores.len(), "core")
@@ -108,24 +89,21 @@ fn threads_of_cores(world: &World) -> Finding {
             "Whether two of these CPUs are threads of one core, and so slow each other down, only the host knows.",
         );
     }
-    fine(
-        "smt",
-        if shared {
-            format!(
-                "threads of each of {} stay together",
-                counted(cores.len(), "core")
-            )
-        } else {
-            format!("{} of one thread", counted(cores.len(), "core"))
-        },
-    )
+    fine(if shared {
+        format!(
+            "threads of each of {} stay together",
+            counted(cores.len(), "core")
+        )
+    } else {
+        format!("{} of one thread", counted(cores.len(), "core"))
+    })
 }
 
-fn numa(world: &World) -> Finding {
+pub(super) fn numa(world: &World) -> Found {
     let why = "Memory of another node answers later. Where a process's memory lies is luck, and differs from process \
                to process.";
     let Some(nodes) = nodes_below(world.root.path()) else {
-        return unknown("numa", "the kernel does not tell the nodes", why);
+        return unknown("the kernel does not tell the nodes", why);
     };
     let nodes: Vec<Vec<usize>> = nodes
         .into_values()
@@ -136,13 +114,12 @@ fn numa(world: &World) -> Finding {
         .filter(|cpus| !cpus.is_empty())
         .collect();
     if nodes.len() < 2 {
-        return fine("numa", "one node");
+        return fine("one node");
     }
     // The node with most of the CPUs, and of those the first.
     let most = nodes.iter().rev().max_by_key(|cpus| cpus.len());
     let list = most.map(|cpus| listed(cpus)).unwrap_or_default();
     warning(
-        "numa",
         counted(nodes.len(), "node"),
         why,
         format!("taskset -c {list} deadheat run"),
@@ -150,7 +127,7 @@ fn numa(world: &World) -> Finding {
 }
 
 /// CPUs that the scheduler leaves alone: threads that may use several of them all stay on the first.
-fn isolated(world: &World) -> Finding {
+pub(super) fn isolated(world: &World) -> Found {
     let list = world.root.text("sys/devices/system/cpu/isolated");
     let isolated: BTreeSet<usize> = parse_list(&list.unwrap_or_default()).into_iter().collect();
     let (among, others): (Vec<usize>, Vec<usize>) = world
@@ -159,10 +136,9 @@ fn isolated(world: &World) -> Finding {
         .iter()
         .partition(|cpu| isolated.contains(cpu));
     match (among.is_empty(), isolated.is_empty()) {
-        (true, true) => fine("isolated-cpus", "none"),
-        (true, false) => fine("isolated-cpus", "none of those used"),
+        (true, true) => fine("none"),
+        (true, false) => fine("none of those used"),
         (false, _) => warning(
-            "isolated-cpus",
             format!("{} of those used", listed(&among)),
             "The scheduler does not spread threads over isolated CPUs: all threads of a server stay on the first one.",
             match others.len() {
@@ -175,13 +151,13 @@ fn isolated(world: &World) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
     use super::*;
 
-    fn of(planted: &Planted, name: &str) -> (Level, Finding) {
-        found(check(&planted.world()), name)
+    fn of(planted: &Planted, name: &str) -> (Option<Level>, Found) {
+        found(&planted.world(), name)
     }
 
     #[test]
@@ -191,11 +167,11 @@ mod tests {
         };
         let none = Planted::good().without("sys/devices/system/cpu/online");
         let one = none.clone().on(&[0], off(&[0]));
-        assert_eq!(of(&one, "cpus").0, Level::Warning);
+        assert_eq!(of(&one, "cpus").0, Some(Level::Doubt));
         let two = none.clone().apart(&[0], &[1]);
-        assert_eq!(of(&two, "cpus").0, Level::Note);
+        assert_eq!(of(&two, "cpus").0, Some(Level::Note));
         let unpinned = none.on(&[0, 1, 2, 3], off(&[0, 1, 2, 3]));
-        assert_eq!(of(&unpinned, "cpus").0, Level::Note);
+        assert_eq!(of(&unpinned, "cpus").0, Some(Level::Note));
         assert_eq!(
             of(&Planted::good(), "cpus").1.found,
             "4 (server 0-1, generator 2-3)"
@@ -206,11 +182,11 @@ mod tests {
     fn cpus_that_may_not_be_used_are_counted() {
         let few = Planted::good().on(&[2], Pinning::Off { cpus: vec![2] });
         let (level, finding) = of(&few, "cpus");
-        assert_eq!(level, Level::Warning);
+        assert_eq!(level, Some(Level::Doubt));
         assert!(finding.found.starts_with("1 of 4"), "{finding:?}");
-        assert!(finding.remedy.contains("taskset"));
+        assert!(finding.advice.contains("taskset"));
         let most = Planted::good().with("sys/devices/system/cpu/online", "0-7");
-        assert_eq!(of(&most, "cpus").0, Level::Note);
+        assert_eq!(of(&most, "cpus").0, Some(Level::Note));
     }
 
     #[test]
@@ -225,17 +201,17 @@ mod tests {
             one_core = siblings(one_core, cpu, "0-1");
             two_cores = siblings(two_cores, cpu, ["0,2", "1,3"][cpu % 2]);
         }
-        assert_eq!(of(&one_core, "smt").0, Level::Warning);
+        assert_eq!(of(&one_core, "smt").0, Some(Level::Doubt));
         let (level, finding) = of(&two_cores, "smt");
-        assert_eq!(level, Level::Fine);
+        assert_eq!(level, None);
         assert_eq!(finding.found, "threads of each of 2 cores stay together");
     }
 
     #[test]
     fn a_guest_cannot_know_its_cores() {
         let guest = Planted::good().with("proc/cpuinfo", "flags : hypervisor\n");
-        assert_eq!(of(&guest, "smt").0, Level::Unknown);
-        assert_eq!(of(&Planted::empty(), "smt").0, Level::Unknown);
+        assert_eq!(of(&guest, "smt").0, Some(Level::Routine));
+        assert_eq!(of(&Planted::empty(), "smt").0, Some(Level::Routine));
     }
 
     #[test]
@@ -245,21 +221,18 @@ mod tests {
             .with("sys/devices/system/node/node0/cpulist", "0-1")
             .with("sys/devices/system/node/node1/cpulist", "2-3");
         let (level, finding) = of(&two, "numa");
-        assert_eq!(level, Level::Warning);
-        assert_eq!(finding.remedy, "taskset -c 0-1 deadheat run");
+        assert_eq!(level, Some(Level::Doubt));
+        assert_eq!(finding.advice, "taskset -c 0-1 deadheat run");
         let within = two.apart(&[0], &[1]);
-        assert_eq!(of(&within, "numa").0, Level::Fine);
+        assert_eq!(of(&within, "numa").0, None);
     }
 
     #[test]
     fn isolated_cpus_hold_all_threads_on_one() {
         let path = "sys/devices/system/cpu/isolated";
-        let (level, finding) = planted(check, "isolated-cpus", path, "2-3\n");
-        assert_eq!(level, Level::Warning);
-        assert_eq!(finding.remedy, "taskset -c 0-1 deadheat run");
-        assert_eq!(
-            planted(check, "isolated-cpus", path, "8-9\n").0,
-            Level::Fine
-        );
+        let (level, finding) = planted("isolated-cpus", path, "2-3\n");
+        assert_eq!(level, Some(Level::Doubt));
+        assert_eq!(finding.advice, "taskset -c 0-1 deadheat run");
+        assert_eq!(planted("isolated-cpus", path, "8-9\n").0, None);
     }
 }

@@ -1,41 +1,29 @@
 //! The kernel and what is below it.
 
-use deadheat_model::{machine::Finding, words::counted};
+use deadheat_model::words::counted;
 
 use super::{
     World,
-    finding::{fine, note, unknown, warning},
+    checks::{Found, fine, note, unknown, warning},
 };
 
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![
-        hypervisor(world),
-        mitigations(world),
-        layout(world),
-        entropy(world),
-        privileges(world),
-    ]
-}
-
-fn hypervisor(world: &World) -> Finding {
+pub(super) fn hypervisor(world: &World) -> Found {
     match world.root.hypervisor() {
         Some(name) => note(
-            "virtual-machine",
             name,
             "The host's frequencies, its other guests and its heat cannot be seen from here; system calls that reach \
              the host cost more. Compare figures within this machine only.",
             "",
         ),
-        None if world.root.has("proc/cpuinfo") => fine("virtual-machine", "no sign of one"),
+        None if world.root.has("proc/cpuinfo") => fine("no sign of one"),
         None => unknown(
-            "virtual-machine",
             "/proc/cpuinfo is not there",
             "Below a virtual machine is another one, with load of its own.",
         ),
     }
 }
 
-fn mitigations(world: &World) -> Finding {
+pub(super) fn mitigations(world: &World) -> Found {
     let on = world.machine.mitigations.iter();
     let (open, on): (Vec<_>, Vec<_>) = on.partition(|state| state.contains(": Vulnerable"));
     let why = "They make system calls more expensive, which servers of many small requests feel most. Leave them as your \
@@ -43,19 +31,19 @@ fn mitigations(world: &World) -> Finding {
     match (on.len(), open.len()) {
         (0, 0) => {
             if world.root.has("sys/devices/system/cpu/vulnerabilities") {
-                fine("mitigations", "none needed")
+                fine("none needed")
             } else {
-                unknown("mitigations", "the kernel does not tell", why)
+                unknown("the kernel does not tell", why)
             }
         }
-        (on, 0) => note("mitigations", format!("{on} on"), why, ""),
-        (on, open) => note("mitigations", format!("{on} on, {open} off"), why, ""),
+        (on, 0) => note(format!("{on} on"), why, ""),
+        (on, open) => note(format!("{on} on, {open} off"), why, ""),
     }
 }
 
 /// Randomised layout (ASLR) stays on: with a layout that is always the same, its luck is in every heat of a stack
 /// (Mytkowicz et al., ASPLOS 2009; Curtsinger and Berger, ASPLOS 2013).
-fn layout(world: &World) -> Finding {
+pub(super) fn layout(world: &World) -> Found {
     let why = "A program whose layout in memory is always the same is fast or slow by luck, in every heat alike; heats \
                average over layouts only where each process has another.";
     // personality(2): ADDR_NO_RANDOMIZE, as setarch -R and debuggers set it.
@@ -63,7 +51,6 @@ fn layout(world: &World) -> Finding {
     let personality = personality.and_then(|text| u32::from_str_radix(&text, 16).ok());
     if personality.is_some_and(|flags| flags & 0x0004_0000 != 0) {
         return warning(
-            "aslr",
             "off for this process",
             why,
             "Start deadheat without setarch -R, and outside of a debugger.",
@@ -74,22 +61,18 @@ fn layout(world: &World) -> Finding {
         .text("proc/sys/kernel/randomize_va_space")
         .as_deref()
     {
-        None => unknown("aslr", "the kernel does not tell", why),
+        None => unknown("the kernel does not tell", why),
         Some("0") => warning(
-            "aslr",
             "off",
             why,
             world.as_root("sysctl -w kernel.randomize_va_space=2"),
         ),
-        Some(_) => fine(
-            "aslr",
-            "on, as it should be: each process has another layout",
-        ),
+        Some(_) => fine("on, as it should be: each process has another layout"),
     }
 }
 
 /// Since Linux 5.6 neither getrandom(2) nor /dev/random waits once the generator was seeded.
-fn entropy(world: &World) -> Finding {
+pub(super) fn entropy(world: &World) -> Found {
     let why = "Programs that read /dev/random, as some runtimes do at their start, wait for it.";
     let mut numbers = world
         .machine
@@ -102,41 +85,36 @@ fn entropy(world: &World) -> Finding {
     };
     let bits: Option<u32> = world.root.number("proc/sys/kernel/random/entropy_avail");
     match (version, bits) {
-        (Some(version), _) if version >= (5, 6) => fine("entropy", "never waited for"),
+        (Some(version), _) if version >= (5, 6) => fine("never waited for"),
         (_, Some(bits)) if bits < 256 => warning(
-            "entropy",
             counted(bits, "bit"),
             why,
             world.as_root("apt-get install --yes haveged"),
         ),
-        (_, Some(bits)) => fine("entropy", counted(bits, "bit")),
-        (_, None) => unknown("entropy", "the kernel does not tell", why),
+        (_, Some(bits)) => fine(counted(bits, "bit")),
+        (_, None) => unknown("the kernel does not tell", why),
     }
 }
 
 /// What other tools need, and this one does not.
-fn privileges(world: &World) -> Finding {
+pub(super) fn privileges(world: &World) -> Found {
     let paranoid = world.root.text("proc/sys/kernel/perf_event_paranoid");
     let found = paranoid.map_or(String::new(), |level| {
         format!(" (perf_event_paranoid {level})")
     });
-    fine(
-        "privileges",
-        format!("neither perf events nor ptrace are needed{found}"),
-    )
+    fine(format!("neither perf events nor ptrace are needed{found}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
-    use super::*;
 
     #[test]
     fn a_virtual_machine_is_noted() {
-        let (level, finding) = planted(check, "virtual-machine", "sys/hypervisor/type", "xen\n");
-        assert_eq!((level, finding.found.as_str()), (Level::Note, "xen"));
+        let (level, finding) = planted("virtual-machine", "sys/hypervisor/type", "xen\n");
+        assert_eq!((level, finding.found.as_str()), (Some(Level::Note), "xen"));
     }
 
     #[test]
@@ -146,22 +124,22 @@ mod tests {
             .with(&format!("{folder}/meltdown"), "Mitigation: PTI\n")
             .with(&format!("{folder}/mds"), "Vulnerable: no microcode\n")
             .world();
-        let (level, finding) = found(check(&world), "mitigations");
+        let (level, finding) = found(&world, "mitigations");
         assert_eq!(
             (level, finding.found.as_str()),
-            (Level::Note, "1 on, 1 off")
+            (Some(Level::Note), "1 on, 1 off")
         );
     }
 
     #[test]
     fn a_fixed_layout_is_a_warning_however_it_came() {
         let space = "proc/sys/kernel/randomize_va_space";
-        assert_eq!(planted(check, "aslr", space, "0\n").0, Level::Warning);
+        assert_eq!(planted("aslr", space, "0\n").0, Some(Level::Doubt));
         let own = "proc/self/personality";
-        let (level, finding) = planted(check, "aslr", own, "00040000\n");
-        assert_eq!(level, Level::Warning);
-        assert!(finding.remedy.contains("setarch"));
-        assert_eq!(planted(check, "aslr", own, "00000000\n").0, Level::Fine);
+        let (level, finding) = planted("aslr", own, "00040000\n");
+        assert_eq!(level, Some(Level::Doubt));
+        assert!(finding.advice.contains("setarch"));
+        assert_eq!(planted("aslr", own, "00000000\n").0, None);
     }
 
     #[test]
@@ -170,11 +148,11 @@ mod tests {
             let world = Planted::good()
                 .with("proc/sys/kernel/osrelease", kernel)
                 .with("proc/sys/kernel/random/entropy_avail", bits);
-            found(check(&world.world()), "entropy").0
+            found(&world.world(), "entropy").0
         };
-        assert_eq!(with("5.4.0-1\n", "60\n"), Level::Warning);
-        assert_eq!(with("5.4.0-1\n", "3000\n"), Level::Fine);
-        assert_eq!(with("5.6.0\n", "60\n"), Level::Fine);
-        assert_eq!(with("4.19.2\n", "255\n"), Level::Warning);
+        assert_eq!(with("5.4.0-1\n", "60\n"), Some(Level::Doubt));
+        assert_eq!(with("5.4.0-1\n", "3000\n"), None);
+        assert_eq!(with("5.6.0\n", "60\n"), None);
+        assert_eq!(with("4.19.2\n", "255\n"), Some(Level::Doubt));
     }
 }

@@ -1,24 +1,17 @@
 //! Limits of the process (getrlimit(2)), which servers inherit, but for that of open files: each is given the same.
 
-use deadheat_model::machine::Finding;
-
 use super::{
     World,
-    finding::{fine, unknown, warning},
+    checks::{Found, fine, unknown, warning},
 };
 use crate::process::OPEN_FILES;
 
 /// Descriptors that a server or the generator holds beside its connections.
 const BESIDE: u64 = 100;
 
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![descriptors(world), address_space(world), cpu_time(world)]
-}
-
-fn descriptors(world: &World) -> Finding {
+pub(super) fn descriptors(world: &World) -> Found {
     let Some((_, hard)) = limit(world, "Max open files") else {
         return unknown(
-            "file-descriptors",
             "/proc/self/limits cannot be read",
             "Each connection takes one.",
         );
@@ -32,11 +25,10 @@ fn descriptors(world: &World) -> Finding {
     };
     let found = format!("{given} for each server (hard limit: {hard})");
     if given >= needed {
-        return fine("file-descriptors", found);
+        return fine(found);
     }
     let same_shell = "Then start deadheat in the same shell.";
     warning(
-        "file-descriptors",
         format!("{found}, {needed} are needed"),
         "Servers cannot keep that many connections: they refuse some, and the figures show how they refuse.",
         if needed > OPEN_FILES {
@@ -52,34 +44,30 @@ fn descriptors(world: &World) -> Finding {
     )
 }
 
-fn address_space(world: &World) -> Finding {
+pub(super) fn address_space(world: &World) -> Found {
     match limit(world, "Max address space") {
-        Some((u64::MAX, _)) => fine("address-space", "unlimited"),
+        Some((u64::MAX, _)) => fine("unlimited"),
         Some((soft, _)) => warning(
-            "address-space",
             format!("limited to {} MiB", soft >> 20),
             "Runtimes reserve far more addresses than they use memory, and fail to start.",
             "ulimit -v unlimited\nThen start deadheat in the same shell.",
         ),
         None => unknown(
-            "address-space",
             "/proc/self/limits cannot be read",
             "Runtimes reserve far more addresses than they use memory.",
         ),
     }
 }
 
-fn cpu_time(world: &World) -> Finding {
+pub(super) fn cpu_time(world: &World) -> Found {
     match limit(world, "Max cpu time") {
-        Some((u64::MAX, _)) => fine("cpu-time", "unlimited"),
+        Some((u64::MAX, _)) => fine("unlimited"),
         Some((soft, _)) => warning(
-            "cpu-time",
             format!("limited to {soft} s"),
             "The kernel ends the generator, or a server, in the middle of a heat.",
             "ulimit -t unlimited\nThen start deadheat in the same shell.",
         ),
         None => unknown(
-            "cpu-time",
             "/proc/self/limits cannot be read",
             "The kernel ends a process that used up its limit.",
         ),
@@ -99,27 +87,27 @@ fn limit(world: &World, name: &str) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
     use super::*;
 
-    fn with(name: &str, soft: &str, hard: &str, check_name: &str) -> (Level, Finding) {
+    fn with(name: &str, soft: &str, hard: &str, check_name: &str) -> (Option<Level>, Found) {
         let text = format!("Limit  Soft Limit  Hard Limit  Units\n{name}   {soft}   {hard}   x\n");
-        planted(check, check_name, "proc/self/limits", &text)
+        planted(check_name, "proc/self/limits", &text)
     }
 
     #[test]
     fn descriptors_are_counted_for_both_sides_of_a_proxy() {
         let of = |soft: &str, hard: &str| with("Max open files", soft, hard, "file-descriptors");
-        assert_eq!(of("64", "900").0, Level::Fine);
-        assert_eq!(of("unlimited", "unlimited").0, Level::Fine);
+        assert_eq!(of("64", "900").0, None);
+        assert_eq!(of("unlimited", "unlimited").0, None);
         let (level, finding) = of("64", "899");
-        assert_eq!(level, Level::Warning);
+        assert_eq!(level, Some(Level::Doubt));
         assert!(finding.found.starts_with("899 for each server"));
         assert!(
             finding
-                .remedy
+                .advice
                 .starts_with("sudo prlimit --pid $$ --nofile=900:900\n")
         );
     }
@@ -129,8 +117,8 @@ mod tests {
         let text = "Max open files 64 64 files\n";
         let mut world = Planted::good().with("proc/self/limits", text).world();
         world.own.is_root = true;
-        let (_, finding) = found(check(&world), "file-descriptors");
-        assert!(finding.remedy.starts_with("ulimit -n 900\n"), "{finding:?}");
+        let (_, finding) = found(&world, "file-descriptors");
+        assert!(finding.advice.starts_with("ulimit -n 900\n"), "{finding:?}");
     }
 
     #[test]
@@ -139,9 +127,12 @@ mod tests {
             ("Max address space", "address-space"),
             ("Max cpu time", "cpu-time"),
         ] {
-            assert_eq!(with(name, "unlimited", "unlimited", of).0, Level::Fine);
-            assert_eq!(with(name, "600", "unlimited", of).0, Level::Warning);
+            assert_eq!(with(name, "unlimited", "unlimited", of).0, None);
+            assert_eq!(with(name, "600", "unlimited", of).0, Some(Level::Doubt));
         }
-        assert_eq!(with("Max other", "1", "1", "cpu-time").0, Level::Unknown);
+        assert_eq!(
+            with("Max other", "1", "1", "cpu-time").0,
+            Some(Level::Routine)
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use deadheat_model::{machine::Finding, words::separated};
+use deadheat_model::figure::seconds;
 
-use super::finding::{fine, note, unknown, warning};
+use super::checks::{Check, Fact, Found, facts, fine, note, unknown, warning};
 
 /// A median round trip above this is a good part of a quick server's response time.
 const LONG_TRIP: Duration = Duration::from_millis(1);
@@ -42,36 +42,35 @@ pub struct Clocks {
     pub drift_error_ppm: f64,
 }
 
-/// That a host could not be reached, or was lost.
-pub fn unreached(why: &str) -> Finding {
-    warning(
-        "host",
-        format!("no answer: {why}"),
-        "Nothing is known of this host, and no session can use it.",
-        "",
-    )
+/// The fact that a host could not be reached, or was lost.
+pub fn unreached(why: &str) -> Fact {
+    let why_it_matters = "Nothing is known of this host, and no session can use it.";
+    warning(format!("no answer: {why}"), why_it_matters, "").of("host", "host")
 }
 
-/// Findings on the way to the host and on its clock, the worst first.
-pub fn judge_link(clocks: &Clocks) -> Vec<Finding> {
-    let mut findings = vec![round_trip(clocks), start(clocks), drift(clocks)];
-    // Stable.
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
-    findings
+/// All checks of the way to a host, and of its clock.
+const CHECKS: [Check<Clocks>; 3] = [
+    ("round-trip", "round trip", round_trip),
+    ("start", "start", start),
+    ("clock-drift", "clock drift", drift),
+];
+
+/// Facts of the way to the host and of its clock, the worst first.
+pub fn judge_link(clocks: &Clocks) -> Vec<Fact> {
+    facts(&CHECKS, clocks)
 }
 
-fn round_trip(clocks: &Clocks) -> Finding {
+fn round_trip(clocks: &Clocks) -> Found {
     let trips = &clocks.trips;
     let found = format!(
         "median {}, quickest {}",
-        time(trips.median),
-        time(trips.quickest)
+        seconds(trips.median.as_secs_f64()),
+        seconds(trips.quickest.as_secs_f64())
     );
     if trips.median <= LONG_TRIP {
-        return fine("round-trip", found);
+        return fine(found);
     }
     note(
-        "round-trip",
         found,
         "Every response time contains the network's part of it. Each slice begins four round trips after it was decided, \
          so a session has fewer slices.",
@@ -79,22 +78,24 @@ fn round_trip(clocks: &Clocks) -> Finding {
     )
 }
 
-fn start(clocks: &Clocks) -> Finding {
+fn start(clocks: &Clocks) -> Found {
     // The answer was given some time between the question and its arrival.
     let error = clocks.trips.quickest / 2;
-    let found = format!("hosts begin together within {}", time(error));
+    let found = format!(
+        "hosts begin together within {}",
+        seconds(error.as_secs_f64())
+    );
     if error <= LONG_TRIP {
-        return fine("start", found);
+        return fine(found);
     }
     note(
-        "start",
         found,
         "Slices take about 100 ms. At their edges, only some of the hosts load.",
         "",
     )
 }
 
-fn drift(clocks: &Clocks) -> Finding {
+fn drift(clocks: &Clocks) -> Found {
     let Clocks {
         drift_ppm,
         drift_error_ppm,
@@ -105,7 +106,6 @@ fn drift(clocks: &Clocks) -> Finding {
     let found = format!("{rounded} ppm, ± {drift_error_ppm:.0} ppm");
     if drift_ppm.abs() - drift_error_ppm > MOST_DRIFT_PPM {
         return warning(
-            "clock-drift",
             found,
             "The clocks of the two machines run at different speeds, more than time synchronisation ever causes. Times \
              and rates of the hosts cannot be compared.",
@@ -115,46 +115,17 @@ fn drift(clocks: &Clocks) -> Finding {
     }
     if *drift_error_ppm > MOST_DRIFT_PPM {
         return unknown(
-            "clock-drift",
             found,
             "The clocks were watched too briefly for the round trip between them: use --watch 30s.",
         );
     }
-    fine("clock-drift", found)
-}
-
-/// A time for a person: "85 µs", "1.2 ms".
-fn time(time: Duration) -> String {
-    let micros = time.as_secs_f64() * 1e6;
-    match micros {
-        _ if micros < 1_000.0 => format!("{} µs", significant(micros)),
-        _ => format!("{} ms", significant(micros / 1e3)),
-    }
-}
-
-/// Two digits, or three where the number begins with a 1.
-fn significant(number: f64) -> String {
-    if number < 0.01 {
-        return "0".to_owned();
-    }
-    let magnitude = number.log10().floor() as i32;
-    let leading = number / 10_f64.powi(magnitude);
-    let digits = if leading < 2.0 { 2 } else { 1 };
-    let step = 10_f64.powi(magnitude - digits);
-    let decimals = usize::try_from(digits - magnitude).unwrap_or(0);
-    let rounded = format!("{:.decimals$}", (number / step).round() * step);
-    separated(if rounded.contains('.') {
-        rounded.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &rounded
-    })
+    fine(found)
 }
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
-    use super::super::testing::found;
     use super::*;
 
     const fn micros(count: u64) -> Duration {
@@ -172,44 +143,38 @@ mod tests {
                 drift_ppm,
                 drift_error_ppm,
             };
-            let (level, finding) = found(judge_link(&clocks), "clock-drift");
-            (level, finding.found)
+            let found = drift(&clocks);
+            (found.level, found.found)
         };
-        assert_eq!(of(500.0, 0.0).0, Level::Fine);
-        assert_eq!(of(-601.0, 100.0).0, Level::Warning);
-        assert_eq!(of(600.0, 100.0).0, Level::Fine);
-        assert_eq!(of(1_000.0, 900.0).0, Level::Unknown);
+        assert_eq!(of(500.0, 0.0).0, None);
+        assert_eq!(of(-601.0, 100.0).0, Some(Level::Doubt));
+        assert_eq!(of(600.0, 100.0).0, None);
+        assert_eq!(of(1_000.0, 900.0).0, Some(Level::Routine));
         assert_eq!(of(-0.3, 7.2).1, "0 ppm, ± 7 ppm");
     }
 
     #[test]
     fn starts_are_agreed_on_within_half_of_the_quickest_way_over_the_pipe() {
-        let of = |quickest, median, check| {
-            let clocks = Clocks {
+        let of = |quickest, median| {
+            judge_link(&Clocks {
                 trips: Trips { quickest, median },
                 drift_ppm: 0.0,
                 drift_error_ppm: 1.0,
-            };
-            found(judge_link(&clocks), check)
+            })
         };
-        let (level, finding) = of(micros(300), micros(1_200), "start");
-        assert_eq!(level, Level::Fine);
-        assert_eq!(finding.found, "hosts begin together within 150 µs");
-        let far = of(micros(40_000), micros(41_000), "start");
-        assert_eq!(far.0, Level::Note);
-        let slow = of(micros(300), micros(1_200), "round-trip");
-        assert_eq!(slow.0, Level::Note);
-        assert_eq!(slow.1.found, "median 1.2 ms, quickest 300 µs");
-    }
-
-    #[test]
-    fn numbers_have_two_or_three_digits() {
-        let numbers = [0.0, 0.5, 1.234, 9.44, 85.0, 119.2, 1_125.0, 93_456.0];
-        let texts = numbers.map(significant);
-        assert_eq!(
-            texts,
-            ["0", "0.5", "1.23", "9.4", "85", "119", "1,130", "93,000"]
-        );
+        let facts = of(micros(300), micros(1_200));
+        let told: Vec<_> = facts
+            .iter()
+            .map(|one| (one.id.as_str(), one.found.as_str(), one.warning.is_some()))
+            .collect();
+        let expected = [
+            ("round-trip", "median 1.20 ms, quickest 300 µs", true),
+            ("start", "hosts begin together within 150 µs", false),
+            ("clock-drift", "0 ppm, ± 1 ppm", false),
+        ];
+        assert_eq!(told, expected);
+        let far = of(micros(40_000), micros(41_000));
+        assert_eq!(far[1].warning.as_ref().unwrap().level, Level::Note);
     }
 
     #[test]

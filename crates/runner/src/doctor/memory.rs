@@ -1,44 +1,38 @@
 //! Memory: whether there is enough, and what the kernel does with it meanwhile.
 
-use deadheat_model::machine::Finding;
+use deadheat_model::figure::size;
 
 use super::{
     World,
-    finding::{fine, gibibytes, note, unknown, warning},
+    checks::{Found, fine, note, unknown, warning},
 };
 
 /// A database, an upstream, and a server on a virtual machine of its language take about half of this.
 const LEAST_AVAILABLE: u64 = 1 << 30;
-
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![available(world), swap(world), huge_pages(world), pss(world)]
-}
 
 /// A line of `/proc/meminfo`, in bytes.
 fn bytes(world: &World, key: &str) -> Option<u64> {
     Some(world.root.value("proc/meminfo", key)? * 1024)
 }
 
-fn available(world: &World) -> Finding {
+pub(super) fn available(world: &World) -> Found {
     let why = "When memory runs out, the kernel writes it to disk or ends a process, and files are read again and again.";
     match bytes(world, "MemAvailable") {
-        None => unknown("memory", "/proc/meminfo does not tell", why),
+        None => unknown("/proc/meminfo does not tell", why),
         Some(free) if free < LEAST_AVAILABLE => warning(
-            "memory",
-            format!("{} available", gibibytes(free)),
+            format!("{} available", size(free)),
             why,
             "ps -e -o pid,rss,args --sort -rss | head\nEnd processes that are not needed.",
         ),
-        Some(free) => fine("memory", format!("{} available", gibibytes(free))),
+        Some(free) => fine(format!("{} available", size(free))),
     }
 }
 
-fn swap(world: &World) -> Finding {
+pub(super) fn swap(world: &World) -> Found {
     let swappiness = world.root.text("proc/sys/vm/swappiness");
     let swappiness = swappiness.map_or(String::new(), |value| format!(", swappiness {value}"));
     let (Some(total), Some(free)) = (bytes(world, "SwapTotal"), bytes(world, "SwapFree")) else {
         return unknown(
-            "swap",
             "/proc/meminfo does not tell",
             "A process whose memory is on disk waits for it.",
         );
@@ -47,7 +41,6 @@ fn swap(world: &World) -> Finding {
     let pages = world.watched.swapped_pages;
     if pages > 0 {
         return warning(
-            "swap",
             format!("{pages} pages moved while watched{swappiness}"),
             "Processes wait for the disk, in the middle of requests.",
             format!(
@@ -58,22 +51,18 @@ fn swap(world: &World) -> Finding {
     }
     if used > 0 {
         return note(
-            "swap",
-            format!("{} used, at rest{swappiness}", gibibytes(used)),
+            format!("{} used, at rest{swappiness}", size(used)),
             "Swapped-out memory is read back when it is needed, perhaps in the middle of a heat.",
             world.as_root("swapoff -a"),
         );
     }
-    fine(
-        "swap",
-        match total {
-            0 => "none".to_owned(),
-            _ => format!("unused{swappiness}"),
-        },
-    )
+    fine(match total {
+        0 => "none".to_owned(),
+        _ => format!("unused{swappiness}"),
+    })
 }
 
-fn huge_pages(world: &World) -> Finding {
+pub(super) fn huge_pages(world: &World) -> Found {
     let path = "sys/kernel/mm/transparent_hugepage/enabled";
     let state = world.root.text(path).and_then(|text| {
         let (_, rest) = text.split_once('[')?;
@@ -81,27 +70,24 @@ fn huge_pages(world: &World) -> Finding {
     });
     match state.as_deref() {
         None => unknown(
-            "huge-pages",
             "the kernel does not tell",
             "Transparent huge pages make a process faster and larger.",
         ),
         Some("always") => note(
-            "huge-pages",
             "always",
             "A process that touches a little of 2 MiB gets all of it, so memory figures are larger than elsewhere; and \
              the kernel joins pages on its own, at times that nobody chose.",
             world.set(&format!("/{path}"), "madvise"),
         ),
-        Some(state) => fine("huge-pages", state),
+        Some(state) => fine(state),
     }
 }
 
-fn pss(world: &World) -> Finding {
+pub(super) fn pss(world: &World) -> Found {
     if world.root.has("proc/self/smaps_rollup") {
-        fine("pss", "counted")
+        fine("counted")
     } else {
         unknown(
-            "pss",
             "this kernel has no smaps_rollup (Linux 4.14)",
             "The memory of servers is not known then.",
         )
@@ -110,19 +96,18 @@ fn pss(world: &World) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
-    use super::*;
 
     const MEMINFO: &str = "proc/meminfo";
 
     #[test]
     fn little_memory_is_a_warning() {
-        let of = |text: &str| planted(check, "memory", MEMINFO, text).0;
-        assert_eq!(of("MemAvailable:    1048576 kB\n"), Level::Fine);
-        assert_eq!(of("MemAvailable:    1048575 kB\n"), Level::Warning);
-        assert_eq!(of("MemFree: 1 kB\n"), Level::Unknown);
+        let of = |text: &str| planted("memory", MEMINFO, text).0;
+        assert_eq!(of("MemAvailable:    1048576 kB\n"), None);
+        assert_eq!(of("MemAvailable:    1048575 kB\n"), Some(Level::Doubt));
+        assert_eq!(of("MemFree: 1 kB\n"), Some(Level::Routine));
     }
 
     #[test]
@@ -131,30 +116,30 @@ mod tests {
             let text = format!("SwapTotal: 4194304 kB\nSwapFree: {free} kB\n");
             Planted::good().with(MEMINFO, &text).world()
         };
-        let (level, finding) = found(check(&of("4194304")), "swap");
+        let (level, finding) = found(&of("4194304"), "swap");
         assert_eq!(
             (level, finding.found.as_str()),
-            (Level::Fine, "unused, swappiness 60")
+            (None, "unused, swappiness 60")
         );
         let mut used = of("3145728");
-        let (level, finding) = found(check(&used), "swap");
-        assert_eq!(level, Level::Note);
-        assert_eq!(finding.found, "1.0 GiB used, at rest, swappiness 60");
+        let (level, finding) = found(&used, "swap");
+        assert_eq!(level, Some(Level::Note));
+        assert_eq!(finding.found, "1.00 GiB used, at rest, swappiness 60");
         used.watched.swapped_pages = 3;
-        assert_eq!(found(check(&used), "swap").0, Level::Warning);
+        assert_eq!(found(&used, "swap").0, Some(Level::Doubt));
     }
 
     #[test]
     fn huge_pages_for_all_are_noted() {
         let path = "sys/kernel/mm/transparent_hugepage/enabled";
-        let of = |text: &str| planted(check, "huge-pages", path, text).0;
-        assert_eq!(of("[always] madvise never\n"), Level::Note);
-        assert_eq!(of("always madvise [never]\n"), Level::Fine);
+        let of = |text: &str| planted("huge-pages", path, text).0;
+        assert_eq!(of("[always] madvise never\n"), Some(Level::Note));
+        assert_eq!(of("always madvise [never]\n"), None);
     }
 
     #[test]
     fn an_old_kernel_counts_no_pss() {
         let old = Planted::good().without("proc/self/smaps_rollup").world();
-        assert_eq!(found(check(&old), "pss").0, Level::Unknown);
+        assert_eq!(found(&old, "pss").0, Some(Level::Routine));
     }
 }

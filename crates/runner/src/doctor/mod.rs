@@ -1,11 +1,10 @@
 //! What about this machine would spoil a measurement, and what to do about it. Reads and probes ([`World::here`]), then
 //! judges ([`judge`]): pure functions of a [`World`], which tests plant. It changes no setting.
 
+mod checks;
 mod clock;
 mod container;
 mod cpus;
-mod examination;
-mod finding;
 mod here;
 mod kernel;
 mod limits;
@@ -22,13 +21,10 @@ mod watch;
 
 use std::{path::Path, time::Duration};
 
-use deadheat_model::{
-    machine::{Finding, Machine},
-    plan::Pinning,
-};
+use deadheat_model::{machine::Machine, plan::Pinning};
 
 pub use self::{
-    examination::Examination,
+    checks::{Examination, Fact, judge, of_several},
     link::{Clocks, Trips, judge_link, unreached},
     own::OwnFacts,
     root::Root,
@@ -91,62 +87,51 @@ impl World {
     }
 }
 
-/// Every check's finding, the worst first; among equals in the order in which a reader would ask.
-pub fn judge(world: &World) -> Vec<Finding> {
-    let kinds = [
-        here::check,
-        others::check,
-        speed::check,
-        cpus::check,
-        container::check,
-        limits::check,
-        network::check,
-        memory::check,
-        clock::check,
-        kernel::check,
-    ];
-    let mut findings: Vec<Finding> = kinds.iter().flat_map(|check| check(world)).collect();
-    // Stable.
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
-    findings
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::{testing::Planted, *};
 
+    fn of_level(facts: &[Fact], level: Level) -> usize {
+        let warnings = facts.iter().filter_map(|fact| fact.warning.as_ref());
+        warnings.filter(|one| one.level == level).count()
+    }
+
     #[test]
     fn a_good_machine_has_nothing_but_fine_things() {
-        let findings = judge(&Planted::good().world());
-        assert!(findings.len() > 30, "{}", findings.len());
-        for finding in findings {
-            assert_eq!(finding.level, Level::Fine, "{finding:?}");
+        for fact in judge(&Planted::good().world()) {
+            assert_eq!(fact.warning, None, "{fact:?}");
         }
     }
 
     #[test]
     fn an_empty_world_is_unknown_and_no_warning_is_made_up() {
-        let findings = judge(&Planted::empty().world());
-        let known: Vec<&Finding> = findings
-            .iter()
-            .filter(|finding| finding.level == Level::Warning)
-            .collect();
-        assert!(known.is_empty(), "{known:?}");
-        let unknown = findings.iter().filter(|one| one.level == Level::Unknown);
-        assert!(unknown.count() > 15, "{findings:?}");
+        let facts = judge(&Planted::empty().world());
+        assert_eq!(of_level(&facts, Level::Doubt), 0, "{facts:?}");
+        assert!(of_level(&facts, Level::Routine) > 15, "{facts:?}");
     }
 
     #[test]
-    fn a_check_has_one_finding() {
-        for world in [Planted::good().world(), Planted::empty().world()] {
-            let findings = judge(&world);
-            let checks: BTreeSet<&str> = findings.iter().map(|one| one.check.as_str()).collect();
-            assert_eq!(checks.len(), findings.len());
-        }
+    fn the_worst_comes_first_and_each_id_once() {
+        let mut world = Planted::empty().world();
+        world.own.debug_build = true;
+        let facts = judge(&world);
+        assert_eq!(facts[0].id, "build");
+        assert_eq!(facts.last().map(|fact| &fact.warning), Some(&None));
+        let ids: BTreeSet<&str> = facts.iter().map(|one| one.id.as_str()).collect();
+        assert_eq!(ids.len(), facts.len());
+        assert_eq!(of_several(facts.clone()).len(), facts.len() - 2);
+        let warning = facts[0].warning.as_ref().unwrap();
+        assert_eq!(warning.id, "build");
+        assert!(
+            warning
+                .sentence
+                .starts_with("Build: not optimised. An unoptimised")
+        );
+        assert_eq!(warning.advice, "cargo run --release -- run");
     }
 
     #[test]
@@ -155,9 +140,6 @@ mod tests {
         let world = World::here(watch, Path::new("."), PinningMode::Apart, CONNECTIONS);
         assert!(world.watched.span >= watch);
         assert!(world.own.clock_cost < Duration::from_millis(1));
-        for finding in judge(&world) {
-            // What is not fine says why it matters.
-            assert_eq!(finding.level == Level::Fine, finding.why.is_empty());
-        }
+        assert!(judge(&world).len() > 30);
     }
 }

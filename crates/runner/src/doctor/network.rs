@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use deadheat_model::machine::Finding;
-
 use super::{
     World,
-    finding::{fine, note, unknown, warning},
+    checks::{Found, fine, note, unknown, warning},
 };
 
 /// A datagram over loopback takes microseconds; one that is delayed on purpose takes milliseconds.
@@ -14,30 +12,19 @@ const MOST_LOOPBACK: Duration = Duration::from_millis(1);
 /// A session of loads with a connection for each request uses some tens of thousands of ports a minute.
 const FEW_PORTS: u64 = 10_000;
 
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![
-        congestion_control(world),
-        ports(world),
-        backlog(world),
-        loopback(world),
-        tracking(world),
-    ]
-}
-
 fn sysctl(world: &World, setting: &str) -> String {
     world.as_root(&format!("sysctl -w {setting}"))
 }
 
-fn congestion_control(world: &World) -> Finding {
+pub(super) fn congestion_control(world: &World) -> Found {
     let Some(name) = world.machine.congestion_control.as_deref() else {
         return unknown(
-            "congestion-control",
             "the kernel does not tell",
             "Some pace a server's sending, also over loopback.",
         );
     };
     if !world.machine.paces_loopback() {
-        return fine("congestion-control", name);
+        return fine(name);
     }
     let path = "proc/sys/net/ipv4/tcp_available_congestion_control";
     let available = world.root.text(path).unwrap_or_default();
@@ -48,7 +35,6 @@ fn congestion_control(world: &World) -> Finding {
         "reno"
     };
     warning(
-        "congestion-control",
         name,
         "It paces a server's sending, also over loopback: long answers take longer and cost more CPU, and the figures \
          show the pacing.",
@@ -56,7 +42,7 @@ fn congestion_control(world: &World) -> Finding {
     )
 }
 
-fn ports(world: &World) -> Finding {
+pub(super) fn ports(world: &World) -> Found {
     let read = |name: &str| world.root.text(&format!("proc/sys/net/ipv4/{name}"));
     let range = read("ip_local_port_range").and_then(|text| {
         let (first, last) = text.split_once(['\t', ' '])?;
@@ -66,7 +52,7 @@ fn ports(world: &World) -> Finding {
     let why_unknown =
         "Each connection from here takes one, and keeps it for a minute after it ends.";
     let Some(ports) = range else {
-        return unknown("ports", "the range of ports cannot be read", why_unknown);
+        return unknown("the range of ports cannot be read", why_unknown);
     };
     let waiting = world.root.whole("proc/net/sockstat").and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("TCP:"))?;
@@ -82,7 +68,6 @@ fn ports(world: &World) -> Finding {
     let needed = u64::from(world.connections) * 2;
     if ports < FEW_PORTS.max(needed) {
         return warning(
-            "ports",
             found,
             "A load with a connection for each request runs out of them: connects fail, and count as failed requests.",
             sysctl(world, "net.ipv4.ip_local_port_range=\"32768 60999\""),
@@ -90,7 +75,6 @@ fn ports(world: &World) -> Finding {
     }
     if ports.saturating_sub(waiting) < FEW_PORTS.max(needed) {
         return warning(
-            "ports",
             found,
             "Most of the ports wait for the end of connections from before: connects fail when there is none left.",
             "sleep 60",
@@ -106,17 +90,16 @@ fn ports(world: &World) -> Finding {
             "net.ipv4.tcp_tw_reuse=2"
         };
         return warning(
-            "ports",
             format!("{found}, not reused"),
             "A port is taken for a minute after its connection ended: a load with a connection for each request runs \
              out of them. Keep-alive loads do not.",
             sysctl(world, setting),
         );
     }
-    fine("ports", found)
+    fine(found)
 }
 
-fn backlog(world: &World) -> Finding {
+pub(super) fn backlog(world: &World) -> Found {
     let settings = [
         ("net.core.somaxconn", "proc/sys/net/core/somaxconn"),
         (
@@ -127,7 +110,6 @@ fn backlog(world: &World) -> Finding {
     let lengths = settings.map(|(name, path)| Some((name, world.root.number::<u32>(path)?)));
     let [Some(accepted), Some(begun)] = lengths else {
         return unknown(
-            "backlog",
             "the lengths of the queues cannot be read",
             "Connections that find no place are made a second later.",
         );
@@ -137,7 +119,7 @@ fn backlog(world: &World) -> Finding {
         .filter(|(_, length)| *length < world.connections)
         .collect();
     if short.is_empty() {
-        return fine("backlog", accepted.1.to_string());
+        return fine(accepted.1.to_string());
     }
     let found = short
         .iter()
@@ -146,20 +128,18 @@ fn backlog(world: &World) -> Finding {
         .iter()
         .map(|(name, _)| sysctl(world, &format!("{name}={}", world.connections.max(4096))));
     warning(
-        "backlog",
         found.collect::<Vec<_>>().join(", "),
         "All connections begin at once. Those that find no place in the queue are tried again a second later.",
         remedies.collect::<Vec<_>>().join("\n"),
     )
 }
 
-fn loopback(world: &World) -> Finding {
+pub(super) fn loopback(world: &World) -> Found {
     let flags = world.root.text("sys/class/net/lo/flags");
     let flags = flags.and_then(|text| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok());
     let up = flags.map(|flags| flags & 1 == 1);
     if up == Some(false) || (up.is_some() && world.own.loopback.is_none()) {
         return warning(
-            "loopback",
             match up {
                 Some(false) => "lo is down",
                 _ => "no datagram came back from 127.0.0.1",
@@ -171,7 +151,6 @@ fn loopback(world: &World) -> Finding {
     let slow = world.own.loopback.filter(|time| *time > MOST_LOOPBACK);
     if let Some(time) = slow {
         return warning(
-            "loopback",
             format!("{:.1} ms from a socket to itself", time.as_secs_f64() * 1e3),
             "Something delays or shapes traffic over loopback, as netem does.",
             format!(
@@ -183,44 +162,38 @@ fn loopback(world: &World) -> Finding {
     let why = "Answers go over loopback in pieces of its MTU.";
     let time = world.own.loopback.unwrap_or_default();
     match world.root.number::<u32>("sys/class/net/lo/mtu") {
-        None => unknown("loopback", "its MTU cannot be read", why),
+        None => unknown("its MTU cannot be read", why),
         Some(mtu) if mtu < 65_536 => warning(
-            "loopback",
             format!("MTU {mtu}"),
             "Long answers go in more and smaller pieces than elsewhere, each with its cost.",
             world.as_root("ip link set lo mtu 65536"),
         ),
-        Some(mtu) => fine(
-            "loopback",
-            format!("MTU {mtu}, {:.0} µs", time.as_secs_f64() * 1e6),
-        ),
+        Some(mtu) => fine(format!("MTU {mtu}, {:.0} µs", time.as_secs_f64() * 1e6)),
     }
 }
 
 /// The firewall's table of connections.
-fn tracking(world: &World) -> Finding {
+pub(super) fn tracking(world: &World) -> Found {
     let of = |name: &str| {
         let path = format!("proc/sys/net/netfilter/nf_conntrack_{name}");
         world.root.number::<u64>(&path)
     };
     let (Some(most), Some(now)) = (of("max"), of("count")) else {
-        return fine("connection-tracking", "none");
+        return fine("none");
     };
     if now == 0 {
         // The table is there, and no rule looks at it.
-        return fine("connection-tracking", "not in use");
+        return fine("not in use");
     }
     let found = format!("{now} of {most} connections");
     if most.saturating_sub(now) < FEW_PORTS {
         return warning(
-            "connection-tracking",
             found,
             "When the firewall's table is full, packets are dropped: connects fail or take a second.",
             sysctl(world, "net.netfilter.nf_conntrack_max=262144"),
         );
     }
     note(
-        "connection-tracking",
         found,
         "The firewall checks each packet, also on loopback, which costs all servers CPU.",
         format!(
@@ -233,7 +206,7 @@ fn tracking(world: &World) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
     use super::*;
@@ -241,70 +214,70 @@ mod tests {
     #[test]
     fn bbr_paces_loopback() {
         let path = "proc/sys/net/ipv4/tcp_congestion_control";
-        let (level, finding) = planted(check, "congestion-control", path, "bbr\n");
-        assert_eq!((level, finding.found.as_str()), (Level::Warning, "bbr"));
+        let (level, finding) = planted("congestion-control", path, "bbr\n");
+        assert_eq!((level, finding.found.as_str()), (Some(Level::Doubt), "bbr"));
         let command = "sudo sysctl -w net.ipv4.tcp_congestion_control=";
-        assert_eq!(finding.remedy, format!("{command}cubic"));
+        assert_eq!(finding.advice, format!("{command}cubic"));
         let without_cubic = Planted::good().with(path, "bbr").with(
             "proc/sys/net/ipv4/tcp_available_congestion_control",
             "reno bbr",
         );
-        let (_, finding) = found(check(&without_cubic.world()), "congestion-control");
-        assert_eq!(finding.remedy, format!("{command}reno"));
+        let (_, finding) = found(&without_cubic.world(), "congestion-control");
+        assert_eq!(finding.advice, format!("{command}reno"));
     }
 
     #[test]
     fn ports_that_are_few_waiting_or_not_reused_are_warnings() {
-        let of = |path: &str, text: &str| planted(check, "ports", path, text);
+        let of = |path: &str, text: &str| planted("ports", path, text);
         let range = "proc/sys/net/ipv4/ip_local_port_range";
         let (level, finding) = of(range, "60000\t60999\n");
         assert_eq!(
             (level, finding.found.as_str()),
-            (Level::Warning, "1000 to connect from")
+            (Some(Level::Doubt), "1000 to connect from")
         );
         let stats = "TCP: inuse 1 orphan 0 tw 20000 alloc 1 mem 0\n";
         let (level, finding) = of("proc/net/sockstat", stats);
         assert_eq!(
-            (level, finding.remedy.as_str()),
-            (Level::Warning, "sleep 60")
+            (level, finding.advice.as_str()),
+            (Some(Level::Doubt), "sleep 60")
         );
-        for (name, remedy) in [
+        for (name, advice) in [
             ("tcp_tw_reuse", "tw_reuse=2"),
             ("tcp_timestamps", "timestamps=1"),
         ] {
             let (level, finding) = of(&format!("proc/sys/net/ipv4/{name}"), "0\n");
-            assert_eq!(level, Level::Warning, "{name}");
-            assert!(finding.remedy.ends_with(remedy), "{finding:?}");
+            assert_eq!(level, Some(Level::Doubt), "{name}");
+            assert!(finding.advice.ends_with(advice), "{finding:?}");
         }
-        assert_eq!(of("proc/sys/net/ipv4/tcp_tw_reuse", "1\n").0, Level::Fine);
+        assert_eq!(of("proc/sys/net/ipv4/tcp_tw_reuse", "1\n").0, None);
     }
 
     #[test]
     fn queues_hold_all_connections() {
-        let of = |name: &str, length: &str| planted(check, "backlog", name, length);
+        let of = |name: &str, length: &str| planted("backlog", name, length);
         for path in ["net/core/somaxconn", "net/ipv4/tcp_max_syn_backlog"] {
             let path = format!("proc/sys/{path}");
-            assert_eq!(of(&path, "400\n").0, Level::Fine);
+            assert_eq!(of(&path, "400\n").0, None);
             let (level, finding) = of(&path, "128\n");
-            assert_eq!(level, Level::Warning);
-            assert!(finding.remedy.ends_with("=4096"), "{finding:?}");
+            assert_eq!(level, Some(Level::Doubt));
+            assert!(finding.advice.ends_with("=4096"), "{finding:?}");
         }
     }
 
     #[test]
     fn loopback_is_whole_and_undelayed() {
-        let of = |path: &str, text: &str| planted(check, "loopback", path, text).0;
-        assert_eq!(of("sys/class/net/lo/mtu", "1500\n"), Level::Warning);
-        assert_eq!(of("sys/class/net/lo/flags", "0x8\n"), Level::Warning);
+        let of = |path: &str, text: &str| planted("loopback", path, text).0;
+        assert_eq!(of("sys/class/net/lo/mtu", "1500\n"), Some(Level::Doubt));
+        assert_eq!(of("sys/class/net/lo/flags", "0x8\n"), Some(Level::Doubt));
         let mut world = Planted::good().world();
         world.own.loopback = Some(Duration::from_millis(10));
-        let (level, finding) = found(check(&world), "loopback");
-        assert_eq!(level, Level::Warning);
+        let (level, finding) = found(&world, "loopback");
+        assert_eq!(level, Some(Level::Doubt));
         assert!(finding.found.starts_with("10.0 ms"));
         world.own.loopback = None;
-        assert_eq!(found(check(&world), "loopback").0, Level::Warning);
+        assert_eq!(found(&world, "loopback").0, Some(Level::Doubt));
         let unknown = Planted::good().without("sys/class/net").world();
-        assert_eq!(found(check(&unknown), "loopback").0, Level::Unknown);
+        assert_eq!(found(&unknown, "loopback").0, Some(Level::Routine));
     }
 
     #[test]
@@ -314,10 +287,10 @@ mod tests {
             let world = Planted::good()
                 .with(&format!("{folder}/nf_conntrack_max"), most)
                 .with(&format!("{folder}/nf_conntrack_count"), now);
-            found(check(&world.world()), "connection-tracking").0
+            found(&world.world(), "connection-tracking").0
         };
-        assert_eq!(with("262144\n", "0\n"), Level::Fine);
-        assert_eq!(with("262144\n", "100\n"), Level::Note);
-        assert_eq!(with("8192\n", "100\n"), Level::Warning);
+        assert_eq!(with("262144\n", "0\n"), None);
+        assert_eq!(with("262144\n", "100\n"), Some(Level::Note));
+        assert_eq!(with("8192\n", "100\n"), Some(Level::Doubt));
     }
 }

@@ -1,11 +1,11 @@
 //! What others take of the machine: other programs, and the hypervisor's other guests. The bounds are those past which
 //! a report warns.
 
-use deadheat_model::{machine::Finding, plan::NoiseBound};
+use deadheat_model::{figure::short_percent, plan::NoiseBound};
 
 use super::{
     Busy, World,
-    finding::{fine, note, percent, unknown, warning},
+    checks::{Found, fine, note, unknown, warning},
 };
 
 /// Programs that change the machine's settings, move interrupts or begin to work on their own, by the names that the
@@ -20,17 +20,7 @@ const DAEMONS: [&str; 7] = [
     "unattended-upgr",
 ];
 
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![
-        other_load(world),
-        steal(world),
-        other_sessions(world),
-        daemons(world),
-        pressure(world),
-    ]
-}
-
-fn other_load(world: &World) -> Finding {
+pub(super) fn other_load(world: &World) -> Found {
     let share = world.watched.disturbance.other_cpu;
     let bound = NoiseBound::default().other_cpu;
     let busiest = &world.watched.busiest;
@@ -40,10 +30,10 @@ fn other_load(world: &World) -> Finding {
     let mut found = if share > 1.0 {
         format!("{used:.1} CPUs' worth of time; {cpus} may be used here")
     } else {
-        format!("{} of the CPUs", percent(share))
+        format!("{} of the CPUs", short_percent(share))
     };
     if share <= bound / 5.0 {
-        return fine("other-load", found);
+        return fine(found);
     }
     let names: Vec<String> = busiest
         .iter()
@@ -68,22 +58,20 @@ fn other_load(world: &World) -> Finding {
     };
     if share > bound {
         return warning(
-            "other-load",
             found,
             "It takes CPU time from the servers and the generator. Above 5 %, the report warns.",
             remedy,
         );
     }
-    note("other-load", found, "It widens the intervals.", remedy)
+    note(found, "It widens the intervals.", remedy)
 }
 
-fn steal(world: &World) -> Finding {
+pub(super) fn steal(world: &World) -> Found {
     let share = world.watched.disturbance.steal;
     let bound = NoiseBound::default().steal;
-    let found = format!("{} while watched", percent(share));
+    let found = format!("{} while watched", short_percent(share));
     if share > bound {
         return warning(
-            "steal",
             found,
             "Other guests of the host take time from these CPUs. Above 5 %, the report warns. A CPU that is taken \
              away in the middle of a request makes it take longer.",
@@ -92,7 +80,6 @@ fn steal(world: &World) -> Finding {
     }
     if share > bound / 5.0 {
         return note(
-            "steal",
             found,
             "Other guests of the host sometimes take time from these CPUs. It widens the intervals.",
             "",
@@ -104,30 +91,27 @@ fn steal(world: &World) -> Finding {
     });
     match since_start {
         None => unknown(
-            "steal",
             "/proc/stat has none",
             "Whether other guests of a host take time from these CPUs is unknown.",
         ),
         Some(0) if world.root.hypervisor().is_some() => unknown(
-            "steal",
             "none since the start: this hypervisor may not report it",
             "Whether other guests of the host take time from these CPUs is unknown. If they do, servers seem slower.",
         ),
-        Some(_) => fine("steal", percent(share)),
+        Some(_) => fine(short_percent(share)),
     }
 }
 
-fn other_sessions(world: &World) -> Finding {
+pub(super) fn other_sessions(world: &World) -> Found {
     let others = world.watched.others.iter();
     let pids: Vec<String> = others
         .filter(|(_, name)| name == "deadheat")
         .map(|(pid, _)| pid.to_string())
         .collect();
     if pids.is_empty() {
-        return fine("other-sessions", "none");
+        return fine("none");
     }
     warning(
-        "other-sessions",
         format!("running (process {})", pids.join(", ")),
         "Another deadheat runs. Two sessions at once measure each other: both pin their servers to the same CPUs.",
         format!(
@@ -137,7 +121,7 @@ fn other_sessions(world: &World) -> Finding {
     )
 }
 
-fn daemons(world: &World) -> Finding {
+pub(super) fn daemons(world: &World) -> Found {
     let others = world.watched.others.iter();
     let mut names: Vec<&str> = others
         .map(|(_, name)| name.as_str())
@@ -146,7 +130,7 @@ fn daemons(world: &World) -> Finding {
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
-        return fine("daemons", "none that changes settings");
+        return fine("none that changes settings");
     }
     // The name of the unit, where the kernel's is cut short.
     let units = names.iter().map(|name| match *name {
@@ -157,19 +141,17 @@ fn daemons(world: &World) -> Finding {
     });
     let units: Vec<&str> = units.collect();
     note(
-        "daemons",
         format!("{} runs", names.join(", ")),
         "It may move interrupts, change clock frequencies or begin to work in the middle of a session.",
         world.as_root(&format!("systemctl stop {}", units.join(" "))),
     )
 }
 
-fn pressure(world: &World) -> Finding {
+pub(super) fn pressure(world: &World) -> Found {
     // There, but refusing to be read: psi=0 (Linux, Documentation/accounting/psi.rst).
     match world.root.whole("proc/pressure/cpu") {
-        Some(_) => fine("pressure", "recorded"),
+        Some(_) => fine("recorded"),
         None => note(
-            "pressure",
             "not recorded by this kernel",
             "Heats then do not tell how long work waited for CPU, memory and disk. Nothing is judged by it.",
             "Start the kernel with psi=1.",
@@ -179,7 +161,7 @@ fn pressure(world: &World) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, PlantedWorld, found};
     use super::*;
@@ -198,29 +180,30 @@ mod tests {
 
     #[test]
     fn other_load_names_who_it_is() {
-        assert_eq!(
-            found(check(&loaded(0.01, &[])), "other-load").0,
-            Level::Fine
-        );
+        assert_eq!(found(&loaded(0.01, &[]), "other-load").0, None);
         let busy = [(41, "rustc", 0.5), (42, "java", 0.06)];
-        let (level, finding) = found(check(&loaded(0.14, &busy)), "other-load");
-        assert_eq!(level, Level::Warning);
+        let (level, finding) = found(&loaded(0.14, &busy), "other-load");
+        assert_eq!(level, Some(Level::Doubt));
         assert_eq!(
             finding.found,
             "14 % of the CPUs (rustc 50 % of one, java 6 % of one)"
         );
         assert!(
             finding
-                .remedy
+                .advice
                 .starts_with("ps -o pid,user,etime,args -p 41,42\n")
         );
-        let (level, _) = found(check(&loaded(0.05, &busy)), "other-load");
-        assert_eq!(level, Level::Note, "the bound itself discards nothing");
+        let (level, _) = found(&loaded(0.05, &busy), "other-load");
+        assert_eq!(
+            level,
+            Some(Level::Note),
+            "the bound itself discards nothing"
+        );
     }
 
     #[test]
     fn load_of_more_cpus_than_may_be_used_is_no_share_of_them() {
-        let (_, finding) = found(check(&loaded(1.5, &[(4, "java", 6.0)])), "other-load");
+        let (_, finding) = found(&loaded(1.5, &[(4, "java", 6.0)]), "other-load");
         let expected = "6.0 CPUs' worth of time; 4 may be used here (java 600 % of one)";
         assert_eq!(finding.found, expected);
     }
@@ -228,10 +211,10 @@ mod tests {
     #[test]
     fn load_of_nobody_here_is_said_to_be_so() {
         for busy in [&[][..], &[(41, "rustc", 0.02)]] {
-            let (_, finding) = found(check(&loaded(0.5, busy)), "other-load");
-            assert!(finding.remedy.contains("another container"), "{finding:?}");
+            let (_, finding) = found(&loaded(0.5, busy), "other-load");
+            assert!(finding.advice.contains("another container"), "{finding:?}");
             // It begins with what can be done.
-            assert!(finding.remedy.starts_with("Wait until"), "{finding:?}");
+            assert!(finding.advice.starts_with("Wait until"), "{finding:?}");
         }
     }
 
@@ -240,47 +223,58 @@ mod tests {
         let mut world = Planted::good().world();
         let mut level = |share| {
             world.watched.disturbance.steal = share;
-            found(check(&world), "steal").0
+            found(&world, "steal").0
         };
         let levels = [level(0.0), level(0.02), level(0.05), level(0.051)];
-        let expected = [Level::Fine, Level::Note, Level::Note, Level::Warning];
+        let expected = [
+            None,
+            Some(Level::Note),
+            Some(Level::Note),
+            Some(Level::Doubt),
+        ];
         assert_eq!(levels, expected);
     }
 
     #[test]
     fn a_guest_that_never_had_steal_may_not_be_told() {
         let guest = Planted::good().with("proc/cpuinfo", "flags : hypervisor\n");
-        let level = |planted: &Planted| found(check(&planted.world()), "steal").0;
-        assert_eq!(level(&guest), Level::Unknown);
+        let level = |planted: &Planted| found(&planted.world(), "steal").0;
+        assert_eq!(level(&guest), Some(Level::Routine));
         let told = guest.with("proc/stat", "cpu  1 1 1 1 1 1 1 7 0 0\n");
-        assert_eq!(level(&told), Level::Fine);
+        assert_eq!(level(&told), None);
     }
 
     #[test]
     fn another_session_and_daemons_are_seen() {
         let mut world = Planted::good().world();
         let levels = |world: &World| {
-            let of = |name| found(check(world), name);
+            let of = |name| found(world, name);
             (of("other-sessions"), of("daemons"))
         };
         let (session, daemons) = levels(&world);
-        assert_eq!((session.0, daemons.0), (Level::Fine, Level::Fine));
+        assert_eq!((session.0, daemons.0), (None, None));
         world.watched.others = vec![
             (7, "deadheat".to_owned()),
             (8, "unattended-upgr".to_owned()),
             (9, "irqbalance".to_owned()),
         ];
         let (session, daemons) = levels(&world);
-        assert_eq!((session.0, daemons.0), (Level::Warning, Level::Note));
+        assert_eq!(
+            (session.0, daemons.0),
+            (Some(Level::Doubt), Some(Level::Note))
+        );
         assert!(session.1.found.contains("process 7"));
         let stop = "sudo systemctl stop irqbalance unattended-upgrades";
-        assert_eq!(daemons.1.remedy, stop);
+        assert_eq!(daemons.1.advice, stop);
     }
 
     #[test]
     fn a_kernel_without_pressure_is_noted() {
-        let level = |planted: Planted| found(check(&planted.world()), "pressure").0;
-        assert_eq!(level(Planted::good()), Level::Fine);
-        assert_eq!(level(Planted::good().without("proc/pressure")), Level::Note);
+        let level = |planted: Planted| found(&planted.world(), "pressure").0;
+        assert_eq!(level(Planted::good()), None);
+        assert_eq!(
+            level(Planted::good().without("proc/pressure")),
+            Some(Level::Note)
+        );
     }
 }

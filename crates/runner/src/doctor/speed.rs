@@ -1,22 +1,12 @@
 //! How fast the CPUs run, and what changes that.
 
-use deadheat_model::{machine::Finding, words::counted};
+use deadheat_model::words::counted;
 
 use super::{
     World,
-    finding::{fine, listed, note, unknown, warning},
+    checks::{Found, fine, listed, note, unknown, warning},
     watch::throttled,
 };
-
-pub(super) fn check(world: &World) -> Vec<Finding> {
-    vec![
-        governor(world),
-        limits(world),
-        turbo(world),
-        throttling(world),
-        power(world),
-    ]
-}
 
 const OF_THE_HOST: &str = "the host's; it cannot be seen in a virtual machine";
 
@@ -28,13 +18,12 @@ fn not_seen<'a>(world: &World, bare: &'a str) -> &'a str {
     }
 }
 
-fn governor(world: &World) -> Finding {
+pub(super) fn governor(world: &World) -> Found {
     let why = "A CPU that is clocked down while it waits is slow when the next request comes, and more so for the stack \
                that waits more.";
     match world.machine.governor.as_deref() {
-        Some("performance") => fine("governor", "performance"),
+        Some("performance") => fine("performance"),
         Some(governor) => warning(
-            "governor",
             governor,
             why,
             world.set(
@@ -42,12 +31,12 @@ fn governor(world: &World) -> Finding {
                 "performance",
             ),
         ),
-        None => unknown("governor", not_seen(world, "no cpufreq driver"), why),
+        None => unknown(not_seen(world, "no cpufreq driver"), why),
     }
 }
 
 /// CPUs that may not reach their highest frequency.
-fn limits(world: &World) -> Finding {
+pub(super) fn limits(world: &World) -> Found {
     let read = |folder: &str, name: &str| {
         world
             .root
@@ -67,7 +56,6 @@ fn limits(world: &World) -> Finding {
     if let Some((_, now, most)) = limited.first() {
         let path = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_max_freq";
         return note(
-            "frequency-limit",
             format!(
                 "{} held to {} of {} MHz",
                 counted(limited.len(), "CPU"),
@@ -83,7 +71,6 @@ fn limits(world: &World) -> Finding {
     let fast: Vec<usize> = known.iter().filter(is_fast).map(|cpu| cpu.0).collect();
     if fast.len() < known.len() {
         return note(
-            "frequency-limit",
             format!("CPUs of different speed ({} are fast)", listed(&fast)),
             "Server and generator get fast and slow cores by their numbers, and a stack with one thread gets one of \
              them.",
@@ -91,13 +78,13 @@ fn limits(world: &World) -> Finding {
         );
     }
     if known.is_empty() {
-        unknown("frequency-limit", not_seen(world, "no cpufreq driver"), why)
+        unknown(not_seen(world, "no cpufreq driver"), why)
     } else {
-        fine("frequency-limit", "none")
+        fine("none")
     }
 }
 
-fn turbo(world: &World) -> Finding {
+pub(super) fn turbo(world: &World) -> Found {
     let why = "With turbo a CPU is faster while it is cool and while the other cores wait: figures depend on the load \
                before, and on how many threads a stack has.";
     // intel_pstate says whether it is off, the others whether it is on.
@@ -111,41 +98,35 @@ fn turbo(world: &World) -> Finding {
             continue;
         };
         if state == off {
-            return fine("turbo", "off");
+            return fine("off");
         }
         if state == on {
-            return warning("turbo", "on", why, world.set(&format!("/{path}"), off));
+            return warning("on", why, world.set(&format!("/{path}"), off));
         }
     }
-    unknown("turbo", not_seen(world, "this driver does not tell"), why)
+    unknown(not_seen(world, "this driver does not tell"), why)
 }
 
-fn throttling(world: &World) -> Finding {
+pub(super) fn throttling(world: &World) -> Found {
     let why = "A CPU that is too hot runs slower, for as long as it takes to cool down.";
     match (world.watched.throttled, throttled(&world.root)) {
         (Some(times), _) if times > 0 => warning(
-            "throttling",
             format!("{} while watched", counted(times, "time")),
             why,
             "Cool the machine (fans, dust, a place with air), or switch turbo off.",
         ),
         (_, Some(times)) if times > 0 => note(
-            "throttling",
             format!("{} since the start, none now", counted(times, "time")),
             why,
             "Watch it under load: deadheat doctor --watch 1m",
         ),
-        (_, Some(_)) => fine("throttling", "never since the start"),
-        (_, None) => unknown(
-            "throttling",
-            not_seen(world, "this processor does not count it"),
-            why,
-        ),
+        (_, Some(_)) => fine("never since the start"),
+        (_, None) => unknown(not_seen(world, "this processor does not count it"), why),
     }
 }
 
 /// Mains, or a battery that is being emptied.
-fn power(world: &World) -> Finding {
+pub(super) fn power(world: &World) -> Found {
     let folder = "sys/class/power_supply";
     let of = |name: &str, what: &str| world.root.text(&format!("{folder}/{name}/{what}"));
     let discharging = world.root.names(folder).into_iter().any(|name| {
@@ -155,7 +136,6 @@ fn power(world: &World) -> Finding {
     });
     if discharging {
         return warning(
-            "power",
             "on battery",
             "Firmware and drivers save power then, and more of it as the battery empties.",
             "Plug it in.",
@@ -163,18 +143,17 @@ fn power(world: &World) -> Finding {
     }
     match world.root.text("sys/firmware/acpi/platform_profile") {
         Some(profile) if ["low-power", "quiet", "cool"].contains(&profile.as_str()) => warning(
-            "power",
             format!("profile {profile}"),
             "The firmware slows the CPUs down.",
             world.set("/sys/firmware/acpi/platform_profile", "performance"),
         ),
-        _ => fine("power", "not on battery"),
+        _ => fine("not on battery"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::machine::Level;
+    use deadheat_model::warning::Level;
 
     use super::super::testing::{Planted, found, planted};
     use super::*;
@@ -184,12 +163,12 @@ mod tests {
     #[test]
     fn a_governor_of_one_cpu_is_enough_to_warn() {
         let path = format!("{CPU}/cpu3/cpufreq/scaling_governor");
-        let (level, finding) = planted(check, "governor", &path, "powersave\n");
-        assert_eq!(level, Level::Warning);
+        let (level, finding) = planted("governor", &path, "powersave\n");
+        assert_eq!(level, Some(Level::Doubt));
         assert_eq!(finding.found, "performance, powersave");
         assert!(
             finding
-                .remedy
+                .advice
                 .starts_with("echo performance | sudo tee /sys/")
         );
     }
@@ -197,12 +176,12 @@ mod tests {
     #[test]
     fn a_guest_does_not_know_its_hosts_frequencies() {
         let guest = Planted::empty().with("proc/cpuinfo", "flags : hypervisor\n");
-        let findings = check(&guest.world());
+        let guest = guest.world();
         for name in ["governor", "frequency-limit", "turbo", "throttling"] {
-            let (level, finding) = found(findings.clone(), name);
+            let (level, finding) = found(&guest, name);
             assert_eq!(
                 (level, finding.found.as_str()),
-                (Level::Unknown, OF_THE_HOST)
+                (Some(Level::Routine), OF_THE_HOST)
             );
         }
     }
@@ -210,44 +189,47 @@ mod tests {
     #[test]
     fn limits_and_unequal_cores_are_noted() {
         let limited = format!("{CPU}/cpu1/cpufreq/scaling_max_freq");
-        let (level, finding) = planted(check, "frequency-limit", &limited, "1800000\n");
-        assert_eq!(level, Level::Note);
+        let (level, finding) = planted("frequency-limit", &limited, "1800000\n");
+        assert_eq!(level, Some(Level::Note));
         assert_eq!(finding.found, "1 CPU held to 1800 of 3600 MHz");
         let unequal = Planted::good()
             .with(&format!("{CPU}/cpu1/cpufreq/cpuinfo_max_freq"), "2400000")
             .with(&limited, "2400000");
-        let (level, finding) = found(check(&unequal.world()), "frequency-limit");
+        let (level, finding) = found(&unequal.world(), "frequency-limit");
         assert_eq!(
             (level, finding.found.as_str()),
-            (Level::Note, "CPUs of different speed (0,2-3 are fast)")
+            (
+                Some(Level::Note),
+                "CPUs of different speed (0,2-3 are fast)"
+            )
         );
     }
 
     #[test]
     fn turbo_is_read_from_either_driver() {
         let intel = format!("{CPU}/intel_pstate/no_turbo");
-        let (level, finding) = planted(check, "turbo", &intel, "0\n");
-        assert_eq!(level, Level::Warning);
-        assert_eq!(finding.remedy, format!("echo 1 | sudo tee /{intel}"));
+        let (level, finding) = planted("turbo", &intel, "0\n");
+        assert_eq!(level, Some(Level::Doubt));
+        assert_eq!(finding.advice, format!("echo 1 | sudo tee /{intel}"));
         let others = Planted::good().without(&intel);
         let boost = format!("{CPU}/cpufreq/boost");
-        for (state, expected) in [("1", Level::Warning), ("0", Level::Fine)] {
+        for (state, expected) in [("1", Some(Level::Doubt)), ("0", None)] {
             let world = others.clone().with(&boost, state).world();
-            assert_eq!(found(check(&world), "turbo").0, expected);
+            assert_eq!(found(&world, "turbo").0, expected);
         }
-        assert_eq!(found(check(&others.world()), "turbo").0, Level::Unknown);
+        assert_eq!(found(&others.world(), "turbo").0, Some(Level::Routine));
     }
 
     #[test]
     fn throttling_now_is_worse_than_throttling_once() {
         let path = format!("{CPU}/cpu2/thermal_throttle/core_throttle_count");
-        assert_eq!(planted(check, "throttling", &path, "12").0, Level::Note);
+        assert_eq!(planted("throttling", &path, "12").0, Some(Level::Note));
         let mut world = Planted::good().with(&path, "12").world();
         world.watched.throttled = Some(2);
-        let (level, finding) = found(check(&world), "throttling");
+        let (level, finding) = found(&world, "throttling");
         assert_eq!(
             (level, finding.found.as_str()),
-            (Level::Warning, "2 times while watched")
+            (Some(Level::Doubt), "2 times while watched")
         );
     }
 
@@ -255,25 +237,19 @@ mod tests {
     fn a_laptop_on_battery_is_told_from_one_that_is_plugged_in() {
         let battery = "sys/class/power_supply/BAT0/status";
         assert_eq!(
-            planted(check, "power", battery, "Discharging\n").0,
-            Level::Warning
+            planted("power", battery, "Discharging\n").0,
+            Some(Level::Doubt)
         );
-        assert_eq!(
-            planted(check, "power", battery, "Charging\n").0,
-            Level::Fine
-        );
+        assert_eq!(planted("power", battery, "Charging\n").0, None);
         let mouse = Planted::good()
             .with(battery, "Discharging")
             .with("sys/class/power_supply/BAT0/scope", "Device");
-        assert_eq!(found(check(&mouse.world()), "power").0, Level::Fine);
+        assert_eq!(found(&mouse.world(), "power").0, None);
         let profile = "sys/firmware/acpi/platform_profile";
         assert_eq!(
-            planted(check, "power", profile, "low-power\n").0,
-            Level::Warning
+            planted("power", profile, "low-power\n").0,
+            Some(Level::Doubt)
         );
-        assert_eq!(
-            planted(check, "power", profile, "balanced\n").0,
-            Level::Fine
-        );
+        assert_eq!(planted("power", profile, "balanced\n").0, None);
     }
 }

@@ -3,13 +3,16 @@
 use std::{collections::BTreeMap, fs, time::Duration};
 
 use deadheat_model::{
-    machine::{Finding, Level},
     noise::{CpuSource, Disturbance},
     plan::Pinning,
+    warning::Level,
 };
 use tempfile::TempDir;
 
-use super::{OwnFacts, Root, Watched, World};
+use super::{
+    OwnFacts, Root, Watched, World,
+    checks::{CHECKS, Found},
+};
 use crate::session::describe_machine_below;
 
 /// Files to be planted.
@@ -142,24 +145,18 @@ impl Planted {
     }
 }
 
-/// The finding of `check` among those of a kind, with its level.
-pub(super) fn found(findings: Vec<Finding>, check: &str) -> (Level, Finding) {
-    let found = findings.into_iter().find(|one| one.check == check);
-    let found = found.unwrap_or_else(|| panic!("no finding of {check}"));
-    if found.level != Level::Fine {
-        assert!(!found.why.is_empty(), "{found:?}");
-    }
+/// What a check finds, with its level.
+pub(super) fn found(world: &World, id: &str) -> (Option<Level>, Found) {
+    let check = CHECKS.iter().find(|(one, ..)| *one == id);
+    let (.., look) = check.unwrap_or_else(|| panic!("no check {id}"));
+    let found = look(world);
+    assert_eq!(found.level.is_none(), found.why.is_empty(), "{found:?}");
     (found.level, found)
 }
 
-/// Plants one file in a good world and looks at one finding.
-pub(super) fn planted(
-    kind: fn(&World) -> Vec<Finding>,
-    check: &str,
-    path: &str,
-    text: &str,
-) -> (Level, Finding) {
-    found(kind(&Planted::good().with(path, text).world()), check)
+/// Plants one file in a good world and looks at one thing.
+pub(super) fn planted(id: &str, path: &str, text: &str) -> (Option<Level>, Found) {
+    found(&Planted::good().with(path, text).world(), id)
 }
 
 const GOOD: &[(&str, &str)] = &[

@@ -8,8 +8,8 @@ use std::{
 };
 
 use deadheat_model::{
-    Cell, LoadPoint, Protocols, RepeatedTable, TargetId, Wait, WorkloadManifest, choice::Purpose,
-    comparison::Comparison, hosts::Hosts, machine::Finding, plan::Pinning, workload::Oracle,
+    Cell, LoadPoint, Protocols, RepeatedTable, TargetId, Wait, Warning, WorkloadManifest,
+    choice::Purpose, comparison::Comparison, hosts::Hosts, plan::Pinning, workload::Oracle,
 };
 
 use super::{START_TIMEOUT, heats::HeatOptions, inspections::Inspections};
@@ -103,7 +103,7 @@ pub struct SessionOptions {
     /// How long a server may take to its first correct answer.
     pub start_timeout: Duration,
     /// What [`crate::doctor`] found before the session, for the record.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Warning>,
     /// Whether the report so far is written after each heat, for the record.
     pub live: bool,
     /// Deadheat's own arguments, for the record.

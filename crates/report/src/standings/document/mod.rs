@@ -57,7 +57,7 @@ pub fn document(view: &StandingsView) -> Document {
         .section(
             Section::new("Machine")
                 .facts(details.machine.iter().map(Fact::pair))
-                .bullets(details.findings.iter().map(words::finding)),
+                .bullets(details.findings.iter().map(Warning::in_full)),
         )
         .section(
             Section::new("Session")

@@ -1,6 +1,6 @@
 //! What a reader wants who asks where the figures come from.
 
-use deadheat_model::{Wait, heat::Rounds, heats::SessionRecord, machine::Finding};
+use deadheat_model::{Wait, Warning, heat::Rounds, heats::SessionRecord, warning::Level};
 use deadheat_stats::standings::{LoadStandings, Standings, TimeSpent};
 
 use super::{State, load::planned};
@@ -21,8 +21,8 @@ pub struct Details {
     pub machine: Vec<Fact>,
     /// How it was measured and judged.
     pub method: Vec<Fact>,
-    /// What `deadheat doctor` found, the worst first.
-    pub findings: Vec<Finding>,
+    /// What `deadheat doctor` found that is no warning of the session.
+    pub findings: Vec<Warning>,
     /// Every stack that was asked for.
     pub stacks: Vec<StackFacts>,
     /// What the session does not show, a sentence or two each.
@@ -33,13 +33,13 @@ pub struct Details {
 
 pub(super) fn details(record: &SessionRecord, standings: &Standings, state: State) -> Details {
     let header = &record.header;
-    let mut findings = header.findings.clone();
-    findings.sort_by_key(|one| std::cmp::Reverse(one.level));
+    let findings = header.findings.iter();
+    let findings = findings.filter(|one| one.level > Level::Doubt).cloned();
     Details {
         provenance: provenance(record, state),
         machine: facts::machine(header),
         method: method(record, standings),
-        findings,
+        findings: findings.collect(),
         stacks: header.targets.iter().map(facts::stack).collect(),
         caveats: caveats::caveats(header, standings),
         time_line: time_line(&standings.time),

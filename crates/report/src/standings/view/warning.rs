@@ -3,16 +3,12 @@
 use deadheat_model::{
     Warning,
     heats::{EndReason, SessionRecord},
-    machine::{self, Finding},
-    warning::doubt,
+    warning::{Level, doubt},
 };
 use deadheat_stats::standings::{Standings, short_names};
 
 use super::State;
-use crate::{
-    figure::{capital, some},
-    view::clean,
-};
+use crate::{figure::some, view::clean};
 
 /// This many names are spelled out.
 const MOST_NAMES: usize = 3;
@@ -29,13 +25,14 @@ pub(super) fn warnings(
     let too_few = too_few_heats(standings, state).filter(|_| !is_early);
     let of_state = of_state.into_iter().chain(too_few);
     let bad = record.header.findings.iter();
-    let bad = bad.filter(|finding| finding.level == machine::Level::Warning);
+    let bad = bad.filter(|warning| warning.level <= Level::Doubt);
     let found = standings.warnings.iter().cloned();
-    let mut all: Vec<Warning> = of_state.chain(found).chain(bad.map(of_machine)).collect();
+    let mut all: Vec<Warning> = of_state.chain(found).chain(bad.cloned()).collect();
     all.sort_by_key(|warning| warning.level);
     for warning in &mut all {
         warning.sentence = clean(&warning.sentence);
-        warning.advice = clean(&warning.advice);
+        let lines: Vec<String> = warning.advice.lines().map(clean).collect();
+        warning.advice = lines.join("\n");
     }
     all
 }
@@ -90,46 +87,4 @@ fn too_few_heats(standings: &Standings, state: State) -> Option<Warning> {
             .with("loads", names)
             .advice("Measure for longer with --budget.")
     })
-}
-
-/// What `deadheat doctor` found before the session.
-fn of_machine(finding: &Finding) -> Warning {
-    let found = format!("{}: {}", finding.check.replace('-', " "), finding.found);
-    let texts = [&found, &finding.why].map(|text| sentence(text));
-    let text = texts.join(" ");
-    let warning = doubt(&finding.check, text.trim_end());
-    let remedy = advice(&finding.remedy);
-    match remedy.as_str() {
-        "" => warning,
-        // It may be a command, which is written as it is.
-        remedy => warning.advice(format!("To fix it: {remedy}")),
-    }
-}
-
-/// With a capital letter and a full stop.
-fn sentence(text: &str) -> String {
-    match text {
-        "" => String::new(),
-        _ if text.ends_with(['.', '!', '?']) => capital(text),
-        _ => format!("{}.", capital(text)),
-    }
-}
-
-/// What to do, in a sentence if the remedy has one, without the commands before it that only look. A sentence that goes
-/// on from a command ("Then …") keeps it.
-fn advice(remedy: &str) -> String {
-    let lines: Vec<&str> = remedy.lines().collect();
-    let is_sentence = |line: &&str| line.ends_with('.');
-    let sentences: Vec<&str> = lines.iter().copied().filter(is_sentence).collect();
-    let goes_on = sentences.iter().any(|line| line.starts_with("Then "));
-    match (sentences.is_empty(), goes_on) {
-        (true, _) => lines.join("; "),
-        (false, false) => sentences.join(" "),
-        (false, true) => {
-            let ended = lines
-                .iter()
-                .map(|line| format!("{}.", line.trim_end_matches('.')));
-            ended.collect::<Vec<_>>().join(" ")
-        }
-    }
 }

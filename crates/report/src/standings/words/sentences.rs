@@ -1,9 +1,6 @@
-//! Sentences about rows, stacks and findings.
+//! Sentences about rows and stacks.
 
-use deadheat_model::{
-    StackProtocol,
-    machine::{Finding, Level},
-};
+use deadheat_model::StackProtocol;
 use deadheat_stats::{
     heats::{LimitedBy, Verdict},
     standings::Twin,
@@ -91,32 +88,6 @@ pub fn lack(lack: &LackView) -> String {
         lack.reason,
         remedy.unwrap_or_default()
     )
-}
-
-/// A finding of the doctor.
-pub fn finding(finding: &Finding) -> String {
-    let parts = [&finding.found, &finding.why, &finding.remedy];
-    let parts: Vec<&str> = parts
-        .into_iter()
-        .map(|part| part.trim_end_matches('.'))
-        .filter(|part| !part.is_empty())
-        .collect();
-    format!(
-        "{} ({}): {}",
-        finding.check.replace('-', " "),
-        level(finding.level),
-        parts.join("; ")
-    )
-}
-
-/// How bad a finding is.
-pub const fn level(level: Level) -> &'static str {
-    match level {
-        Level::Fine => "fine",
-        Level::Unknown => "unknown",
-        Level::Note => "note",
-        Level::Warning => "warning",
-    }
 }
 
 /// What is to be known of a load as a whole: missing percentiles, stack beside itself, null server, heats that count.

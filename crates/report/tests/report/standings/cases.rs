@@ -3,7 +3,6 @@
 use deadheat_model::{
     TargetId, Warning,
     heats::{EndReason, SessionRecord},
-    machine::{Finding, Level},
     warning,
 };
 use deadheat_report::StandingsView;
@@ -116,20 +115,17 @@ pub fn usual() -> (SessionRecord, Standings) {
         .advice("Use a machine with more CPUs."),
     ];
     record.header.findings = vec![
-        Finding {
-            check: "shared-cores".to_owned(),
-            level: Level::Note,
-            found: "CPUs 0 and 1 are threads of one core".to_owned(),
-            why: "each is slower while the other works".to_owned(),
-            remedy: String::new(),
-        },
-        Finding {
-            check: "congestion-control".to_owned(),
-            level: Level::Warning,
-            found: "bbr".to_owned(),
-            why: "it paces what servers send, even over loopback".to_owned(),
-            remedy: "sysctl -w net.ipv4.tcp_congestion_control=cubic".to_owned(),
-        },
+        Warning::new(
+            warning::Level::Note,
+            "shared-cores",
+            "Shared cores: CPUs 0 and 1 are threads of one core. Each is slower while the other works.",
+        ),
+        Warning::new(
+            warning::Level::Doubt,
+            "congestion-control",
+            "Congestion control: bbr. It paces what servers send, even over loopback.",
+        )
+        .advice("sysctl -w net.ipv4.tcp_congestion_control=cubic"),
     ];
     record.header.plan.left_out = vec![
         TargetId::new("go-gin", None),
@@ -233,15 +229,11 @@ pub fn hostile() -> (SessionRecord, Standings) {
     }
     let (mut record, mut standings) = session(&[load], Vec::new());
     for text in HOSTILE {
-        let hostile = Warning::new(warning::Level::Note, text, text).advice(text);
-        standings.warnings.push(hostile);
-        record.header.findings.push(Finding {
-            check: text.to_owned(),
-            level: Level::Warning,
-            found: text.to_owned(),
-            why: text.repeat(5),
-            remedy: text.to_owned(),
-        });
+        let hostile = |level| Warning::new(level, text, text.repeat(5)).advice(text);
+        standings.warnings.push(hostile(warning::Level::Note));
+        for level in [warning::Level::Doubt, warning::Level::Note] {
+            record.header.findings.push(hostile(level));
+        }
     }
     let (mut repeated, mut sides) = super::published::tables();
     super::published::spoil(&mut repeated, &mut sides, &HOSTILE.concat());

@@ -3,7 +3,6 @@
 use deadheat_model::{
     Warning,
     heats::{EndReason, SessionRecord},
-    machine::{Finding, Level},
     session::Added,
     warning::Level::Doubt,
 };
@@ -361,39 +360,6 @@ fn equal_work_stands_beside_capacity_with_its_price() {
     failing.loads[1].tables.clear();
     let said = StandingsView::new(&record, &failing).loads[0].equal_work[0].clone();
     assert_eq!(said, "At 12,000/s, slow cannot take it; dead failed.");
-}
-
-/// What to do has commands in the terminal; in a warning it is a sentence.
-#[test]
-fn a_remedy_of_several_lines_is_said_by_its_sentence() {
-    let (mut record, standings) = cases::few();
-    let mut warned = |remedy: &str| {
-        let finding = Finding {
-            check: "other-load".to_owned(),
-            level: Level::Warning,
-            found: "14 % of the CPUs".to_owned(),
-            why: String::new(),
-            remedy: remedy.to_owned(),
-        };
-        record.header.findings = vec![finding];
-        let view = StandingsView::new(&record, &standings);
-        let mut warnings = view.warnings.into_iter();
-        warnings
-            .find(|one| one.sentence.starts_with("Other load"))
-            .map(|one| one.advice)
-    };
-    assert_eq!(
-        warned("ps -p 42\nStop them, or wait until they are done.").as_deref(),
-        Some("To fix it: Stop them, or wait until they are done.")
-    );
-    assert_eq!(
-        warned("sysctl -w a=b").as_deref(),
-        Some("To fix it: sysctl -w a=b")
-    );
-    assert_eq!(
-        warned("ulimit -t unlimited\nThen start deadheat in the same shell.").as_deref(),
-        Some("To fix it: ulimit -t unlimited. Then start deadheat in the same shell.")
-    );
 }
 
 #[test]
