@@ -64,8 +64,8 @@ impl Quantity {
     }
 
     fn in_unit(value: f64, step: f64, units: &[(f64, &'static str)]) -> Self {
-        // Rounded first, so that 999.7 µs is 1.00 ms and not 1,000 µs.
-        let fits = |(size, _): &&(f64, &str)| three_digits(value / size) < step;
+        // Also rounded, so that 999.7 µs is 1.00 ms and not 1,000 µs.
+        let fits = |(size, _): &&(f64, &str)| (value / size).max(three_digits(value / size)) < step;
         let (size, unit) = units.iter().find(fits).unwrap_or(&units[units.len() - 1]);
         Self {
             unit,
@@ -364,6 +364,7 @@ mod tests {
         assert_eq!(bytes(24.0 * 1_048_576.0), "24.0 MiB");
         assert_eq!(bytes(512.0), "512 B");
         assert_eq!(bytes(1023.9 * 1024.0), "1,020 KiB");
+        assert_eq!(bytes(1_048_576.0), "1.00 MiB");
         assert_eq!(bytes(5e12), "4,660 GiB");
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     World,
-    checks::{Found, fine, unknown, warning},
+    found::{Found, fine, unknown, warning},
 };
 
 /// Read without a system call, a clock costs some 20 to 60 ns; with one, several hundred.

@@ -6,7 +6,7 @@ use deadheat_model::{figure::size, noise::CpuSource, words::counted};
 
 use super::{
     World,
-    checks::{Found, fine, note, unknown, warning},
+    found::{Found, fine, note, unknown, warning},
 };
 use crate::process::own_groups_below;
 

@@ -6,7 +6,7 @@ use deadheat_model::{plan::Pinning, words::counted};
 
 use super::{
     World,
-    checks::{Found, fine, listed, note, unknown, warning},
+    found::{Found, fine, listed, note, unknown, warning},
 };
 use crate::session::{cores_below, nodes_below, parse_list};
 

@@ -4,7 +4,7 @@ use deadheat_model::figure::size;
 
 use super::{
     World,
-    checks::{Found, fine, note, unknown, warning},
+    found::{Found, fine, note, unknown, warning},
 };
 
 /// A session with its logs and stacks built takes some hundred megabytes; builds take more.

@@ -4,7 +4,7 @@ use deadheat_model::words::counted;
 
 use super::{
     World,
-    checks::{Found, fine, note, unknown, warning},
+    found::{Found, fine, note, unknown, warning},
 };
 
 pub(super) fn hypervisor(world: &World) -> Found {

@@ -2,7 +2,7 @@
 
 use super::{
     World,
-    checks::{Found, fine, unknown, warning},
+    found::{Found, fine, unknown, warning},
 };
 use crate::process::OPEN_FILES;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::figure::seconds;
 
-use super::checks::{Check, Fact, Found, facts, fine, note, unknown, warning};
+use super::found::{Check, Fact, Found, facts, fine, note, unknown, warning};
 
 /// A median round trip above this is a good part of a quick server's response time.
 const LONG_TRIP: Duration = Duration::from_millis(1);

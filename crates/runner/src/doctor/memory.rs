@@ -4,7 +4,7 @@ use deadheat_model::figure::size;
 
 use super::{
     World,
-    checks::{Found, fine, note, unknown, warning},
+    found::{Found, fine, note, unknown, warning},
 };
 
 /// A database, an upstream, and a server on a virtual machine of its language take about half of this.
@@ -121,10 +121,10 @@ mod tests {
             (level, finding.found.as_str()),
             (None, "unused, swappiness 60")
         );
-        let mut used = of("3145728");
+        let mut used = of("2097152");
         let (level, finding) = found(&used, "swap");
         assert_eq!(level, Some(Level::Note));
-        assert_eq!(finding.found, "1.00 GiB used, at rest, swappiness 60");
+        assert_eq!(finding.found, "2.00 GiB used, at rest, swappiness 60");
         used.watched.swapped_pages = 3;
         assert_eq!(found(&used, "swap").0, Some(Level::Doubt));
     }

@@ -5,6 +5,7 @@ mod checks;
 mod clock;
 mod container;
 mod cpus;
+mod found;
 mod here;
 mod kernel;
 mod limits;
@@ -24,7 +25,8 @@ use std::{path::Path, time::Duration};
 use deadheat_model::{machine::Machine, plan::Pinning};
 
 pub use self::{
-    checks::{Examination, Fact, judge, of_several},
+    checks::{Examination, judge, of_several},
+    found::Fact,
     link::{Clocks, Trips, judge_link, unreached},
     own::OwnFacts,
     root::Root,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     World,
-    checks::{Found, fine, note, unknown, warning},
+    found::{Found, fine, note, unknown, warning},
 };
 
 /// A datagram over loopback takes microseconds; one that is delayed on purpose takes milliseconds.

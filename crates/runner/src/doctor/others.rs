@@ -5,7 +5,7 @@ use deadheat_model::{figure::short_percent, plan::NoiseBound};
 
 use super::{
     Busy, World,
-    checks::{Found, fine, note, unknown, warning},
+    found::{Found, fine, note, unknown, warning},
 };
 
 /// Programs that change the machine's settings, move interrupts or begin to work on their own, by the names that the

@@ -4,7 +4,7 @@ use deadheat_model::words::counted;
 
 use super::{
     World,
-    checks::{Found, fine, listed, note, unknown, warning},
+    found::{Found, fine, listed, note, unknown, warning},
     watch::throttled,
 };
 

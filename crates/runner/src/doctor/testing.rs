@@ -9,10 +9,7 @@ use deadheat_model::{
 };
 use tempfile::TempDir;
 
-use super::{
-    OwnFacts, Root, Watched, World,
-    checks::{CHECKS, Found},
-};
+use super::{OwnFacts, Root, Watched, World, checks::CHECKS, found::Found};
 use crate::session::describe_machine_below;
 
 /// Files to be planted.
