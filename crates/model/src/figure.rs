@@ -229,7 +229,7 @@ pub fn setting(share: f64) -> String {
     format!("{} %", short(&format!("{percent:.digits$}")))
 }
 
-/// How many times as much ("1.63", "12.3", "0.0345"): near 1 with three decimals, because a tenth of a percent is worth
+/// How many times as much ("1.63", "12.3", "0.035"): near 1 with three decimals, because a tenth of a percent is worth
 /// showing.
 pub fn ratio(value: f64) -> String {
     as_ratio(value, value)
@@ -254,7 +254,8 @@ pub fn ratios(low: f64, high: f64) -> String {
 /// `value` with the decimals that `like` has.
 fn as_ratio(value: f64, like: f64) -> String {
     match like {
-        _ if !(0.0995..9.995).contains(&value) => figure(value),
+        _ if !(0.009_95..9.995).contains(&value) => figure(value),
+        _ if value < 0.0995 => format!("{value:.3}"),
         like if like > 0.9 && like < 1.1 => format!("{value:.3}"),
         _ => format!("{value:.2}"),
     }
@@ -377,7 +378,8 @@ mod tests {
             (0.85, "0.85"),
             (9.996, "10.0"),
             (123.4, "123"),
-            (0.0345, "0.0345"),
+            (0.0345, "0.035"),
+            (0.001_23, "0.00123"),
         ];
         for (value, expected) in cases {
             assert_eq!(ratio(value), expected);

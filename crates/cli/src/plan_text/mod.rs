@@ -113,7 +113,7 @@ pub(crate) fn pinning(plan: &Plan) -> String {
             "each server is pinned; the generator shares {} with it{}",
             figure::cpus(cpus),
             if plan.cpu_budgets().len() > 1 {
-                ", so gains are at least what they seem"
+                ", so each gain is a lower bound"
             } else {
                 ""
             }

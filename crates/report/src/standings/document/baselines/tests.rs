@@ -76,7 +76,7 @@ fn a_far_row_does_not_press_near_ones_together_but_stands_at_the_edge() {
         (both.rows[3].at, both.rows[3].kind),
         (Some((0.0, 0.0, 0.0)), "beyond")
     );
-    assert_eq!(both.rows[3].ratio, "0.0100×");
+    assert_eq!(both.rows[3].ratio, "0.010×");
     // If most are far, they are what there is to see.
     let most = Layout::new(&[Cell::Baseline, close, far, far], 0.03);
     assert!(most.rows.iter().all(|row| row.kind != "beyond"));
