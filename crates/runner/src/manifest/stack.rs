@@ -187,7 +187,10 @@ fn check_locked(checks: &mut Checks<'_, '_>, manifest: &StackManifest, dir: &Pat
                 "pattern",
                 r"write one group, around the version: '^version (\S+)'; other parentheses are `(?: )`",
             ),
-            LockedError::Missing { .. } | LockedError::Several { .. } => (
+            LockedError::NoGroup { .. } => ("package", "write `group:artifact`"),
+            LockedError::Missing { .. }
+            | LockedError::NotAVersion { .. }
+            | LockedError::Several { .. } => (
                 locked.pattern.as_ref().map_or("package", |_| "pattern"),
                 "write the name that the file has, or a `pattern` that finds one version",
             ),

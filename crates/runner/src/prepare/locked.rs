@@ -1,6 +1,6 @@
 //! The versions of packages in lock files, which patterns find.
 
-use std::{io, path::Path};
+use std::{borrow::Cow, io, path::Path, sync::LazyLock};
 
 use deadheat_model::{session::FoundVersion, stack::LockedPackage};
 use regex::Regex;
@@ -8,12 +8,12 @@ use regex::Regex;
 use crate::files;
 
 /// Known lock files by name, each with the pattern that finds a version in it. `{package}` stands for the package's name,
-/// `{group}` and `{artifact}` for both halves of Maven's. A file that overrides a version elsewhere has several matches,
-/// so that it needs a pattern of its own.
+/// `{group}` and `{artifact}` for both halves of Maven's. The first group that takes part in a match is the version. A file
+/// that overrides a version elsewhere has several matches, or one that is no version, so that it needs a pattern of its own.
 const KNOWN: [(&str, &str); 9] = [
     (
         "go.mod",
-        r"(?m)^\s*(?:require |replace )?{package} (?:.*=> \S+ )?v(\S+)",
+        r"(?m)^\s*(?:replace\s+)?{package}\s(?:.*\s)?(=>.*\S)|^\s*(?:require\s+)?{package}\s+v(\S+)",
     ),
     (
         "package-lock.json",
@@ -29,7 +29,7 @@ const KNOWN: [(&str, &str); 9] = [
     ),
     (
         "pom.xml",
-        r"<groupId>{group}</groupId>\s*<artifactId>{artifact}</artifactId>\s*<version>([0-9][^<$,]*)</version>",
+        r"(?:<groupId>{group}</groupId>\s*<artifactId>{artifact}</artifactId>|<artifactId>{artifact}</artifactId>\s*<groupId>{group}</groupId>)\s*<version>\s*([^<]*?)\s*</version>",
     ),
     ("Gemfile.lock", r"(?m)^    {package} \(([^)-]+)"),
     (
@@ -42,7 +42,8 @@ const KNOWN: [(&str, &str); 9] = [
     ),
     (
         "*.app",
-        r#"(?s)\{application,\s*'?{package}'?,.*?\{vsn,\s*"([^"]+)""#,
+        // The term ends with `}.`.
+        r#"\{application,\s*'?{package}'?,(?:[^}]|\}+[^}.])*?\{vsn,\s*"([^"]+)""#,
     ),
 ];
 
@@ -52,6 +53,14 @@ pub enum LockedError {
     /// It has no pattern, and the file is not a known one.
     #[error("`{0}` is not a known lock file")]
     UnknownFile(String),
+    /// It lacks the colon between group and artifact.
+    #[error("`{package}` is no package of {file}, which has the form `group:artifact`")]
+    NoGroup {
+        /// The package.
+        package: String,
+        /// The lock file.
+        file: String,
+    },
     /// Its pattern is not a regular expression with one group.
     #[error("the pattern {0}")]
     Pattern(String),
@@ -70,6 +79,16 @@ pub enum LockedError {
         package: String,
         /// The lock file.
         file: String,
+    },
+    /// What matches is not one version: a range, a variable, a replacement, or nothing.
+    #[error("{file} has `{found}` for `{package}`, which is not a version")]
+    NotAVersion {
+        /// The package.
+        package: String,
+        /// The lock file.
+        file: String,
+        /// What matches.
+        found: String,
     },
     /// Different versions match.
     #[error("{file} has several versions of `{package}`: {first} and {second}")]
@@ -106,12 +125,24 @@ pub fn find_version(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(LockedError::Read { file, source }),
     };
+    let text = if file.ends_with(".xml") {
+        without_comments(&text)
+    } else {
+        text.into()
+    };
     let groups = pattern
         .captures_iter(&text)
-        .filter_map(|found| found.get(1));
-    let mut versions = groups
-        .map(|group| group.as_str())
-        .filter(|version| !version.is_empty());
+        .filter_map(|found| found.iter().skip(1).flatten().next());
+    let versions: Vec<&str> = groups.map(|group| group.as_str()).collect();
+    if let Some(found) = versions.iter().find(|version| !is_version(version)) {
+        let found = (*found).to_owned();
+        return Err(LockedError::NotAVersion {
+            package,
+            file,
+            found,
+        });
+    }
+    let mut versions = versions.into_iter();
     let Some(first) = versions.next() else {
         return Err(LockedError::Missing { package, file });
     };
@@ -129,14 +160,26 @@ pub fn find_version(
     }
 }
 
+/// Whether this can be one version: ranges, variables and file names have other characters, or no digit.
+fn is_version(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || ".+-_:~!".contains(c);
+    text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(is_part)
+}
+
+/// XML without its comments.
+fn without_comments(text: &str) -> Cow<'_, str> {
+    static COMMENT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)<!--.*?(?:-->|\z)").expect("it is a regular expression"));
+    COMMENT.replace_all(text, "")
+}
+
 /// The pattern of `locked`, its own or that of a known lock file.
 fn pattern(locked: &LockedPackage) -> Result<Regex, LockedError> {
-    let pattern = match &locked.pattern {
-        Some(pattern) => pattern.clone(),
-        None => known_pattern(&locked.file, &locked.package)
-            .ok_or_else(|| LockedError::UnknownFile(locked.file.clone()))?,
+    let Some(pattern) = &locked.pattern else {
+        let pattern = known_pattern(&locked.file, &locked.package)?;
+        return Regex::new(&pattern).map_err(|error| LockedError::Pattern(error.to_string()));
     };
-    let regex = Regex::new(&pattern).map_err(|error| {
+    let regex = Regex::new(pattern).map_err(|error| {
         // The lines before draw the pattern, as the manifest's mistake does.
         let error = error.to_string();
         let reason = error.lines().last().unwrap_or_default();
@@ -151,19 +194,26 @@ fn pattern(locked: &LockedPackage) -> Result<Regex, LockedError> {
     }
 }
 
-fn known_pattern(file: &str, package: &str) -> Option<String> {
-    let file = Path::new(file).file_name()?.to_str()?;
-    let is_file = |known: &str| match known.strip_prefix('*') {
-        Some(ending) => file.ends_with(ending),
-        None => file == known,
+fn known_pattern(file: &str, package: &str) -> Result<String, LockedError> {
+    let path = Path::new(file).file_name().and_then(|name| name.to_str());
+    let is_file = |known: &str| match (path, known.strip_prefix('*')) {
+        (Some(name), Some(ending)) => name.ends_with(ending),
+        (name, _) => name == Some(known),
     };
-    let (_, pattern) = KNOWN.iter().find(|(known, _)| is_file(known))?;
-    let package = regex::escape(package);
-    let (group, artifact) = package.split_once(':').unwrap_or_default();
-    let pattern = pattern.replace("{package}", &package);
-    Some(
-        pattern
-            .replace("{group}", group)
-            .replace("{artifact}", artifact),
-    )
+    let (_, pattern) = KNOWN
+        .iter()
+        .find(|(known, _)| is_file(known))
+        .ok_or_else(|| LockedError::UnknownFile(file.to_owned()))?;
+    let halves = package.split_once(':');
+    if halves.is_none() && pattern.contains("{group}") {
+        return Err(LockedError::NoGroup {
+            package: package.to_owned(),
+            file: file.to_owned(),
+        });
+    }
+    let (group, artifact) = halves.unwrap_or_default();
+    Ok(pattern
+        .replace("{package}", &regex::escape(package))
+        .replace("{group}", &regex::escape(group))
+        .replace("{artifact}", &regex::escape(artifact)))
 }

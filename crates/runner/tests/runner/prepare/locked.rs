@@ -50,12 +50,12 @@ fn every_locked_package_of_every_stack_has_a_version() {
 }
 
 /// Lock files of all known kinds with version 1.2.3 of a package, and other versions around it.
-const SAMPLES: [(&str, &str, &str); 12] = [
+const SAMPLES: [(&str, &str, &str); 14] = [
     (
         "go.mod",
         "example.com/x",
         "require example.com/x/v5 v5.0.0\nrequire (\n\texample.com/x v1.2.3 // indirect\n\texample.com/xx v2.0.0\n)\n\
-         replace example.com/x v1.2.3 => ../x\n",
+         replace example.com/xx v1.2.3 => ../x\n",
     ),
     (
         "server/package-lock.json",
@@ -87,6 +87,12 @@ const SAMPLES: [(&str, &str, &str); 12] = [
          <version>2.0</version></dependency></project>",
     ),
     (
+        "pom.xml",
+        "a.b:x",
+        "<!-- <groupId>a.b</groupId><artifactId>x</artifactId><version>1.0</version>\n-->\
+         <dependency><artifactId>x</artifactId><!-- x -->\n<groupId>a.b</groupId> <version> 1.2.3 </version></dependency>",
+    ),
+    (
         "Gemfile.lock",
         "x",
         "GEM\n  specs:\n    x (1.2.3)\n    x (1.2.3-x86_64-linux-gnu)\n      y (~> 2.0)\n    z (3)\n      x (>= 1)\n\n\
@@ -115,6 +121,11 @@ const SAMPLES: [(&str, &str, &str); 12] = [
         "%% x\n{application, 'x', [\n\t{description, \"X\"},\n\t{vsn, \"1.2.3\"},\n\t{applications, [y]}\n]}.\n",
     ),
     ("x.app", "x", "{application,x,[{vsn,\"1.2.3\"}]}."),
+    (
+        "x.app",
+        "x",
+        "{application,y,[{a,{b}},{c,[{d}]}]}.\n{application,x,[{description,\"A. B\"},{e,{f}},{vsn,\"1.2.3\"}]}.",
+    ),
 ];
 
 #[test]
@@ -128,10 +139,11 @@ fn versions_are_found_in_all_known_lock_files() {
         // It is not a pattern itself.
         for other in ["y", ".", "", "(", "{artifact}"] {
             let error = version(file, text, other, None).unwrap_err();
-            assert!(
-                matches!(error, LockedError::Missing { .. }),
-                "{file} {other}: {error}"
-            );
+            let is_expected = match file {
+                "pom.xml" => matches!(error, LockedError::NoGroup { .. }),
+                _ => matches!(error, LockedError::Missing { .. }),
+            };
+            assert!(is_expected, "{file} {other}: {error}");
         }
     }
 }
@@ -139,11 +151,6 @@ fn versions_are_found_in_all_known_lock_files() {
 #[test]
 fn what_overrides_a_version_is_not_overlooked() {
     let cases = [
-        (
-            "go.mod",
-            "require (\n\tx v1.0.0\n)\nreplace x => y v2.0.0\n",
-            "x",
-        ),
         (
             "Cargo.lock",
             "name = \"x\"\nversion = \"1.0.0\"\n[[package]]\nname = \"x\"\nversion = \"2.0.0\"\n",
@@ -188,7 +195,7 @@ fn what_is_no_version_is_refused() {
             "x",
             "x",
             Some("x(.*)"),
-            "VERSION has no version of `x`",
+            "VERSION has `` for `x`, which is not a version",
         ),
         (
             "VERSION",
@@ -226,14 +233,41 @@ fn what_is_no_version_is_refused() {
             .to_string();
         assert!(error.starts_with(expected), "{error}");
     }
-    for open in ["${x}", "1.${x}", "[1.0,2.0)", "1,2", "LATEST"] {
-        let text =
-            format!("<groupId>a</groupId><artifactId>x</artifactId><version>{open}</version>");
-        let error = version("pom.xml", &text, "a:x", None).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "pom.xml has no version of `a:x`",
-            "{text}"
-        );
+    let pom =
+        |open| format!("<groupId>a</groupId><artifactId>x</artifactId><version>{open}</version>");
+    for open in ["${x}", "1.${x}", "[1.0,2.0)", "1,2", "LATEST", ""] {
+        let error = version("pom.xml", &pom(open), "a:x", None).unwrap_err();
+        let expected = format!("pom.xml has `{open}` for `a:x`, which is not a version");
+        assert_eq!(error.to_string(), expected);
     }
+    let error = version("pom.xml", &pom("1"), "x", None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`x` is no package of pom.xml, which has the form `group:artifact`"
+    );
+    for (file, text, pattern, found) in [
+        ("requirements.txt", "x==1.*\n", None, "1.*"),
+        ("VERSION", "x 1.0 beta\n", Some("x (.*)"), "1.0 beta"),
+        ("VERSION", "x 1.*\nx 1.0\n", Some("x (.*)"), "1.*"),
+        (
+            "go.mod",
+            "require (\n\tx v1.0.0\n)\nreplace x => y v2.0.0\n",
+            None,
+            "=> y v2.0.0",
+        ),
+        (
+            "go.mod",
+            "require x v1.0.0\nreplace (\n\tx v1.0.0 => ../x2\n)\n",
+            None,
+            "=> ../x2",
+        ),
+    ] {
+        let error = version(file, text, "x", pattern).unwrap_err();
+        let expected = format!("{file} has `{found}` for `x`, which is not a version");
+        assert_eq!(error.to_string(), expected);
+    }
+    // Nor does it take the version of the next application.
+    let text = "{application,x,[{a,{b}}]}.\n{application,y,[{vsn,\"1\"}]}.";
+    let error = version("x.app", text, "x", None).unwrap_err();
+    assert_eq!(error.to_string(), "x.app has no version of `x`");
 }
