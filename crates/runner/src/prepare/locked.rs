@@ -54,7 +54,7 @@ pub enum LockedError {
     #[error("`{0}` is not a known lock file")]
     UnknownFile(String),
     /// It lacks the colon between group and artifact.
-    #[error("`{package}` is no package of {file}, which has the form `group:artifact`")]
+    #[error("`{package}` is not a package of {file}: write `group:artifact`")]
     NoGroup {
         /// The package.
         package: String,

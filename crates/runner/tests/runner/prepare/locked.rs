@@ -243,7 +243,7 @@ fn what_is_no_version_is_refused() {
     let error = version("pom.xml", &pom("1"), "x", None).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`x` is no package of pom.xml, which has the form `group:artifact`"
+        "`x` is not a package of pom.xml: write `group:artifact`"
     );
     for (file, text, pattern, found) in [
         ("requirements.txt", "x==1.*\n", None, "1.*"),
