@@ -2,8 +2,10 @@
 //! are ceilings, which only fall.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -168,15 +170,45 @@ pub(super) fn sources(root: &Path) -> io::Result<Vec<PathBuf>> {
                 if path.file_name().is_none_or(|name| name != "tests") {
                     folders.push(path);
                 }
-            } else if path.extension().is_some_and(|extension| extension == "rs")
-                && path.file_stem().is_none_or(|stem| stem != "tests")
-            {
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
                 found.push(path);
             }
         }
     }
+    let mut for_tests = BTreeSet::new();
+    for file in &found {
+        for_tests.extend(modules_of_tests(file, &fs::read_to_string(file)?));
+    }
+    found.retain(|file| !for_tests.contains(file));
     found.sort();
     Ok(found)
+}
+
+/// The files that a file declares as modules for tests alone.
+fn modules_of_tests(file: &Path, text: &str) -> Vec<PathBuf> {
+    static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern =
+            r##"#\[cfg\(test\)\]\s*(?:#\[path = "(.+)"\]\s*)?(?:pub(?:\(\w+\))? )?mod (\w+);"##;
+        Regex::new(pattern).expect("a pattern")
+    });
+    let parent = file.parent().unwrap_or(file);
+    let stem = file.file_stem().unwrap_or_default();
+    let below = if ["mod", "lib", "main"].iter().any(|name| stem == *name) {
+        parent.to_owned()
+    } else {
+        parent.join(stem)
+    };
+    let declared = DECLARED.captures_iter(text).flat_map(|found| {
+        let name = &found[2];
+        match found.get(1) {
+            Some(path) => vec![parent.join(path.as_str())],
+            None => vec![
+                below.join(format!("{name}.rs")),
+                below.join(name).join("mod.rs"),
+            ],
+        }
+    });
+    declared.collect()
 }
 
 /// The derives of clap: doc comments below them are the help of options.
@@ -268,6 +300,26 @@ fn unquoted(literal: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_are_declared_for_tests_are_found() {
+        let text = "mod a;\n#[cfg(test)]\nmod b;\n#[cfg(test)]\n#[path = \"c_tests.rs\"]\nmod tests;\n\
+                    #[cfg(test)]\npub(super) mod d;\nmod e;\n";
+        let found = |file| -> Vec<String> {
+            let found = modules_of_tests(Path::new(file), text).into_iter();
+            found.map(|path| path.display().to_string()).collect()
+        };
+        let in_a_folder = [
+            "x/b.rs",
+            "x/b/mod.rs",
+            "x/c_tests.rs",
+            "x/d.rs",
+            "x/d/mod.rs",
+        ];
+        assert_eq!(found("x/mod.rs"), in_a_folder);
+        assert_eq!(found("x/y.rs")[0], "x/y/b.rs");
+        assert_eq!(found("x/y.rs")[2], "x/c_tests.rs");
+    }
 
     fn of(source: &str) -> Vec<(usize, String)> {
         let mut all = Vec::new();

@@ -32,6 +32,10 @@ const HEATS: usize = 3;
 const END: &[u8] = b"\"record\":\"end\"";
 /// How many sessions may be over before a sign came, until the kill comes at another moment.
 const MISSES: u32 = 2;
+/// What is said of a server that had no time to start: the machine was too busy for it.
+const TOO_BUSY: &str = "did not answer correctly on";
+/// What is said of a session that began on such a machine.
+const NEVER_BEGAN: &str = "no stack could be measured when it began";
 
 /// A build that tells of itself and makes nothing.
 const BUILD: &str = r#"
@@ -212,16 +216,14 @@ impl Killed {
         let until = Instant::now() + PATIENCE;
         while !self.shows(&moment.sign, &before) {
             if running.has_ended() {
-                self.note_end(running.wait(), when);
-                return false;
+                return self.ended_before(running.wait(), moment, when);
             }
             assert!(Instant::now() < until, "{when}: the sign never came");
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(moment.later);
         if running.has_ended() {
-            self.note_end(running.wait(), when);
-            return false;
+            return self.ended_before(running.wait(), moment, when);
         }
         running.signal(Signal::KILL);
         let ended = running.wait_alone();
@@ -233,6 +235,20 @@ impl Killed {
         killed
     }
 
+    /// It ended before it was killed: by itself, or it could not go on for now, and is started again.
+    fn ended_before(&mut self, ended: Ended, moment: &Moment, when: &str) -> bool {
+        if ended.status_code() == Some(2) {
+            if ended.stderr.contains(NEVER_BEGAN) {
+                *self = Self::new();
+            } else {
+                assert!(ended.stderr.contains(TOO_BUSY), "{when}: {ended}");
+            }
+            return self.kill_at(moment, when);
+        }
+        self.note_end(ended, when);
+        false
+    }
+
     /// It ended by itself: in order, but where a heat of so short slices found the machine so busy with other things that
     /// a server failed, or had no answer in time.
     fn note_end(&mut self, ended: Ended, when: &str) {
@@ -241,8 +257,10 @@ impl Killed {
             return;
         }
         let session = Recorded::read(&self.folder().expect("a session"));
-        let mut heats = session.record.heats.iter();
-        assert!(heats.any(lacks_something), "{when}: {ended}");
+        let heats = &session.record.heats;
+        let never_began = heats.is_empty() && ended.stderr.contains(TOO_BUSY);
+        let is_busy = never_began || heats.iter().any(lacks_something);
+        assert!(is_busy, "{when}: {ended}");
     }
 
     fn note_told(&mut self, stderr: &str) {
@@ -300,7 +318,11 @@ impl Killed {
 
     /// Goes on to the end.
     fn finish(&mut self) -> Recorded {
-        self.note_end(self.start().wait(), "the end");
+        let ended = self.start().wait();
+        if ended.status_code() == Some(2) && ended.stderr.contains(TOO_BUSY) {
+            return self.finish();
+        }
+        self.note_end(ended, "the end");
         Recorded::read(&self.folder().expect("a session"))
     }
 }
