@@ -2,6 +2,8 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
+use crate::exit::Failure;
+
 /// The options that somebody gave, on the command line or in `deadheat.toml`, as messages call them (`--rate`, `-4`), in
 /// the order in which they were given.
 ///
@@ -49,6 +51,19 @@ impl ExplicitOptions {
         let wanted = self.0.iter().filter(|given| is_wanted(given));
         Self(wanted.cloned().collect())
     }
+}
+
+/// Refuses options that say nothing about what is measured: "--rate has no meaning for stacks; omit it".
+pub(crate) fn refuse(what: &str, meaningless: &[String]) -> Result<(), Failure> {
+    let (has, it) = match meaningless {
+        [] => return Ok(()),
+        [_] => ("has", "it"),
+        _ => ("have", "them"),
+    };
+    let options = meaningless.join(", ");
+    Err(Failure::usage(format!(
+        "{options} {has} no meaning for {what}; omit {it}"
+    )))
 }
 
 /// The option with this id, as it is typed.

@@ -30,7 +30,7 @@ use crate::{
         resolve::{OF_URLS, StackAt, is_target},
     },
     exit::Failure,
-    explicit_options::ExplicitOptions,
+    explicit_options::refuse,
     meant::is_address,
     output, select,
 };
@@ -114,8 +114,8 @@ impl Subject {
             )));
         }
         // Both ends are as git has them.
-        refuse("a stack", &args.explicit.among(&["--build", "--stacks"]))?;
-        refuse("a stack", &args.explicit.of::<ServerArgs>())?;
+        refuse("a stack", args.explicit.among(&["--build", "--stacks"]).names())?;
+        refuse("a stack", args.explicit.of::<ServerArgs>().names())?;
         Ok(Self::Stack {
             catalogue: select::catalogue(&args.stacks.place)?,
             target: stack.parse().unwrap_or_else(|never| match never {}),
@@ -123,9 +123,9 @@ impl Subject {
     }
 
     fn command(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
-        refuse("a command", &args.explicit.of::<StacksArgs>())?;
-        refuse("a command", &args.explicit.among(&OF_URLS))?;
-        refuse("a command", &args.explicit.among(&NOT_OF_COMMANDS))?;
+        refuse("a command", args.explicit.of::<StacksArgs>().names())?;
+        refuse("a command", args.explicit.among(&OF_URLS).names())?;
+        refuse("a command", args.explicit.among(&NOT_OF_COMMANDS).names())?;
         let words = words(&line(&args.command)).map_err(Failure::usage)?;
         // A path may be of a file that the build makes.
         if words.first().is_some_and(|program| !program.contains('/')) {
@@ -282,15 +282,6 @@ fn line(words: &[String]) -> String {
             // A word with a zero byte is none that the system could have passed on.
             shlex::try_join(words).unwrap_or_default()
         }
-    }
-}
-
-fn refuse(of: &str, meaningless: &ExplicitOptions) -> Result<(), Failure> {
-    match meaningless.names().first() {
-        Some(option) => Err(Failure::usage(format!(
-            "{option} has no meaning for {of}; omit it"
-        ))),
-        None => Ok(()),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     args::{CompareArgs, MeasureArgs, ServerArgs, SessionsArgs, StacksArgs},
     records,
 };
-use crate::{exit::Failure, imported::Pair, meant};
+use crate::{exit::Failure, explicit_options::refuse, imported::Pair, meant};
 
 /// Two things of a kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,16 +111,8 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     let elsewhere = &args.measure.elsewhere;
     let options = meaningless(&comparands, args);
     let options: Vec<String> = options.iter().map(|name| elsewhere.called(name)).collect();
-    match options.as_slice() {
-        [] => Ok(comparands),
-        options => Err(Failure::usage(format!(
-            "{} {} no meaning for {}; leave {} out",
-            options.join(", "),
-            if options.len() == 1 { "has" } else { "have" },
-            kinds(&comparands),
-            if options.len() == 1 { "it" } else { "them" },
-        ))),
-    }
+    refuse(kinds(&comparands), &options)?;
+    Ok(comparands)
 }
 
 /// What A and B are.
