@@ -190,7 +190,7 @@ fn the_plan_fits_15_lines_and_starts_nothing() {
     let root = two_stacks();
     let ended = run(&root, "--dry-run --budget 10m").exits(0).says(&[
         "Plan: 2 stacks × 1 load, measured in heats, at most 10 min",
-        "fake-one, fake-two",
+        "fake-one and fake-two",
         "40 ms slices",
         "in a dead heat with it (within 3 %), or after 10 min",
     ]);

@@ -201,7 +201,7 @@ fn a_stack_of_ones_own_stands_in_a_folder_of_ones_own() {
         .says(&["1 passed, 0 failed, 0 unavailable"]);
     root.deadheat("run --stacks mine --stack * --dry-run")
         .exits(0)
-        .says(&["fake-one, python-example"]);
+        .says(&["fake-one and python-example"]);
     root.deadheat("stacks check python-example")
         .exits(2)
         .tells(&["no stack matches `python-example`"]);

@@ -51,7 +51,7 @@ fn two_hosts_load_the_servers_of_a_session() {
     let plan = root.run(&options(&root, "--dry-run"));
     let plan = plan.exits(0).stdout;
     assert!(
-        plan.contains("loaded from a, b, an equal share each"),
+        plan.contains("loaded from a and b, an equal share each"),
         "the plan names the hosts: {plan}"
     );
     root.run(&options(&root, "--heats 2")).exits(0).says(&[

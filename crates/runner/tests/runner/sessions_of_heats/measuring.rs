@@ -222,7 +222,12 @@ fn equal_work_is_done_by_the_processes_of_the_closed_loop_at_one_rate_for_the_wh
         assert_eq!(before.offered_per_second, None);
         assert!(at_rate.warm_up.is_none() && at_rate.verified_after.is_some());
         let turns = common.plan.rounds.number() as usize;
-        assert!(turns >= 2 && slices(common, place) == turns, "{turns}");
+        let measured = slices(common, place);
+        // Rounds in which the hypervisor stole time are measured again, at most as many.
+        assert!(
+            turns >= 2 && (turns..=2 * turns).contains(&measured),
+            "{measured} of {turns}"
+        );
         // Nobody can take a million: it is a result, and costs no time.
         assert_eq!(beyond.members[place].offered_per_second, Some(1e6));
         assert_eq!(slices(beyond, place), 0);
