@@ -28,7 +28,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"\b(leaves?|leaving|left)\b(\W+\w+){0,3}\W+out\b",
         instead: "omit, skip or exclude",
-        ceiling: 3,
+        ceiling: 2,
     },
     Habit {
         pattern: r"\b(gives?|gave|given|giving)\b",
