@@ -53,7 +53,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"\bholds?\b",
         instead: "contain, keep, meet or apply",
-        ceiling: 3,
+        ceiling: 2,
     },
     Habit {
         pattern: r"\blooks?\b",
@@ -73,7 +73,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"[^.!?]: [^.!?]*[^.!?]: ",
         instead: "two sentences, instead of one with two colons",
-        ceiling: 35,
+        ceiling: 29,
     },
 ];
 
