@@ -114,7 +114,10 @@ impl Subject {
             )));
         }
         // Both ends are as git has them.
-        refuse("a stack", args.explicit.among(&["--build", "--stacks"]).names())?;
+        refuse(
+            "a stack",
+            args.explicit.among(&["--build", "--stacks"]).names(),
+        )?;
         refuse("a stack", args.explicit.of::<ServerArgs>().names())?;
         Ok(Self::Stack {
             catalogue: select::catalogue(&args.stacks.place)?,
