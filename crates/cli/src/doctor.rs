@@ -6,7 +6,7 @@ mod text;
 
 use std::path::Path;
 
-use deadheat_model::{Warning, hosts::Hosts, words::counted};
+use deadheat_model::{Warning, figure::counted, hosts::Hosts};
 use deadheat_report::{
     document::{Document, Section, Tone},
     json::Body,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::words::counted;
+use deadheat_model::figure::counted;
 use deadheat_runner::embedded::{Embedded, EmbeddedFile, Unpacked};
 
 use crate::{exit::Failure, output};

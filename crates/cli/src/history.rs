@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadheat_model::{TargetId, heats::PlannedLoad, words::counted};
+use deadheat_model::{TargetId, figure::counted, heats::PlannedLoad};
 use deadheat_runner::session::heats::read_session;
 use deadheat_stats::history::History;
 use globset::{Glob, GlobMatcher};

@@ -131,7 +131,7 @@ fn one_server(file: &str, imported: &Imported) -> Result<(), Failure> {
         return Err(Failure::usage(format!(
             "{file} has runs of {} ({}), and a side of a comparison is one server; put the runs of each into a file of \
              their own, or see all with `deadheat report {file}`",
-            deadheat_model::words::counted(names.len(), "server"),
+            deadheat_model::figure::counted(names.len(), "server"),
             names.join(", ")
         )));
     }

@@ -10,8 +10,8 @@ use std::{
 
 use deadheat_model::{
     Event,
+    figure::counted,
     heats::{NextHeat, SessionRecord},
-    words::counted,
 };
 use deadheat_report::{
     ReportError, StandingsView,

@@ -12,7 +12,7 @@ use clap_mangen::{
     Man,
     roff::{Roff, roman},
 };
-use deadheat_model::words::counted;
+use deadheat_model::figure::counted;
 use deadheat_runner::files::write_whole;
 
 use crate::{

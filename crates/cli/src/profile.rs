@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use deadheat_model::{
     Cell, RepeatedTable, StackManifest, TargetId,
     choice::Purpose,
-    words::counted,
+    figure::counted,
     workload::{OfferedRate, Oracle},
 };
 use deadheat_runner::{

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadheat_model::{TargetId, words::counted, workload::Oracle};
+use deadheat_model::{TargetId, figure::counted, workload::Oracle};
 use deadheat_report::document::Section;
 use deadheat_runner::{
     manifest::{Catalogue, Reach, Selection, Stack},

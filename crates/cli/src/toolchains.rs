@@ -1,6 +1,6 @@
 //! Looks for the toolchains of stacks before anything is built: shows that it looks, and says what is missing.
 
-use deadheat_model::{TargetId, words::counted};
+use deadheat_model::{TargetId, figure::counted};
 use deadheat_report::text::wrap;
 use deadheat_runner::prepare::{Asking, Unavailable};
 use serde_json::{Value, json};

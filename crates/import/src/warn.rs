@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    figure::capital,
+    figure::{capital, count, counted, separated},
     imported::{ENOUGH_RUNS, Run, Tool},
     load::Reuse,
     warning::{Warning, doubt},
-    words::{count, counted, separated},
 };
 
 use crate::report::Report;

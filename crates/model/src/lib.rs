@@ -35,7 +35,6 @@ pub mod stack;
 pub mod stack_failure;
 pub mod stack_protocol;
 pub mod warning;
-pub mod words;
 pub mod workload;
 
 pub use event::Event;

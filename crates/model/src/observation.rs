@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{
     CountHistogram, Failure, FailureCounts, LatencyHistogram, events::EventsSeen,
-    failure::FailurePhase, words::counted,
+    failure::FailurePhase, figure::counted,
 };
 
 /// Requests by their fate over a span of time. A request belongs to the span in which it was issued. Always:

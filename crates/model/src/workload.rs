@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    figure::{count, counted},
     load::{Body, HttpVersion, Protocol, Reuse},
     stack_protocol::StackProtocol,
-    words::{count, counted},
 };
 
 /// A workload's manifest.

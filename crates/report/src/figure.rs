@@ -1,12 +1,9 @@
 //! Figures as reports write them.
 
-pub use deadheat_model::{
-    figure::{
-        NONE, Quantity, budgets, bytes, capital, cpus, figure, latency, list, long_time,
-        per_second, percent, ratio, ratios, seconds, setting, share, short, short_percent, signed,
-        size, some, span, two_digits,
-    },
-    words::{count, counted},
+pub use deadheat_model::figure::{
+    NONE, Quantity, budgets, bytes, capital, count, counted, cpus, figure, latency, list,
+    long_time, per_second, percent, ratio, ratios, seconds, setting, share, short, short_percent,
+    signed, size, some, span, two_digits,
 };
 
 /// How common a kind of process can be that this number of starts of each server has not shown.

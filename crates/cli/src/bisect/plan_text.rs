@@ -2,8 +2,7 @@
 
 use deadheat_model::{
     bisect::{Asks, BisectRecord, Commit},
-    figure::about,
-    words::counted,
+    figure::{about, counted},
 };
 use deadheat_report::{document::Document, view::clean};
 use deadheat_stats::bisect::{Search, spending::steps};

@@ -2,8 +2,8 @@
 
 use deadheat_model::{
     Warning,
+    figure::counted,
     warning::{Level, is_command},
-    words::counted,
 };
 use deadheat_report::{
     document::{Section, Tone},

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use deadheat_model::{
     StackProtocol, TargetId,
-    figure::{self, about, list, some},
+    figure::{self, about, counted, list, some, time},
     heat::Rounds,
     heats::{Plan, PlannedLoad},
-    words::{counted, time},
     workload::OfferedRate,
 };
 use deadheat_report::document::Document;

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use deadheat_model::{
     Event, TargetId,
     event::HeatStep,
-    figure::about,
+    figure::{about, counted},
     heat::Rounds,
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
-    words::counted,
 };
 use deadheat_report::figure;
 use deadheat_stats::{

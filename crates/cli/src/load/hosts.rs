@@ -50,7 +50,7 @@ impl Hosts {
         if self.names.is_empty() {
             return None;
         }
-        let count = deadheat_model::words::counted(self.names.len() as u64, "host");
+        let count = deadheat_model::figure::counted(self.names.len() as u64, "host");
         let how = if self.names.iter().all(|name| name == LOCAL) {
             String::new()
         } else {

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::{Interval, LoadSpec, words::counted};
+use deadheat_model::{Interval, LoadSpec, figure::counted};
 use deadheat_report::load::{Meter, Reading, Source, otlp_rejected, otlp_request};
 use deadheat_runner::collector::Collector;
 

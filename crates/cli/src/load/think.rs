@@ -1,6 +1,6 @@
 //! `--think`: "1s", "500ms..2s", "exp:1s".
 
-use deadheat_model::{load::Think, words};
+use deadheat_model::{figure, load::Think};
 
 use super::values::{length, time_or_none};
 
@@ -28,8 +28,8 @@ pub(crate) fn think(text: &str) -> Result<Think, String> {
     if from > to {
         return Err(bad(format!(
             "{} is longer than {}",
-            words::time(from),
-            words::time(to)
+            figure::time(from),
+            figure::time(to)
         )));
     }
     Ok(Think::Uniform { from, to })

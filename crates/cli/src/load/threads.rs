@@ -4,7 +4,7 @@ use std::{num::NonZero, thread};
 
 use deadheat_model::{
     LoadSpec, Schedule,
-    words::{self, counted},
+    figure::{self, counted},
 };
 
 use super::{rate, wait};
@@ -79,7 +79,7 @@ fn suitable(situation: &Situation) -> Threads {
         )
     };
     let rates = rate.map(|rate| {
-        let why = format!("{} are little work", words::rate(rate));
+        let why = format!("{} are little work", figure::rate(rate));
         ((rate / RATE_EACH).ceil() as usize, why)
     });
     let busy = (

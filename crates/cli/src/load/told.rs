@@ -3,8 +3,8 @@
 use deadheat_load::LoadError;
 use deadheat_model::{
     Failure, LoadRecord, LoadSpec,
+    figure::counted,
     load::{Protocol, REDIRECTS, Tls, Trust},
-    words::counted,
 };
 use deadheat_report::load::{most_frequent, most_frequent_failure};
 use deadheat_runner::agent::AgentError;

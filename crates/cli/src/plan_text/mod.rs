@@ -4,12 +4,11 @@ mod publication;
 
 use deadheat_model::{
     RepeatedTable,
-    figure::{self, some},
+    figure::{self, counted, some},
     heats::Plan,
     hosts::{DatabaseHost, Hosts},
     plan::Pinning,
     published::RepeatedRow,
-    words::counted,
 };
 use deadheat_report::document::{Document, Section, Tone};
 use deadheat_runner::agent::Launcher;

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_model::{TargetId, session::TargetState, stack_failure::StackFailure, words::counted};
+use deadheat_model::{
+    TargetId, figure::counted, session::TargetState, stack_failure::StackFailure,
+};
 use deadheat_runner::session::{Checked, CheckedTarget};
 use serde_json::{Value, json};
 

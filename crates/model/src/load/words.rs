@@ -4,7 +4,7 @@ use super::{
     Arrivals, Exchange, LoadSpec, Protocol, Reuse, Schedule, Stage, StopRule, StreamEvent, Think,
     Tls,
 };
-use crate::words::{count, counted, rate, time};
+use crate::figure::{count, counted, rate, time};
 
 /// Whether TLS is spoken with all targets.
 fn is_over_tls(spec: &LoadSpec) -> bool {

@@ -3,7 +3,7 @@
 use deadheat_model::{
     Warning,
     bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
-    words::counted,
+    figure::counted,
 };
 use deadheat_stats::bisect::{Outcome, outcome};
 

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     bisect::{Asks, BisectRecord, Commit, Figures},
-    words::time_option,
+    figure::time_option,
 };
 use deadheat_stats::bisect::{Found, Outcome, whole};
 

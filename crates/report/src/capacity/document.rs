@@ -3,8 +3,8 @@
 use deadheat_model::{
     Warning,
     capacity::{CapacityRecord, LookOutcome, LookRecord},
+    figure::separated,
     load::{Endpoint, words::streams},
-    words::separated,
 };
 use deadheat_stats::capacity::{CapacityAnalysis, Outcome, precision};
 

@@ -3,7 +3,7 @@
 use deadheat_model::{
     Warning,
     change::{Aspect, Change},
-    words::rate,
+    figure::rate,
 };
 use deadheat_stats::versus::{
     Compared, Fact, Gate, How, Metric, Ratio, Side, Subject, Verdict, Versus,

@@ -1,6 +1,6 @@
 //! What `--fail-if-slower`, `--fail-if-costlier` and `--require-decision` say, in sentences.
 
-use deadheat_model::{comparison::Decide, words::rate};
+use deadheat_model::{comparison::Decide, figure::rate};
 use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Metric, Versus};
 
 use super::words;

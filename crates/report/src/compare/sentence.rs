@@ -1,6 +1,6 @@
 //! The verdict in a sentence that names the sides. Every ratio in it is above 1, so that nobody has to invert it.
 
-use deadheat_model::{comparison::Decide, words::rate};
+use deadheat_model::{comparison::Decide, figure::rate};
 use deadheat_stats::{
     sequential::Design,
     versus::{Compared, Ended, How, Metric, Ratio, Verdict, Versus},

@@ -2,8 +2,8 @@
 
 use deadheat_model::{
     LoadRecord, LoadSpec, StopRule,
+    figure::time,
     load::{Endpoint, Stream, words},
-    words::time,
 };
 
 use crate::figure::{capital, count, counted, seconds};

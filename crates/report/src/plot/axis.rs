@@ -1,6 +1,6 @@
 //! Where a value lies between the ends of an axis, and which values are written at it.
 
-use deadheat_model::words::separated;
+use deadheat_model::figure::separated;
 
 use crate::figure::{Quantity, count, per_second, percent, seconds, short};
 

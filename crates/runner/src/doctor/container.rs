@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use deadheat_model::{figure::size, noise::CpuSource, words::counted};
+use deadheat_model::{
+    figure::{counted, size},
+    noise::CpuSource,
+};
 
 use super::{
     World,

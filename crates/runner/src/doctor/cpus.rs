@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::{plan::Pinning, words::counted};
+use deadheat_model::{figure::counted, plan::Pinning};
 
 use super::{
     World,

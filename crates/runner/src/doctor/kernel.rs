@@ -1,6 +1,6 @@
 //! The kernel and what is below it.
 
-use deadheat_model::words::counted;
+use deadheat_model::figure::counted;
 
 use super::{
     World,

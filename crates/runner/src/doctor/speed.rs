@@ -1,6 +1,6 @@
 //! How fast the CPUs run, and what changes that.
 
-use deadheat_model::words::counted;
+use deadheat_model::figure::counted;
 
 use super::{
     World,

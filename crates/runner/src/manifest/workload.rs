@@ -6,7 +6,7 @@ use deadheat_load::{
 };
 use deadheat_model::{
     LoadPoint,
-    words::counted,
+    figure::counted,
     workload::{Oracle, WorkloadManifest},
 };
 

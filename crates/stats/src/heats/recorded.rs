@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use deadheat_model::{
     HeatRecord, LatencyHistogram,
     fault::TRANSPORT_FAILURES,
+    figure::counted,
     heat::{MemberRecord, SliceFlag, SliceRecord},
-    words::counted,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use deadheat_model::{heat::PerConnection, words::count};
+use deadheat_model::{figure::count, heat::PerConnection};
 use schemars::JsonSchema;
 use serde::Serialize;
 

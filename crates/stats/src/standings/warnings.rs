@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use deadheat_model::{
     Wait,
     fault::TRANSPORT_FAILURES,
-    figure::{list, seconds, short_percent, some, some_of},
+    figure::{counted, list, seconds, short_percent, some, some_of},
     heat::{Freezing, LONGEST_GAP},
     heats::SessionRecord,
     plan::{NoiseBound, Pinning},
     warning::{Warning, doubt, note},
-    words::counted,
 };
 
 use super::{

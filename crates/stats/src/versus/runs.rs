@@ -9,9 +9,9 @@ use std::time::Duration;
 use deadheat_model::{
     LoadRecord, LoadSpec, Schedule,
     change::{Aspect, Change},
+    figure::{counted, time},
     load::{ProxyKind, RequestSpec, Target, words as in_words},
     warning::{Warning, doubt, note},
-    words::{counted, time},
 };
 
 use super::{

@@ -1,10 +1,10 @@
 //! Runs of other load generators against each other: one side's runs are of one server.
 
 use deadheat_model::{
+    figure::count,
     imported::{Figures, Run},
     load::words,
     warning::{Warning, doubt},
-    words::count,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

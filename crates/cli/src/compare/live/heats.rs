@@ -8,10 +8,9 @@ use std::{
 
 use deadheat_model::{
     comparison::{Comparison, Contender, ContenderKind, Decide},
-    figure::about,
+    figure::{self, about, time},
     heat::Rounds,
     heats::{LEAST_HEATS, Plan, PlannedLoad, SessionRecord, Step},
-    words::{self, time},
     workload::OfferedRate,
 };
 use deadheat_report::document::Document;
@@ -369,7 +368,7 @@ fn equal_work(plan: &Plan) -> Option<String> {
             OfferedRate::Common => {
                 Some("one that both can take at 70 % of their capacity".to_owned())
             }
-            OfferedRate::PerSecond(rate) => Some(words::rate(rate.into())),
+            OfferedRate::PerSecond(rate) => Some(figure::rate(rate.into())),
         });
     let rates: Vec<String> = rates.collect();
     let plan = work.first()?.heat;

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use deadheat_model::{
-    figure::{about, list},
+    figure::{about, list, time_option},
     heats::LEAST_HEATS,
-    words::time_option,
 };
 use deadheat_stats::sequential::Design;
 

@@ -2,8 +2,8 @@
 
 use deadheat_model::{
     Event,
+    figure::{self, counted},
     heats::{MeasuredHeat, PlannedLoad},
-    words::{self, counted},
 };
 use deadheat_stats::heats::{Quantity, recorded::figures};
 
@@ -115,7 +115,7 @@ impl Progress {
             _ => String::new(),
         };
         let of = match offered.filter(|_| is_equal_work) {
-            Some(rate) => format!("CPU time per request at {}", words::rate(rate)),
+            Some(rate) => format!("CPU time per request at {}", figure::rate(rate)),
             None => counted(heat.rounds.len(), "round"),
         };
         self.shown.line(&format!("{what} {told}{ratio} ({of})"));

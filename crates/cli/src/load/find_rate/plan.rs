@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use deadheat_model::{
     LoadSpec,
+    figure::{counted, rate, time},
     load::words::{arrivals, streams},
-    words::{counted, rate, time},
 };
 use deadheat_report::document::Document;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 use deadheat_model::{
     LoadSpec,
     capacity::{Burst, CapacityRecord, FORMAT, LookOutcome, LookRecord, SCHEMA},
-    words::{self, counted},
+    figure::{self, counted},
 };
 use deadheat_report::figure::per_second;
 use deadheat_runner::secret::hide_in_load;
@@ -63,7 +63,7 @@ impl<'a> Search<'a> {
                 "a trial needs {} to judge the conditions, and the server answers {} on its own. Make trials longer, \
                  like --duration {seconds}s",
                 counted(needed, "request"),
-                words::rate(specs::rounded(per_second)),
+                figure::rate(specs::rounded(per_second)),
             )));
         }
         let mut spec = base.clone();
@@ -171,7 +171,7 @@ impl<'a> Search<'a> {
             "trial {:>2} of {}: {:>10}  {outcome:<13}  now {} to {}  {}",
             self.record.looks.len(),
             self.wanted.declared.looks,
-            words::rate(look.per_second),
+            figure::rate(look.per_second),
             per_second(low),
             per_second(high),
             values.collect::<Vec<_>>().join(", "),

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use deadheat_model::{
     LoadSpec, Schedule, StopRule, Wait,
+    figure::{self, counted, rate, separated, time},
     load::{
         Arrivals, Body, Content, Endpoint, Exchange, Stream, Target, Tls, Trust,
         words::{event, offer, protocol, schedule, stop, think, valid_status},
     },
-    words::{self, counted, rate, separated, time},
 };
 use deadheat_report::document::{Document, Section, Tone};
 use deadheat_runner::secret;
@@ -355,7 +355,7 @@ fn validity(spec: &LoadSpec) -> String {
             1 => String::new(),
             every => format!(
                 " (compared for one answer in {})",
-                words::count(u64::from(every))
+                figure::count(u64::from(every))
             ),
         };
         parts.push(format!("{content}{sampled}"));

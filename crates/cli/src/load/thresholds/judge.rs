@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation,
-    words::{self, counted},
+    figure::{self, counted},
 };
 use deadheat_stats::{figures::requests_for, load::LoadFigures};
 
@@ -72,7 +72,7 @@ impl Threshold {
                     return Err(format!(
                         "{} ended, and such a share needs {}; measure longer, or count them ('errors>0')",
                         counted(ended, "request"),
-                        words::count(needed)
+                        figure::count(needed)
                     ));
                 }
                 Ok(observation.measured.failed.total() as f64 / ended as f64)
@@ -89,8 +89,8 @@ impl Threshold {
         match self.metric {
             Metric::Latency { .. } => time(value),
             Metric::ErrorShare => format!("{} %", digits(value * 100.0)),
-            Metric::ErrorCount => words::count(value as u64),
-            Metric::Throughput => words::rate(value),
+            Metric::ErrorCount => figure::count(value as u64),
+            Metric::Throughput => figure::rate(value),
             Metric::Goodput => bytes(value),
         }
     }
@@ -219,8 +219,8 @@ fn too_few(samples: u64, needed: u64, percent: f64) -> String {
     };
     format!(
         "{} samples are too few for p{percent}, which needs {}; {advice}",
-        words::count(samples),
-        words::count(needed)
+        figure::count(samples),
+        figure::count(needed)
     )
 }
 

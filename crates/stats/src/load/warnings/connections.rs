@@ -3,10 +3,9 @@
 use deadheat_model::{
     Failure, StopRule,
     fault::TRANSPORT_FAILURES,
-    figure::{latency, share},
+    figure::{count, counted, latency, share},
     heat::PerConnection,
     warning::{Level, Warning, doubt},
-    words::{count, counted},
 };
 
 use super::{Load, requests};

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use deadheat_model::{
     Failure, LatencyHistogram, Schedule, StopRule,
-    figure::{figure, latency, percent, share, size},
+    figure::{count, figure, latency, percent, share, size},
     load::Protocol,
     observation::WorkerHealth,
     warning::{Level, Warning, doubt, limit, note},
-    words::count,
 };
 
 use super::{Load, connections::FAILURES, requests};

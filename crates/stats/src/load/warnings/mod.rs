@@ -7,10 +7,10 @@ mod progress;
 
 use deadheat_model::{
     LoadRecord, Schedule,
+    figure::{count, counted},
     load::Endpoint,
     load_record::GeneratorHost,
     warning::{Level, Warning, doubt, note},
-    words::{count, counted},
 };
 
 use super::{

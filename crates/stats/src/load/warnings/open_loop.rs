@@ -2,10 +2,9 @@
 
 use deadheat_model::{
     Failure,
-    figure::{latency, share},
+    figure::{count, counted, latency, share},
     observation::OpenLoop,
     warning::{Warning, doubt, limit, note},
-    words::{count, counted},
 };
 
 use super::{Load, requests};

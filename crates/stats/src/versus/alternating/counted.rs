@@ -5,10 +5,10 @@ use std::time::Duration;
 use deadheat_model::{
     HeatRecord,
     comparison::{Decide, Side},
+    figure::time_option,
     heat::{Freezing, LONGEST_GAP},
     heats::LEAST_HEATS,
     warning::{Warning, note},
-    words::time_option,
 };
 
 use super::{

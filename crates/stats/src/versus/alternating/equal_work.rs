@@ -3,8 +3,8 @@
 use deadheat_model::{
     HeatRecord,
     comparison::Side,
+    figure,
     warning::{Warning, note},
-    words,
 };
 
 use super::figures::Figures;
@@ -88,7 +88,7 @@ impl<'a> AtRate<'a> {
 
     /// What to know of it.
     pub(super) fn notes(&self, figures: &Figures<'_>) -> Vec<Warning> {
-        let rate = words::rate(self.per_second);
+        let rate = figure::rate(self.per_second);
         let overloads = Side::BOTH.into_iter().filter_map(|side| {
             let overloads = self.overloads(side);
             // Of most heats it is a result.
@@ -119,7 +119,7 @@ impl<'a> AtRate<'a> {
                 (of_a_heat(&all), "in each heat")
             };
             let needed = needed(TAIL, &settings);
-            let needed = words::count(needed as u64);
+            let needed = figure::count(needed as u64);
             let sentence = format!(
                 "p99 at {rate} is not compared: it needs {needed} answers of each side {place}."
             );

@@ -3,9 +3,9 @@
 use deadheat_model::{
     HeatRecord,
     comparison::Side,
+    figure::count,
     heat::SliceRecord,
     warning::{Warning, note},
-    words::count,
 };
 
 use super::figures::slices;
