@@ -81,7 +81,7 @@ impl Profile {
             args.heat.seed(),
             invocation::supervision()?,
         ));
-        Ok(SessionOptions {
+        let options = SessionOptions {
             cells: self.cells,
             published: self.published,
             // A precision takes the time that it needs.
@@ -106,7 +106,17 @@ impl Profile {
             postgres: select::postgres(&args.postgres.postgres)?,
             live: args.live,
             ..base
-        })
+        };
+        match options.budget_beyond_its_side() {
+            Some((most, there_are)) if args.explicit.has("--pinning") => {
+                Err(Failure::usage(format!(
+                    "--cpus {most}, --pinning apart: apart from the generator, servers have {} here; drop --pinning, and the \
+                     generator shares CPUs with the servers, or ask for at most that number",
+                    counted(there_are, "CPU")
+                )))
+            }
+            _ => Ok(options),
+        }
     }
 }
 
@@ -141,20 +151,8 @@ fn budgets(args: &RunArgs) -> Result<BTreeSet<u32>, Failure> {
             "--cpus {most}: Deadheat may use {} here; drop that number, or use a machine with more CPUs",
             counted(there_are, "CPU")
         ))),
-        Some(most) if args.explicit.has("--pinning") && *most as usize > apart(args) => {
-            Err(Failure::usage(format!(
-                "--cpus {most}, --pinning apart: apart from the generator, servers have {} here; drop --pinning, and the \
-                 generator shares CPUs with the servers, or ask for at most that number",
-                counted(apart(args), "CPU")
-            )))
-        }
         _ => Ok(budgets),
     }
-}
-
-/// The CPUs of the servers, as `--pinning` has it.
-fn apart(args: &RunArgs) -> usize {
-    session::share_out(args.heat.pinning).server_cpus()
 }
 
 /// Each of the targets with each of the budgets.

@@ -66,6 +66,15 @@ fn each_stack_is_measured_with_each_number_of_cpus() {
         deadheat_testkit::not_tested("scaling", "this machine has one CPU");
         return;
     }
+    if there_are < 4 {
+        run(&root, "--cpus 1,2 --pinning apart")
+            .exits(2)
+            .tells(&["apart from the generator, servers have 1 CPU here"]);
+        let elsewhere =
+            "--cpus 1,2 --pinning apart --generator a --launcher reach-{host} --address 127.0.0.1";
+        let plan = run(&root, &format!("{elsewhere} --dry-run")).exits(0);
+        plan.says(&["not pinned: the server has CPUs 0"]);
+    }
     let ended = run(&root, "--cpus 2,1 --heats 3 --whole-budget").exits(0);
     let ended = ended
         .tells(&["Plan: 2 stacks × 1 load", "each stack with 1 and 2 CPUs"])

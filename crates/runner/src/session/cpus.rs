@@ -20,21 +20,32 @@ pub fn share_out(mode: PinningMode) -> Pinning {
 }
 
 impl SessionOptions {
-    /// Shares out the CPUs of this machine. Where nothing but the server needs them, it may use all of them. So it may if it
-    /// is to have more than half of them: the generator then uses the same ones.
+    /// Shares out the CPUs of this machine. A budget that is larger than the servers' side gets CPUs of the generator's, which
+    /// then uses the same ones.
     pub fn share_out(&self) -> Pinning {
+        match self.budget_beyond_its_side() {
+            Some(_) => share_out(PinningMode::Off),
+            None => self.sides(),
+        }
+    }
+
+    /// The largest budget, and the CPUs of the servers' side, which are fewer.
+    pub fn budget_beyond_its_side(&self) -> Option<(u32, usize)> {
+        let most = self.budgets().max()?;
+        let there_are = self.sides().server_cpus();
+        (most as usize > there_are).then_some((most, there_are))
+    }
+
+    /// The CPUs as they are shared out without budgets. Where nothing but the server needs them, it may use all of them.
+    fn sides(&self) -> Pinning {
         let loaded_elsewhere = self.hosts.as_ref().is_some_and(Hosts::load_it);
         let mut workloads = self.workloads.iter();
         let is_alone = loaded_elsewhere && !workloads.any(|one| self.needs_service(&one.manifest));
-        let pinning = share_out(if is_alone {
+        share_out(if is_alone {
             PinningMode::Off
         } else {
             self.pinning
-        });
-        match self.budgets().max() {
-            Some(most) if most as usize > pinning.server_cpus() => share_out(PinningMode::Off),
-            _ => pinning,
-        }
+        })
     }
 
     /// The fewest CPUs that a stack is given, in a session with several budgets.

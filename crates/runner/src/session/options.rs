@@ -29,7 +29,7 @@ pub struct SelectedTarget {
 }
 
 impl SelectedTarget {
-    /// The same with a budget of CPUs, or without one.
+    /// This target with a CPU budget, or without one.
     pub fn on_cpus(&self, cpus: Option<u32>) -> Self {
         Self {
             target: self.target.on_cpus(cpus),
