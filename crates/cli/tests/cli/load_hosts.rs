@@ -165,12 +165,14 @@ const OTHER_VERSION: &str = r#"
 import re, sys, zlib
 agent, out = sys.stdin.buffer, sys.stdout.buffer
 out.write(agent.readline())
-head = agent.read(9)
-length, kind = int.from_bytes(head[:4], "little"), head[8:]
-hello = re.sub(rb'"version":"[^"]*"', b'"version":"0.0.1"', agent.read(length), count=1)
-length = len(hello).to_bytes(4, "little")
-out.write(length + zlib.crc32(length + kind + hello).to_bytes(4, "little") + kind + hello)
-out.flush()
+seen = 0
+while not seen and (head := agent.read(9)):
+    # That it is alive may come before who it is.
+    length, kind = int.from_bytes(head[:4], "little"), head[8:]
+    said, seen = re.subn(rb'"version":"[^"]*"', b'"version":"0.0.1"', agent.read(length), count=1)
+    length = len(said).to_bytes(4, "little")
+    out.write(length + zlib.crc32(length + kind + said).to_bytes(4, "little") + kind + said)
+    out.flush()
 while piece := agent.read1():
     out.write(piece)
     out.flush()
