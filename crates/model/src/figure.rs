@@ -147,7 +147,7 @@ pub fn list(items: &[impl fmt::Display]) -> String {
     list_with("and", items)
 }
 
-/// The same with another word before the last one ("404, 405 or 501").
+/// A list with another conjunction than "and" ("404, 405 or 501").
 pub fn list_with(word: &str, items: &[impl fmt::Display]) -> String {
     let items: Vec<String> = items.iter().map(ToString::to_string).collect();
     match items.as_slice() {
@@ -377,9 +377,7 @@ pub fn time(time: Duration) -> String {
 
 /// A rate: "5,000/s", "0.5/s".
 pub fn rate(per_second: f64) -> String {
-    let rounded = format!("{per_second:.3}");
-    let short = rounded.trim_end_matches('0').trim_end_matches('.');
-    format!("{}/s", separated(short))
+    format!("{}/s", separated(short(&format!("{per_second:.3}"))))
 }
 
 /// A decimal number with commas between thousands.

@@ -31,7 +31,7 @@ impl TargetId {
         }
     }
 
-    /// The same with a budget of CPUs, or without one.
+    /// This target with a CPU budget, or without one.
     pub fn on_cpus(&self, cpus: Option<u32>) -> Self {
         Self {
             cpus,

@@ -40,38 +40,47 @@ pub(super) fn figure(plot: &Plot) -> String {
 }
 
 fn legend(plot: &Plot) -> String {
-    let guides = plot.guides.iter().map(|guide| {
-        let swatch = match guide.at {
-            Place::Between(..) => {
-                "<rect class=\"shade\" x=\"5\" width=\"14\" height=\"14\"/>".to_owned()
-            }
-            Place::At(_) => line(Stroke::Dashed, "M1,7h22"),
-        };
-        (guide.name, guide.colour, swatch)
-    });
     let series = plot.series.iter().map(|series| {
-        let swatch = match series.shape {
-            Shape::Line(stroke) | Shape::Steps(stroke) => line(stroke, "M1,7h22"),
-            Shape::Marks(form) => mark(form, "12", 7.0),
-        };
-        (series.name.as_str(), series.colour, swatch)
+        let mut svg = swatch(series.colour);
+        match series.shape {
+            Shape::Line(stroke) | Shape::Steps(stroke) => draw_swatch_line(&mut svg, stroke),
+            Shape::Marks(form) => draw_mark(&mut svg, form, 12, 7.0),
+        }
+        (series.name.as_str(), svg)
     });
-    let entry = |(name, colour, swatch): (&str, Colour, String)| {
-        format!(
-            "<span><svg class=\"{}\" width=\"24\" height=\"14\" aria-hidden=\"true\">{swatch}</svg>{}</span>\n",
-            colour.class(),
-            HtmlEscape(name)
-        )
+    let guides = plot.guides.iter().map(|guide| {
+        let mut svg = swatch(guide.colour);
+        match guide.at {
+            Place::Between(..) => svg.element(
+                "rect",
+                &[
+                    ("class", &"shade"),
+                    ("x", &5),
+                    ("width", &14),
+                    ("height", &14),
+                ],
+            ),
+            Place::At(_) => draw_swatch_line(&mut svg, Stroke::Dashed),
+        }
+        (guide.name, svg)
+    });
+    let entry = |(name, swatch): (&str, Svg)| {
+        format!("<span>{}{}</span>\n", swatch.finish(), HtmlEscape(name))
     };
     series.chain(guides).map(entry).collect()
 }
 
-fn line(stroke: Stroke, path: &str) -> String {
-    format!("<path class=\"{}\" d=\"{path}\"/>", stroke.class())
+/// What stands before a name in the legend, still empty.
+fn swatch(colour: Colour) -> Svg {
+    Svg::beside_text(14, &[("class", &colour.class()), ("width", &24)])
+}
+
+fn draw_swatch_line(svg: &mut Svg, stroke: Stroke) {
+    svg.element("path", &[("class", &stroke.class()), ("d", &"M1,7h22")]);
 }
 
 /// A mark. It is a drawing of its own, because a path has no places that are shares of a width.
-fn mark(form: Mark, x: impl Display, y: f64) -> String {
+fn draw_mark(svg: &mut Svg, form: Mark, x: impl Display, y: f64) {
     let path = match form {
         Mark::Disc => "M-4.5,0a4.5,4.5 0 1 1 9,0a4.5,4.5 0 1 1 -9,0Z",
         Mark::Cross => "M-4,-4L4,4M-4,4L4,-4",
@@ -81,9 +90,12 @@ fn mark(form: Mark, x: impl Display, y: f64) -> String {
         Mark::Disc => "mark filled",
         Mark::Cross | Mark::Diamond => "mark",
     };
-    format!(
-        "<svg x=\"{x}\" y=\"{y}\" width=\"1\" height=\"1\"><path class=\"{class}\" d=\"{path}\"/></svg>"
-    )
+    svg.begin(
+        "svg",
+        &[("x", &x), ("y", &y), ("width", &1), ("height", &1)],
+    );
+    svg.element("path", &[("class", &class), ("d", &path)]);
+    svg.end("svg");
 }
 
 fn drawing(plot: &Plot) -> String {
@@ -221,7 +233,7 @@ fn draw_marks(svg: &mut Svg, plot: &Plot, series: &Series) {
     for (x, value) in &series.points {
         if let Some(value) = value {
             let (x, y) = (Percent(plot.x.scale.at(*x)), height(&plot.y, *value));
-            svg.raw(&mark(form, x, y));
+            draw_mark(svg, form, x, y);
         }
     }
     svg.end("g");

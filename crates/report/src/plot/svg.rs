@@ -27,7 +27,7 @@ impl Svg {
         Self::with(&[&own[..], attributes].concat())
     }
 
-    /// A picture of so many pixels, for a file of its own.
+    /// A picture of this size in pixels, which is a file and not part of a page.
     pub(crate) fn picture(width: f32, height: f32, font: &str) -> Self {
         Self::with(&[
             ("xmlns", &"http://www.w3.org/2000/svg"),
@@ -66,11 +66,6 @@ impl Svg {
         self.begin(name, attributes);
         self.write(format_args!("{}", HtmlEscape(text)));
         self.end(name);
-    }
-
-    /// Markup as it is.
-    pub(crate) fn raw(&mut self, markup: &str) {
-        self.text.push_str(markup);
     }
 
     /// The drawing.

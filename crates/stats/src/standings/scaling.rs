@@ -147,6 +147,9 @@ impl Judge<'_> {
     /// How many times as much the larger budget is; `None` if they cannot be compared, as where the smallest has only a lower
     /// bound.
     fn gain(&self, pair: &Pair, least: &AtBudget, more: &AtBudget) -> Option<Gain> {
+        if least.is_bound {
+            return None;
+        }
         let (ratio, interval, verdict) = if pair.better == more.member {
             (pair.ratio?, pair.interval, pair.verdict)
         } else {
@@ -169,7 +172,7 @@ impl Judge<'_> {
                 },
             ),
         };
-        (!least.is_bound).then(|| Gain {
+        Some(Gain {
             ratio,
             interval,
             is_bound,

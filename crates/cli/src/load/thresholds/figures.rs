@@ -1,5 +1,7 @@
 //! Figures as they are told beside their bounds.
 
+use deadheat_model::figure::short;
+
 /// A time in seconds with four digits that count, so that it can be told from its bound.
 pub(super) fn time(seconds: f64) -> String {
     if seconds < 1e-3 {
@@ -26,12 +28,7 @@ pub(super) fn digits(value: f64) -> String {
     } else {
         1
     };
-    let text = format!("{value:.*}", 4_usize.saturating_sub(whole));
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    short(&format!("{value:.*}", 4_usize.saturating_sub(whole))).to_owned()
 }
 
 #[cfg(test)]
