@@ -9,7 +9,7 @@ use deadheat_model::{
     workload::{OfferedRate, Oracle},
 };
 use deadheat_runner::{
-    heat::rule_of,
+    heat::WarmUps,
     manifest::{self, Asked, Catalogue, Reach, Selection},
     secret::without_password,
     session::{self, PinningMode, SelectedTarget, SessionOptions, Typed, heats::HeatOptions},
@@ -194,9 +194,9 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
 /// Whether a heat of a first look would be over before this stack is warm.
 fn warms_up_slowly(stack: &StackManifest) -> bool {
     let mut targets = stack.targets().into_iter();
-    let rule = |target| rule_of(stack.runtime(&target), stack.warm_up_seconds);
-    let own = targets.next().map(rule);
-    own.is_some_and(|rule| rule.least > QUICK_WARM_UP)
+    let own = |target| WarmUps::of(stack.runtime(&target), stack.warm_up_seconds);
+    let own = targets.next().map(own);
+    own.is_some_and(|own| own.started.least > QUICK_WARM_UP)
 }
 
 /// Default variants of stacks that nobody asked for or against.

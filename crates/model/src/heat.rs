@@ -149,6 +149,13 @@ pub struct WarmUpRule {
     pub bound: f64,
 }
 
+impl WarmUpRule {
+    /// The time of the slices that are looked at, with the pauses after them.
+    pub fn looked_at(&self) -> Duration {
+        (self.slice + self.pause) * self.look
+    }
+}
+
 /// How a member was warmed up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
@@ -199,6 +206,13 @@ pub struct WarmUp {
     )]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub first_p99: Option<Duration>,
+}
+
+impl WarmUp {
+    /// Whether it ended before the member was steady. A fixed time may be too short to tell: then it is not known.
+    pub fn is_unsteady(&self) -> bool {
+        !self.steady && self.rule.looked_at() <= self.rule.most
+    }
 }
 
 /// How far a member that has settled may be from the speed and the cost at the end of its warm-up, as a share (0.1: 10 %).

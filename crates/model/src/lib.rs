@@ -26,6 +26,7 @@ pub mod noise;
 pub mod observation;
 pub mod plan;
 pub mod published;
+pub mod quiet;
 pub mod record;
 pub mod redact;
 pub mod seconds;

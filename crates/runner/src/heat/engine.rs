@@ -26,7 +26,7 @@ use super::{
         why_silent, wrong_answers,
     },
     place::{Place, Void},
-    warm_up,
+    warm_up::{self, WarmUps},
 };
 
 /// What a server needs after a long freeze until its timers have come due.
@@ -85,7 +85,7 @@ pub struct Entry<'m> {
     /// What it is there for.
     pub role: Role,
     /// How it is warmed up.
-    pub warm_up: WarmUpRule,
+    pub warm_ups: WarmUps,
     /// Whether it goes on in the next heat, frozen until then; otherwise it ends with this one.
     pub is_kept: bool,
     /// The server.
@@ -336,7 +336,7 @@ impl Course<'_, '_> {
             return Ok(());
         }
         self.places[index].member.open(None)?;
-        let answer = self.warm_up(index, self.places[index].warm_up)?;
+        let answer = self.warm_up(index, self.places[index].warm_ups.started)?;
         self.places[index].plan = suited(self.plan, answer);
         if !self.is_stopped() {
             self.places[index].member.settle()?;

@@ -14,6 +14,7 @@ use deadheat_model::{
     Observation, SliceEvent, SliceResult,
     heat::{CpuUsed, Freezing},
     noise::CpuSource,
+    observation::OpenLoop,
     stack_failure::{Phase, StackFailure},
 };
 
@@ -86,6 +87,7 @@ pub(super) struct Fake {
     pub(super) services_agree: bool,
     pub(super) is_loadable: bool,
     pub(super) loads_before: u32,
+    pub(super) is_at_a_rate: bool,
     /// Set at so many questions to all members.
     pub(super) stop: Option<(Arc<AtomicBool>, usize)>,
 }
@@ -106,6 +108,7 @@ impl Fake {
             services_agree: true,
             is_loadable: true,
             loads_before: 0,
+            is_at_a_rate: false,
             stop: None,
         }
     }
@@ -185,6 +188,7 @@ impl Member for Fake {
     }
 
     fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {
+        self.is_at_a_rate = per_second.is_some();
         match per_second {
             Some(rate) => self.asked(&format!("open at {rate}")),
             None => self.asked("open"),
@@ -227,6 +231,7 @@ impl Member for Fake {
                 drain_seconds: None,
             }),
         };
+        seen.result.observation.open = self.is_at_a_rate.then(OpenLoop::default);
         (self.doing)(self.slices, &self.shared, &mut seen);
         self.slices += 1;
         self.shared.pass(length);

@@ -40,7 +40,5 @@ pub use member::{Member, Seen, Started};
 pub use server::ServerMember;
 pub(crate) use server::{KeptAt, Subject};
 pub use url::UrlMember;
-pub use warm_up::{
-    rule, rule_at_a_rate, rule_for_null_server, rule_for_unknown, rule_of, rule_when_kept,
-};
+pub use warm_up::WarmUps;
 pub use world::{Moment, Work, World};

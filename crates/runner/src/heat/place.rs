@@ -1,11 +1,11 @@
 //! A member's place in a heat: what is known of it so far.
 
 use deadheat_model::{
-    heat::{HeatPlan, MemberFailure, MemberRecord, MemoryUsed, WarmUpRule},
+    heat::{HeatPlan, MemberFailure, MemberRecord, MemoryUsed},
     stack_failure::{Phase, StackFailure},
 };
 
-use super::{Entry, Member, Moment, Started};
+use super::{Entry, Member, Moment, Started, WarmUps};
 
 /// Which of a failed member's slices mean nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Void {
 /// A member's place in a heat.
 pub(super) struct Place<'m> {
     pub(super) member: Box<dyn Member + 'm>,
-    pub(super) warm_up: WarmUpRule,
+    pub(super) warm_ups: WarmUps,
     /// Whether the next heat goes on with it.
     is_kept: bool,
     /// Whether it takes part (still).
@@ -60,7 +60,7 @@ impl<'m> Place<'m> {
         };
         Self {
             member: entry.member,
-            warm_up: entry.warm_up,
+            warm_ups: entry.warm_ups,
             is_kept: entry.is_kept,
             runs: false,
             record,

@@ -18,29 +18,79 @@ use super::Seen;
 /// smaller bound would wait for a lucky look.
 const BOUND: f64 = 0.05;
 
-/// The warm-up of a runtime, for at least the seconds that a manifest declares.
-pub fn rule_of(runtime: Runtime, declared: Option<u32>) -> WarmUpRule {
-    let declared = declared.map(u64::from);
-    match runtime {
-        // Caches and connections.
-        Runtime::Native | Runtime::Interpreted => calm(declared.unwrap_or(1), 4),
-        Runtime::Jit => compiling(declared.unwrap_or(20)),
+/// How a member is warmed up in a heat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WarmUps {
+    /// After its start, by a closed loop.
+    pub started: WarmUpRule,
+    /// At each rate of equal work, of what compiles while it runs. Requests that come one by one take other ways through it
+    /// than a full queue does, so that it compiles again: after 20 s of a closed loop, Vert.x on one CPU used all of it for
+    /// 2.3 s of 10,000/s, and a quarter of it from then on.
+    pub at_a_rate: Option<WarmUpRule>,
+}
+
+impl WarmUps {
+    /// Those of a runtime, for at least the seconds that a manifest declares.
+    pub fn of(runtime: Runtime, declared: Option<u32>) -> Self {
+        let declared = declared.map(u64::from);
+        match runtime {
+            // Caches and connections.
+            Runtime::Native | Runtime::Interpreted => calm(declared.unwrap_or(1), 4),
+            Runtime::Jit => compiling(declared.unwrap_or(20)),
+        }
+    }
+
+    /// Those of a server of which nothing is known: it may compile while it runs.
+    pub fn of_unknown() -> Self {
+        compiling(6)
+    }
+
+    /// Those of the null server: its answer is ready when it starts, so connections alone are made.
+    pub fn of_null_server() -> Self {
+        Self::once(fixed(Duration::from_millis(500)))
+    }
+
+    fn once(started: WarmUpRule) -> Self {
+        Self {
+            started,
+            at_a_rate: None,
+        }
+    }
+
+    /// These, but for as long as was `asked` after a start, and at a rate for no longer.
+    pub fn lasting(self, asked: Option<Duration>) -> Self {
+        let Some(asked) = asked else {
+            return self;
+        };
+        let at_most = |rule: WarmUpRule| WarmUpRule {
+            least: rule.least.min(asked),
+            most: asked,
+            slice: rule.slice.min(asked),
+            ..rule
+        };
+        Self {
+            started: fixed(asked),
+            at_a_rate: self.at_a_rate.map(at_most),
+        }
+    }
+
+    /// Those of a process that has served another load before: its connections, its framework and much of its code are
+    /// warm, what this load alone asks for is not. A fixed time stays.
+    pub fn when_kept(self) -> Self {
+        let halved = |rule: WarmUpRule| {
+            let is_fixed = rule.least == rule.most;
+            let least = rule.least / if is_fixed { 1 } else { 2 };
+            WarmUpRule { least, ..rule }
+        };
+        Self {
+            started: halved(self.started),
+            at_a_rate: self.at_a_rate.map(halved),
+        }
     }
 }
 
-/// How a server is warmed up of which nothing is known: it may compile while it runs.
-pub fn rule_for_unknown() -> WarmUpRule {
-    compiling(6)
-}
-
-/// How the null server is warmed up: its answer is ready when it starts, so connections alone are made.
-pub fn rule_for_null_server() -> WarmUpRule {
-    let time = Duration::from_millis(500);
-    rule(time, time)
-}
-
 /// A warm-up of at least and at most these times, until the server is steady.
-pub fn rule(least: Duration, most: Duration) -> WarmUpRule {
+fn rule(least: Duration, most: Duration) -> WarmUpRule {
     let slice = Duration::from_millis(200);
     WarmUpRule {
         least,
@@ -54,45 +104,43 @@ pub fn rule(least: Duration, most: Duration) -> WarmUpRule {
     }
 }
 
-/// The warm-up of a process that has served another load before: its connections, its framework and much of its code are
-/// warm, what this load alone asks for is not.
-pub fn rule_when_kept(rule: WarmUpRule) -> WarmUpRule {
-    WarmUpRule {
-        least: rule.least / 2,
-        ..rule
-    }
+/// A warm-up that takes this time.
+fn fixed(time: Duration) -> WarmUpRule {
+    rule(time, time)
 }
 
-/// The warm-up at a rate of what compiles while it runs; `None`: there is none. Requests that come one by one take other ways
-/// through it than a full queue does, so that it compiles again: after 20 s of a closed loop, Vert.x on one CPU used all of
-/// it for 2.3 s of 10,000/s, and a quarter of it from then on.
-pub fn rule_at_a_rate(rule: WarmUpRule) -> Option<WarmUpRule> {
-    (!rule.pause.is_zero()).then(|| WarmUpRule {
-        least: rule.least / 2,
-        most: rule.least,
-        look: rule.look / 2,
-        // The rate is given, so that the trend of its cost alone says something, and at a low rate costs scatter more.
-        bound: 2.0 * rule.bound,
-        ..rule
-    })
-}
-
-fn calm(least: u64, more: u64) -> WarmUpRule {
-    rule(
+fn calm(least: u64, more: u64) -> WarmUps {
+    WarmUps::once(rule(
         Duration::from_secs(least),
         Duration::from_secs(least + more),
-    )
+    ))
 }
 
 /// For what compiles while it runs. Measured on one CPU with 50 connections, under load without a pause: Vert.x is as
 /// fast as it gets after 8 s, Jetty with Clojure after 16, ASP.NET Core after 20, Spring after 14 with virtual threads
 /// and after 54 with fifty platform threads, which leave the compiler a fiftieth of the CPU. With pauses, 22. In between
 /// they stand still for up to ten seconds, so that no trend ends this before the least time.
-fn compiling(least: u64) -> WarmUpRule {
-    WarmUpRule {
+fn compiling(least: u64) -> WarmUps {
+    let least = Duration::from_secs(least);
+    let started = WarmUpRule {
         pause: Duration::from_millis(100),
         look: 20,
-        ..rule(Duration::from_secs(least), Duration::from_secs(60))
+        ..rule(least, Duration::from_secs(60))
+    };
+    let at_a_rate = WarmUpRule {
+        least: least / 2,
+        look: started.look / 2,
+        // The rate is given, so that the trend of its cost alone says something, and at a low rate costs scatter more.
+        bound: 2.0 * started.bound,
+        ..started
+    };
+    WarmUps {
+        started,
+        at_a_rate: Some(WarmUpRule {
+            // Time for a second look after one that was disturbed.
+            most: least.max(2 * at_a_rate.looked_at()),
+            ..at_a_rate
+        }),
     }
 }
 
@@ -259,10 +307,36 @@ mod tests {
     }
 
     #[test]
+    fn a_time_that_was_asked_for_is_fixed_after_a_start_and_the_most_at_a_rate() {
+        let own = WarmUps::of(Runtime::Jit, Some(4));
+        assert_eq!(own.lasting(None), own);
+        let cases = [(0.02, 0.02), (1.0, 1.0), (2.0, 2.0), (60.0, 2.0)];
+        for (asked, least_at_a_rate) in cases {
+            let [asked, least] = [asked, least_at_a_rate].map(Duration::from_secs_f64);
+            let lasting = own.lasting(Some(asked));
+            assert_eq!(
+                (lasting.started.least, lasting.started.most),
+                (asked, asked)
+            );
+            assert_eq!(lasting.when_kept().started, lasting.started);
+            let at_a_rate = lasting.at_a_rate.unwrap();
+            assert_eq!((at_a_rate.least, at_a_rate.most), (least, asked));
+        }
+        let native = WarmUps::of(Runtime::Native, Some(4));
+        assert_eq!(
+            native.lasting(Some(Duration::from_secs(60))).at_a_rate,
+            None
+        );
+    }
+
+    #[test]
     fn every_rule_leaves_time_to_become_steady() {
-        for rule in [calm(1, 4), calm(5, 4), compiling(20), rule_for_unknown()] {
-            assert!(rule.least < rule.most);
-            assert!((rule.slice + rule.pause) * rule.look < rule.most);
+        let compiling = (1..=20).map(compiling);
+        for all in compiling.chain([calm(1, 4), calm(5, 4), WarmUps::of_unknown()]) {
+            for rule in [Some(all.started), all.at_a_rate].into_iter().flatten() {
+                assert!(rule.least < rule.most);
+                assert!(rule.looked_at() < rule.most);
+            }
         }
     }
 }

@@ -20,10 +20,7 @@ use super::{
 };
 use crate::{
     certificate::Certificate,
-    heat::{
-        Entry, Generator, Identity, KeptAt, KeptServers, ServerMember, rule, rule_for_null_server,
-        rule_of, rule_when_kept,
-    },
+    heat::{Entry, Generator, Identity, KeptAt, KeptServers, ServerMember, WarmUps},
     verify::{Canned, Fixtures},
 };
 
@@ -32,31 +29,22 @@ pub(super) const MEMORY_EVERY: Duration = Duration::from_secs(1);
 /// What a warm-up usually takes beyond the least that its rule asks for: until the trend is within its bounds.
 const STEADYING: Duration = Duration::from_millis(700);
 
-/// How a stack that is executed like this is warmed up: for as long as was `asked`, or as it needs.
-pub(super) fn warm_up_rule(
+/// How a stack that is executed like this is warmed up: after a start for as long as was `asked`, or as it needs.
+pub(super) fn warm_ups(
     asked: Option<Duration>,
     target: &SelectedTarget,
     runtime: Runtime,
-) -> WarmUpRule {
-    let own = || match target.stack.manifest.warm_up_seconds {
-        _ if target.target == TargetId::null_server() => rule_for_null_server(),
-        declared => rule_of(runtime, declared),
+) -> WarmUps {
+    let own = match target.stack.manifest.warm_up_seconds {
+        _ if target.target == TargetId::null_server() => WarmUps::of_null_server(),
+        declared => WarmUps::of(runtime, declared),
     };
-    asked.map_or_else(own, |asked| rule(asked, asked))
-}
-
-/// The rule of a warm-up for a process that has served another load before.
-pub(super) fn kept_warm_up(asked: Option<Duration>, rule: WarmUpRule) -> WarmUpRule {
-    match asked {
-        Some(_) => rule,
-        None => rule_when_kept(rule),
-    }
+    own.lasting(asked)
 }
 
 /// About what a warm-up by `rule` takes.
 pub(super) fn warm_up_time(rule: WarmUpRule) -> Duration {
-    let looked_at = rule.slice * rule.look;
-    (rule.least.max(looked_at) + STEADYING).min(rule.most)
+    (rule.least.max(rule.looked_at()) + STEADYING).min(rule.most)
 }
 
 /// About what starting, checking and stopping a server takes. `ready` is what it took to its first correct answer, if
@@ -177,15 +165,14 @@ impl<'a> HeatSetting<'a> {
             seed: self.seed,
         };
         let stop = Arc::clone(self.interrupt);
-        let asked = self.session.warm_up;
-        let rule = warm_up_rule(asked, target, runtime);
+        let warm_ups = warm_ups(self.session.warm_up, target, runtime);
         Entry {
             target: target.target.clone(),
             role,
-            warm_up: if goes_on {
-                kept_warm_up(asked, rule)
+            warm_ups: if goes_on {
+                warm_ups.when_kept()
             } else {
-                rule
+                warm_ups
             },
             is_kept,
             member: Box::new(

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use deadheat_model::{Protocols, TargetId, heat::WarmUpRule, stack::Runtime};
+use deadheat_model::{Protocols, TargetId, stack::Runtime};
+
+use crate::heat::WarmUps;
 
 /// Starting, checking and stopping a server, beside the time to its first answer.
 pub(super) const OVERHEAD: Duration = Duration::from_millis(400);
@@ -17,7 +19,7 @@ pub struct Participant {
     /// How its code is executed.
     pub runtime: Runtime,
     /// How it is warmed up in a heat.
-    pub warm_up: WarmUpRule,
+    pub warm_ups: WarmUps,
     /// Workloads that it answers.
     pub workloads: Vec<String>,
     /// What it speaks beside HTTP/1.1 without TLS.

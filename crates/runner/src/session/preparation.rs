@@ -21,7 +21,7 @@ use super::{
     folder::SessionFolder,
     inspections::Inspections,
     launch::Launch,
-    members::warm_up_rule,
+    members::warm_ups,
     readiness::Readiness,
     server::{Server, StartError},
     services::Services,
@@ -113,7 +113,7 @@ pub(super) fn participant(
     Participant {
         target: target.target.clone(),
         runtime,
-        warm_up: warm_up_rule(options.warm_up, target, runtime),
+        warm_ups: warm_ups(options.warm_up, target, runtime),
         workloads: answered(target, options)
             .map(|one| one.manifest.id.clone())
             .collect(),

@@ -208,6 +208,7 @@ impl Server {
             match probe(&ports, protocol) {
                 Ok(()) => {
                     ready = ready.or_else(|| Some(started.elapsed()));
+                    refused = None;
                     asked = protocols.next();
                     continue;
                 }
@@ -224,7 +225,12 @@ impl Server {
                     );
                     return Err(failed(program, with_end(reason, stopped)));
                 }
-                Err(not_ready) => last = not_ready.reason,
+                Err(not_ready) => {
+                    if !not_ready.is_refusal {
+                        refused = None;
+                    }
+                    last = not_ready.reason;
+                }
             }
             if started.elapsed() > program.timeout {
                 let stopped = child.stop();

@@ -10,7 +10,7 @@ use std::{
 use deadheat_model::{
     Exchange, LoadSpec, Protocols, StackProtocol, Wait,
     comparison::{ComparedCommand, Comparison, Contender, ContenderKind},
-    heat::{HeatPlan, Role, WarmUpRule},
+    heat::{HeatPlan, Role},
     load::{Endpoint, Target},
     plan::Pinning,
 };
@@ -20,7 +20,7 @@ use super::{
     server::{Program, Server, StartError},
 };
 use crate::{
-    heat::{Entry, Generator, Member, ServerMember, Subject, UrlMember, rule, rule_for_unknown},
+    heat::{Entry, Generator, Member, ServerMember, Subject, UrlMember, WarmUps},
     prepare::search_path,
     process::environment,
     secret::{hide_in_load, without_password},
@@ -29,11 +29,6 @@ use crate::{
 
 /// How long one question may take until a command is ready.
 const ATTEMPT: Duration = Duration::from_secs(2);
-
-/// How a server is warmed up of which nothing is known.
-pub(super) fn warm_up(asked: Option<Duration>) -> WarmUpRule {
-    asked.map_or_else(rule_for_unknown, |asked| rule(asked, asked))
-}
 
 /// Whether the members of a heat are frozen while it is not their turn, and how the generator waits for their answers.
 pub(super) fn freezing_and_wait(one: &Contender, pinning: &Pinning) -> (bool, Wait) {
@@ -106,7 +101,7 @@ impl<'a> ServerSetting<'a> {
         Some(Entry {
             target: one.target.clone(),
             role: Role::Member,
-            warm_up: warm_up(self.session.warm_up),
+            warm_ups: WarmUps::of_unknown().lasting(self.session.warm_up),
             is_kept: false,
             member,
         })

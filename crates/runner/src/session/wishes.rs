@@ -6,7 +6,7 @@ use deadheat_model::{LoadPoint, TargetId, WorkloadManifest, stack::Runtime, work
 
 use super::{Participant, PinningMode, SelectedTarget, SessionOptions};
 use crate::{
-    heat::rule_of,
+    heat::WarmUps,
     manifest::{SelectedWorkload, Stack},
     process::Supervision,
 };
@@ -62,7 +62,7 @@ pub(super) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
         .map(|index| Participant {
             target: TargetId::new(format!("stack-{index}"), None),
             runtime,
-            warm_up: rule_of(runtime, None),
+            warm_ups: WarmUps::of(runtime, None),
             workloads: ["plaintext", "users", "proxy"].map(str::to_owned).to_vec(),
             protocols: Default::default(),
             ready: None,

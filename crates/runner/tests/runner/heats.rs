@@ -18,7 +18,7 @@ use deadheat_model::{
     },
 };
 use deadheat_runner::{
-    heat::{Entry, Generator, Heat, Machine, ServerMember, run},
+    heat::{Entry, Generator, Heat, Machine, ServerMember, WarmUps, run},
     manifest::Stack,
     services::null,
     session::{Checks, Launch, MemberRequest, SelectedTarget},
@@ -143,7 +143,10 @@ impl Scene {
                 is_kept: false,
                 target: target.target.clone(),
                 role: Role::Member,
-                warm_up: RULE,
+                warm_ups: WarmUps {
+                    started: RULE,
+                    at_a_rate: None,
+                },
                 member: Box::new(ServerMember::new(
                     request,
                     plan.wait,

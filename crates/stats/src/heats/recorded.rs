@@ -7,6 +7,7 @@ use deadheat_model::{
     fault::TRANSPORT_FAILURES,
     figure::counted,
     heat::{MemberRecord, SliceFlag, SliceRecord},
+    quiet::{is_suspended, quiet_rounds},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,65 +30,23 @@ pub trait Numbering {
     fn cpus(&self, number: usize) -> f64;
 }
 
-/// A slice in which the hypervisor and other programs took so much more of the CPUs of server and generator than in the
-/// quiet ones of its member says little about the server. It is several steps of the kernel's clock.
-const TAKEN: f64 = 0.25;
-/// In a turn at a rate, which is long enough to tell, the hypervisor alone may take this much more than in the quiet ones.
-/// The kernel counts time that was stolen while a process ran as time of that process: where 9 % of two CPUs were stolen,
-/// the CPU time per request was a quarter above that of other turns, and where 46 % were, seven times as much.
-const STOLEN: f64 = 0.05;
-/// The share of a member's slices that are its quiet ones. What is taken in these is always taken, such as by a server or a
-/// database whose CPU time is not known.
-const QUIET: f64 = 0.2;
-/// Where they take so much in most rounds, that is what the machine is like: at least this share of the rounds counts, or
-/// all of them.
+/// Where most rounds are disturbed, that is what the machine is like: at least this share of the rounds counts, or all of
+/// them.
 const LEAST_ROUNDS: f64 = 0.2;
 
 /// The rounds that count, for all members alike. One in which the machine slept counts for nobody, because the clocks of
 /// its slices mean nothing; nor does one with a slice that was disturbed from outside. Nothing else about a slice matters:
 /// what is slow without a cause may be the server's own doing.
 pub fn rounds(heat: &HeatRecord) -> impl Iterator<Item = &Vec<SliceRecord>> {
-    let slept = |slice: &SliceRecord| slice.flags.contains(&SliceFlag::Suspended);
-    let awake = move |round: &&Vec<SliceRecord>| !round.iter().any(slept);
-    let all = heat.rounds.iter().filter(awake);
-    let usual = |share: fn(&SliceRecord) -> f64| -> Vec<f64> {
-        let places = 0..heat.members.len();
-        let quiet = places.map(|place| {
-            let own = all.clone().flatten();
-            let own = own.filter(|slice| slice.member as usize == place);
-            let mut shares: Vec<f64> = own.map(share).collect();
-            shares.sort_by(f64::total_cmp);
-            let quiet = (shares.len() as f64 * QUIET) as usize;
-            shares.get(quiet).copied().unwrap_or(0.0)
-        });
-        quiet.collect()
-    };
-    let [usually_taken, usually_stolen] = [usual(taken), usual(stolen)];
-    let is_quiet = move |round: &&Vec<SliceRecord>| {
-        let mut slices = round.iter();
-        slices.all(|slice| {
-            let place = slice.member as usize;
-            taken(slice) - usually_taken[place] <= TAKEN
-                && stolen(slice) - usually_stolen[place] <= STOLEN
-        })
-    };
-    let counts = all.clone().filter(&is_quiet).count() as f64;
-    let takes_all = counts < LEAST_ROUNDS * all.clone().count() as f64;
-    all.filter(move |round| takes_all || is_quiet(round))
-}
-
-/// The share of the CPUs of server and generator that the hypervisor and other programs took (0 to 1).
-fn taken(slice: &SliceRecord) -> f64 {
-    let member = slice.cpu.map_or(0.0, |cpu| cpu.seconds);
-    let noise = slice.noise;
-    noise.map_or(0.0, |noise| noise.taken_share(slice.window, member))
-}
-
-/// The share of these CPUs that the hypervisor took in a turn at a rate (0 to 1). Shorter slices are a few ticks of the
-/// kernel's clock.
-fn stolen(slice: &SliceRecord) -> f64 {
-    let noise = slice.noise.filter(|_| slice.open.is_some());
-    noise.map_or(0.0, |noise| noise.stolen_share(slice.window))
+    let quiet = quiet_rounds(&heat.rounds);
+    let awake = heat.rounds.iter().filter(|round| !is_suspended(round));
+    let counts = quiet.iter().filter(|is_quiet| **is_quiet).count() as f64;
+    let takes_all = counts < LEAST_ROUNDS * awake.count() as f64;
+    let rounds = heat.rounds.iter().zip(quiet);
+    rounds.filter_map(move |(round, is_quiet)| {
+        let counts = is_quiet || takes_all && !is_suspended(round);
+        counts.then_some(round)
+    })
 }
 
 /// A request that has waited for longer than this share of an open loop's time to be sent shows that the server falls behind:
@@ -293,7 +252,7 @@ pub fn is_steady(heat: &HeatRecord, place: usize) -> bool {
     let speeds: Vec<f64> = rounds(heat)
         .filter_map(|round| beside_others(round, place))
         .collect();
-    warm_up.is_none_or(|warm_up| warm_up.steady) && !rises(&speeds)
+    !warm_up.is_some_and(|warm_up| warm_up.is_unsteady()) && !rises(&speeds)
 }
 
 /// The logarithm of a member's throughput in a round, over the mean of the others there: when the machine becomes faster,

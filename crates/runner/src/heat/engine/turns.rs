@@ -6,7 +6,7 @@ use deadheat_model::{
     SliceEvent, SliceResult,
     event::HeatStep,
     heat::{HeatEnd, HeatPlan, LONGEST_GAP, Role, Rounds, SLICE_SPREAD, SliceFlag, SliceRecord},
-    plan::NoiseBound,
+    quiet::quiet_rounds,
     stack_failure::StackFailure,
 };
 use rand::{RngExt, SeedableRng};
@@ -17,7 +17,6 @@ use super::{
         judging::flags,
         place::{Place, Void},
         slices::{SliceTimes, record},
-        warm_up::rule_at_a_rate,
     },
     AFTER_A_FREEZE, COMING_TO, Course, Offer,
 };
@@ -129,8 +128,9 @@ impl Course<'_, '_> {
     }
 
     /// Offers a rate to each member, in as many rounds as are planned, every second one in reverse. A slice's guard lets
-    /// connections and queues come to what is usual at this rate; what compiles while it runs is warmed up at it. A round in which the hypervisor took more than it may is
-    /// measured again, so that the statistics can do without it; at most, there are twice as many.
+    /// connections and queues come to what is usual at this rate; what compiles while it runs is warmed up at it. A round
+    /// that was disturbed from outside is measured again in the same direction, because the statistics leave it out; at
+    /// most, there are twice as many.
     pub(super) fn at_rate(
         &mut self,
         plan: HeatPlan,
@@ -150,18 +150,25 @@ impl Course<'_, '_> {
                 self.places[index].fail(failure, Void::All);
             }
         }
-        let mut rounds = Vec::new();
-        let (planned, bound) = (plan.rounds.number() as usize, NoiseBound::default().steal);
-        let is_quiet = |round: &&Vec<SliceRecord>| {
-            let mut noises = round
-                .iter()
-                .filter_map(|slice| Some((slice.noise?, slice.window)));
-            noises.all(|(noise, window)| noise.stolen_share(window) <= bound)
-        };
-        while rounds.iter().filter(is_quiet).count() < planned && rounds.len() < 2 * planned {
+        let mut rounds: Vec<Vec<SliceRecord>> = Vec::new();
+        let mut reversed: Vec<bool> = Vec::new();
+        let planned = plan.rounds.number() as usize;
+        loop {
+            let quiet = quiet_rounds(&rounds);
+            let counted = |direction: bool| {
+                let all = quiet.iter().zip(&reversed);
+                all.filter(|(quiet, reversed)| **quiet && **reversed == direction)
+                    .count()
+            };
+            let (forward, backward) = (counted(false), counted(true));
+            if forward + backward >= planned || rounds.len() >= 2 * planned {
+                return (rounds, HeatEnd::Finished);
+            }
             let round = rounds.len() as u32;
+            let is_reversed = backward < forward;
+            reversed.push(is_reversed);
             let mut order = order.to_vec();
-            if round % 2 == 1 {
+            if is_reversed {
                 order.reverse();
             }
             let mut slices = Vec::new();
@@ -184,12 +191,11 @@ impl Course<'_, '_> {
             }
             rounds.push(slices);
         }
-        (rounds, HeatEnd::Finished)
     }
 
     /// Loads a member that compiles while it runs at a rate until it is steady there.
     fn warm_up_at(&mut self, index: usize, per_second: f64) -> Result<(), StackFailure> {
-        let Some(rule) = rule_at_a_rate(self.places[index].warm_up) else {
+        let Some(rule) = self.places[index].warm_ups.at_a_rate else {
             return Ok(());
         };
         (self.on_step)(HeatStep::AtRate {

@@ -17,17 +17,18 @@ use super::{
     HeatOptions, Steering,
     capacity::{Capacity, Limits, heats_for_all},
     draft_of,
-    times::{DELAY, HeatCost, ROUND_TIMES, bring_up, null_server, warm_up_at_a_rate, with_time},
+    times::{DELAY, HeatCost, ROUND_TIMES, bring_up, warm_up_at_rates, with_time},
 };
 use crate::{
+    heat::WarmUps,
     manifest::SelectedWorkload,
     secret::without_secret_values,
     session::{
         Participant, SessionOptions,
         launch::is_started_alike,
-        members::{MEMORY_EVERY, kept_warm_up, wait, warm_up_time},
+        members::{MEMORY_EVERY, wait, warm_up_time},
         open::at_rate,
-        servers::{freezing_and_wait, warm_up},
+        servers::freezing_and_wait,
     },
 };
 
@@ -96,7 +97,10 @@ pub fn with_room(
         let mut targets = options.targets.iter();
         let own = targets.find(|target| target.target == one.target);
         let place = own.and_then(|own| own.stack.manifest.usual);
-        (warm_up_time(one.warm_up) > SLOW, place.unwrap_or(u32::MAX))
+        (
+            warm_up_time(one.warm_ups.started) > SLOW,
+            place.unwrap_or(u32::MAX),
+        )
     });
     let fits = |count: &usize| {
         options.budget.is_none_or(|budget| {
@@ -231,12 +235,9 @@ impl Starts {
     }
 
     /// About how long it takes to bring a stack up for a heat, on average.
-    fn bring_up(&self, options: &SessionOptions, one: &Participant) -> Duration {
-        let fresh = bring_up(one.warm_up, one.ready);
-        let kept = bring_up(
-            kept_warm_up(options.warm_up, one.warm_up),
-            Some(Duration::ZERO),
-        );
+    fn bring_up(&self, one: &Participant) -> Duration {
+        let fresh = bring_up(one.warm_ups, one.ready);
+        let kept = bring_up(one.warm_ups.when_kept(), Some(Duration::ZERO));
         let kept = kept.saturating_mul(self.loads - 1);
         (fresh + kept) / self.loads
     }
@@ -273,11 +274,13 @@ impl Asked<'_> {
         let probes = 2 * delay.unwrap_or_default();
         let stacks = self.stacks.iter();
         let rates = &options.heats.rates;
-        let at_rates = |rule| warm_up_at_a_rate(rule) * rates.len() as u32;
         let stacks: Vec<Duration> = stacks
-            .map(|one| starts.bring_up(options, one) + probes + at_rates(one.warm_up))
+            .map(|one| starts.bring_up(one) + probes + warm_up_at_rates(one.warm_ups, rates.len()))
             .collect();
-        let control = options.heats.controls.then(|| null_server(options.warm_up));
+        let control = options
+            .heats
+            .controls
+            .then(|| bring_up(WarmUps::of_null_server().lasting(options.warm_up), None));
         let cost = HeatCost::of(heat, &stacks, seats, control, delay);
         let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());
@@ -340,13 +343,13 @@ fn of_servers(
     let (freeze, wait) = freezing_and_wait(sides[0], &circumstances.pinning);
     let wait = options.wait_elsewhere().unwrap_or(wait);
     let heat = least(&options.heats, freeze, wait);
-    let rule = warm_up(options.warm_up);
+    let warm_ups = WarmUps::of_unknown().lasting(options.warm_up);
     let bring_up = match sides[0].kind {
-        ContenderKind::Url { .. } => warm_up_time(rule),
-        _ => bring_up(rule, None),
+        ContenderKind::Url { .. } => warm_up_time(warm_ups.started),
+        _ => bring_up(warm_ups, None),
     };
     let rates = &options.heats.rates;
-    let bring_up = bring_up + warm_up_at_a_rate(rule) * rates.len() as u32;
+    let bring_up = bring_up + warm_up_at_rates(warm_ups, rates.len());
     let cost = HeatCost::of(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
     let work = cost.equal_work(heat, &options.heats, options.budget, 1);
     let cost = cost.with_equal_work(&work, rates.len());

@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use deadheat_model::heat::{HeatPlan, LONGEST_GAP, Rounds, WarmUpRule};
+use deadheat_model::heat::{HeatPlan, LONGEST_GAP, Rounds};
 
 use super::HeatOptions;
 use crate::{
-    heat::{
-        AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, rule, rule_at_a_rate, rule_for_null_server,
-        suited,
-    },
+    heat::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, WarmUps, suited},
     services::upstream,
     session::members::{starting_time, warm_up_time},
 };
@@ -73,19 +70,14 @@ pub(super) struct HeatCost {
 
 /// About what starting, checking, warming up and stopping a member takes. `ready` is what it took to its first correct
 /// answer, if that is known.
-pub(super) fn bring_up(rule: WarmUpRule, ready: Option<Duration>) -> Duration {
-    starting_time(ready) + warm_up_time(rule)
+pub(super) fn bring_up(warm_ups: WarmUps, ready: Option<Duration>) -> Duration {
+    starting_time(ready) + warm_up_time(warm_ups.started)
 }
 
-/// About what bringing up the null server takes, with a warm-up of this length if it was `asked` for.
-pub(super) fn null_server(asked: Option<Duration>) -> Duration {
-    let rule = asked.map_or_else(rule_for_null_server, |asked| rule(asked, asked));
-    bring_up(rule, None)
-}
-
-/// About what the warm-up of a member by this rule takes at a rate.
-pub(super) fn warm_up_at_a_rate(rule: WarmUpRule) -> Duration {
-    rule_at_a_rate(rule).map_or(Duration::ZERO, warm_up_time)
+/// About what the warm-ups of a member at so many rates take.
+pub(super) fn warm_up_at_rates(warm_ups: WarmUps, rates: usize) -> Duration {
+    let each = warm_ups.at_a_rate.map(warm_up_time);
+    each.unwrap_or_default() * rates as u32
 }
 
 /// What a turn at a rate takes of which so much counts.
