@@ -12,6 +12,7 @@ use std::{
 };
 
 use deadheat_model::{
+    figure,
     load::{Identity, Tls},
     observation::TlsSeen,
 };
@@ -32,6 +33,8 @@ use crate::{LoadError, socket};
 /// Names of protocols (RFC 7301 §6, RFC 9113 §3.1).
 const HTTP1: &[u8] = b"http/1.1";
 const HTTP2: &[u8] = b"h2";
+/// So many names of a certificate are told at most.
+const MOST_NAMES: usize = 4;
 
 fn problem(problem: impl Into<String>) -> LoadError {
     LoadError::Tls {
@@ -173,7 +176,7 @@ pub(crate) fn in_full(error: &rustls::Error) -> String {
             let names: Vec<String> = presented.iter().map(name).collect();
             format!(
                 "the server's certificate is for {}, not for {}",
-                names.join(", "),
+                figure::some(&names, MOST_NAMES),
                 expected.to_str()
             )
         }

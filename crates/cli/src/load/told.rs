@@ -165,6 +165,9 @@ fn for_tls(record: &LoadRecord, cause: &str) -> &'static str {
         return match tls.map(|tls| &tls.trust) {
             Some(Trust::Anything) => "",
             _ if cause.contains("cannot be verified") => "; --insecure accepts it",
+            _ if cause.contains("another name") => {
+                "; --server-name NAME expects that name, --insecure accepts any certificate"
+            }
             Some(Trust::Authorities { .. }) => "; --cacert accepts only what its file names",
             _ => "; --cacert accepts a given certificate or authority, --insecure any certificate",
         };

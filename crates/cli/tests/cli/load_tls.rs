@@ -176,6 +176,8 @@ fn a_self_signed_certificate_is_accepted_if_it_is_given_and_has_the_right_name_a
                 None => succeeds(loaded, &server),
                 Some(why) => {
                     assert!(loaded.stderr.contains(why), "{loaded}");
+                    let names_it = loaded.stderr.contains("--server-name NAME");
+                    assert_eq!(names_it, matches!(of, Of::Elsewhere), "{loaded}");
                     fails(loaded, &server);
                 }
             },
@@ -184,8 +186,12 @@ fn a_self_signed_certificate_is_accepted_if_it_is_given_and_has_the_right_name_a
             || serve(&stranger),
             &["--cacert", &own],
             |loaded, server| {
-                let advice = "--cacert accepts only what its file names";
-                assert!(loaded.stderr.contains(advice), "{loaded}");
+                for said in [
+                    "is self-signed",
+                    "--cacert accepts only what its file names",
+                ] {
+                    assert!(loaded.stderr.contains(said), "{loaded}");
+                }
                 fails(loaded, &server);
             },
         );

@@ -52,6 +52,8 @@ fn take_tagged<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<Element<'a>> {
 /// A certificate (RFC 5280 §4.1) as far as it matters here.
 struct Certificate<'a> {
     is_version_1: bool,
+    issuer: Element<'a>,
+    subject: Element<'a>,
     /// The public key with its algorithm.
     key: Element<'a>,
 }
@@ -64,12 +66,13 @@ fn read(mut der: &[u8]) -> Option<Certificate<'_>> {
         take(&mut rest)?;
     }
     take_tagged(&mut rest, INTEGER)?;
-    // Signature algorithm, issuer, validity, subject.
-    for _ in 0..4 {
-        take_tagged(&mut rest, SEQUENCE)?;
-    }
+    let _signature_algorithm = take_tagged(&mut rest, SEQUENCE)?;
+    let issuer = take_tagged(&mut rest, SEQUENCE)?;
+    let _validity = take_tagged(&mut rest, SEQUENCE)?;
     Some(Certificate {
         is_version_1,
+        issuer,
+        subject: take_tagged(&mut rest, SEQUENCE)?,
         key: take_tagged(&mut rest, SEQUENCE)?,
     })
 }
@@ -77,6 +80,12 @@ fn read(mut der: &[u8]) -> Option<Certificate<'_>> {
 /// The public key of a certificate with its algorithm (SubjectPublicKeyInfo).
 pub(super) fn public_key(certificate: &[u8]) -> Option<&[u8]> {
     read(certificate).map(|certificate| certificate.key.whole)
+}
+
+/// Whether a certificate names itself as the one that has signed it.
+pub(super) fn is_self_issued(certificate: &[u8]) -> bool {
+    let certificate = read(certificate);
+    certificate.is_some_and(|one| one.issuer.whole == one.subject.whole)
 }
 
 /// What keeps a certificate from being verified, after "the server's certificate "; `None`: nothing that is known here.

@@ -166,6 +166,8 @@ fn is_an_authority(error: &rustls::Error) -> bool {
 #[derive(Debug)]
 struct Explaining(Arc<dyn ServerCertVerifier>);
 
+const SELF_SIGNED: &str = "the server's certificate is self-signed: nobody trusted vouches for it";
+
 /// What is wrong with a certificate, in a few words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -175,12 +177,22 @@ fn explained<T>(
     judged: Result<T, rustls::Error>,
     certificate: &CertificateDer<'_>,
 ) -> Result<T, rustls::Error> {
-    judged.map_err(|error| match (error, certificate::flaw(certificate)) {
-        (rustls::Error::InvalidCertificate(_), Some(flaw)) => {
+    let is_unknown = |error: &rustls::Error| {
+        matches!(
+            error,
+            rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)
+        ) || is_an_authority(error)
+    };
+    let flaw = |error: &rustls::Error| {
+        let is_self_signed = || is_unknown(error) && certificate::is_self_issued(certificate);
+        certificate::flaw(certificate).or_else(|| is_self_signed().then_some(SELF_SIGNED))
+    };
+    judged.map_err(|error| match (flaw(&error), error) {
+        (Some(flaw), rustls::Error::InvalidCertificate(_)) => {
             let flaw = OtherError(Arc::new(Flaw(flaw)));
             rustls::Error::InvalidCertificate(CertificateError::Other(flaw))
         }
-        (error, _) => error,
+        (_, error) => error,
     })
 }
 

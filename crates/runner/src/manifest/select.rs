@@ -146,6 +146,15 @@ struct Choice {
     by_name: bool,
 }
 
+impl Choice {
+    /// Those of its parts that speak the protocol of this name, with its own.
+    fn speaking(&self, protocol: &str) -> impl Iterator<Item = String> {
+        let parts = self.parts.iter().zip(&self.protocols);
+        let of_it = parts.filter(move |(_, key)| key.eq_ignore_ascii_case(protocol));
+        of_it.map(|(part, _)| format!("{}:{part}", self.name))
+    }
+}
+
 fn stack_choices(catalogue: &Catalogue, reach: Reach) -> Vec<Choice> {
     let stacks = catalogue.stacks.iter();
     stacks
@@ -281,7 +290,10 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
             .as_ref()
             .is_some_and(|name| name.is_match(&choice.name))
     };
-    if let Some(choice) = choices.iter().find(is_meant) {
+    let all_meant = || choices.iter().filter(is_meant);
+    // The name of a protocol means the points that speak it.
+    let speaks = |choice: &&Choice| choice.speaking(part).next().is_some();
+    if let Some(choice) = all_meant().find(speaks).or_else(|| all_meant().next()) {
         let name = &choice.name;
         let parts = || {
             choice
@@ -293,17 +305,17 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
         let Some(first) = parts().next() else {
             return format!("no {noun} matches `{glob}`: `{name}` has no variants");
         };
-        // The name of a protocol means the points that speak it.
-        let speaking = choice.parts.iter().zip(&choice.protocols);
-        let speaking = speaking.filter(|(_, protocol)| protocol.eq_ignore_ascii_case(part));
-        let speaking: Vec<String> = speaking
-            .map(|(of_it, _)| format!("{name}:{of_it}"))
+        let speaking: Vec<String> = all_meant()
+            .flat_map(|choice| choice.speaking(part))
+            .take(3)
             .collect();
-        let nearest = if speaking.is_empty() {
-            did_you_mean(part, parts()).unwrap_or_else(|| format!("say `{name}:{first}`?"))
-        } else {
+        let nearest = if !speaking.is_empty() {
             let names = either(speaking.iter().map(String::as_str));
             format!("did you mean {names}?")
+        } else if choices.iter().any(|choice| speaks(&choice)) {
+            format!("none of its loads speaks {}.", part.to_lowercase())
+        } else {
+            did_you_mean(part, parts()).unwrap_or_else(|| format!("say `{name}:{first}`?"))
         };
         return format!(
             "no {noun} matches `{glob}`: {nearest} `{name}` has {}",

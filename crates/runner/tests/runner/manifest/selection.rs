@@ -178,6 +178,16 @@ fn what_matches_nothing_gets_the_nearest_name_and_what_there_is() {
             "no workload matches `us*:H2C`: did you mean `users:h2c-10x10`? `users` has `c50`, `h2c-10x10`",
         ),
         (
+            &[],
+            &["*:h2c"],
+            "no workload matches `*:h2c`: did you mean `users:h2c-10x10`? `users` has `c50`, `h2c-10x10`",
+        ),
+        (
+            &[],
+            &["hash:h2c"],
+            "no workload matches `hash:h2c`: none of its loads speaks h2c. `hash` has `c50`, `c100`",
+        ),
+        (
             &["go-nethttp:3cpu"],
             &[],
             "no stack matches `go-nethttp:3cpu`: did you mean `1cpu`? `go-nethttp` has `1cpu`, `2cpu`",
