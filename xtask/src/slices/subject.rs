@@ -33,15 +33,7 @@ pub(crate) fn subjects(options: &Options) -> Result<Vec<Subject>, String> {
             env: BTreeMap::new(),
         }]);
     }
-    let listed = list(&options.deadheat, &options.stack)?;
-    let subjects = of_list(&listed)?;
-    if subjects.is_empty() {
-        return Err(format!(
-            "{}: none of these stacks is built; `deadheat stacks check` builds them",
-            options.stack.join(", ")
-        ));
-    }
-    Ok(subjects)
+    of_list(&list(&options.deadheat, &options.stack)?)
 }
 
 /// A server that is started by a command of words without quotes, in this folder.
@@ -68,14 +60,22 @@ fn list(deadheat: &Path, stacks: &[String]) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))
 }
 
-/// The first variant of each stack that is listed and built: its default one unless another was named.
+/// The first variant of each stack that is listed: its default one unless another was named. All of them must be built.
 fn of_list(listed: &Value) -> Result<Vec<Subject>, String> {
     let mut seen = HashSet::new();
-    let rows = listed.as_array().into_iter().flatten();
-    let built = rows
+    let rows = listed["stacks"].as_array().into_iter().flatten();
+    let first: Vec<&Value> = rows
         .filter(|row| seen.insert(row["stack"].clone()))
-        .filter(|row| row["state"]["is"] == "built");
-    built.map(subject).collect()
+        .collect();
+    let unbuilt = first.iter().filter(|row| row["state"]["is"] != "built");
+    let unbuilt: Vec<&str> = unbuilt.filter_map(|row| row["stack"].as_str()).collect();
+    if unbuilt.is_empty() {
+        return first.into_iter().map(subject).collect();
+    }
+    let names = unbuilt.join(" ");
+    Err(format!(
+        "not built: {names}; `deadheat stacks check {names}` builds them"
+    ))
 }
 
 fn subject(row: &Value) -> Result<Subject, String> {
@@ -107,23 +107,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_stack_that_is_built_has_its_first_variant() {
+    fn each_stack_has_its_first_variant_and_must_be_built() {
         let row = |target: &str, stack: &str, state: &str| {
             json!({
                 "target": target, "stack": stack, "state": {"is": state}, "command": ["./out/server", "-x"],
                 "folder": "/stacks/a", "env": {"GOGC": "100"},
             })
         };
-        let found = of_list(&json!([
+        let mut all = vec![
             row("go:all", "go", "built"),
             row("go:1cpu", "go", "built"),
-            row("nim", "nim", "ready"),
             row("rust", "rust", "built"),
-        ]))
-        .unwrap();
+        ];
+        let found = of_list(&json!({"stacks": all})).unwrap();
         let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["go:all", "rust"]);
         assert_eq!(found[0].command, ["./out/server", "-x"]);
         assert_eq!(found[0].env["GOGC"], "100");
+        all.push(row("nim", "nim", "ready"));
+        assert_eq!(
+            of_list(&json!({"stacks": all})).unwrap_err(),
+            "not built: nim; `deadheat stacks check nim` builds them"
+        );
     }
 }
