@@ -13,7 +13,7 @@ use deadheat_report::{
     text::{Charset, Screen},
 };
 use deadheat_runner::files::Destination;
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::{
     exit::{Exit, Failure},
@@ -26,6 +26,16 @@ use crate::{
 /// When a value has no form in JSON.
 pub(crate) fn json(body: &impl Body) -> Result<String, Failure> {
     report::json(body).map_err(|error| Failure::nothing(error.to_string()))
+}
+
+/// What `--dry-run --json` prints; docs/formats.md describes it.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct PlanReport<T>(T);
+
+impl<T: Serialize> Body for PlanReport<T> {
+    const FORMAT: &'static str = "deadheat-plan";
+    const SCHEMA: u32 = 1;
 }
 
 /// The columns of a text file.
@@ -248,13 +258,13 @@ impl<F: DataFormat> FilesArgs<F> {
     ///
     /// # Errors
     /// When another format was asked for, or it cannot be written.
-    pub(crate) fn print_plan(
+    pub(crate) fn print_plan<T: Serialize>(
         &self,
         plan: &Document,
-        as_json: impl FnOnce() -> Value,
+        for_programs: impl FnOnce() -> T,
     ) -> Result<Exit, Failure> {
         let plan = if self.plan_is_json()? {
-            format!("{:#}\n", as_json())
+            json(&PlanReport(for_programs()))?
         } else {
             plan.text(page())
         };

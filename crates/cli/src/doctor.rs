@@ -6,7 +6,11 @@ mod text;
 
 use std::path::Path;
 
-use deadheat_model::{Warning, figure::counted, hosts::Hosts};
+use deadheat_model::{
+    Warning,
+    figure::{counted, seconds},
+    hosts::Hosts,
+};
 use deadheat_report::{
     document::{Document, Section, Tone},
     json::Body,
@@ -73,7 +77,7 @@ fn document(here: &Examination, hosts: Option<&[Seen]>, warnings: usize) -> Docu
     };
     let summary = |one: &Examination| {
         let summary = text::summary(&one.facts);
-        format!("{summary}; watched for {:.1} s", one.watched_seconds)
+        format!("{summary}; watched for {}", seconds(one.watched_seconds))
     };
     let Some(hosts) = hosts else {
         return Document::new(tone, summary(here)).sections(text::sections(&here.facts));

@@ -3,7 +3,7 @@
 use deadheat_model::{TargetId, figure::counted};
 use deadheat_report::text::wrap;
 use deadheat_runner::prepare::{Asking, Unavailable};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::{output, progress::Progress};
 
@@ -11,12 +11,24 @@ use crate::{output, progress::Progress};
 const INDENT: &str = "    ";
 
 /// Stacks that cannot be measured here.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Missing(Vec<(TargetId, Unavailable)>);
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Missing(Vec<MissingStack>);
+
+#[derive(Clone, Debug, Serialize)]
+struct MissingStack {
+    target: TargetId,
+    #[serde(flatten)]
+    why: Unavailable,
+}
 
 impl Missing {
     pub(crate) fn new(missing: Vec<(TargetId, Unavailable)>) -> Self {
-        Self(missing)
+        let missing = missing.into_iter();
+        Self(
+            missing
+                .map(|(target, why)| MissingStack { target, why })
+                .collect(),
+        )
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -25,11 +37,11 @@ impl Missing {
 
     /// Whether `target` is among them.
     pub(crate) fn has(&self, target: &TargetId) -> bool {
-        self.0.iter().any(|(one, _)| one == target)
+        self.0.iter().any(|one| one.target == *target)
     }
 
     pub(crate) fn targets(&self) -> Vec<TargetId> {
-        self.0.iter().map(|(target, _)| target.clone()).collect()
+        self.0.iter().map(|one| one.target.clone()).collect()
     }
 
     /// Those that one of `names` names: not by a glob, but as they are called.
@@ -40,14 +52,14 @@ impl Missing {
                 .iter()
                 .any(|name| *name == target.stack || *name == full)
         };
-        let named = self.0.iter().filter(|(target, _)| is_named(target));
+        let named = self.0.iter().filter(|one| is_named(&one.target));
         Self(named.cloned().collect())
     }
 
     /// Two lines for each cause: who is unavailable and why, and what would change that.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut causes: Vec<(&Unavailable, Vec<String>)> = Vec::new();
-        for (target, why) in &self.0 {
+        for MissingStack { target, why } in &self.0 {
             let name = target.to_string();
             match causes.iter_mut().find(|(cause, _)| *cause == why) {
                 Some((_, names)) => names.push(name),
@@ -65,14 +77,6 @@ impl Missing {
             lines.join(&format!("\n{INDENT}"))
         });
         lines.collect()
-    }
-
-    /// docs/formats.md describes it.
-    pub(crate) fn as_json(&self) -> Value {
-        let all = self.0.iter().map(
-            |(target, why)| json!({ "target": target, "reason": why.reason, "remedy": why.remedy }),
-        );
-        all.collect()
     }
 }
 

@@ -124,6 +124,33 @@ pub fn size(counted: u64) -> String {
     }
 }
 
+/// Four significant digits without zeros at the end, so that a figure can be told from its bound.
+pub fn four_digits(value: f64) -> String {
+    let whole = if value >= 1.0 {
+        value.log10().floor() as usize + 1
+    } else {
+        1
+    };
+    short(&format!("{value:.*}", 4_usize.saturating_sub(whole))).to_owned()
+}
+
+/// A time with four significant digits, to be told from its bound ("12.34 ms").
+pub fn precise_seconds(value: f64) -> String {
+    match value {
+        _ if value < 1e-3 => format!("{} µs", four_digits(value * 1e6)),
+        _ if value < 1.0 => format!("{} ms", four_digits(value * 1e3)),
+        _ => format!("{} s", four_digits(value)),
+    }
+}
+
+/// Bytes per second in decimal units, with four significant digits ("1.234 MB/s").
+pub fn byte_rate(per_second: f64) -> String {
+    let units = [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)];
+    let unit = units.into_iter().find(|(_, factor)| per_second >= *factor);
+    let (name, factor) = unit.unwrap_or(("B/s", 1.0));
+    format!("{} {name}", four_digits(per_second / factor))
+}
+
 /// A latency in seconds. Histograms do not resolve less than a microsecond.
 pub fn latency(value: f64) -> String {
     if value < 1e-6 {
@@ -416,6 +443,24 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(figure(value), text, "{value}");
         }
+    }
+
+    #[test]
+    fn figures_next_to_bounds_have_four_digits() {
+        let cases = [
+            (0.0, "0"),
+            (0.12345, "0.123"),
+            (1.0, "1"),
+            (50.04, "50.04"),
+            (1234.5, "1234"),
+            (99999.0, "99999"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(four_digits(value), expected);
+        }
+        assert_eq!(precise_seconds(0.0123), "12.3 ms");
+        assert_eq!(precise_seconds(0.000_000_5), "0.5 µs");
+        assert_eq!(byte_rate(999.0), "999 B/s");
     }
 
     #[test]

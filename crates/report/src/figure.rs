@@ -12,8 +12,8 @@ pub fn unseen_starts(starts: usize) -> String {
         return "One process of each was seen: others may differ.".to_owned();
     }
     format!(
-        "{} of each: a kind of process with a share of up to {:.0} % may be unseen.",
+        "{} of each: a kind of process with a share of up to {} may be unseen.",
         counted(starts, "start"),
-        100.0 * deadheat_stats::heats::unseen(starts)
+        short_percent(deadheat_stats::heats::unseen(starts))
     )
 }

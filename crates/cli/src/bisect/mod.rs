@@ -39,11 +39,11 @@ pub(crate) fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
         None => {
             let planned = beginning::plan(args)?;
             if planned.args.measure.heat.dry_run {
-                let as_json = || plan_text::as_json(&planned);
+                let for_programs = || plan_text::for_programs(&planned);
                 return planned
                     .args
                     .data
-                    .print_plan(&plan_text::plan(&planned), as_json);
+                    .print_plan(&plan_text::plan(&planned), for_programs);
             }
             output::note(&data::as_note(&plan_text::plan(&planned)));
             planned.begin()?

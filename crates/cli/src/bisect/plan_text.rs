@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 use deadheat_report::{document::Document, view::clean};
 use deadheat_stats::bisect::{Search, spending::steps};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{beginning::Planned, subject::Subject};
 use crate::{compare::live::looks::BUDGET, plan_text};
@@ -72,19 +72,37 @@ pub(super) fn plan(planned: &Planned) -> Document {
 }
 
 /// The plan for programs.
-pub(super) fn as_json(planned: &Planned) -> Value {
+pub(super) fn for_programs(planned: &Planned) -> PlanOfSearch<'_> {
     let Planned { args, record, .. } = planned;
     let heat = &args.measure.heat;
     let steps = steps(record.commits.len());
     let budget = heat.budget.unwrap_or(BUDGET);
-    json!({ "plan": {
-        "measured": record.measured,
-        "good": record.good,
-        "commits": record.commits,
-        "steps": steps,
-        "comparisons": steps + ENDS,
-        "budget_seconds": heat.heats.is_none().then_some(budget.as_secs_f64()),
-    }})
+    PlanOfSearch {
+        plan: PlannedSearch {
+            measured: &record.measured,
+            good: &record.good,
+            commits: &record.commits,
+            steps,
+            comparisons: steps + ENDS,
+            budget_seconds: heat.heats.is_none().then_some(budget.as_secs_f64()),
+        },
+    }
+}
+
+/// The plan of a search for programs.
+#[derive(Serialize)]
+pub(super) struct PlanOfSearch<'a> {
+    plan: PlannedSearch<'a>,
+}
+
+#[derive(Serialize)]
+struct PlannedSearch<'a> {
+    measured: &'a str,
+    good: &'a Commit,
+    commits: &'a [Commit],
+    steps: u32,
+    comparisons: u32,
+    budget_seconds: Option<f64>,
 }
 
 /// A question, before it is asked.

@@ -15,12 +15,12 @@ use std::{
     },
 };
 
-use deadheat_model::{Event, TargetId};
+use deadheat_model::{Event, RepeatedTable, TargetId, heats::Plan};
 use deadheat_runner::{
     manifest::Catalogue,
     session::{self, SessionOptions, heats, heats::Resumable},
 };
-use serde_json::json;
+use serde::Serialize;
 
 pub(crate) use self::show::Rendered;
 use self::{progress::Progress, steer::Steer};
@@ -36,6 +36,17 @@ use crate::{
     setup,
     toolchains::{self, Missing, looking},
 };
+
+/// The plan of a session for programs.
+#[derive(Serialize)]
+struct PlanOfSession<'a> {
+    plan: &'a Plan,
+    /// Stacks that cannot be measured here.
+    unavailable: &'a Missing,
+    /// With `--publish`: what makes it unfit to be published.
+    unfit: &'a [String],
+    published: &'a [RepeatedTable],
+}
 
 /// Plans, measures and shows a session.
 pub(crate) fn run(
@@ -76,13 +87,11 @@ pub(crate) fn run(
             let lines = unavailable.iter().map(|line| format!("{line}\n"));
             output::data(&lines.collect::<String>())?;
         }
-        return args.data.print_plan(&plan, || {
-            json!({
-                "plan": draft,
-                "unavailable": missing.as_json(),
-                "unfit": unfit,
-                "published": options.published,
-            })
+        return args.data.print_plan(&plan, || PlanOfSession {
+            plan: &draft,
+            unavailable: &missing,
+            unfit: &unfit,
+            published: &options.published,
         });
     }
     let files = args.data.open()?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     StackProtocol, TargetId,
-    figure::{self, about, counted, list, some, time},
+    figure::{self, about, counted, list, short_percent, some, time},
     heat::Rounds,
     heats::{Plan, PlannedLoad},
     workload::OfferedRate,
@@ -214,11 +214,11 @@ fn expected(plan: &Plan) -> Option<String> {
         .filter_map(|expected| expected.half_width)
         .collect();
     widths.sort_by(f64::total_cmp);
-    let (least, most) = (100.0 * widths.first()?, 100.0 * widths.last()?);
-    let width = if most - least < 1.0 {
-        format!("±{most:.0} %")
+    let [least, most] = [widths.first()?, widths.last()?].map(|width| short_percent(*width));
+    let width = if least == most {
+        format!("±{most}")
     } else {
-        format!("±{least:.0} to ±{most:.0} %")
+        format!("±{least} to ±{most}")
     };
     Some(format!(
         "ratios known to {width}, with the usual noise of a shared machine"

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use deadheat_model::{
     Event, TargetId,
     event::HeatStep,
-    figure::{about, counted},
+    figure::{about, counted, short_percent},
     heat::Rounds,
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
 };
@@ -262,9 +262,9 @@ fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
     let found: Vec<String> = found
         .iter()
         .filter_map(|one| {
-            let width = 100.0 * one.half_width?;
+            let width = short_percent(one.half_width?);
             let heats = counted(one.heats, "heat");
-            Some(format!("{} ±{width:.0} % after {heats}", one.load))
+            Some(format!("{} ±{width} after {heats}", one.load))
         })
         .collect();
     (!found.is_empty()).then(|| {

@@ -49,7 +49,7 @@ use deadheat_runner::{
     session::describe_machine,
 };
 use deadheat_stats::load::{LoadFigures, has_mostly_failed};
-use serde_json::json;
+use serde::Serialize;
 
 use self::{
     args::{LoadArgs, LoadFormat, ProgressArg},
@@ -144,11 +144,14 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.care.dry_run {
         let refused = |error| told::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
-        let as_json = || {
+        let for_programs = || {
             hide_in_load(&mut spec);
-            json!({ "spec": spec })
+            PlanOfLoad {
+                spec,
+                find_rate: None,
+            }
         };
-        return args.output.data.print_plan(&plan, as_json);
+        return args.output.data.print_plan(&plan, for_programs);
     }
     output::note(&data::as_note(&plan));
     let mut push = Push::to(args.output.otlp.as_ref());
@@ -166,6 +169,14 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     }
     written?;
     Ok(conclude(&record, thresholds))
+}
+
+/// The plan of a load or of a search for programs.
+#[derive(Serialize)]
+struct PlanOfLoad<'a> {
+    spec: LoadSpec,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    find_rate: Option<find_rate::PlanOfSearch<'a>>,
 }
 
 /// Loads as `args` ask for, and shows nothing, for whoever has a report of its own. The measurement ends after `limit` at

@@ -9,7 +9,7 @@ use deadheat_runner::{
 use super::findings::Findings;
 use crate::{
     args::CheckArgs,
-    data::TextOrJson,
+    data::{self, TextOrJson},
     exit::{Exit, Failure},
     interrupt,
     invocation::{random_seed, supervision},
@@ -60,7 +60,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     let text = match sink.format {
         TextOrJson::Text => findings.as_text(),
-        TextOrJson::Json => format!("{:#}\n", findings.as_json(logs)),
+        TextOrJson::Json => data::json(&findings.report(logs))?,
     };
     let shown = sink.write(&text);
     // Also where that failed: a folder that stays is always told of.

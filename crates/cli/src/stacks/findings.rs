@@ -5,23 +5,29 @@ use std::path::{Path, PathBuf};
 use deadheat_model::{
     TargetId, figure::counted, session::TargetState, stack_failure::StackFailure,
 };
+use deadheat_report::json::Body;
 use deadheat_runner::session::{Checked, CheckedTarget};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::output;
 
 /// What was found of a target for a workload, or of the target as a whole.
+#[derive(Serialize)]
 pub(super) struct Finding {
     target: TargetId,
     workload: Option<String>,
+    #[serde(flatten)]
     outcome: Outcome,
 }
 
+#[derive(Serialize)]
+#[serde(tag = "result", rename_all = "kebab-case")]
 enum Outcome {
     Passed {
         probes: u32,
     },
     Failed {
+        #[serde(flatten)]
         failure: StackFailure,
         /// Those that it is about.
         logs: Vec<PathBuf>,
@@ -106,17 +112,33 @@ impl Findings {
         lines.chain([all]).collect()
     }
 
-    /// docs/formats.md describes it. `logs` is the folder, if it was kept.
-    pub(super) fn as_json(&self, logs: Option<&Path>) -> Value {
-        json!({
-            "passed": self.passed(),
-            "failed": self.failed(),
-            "unavailable": self.unavailable(),
-            "unchecked": self.unchecked,
-            "logs": logs,
-            "findings": self.list.iter().map(Finding::as_json).collect::<Value>(),
-        })
+    /// For programs. `logs` is the folder, if it was kept.
+    pub(super) fn report<'a>(&'a self, logs: Option<&'a Path>) -> CheckReport<'a> {
+        CheckReport {
+            passed: self.passed(),
+            failed: self.failed(),
+            unavailable: self.unavailable(),
+            unchecked: self.unchecked,
+            logs,
+            findings: &self.list,
+        }
     }
+}
+
+/// What `stacks check --json` prints; docs/formats.md describes it.
+#[derive(Serialize)]
+pub(super) struct CheckReport<'a> {
+    passed: usize,
+    failed: usize,
+    unavailable: usize,
+    unchecked: usize,
+    logs: Option<&'a Path>,
+    findings: &'a [Finding],
+}
+
+impl Body for CheckReport<'_> {
+    const FORMAT: &'static str = "deadheat-check";
+    const SCHEMA: u32 = 1;
 }
 
 fn of_target(
@@ -192,29 +214,6 @@ impl Finding {
                 let may = if *allowed { ", as it may be" } else { "" };
                 format!("{name}: unavailable{may}: {reason}; to change that: {remedy}\n")
             }
-        }
-    }
-
-    fn as_json(&self) -> Value {
-        let (target, workload) = (&self.target, &self.workload);
-        match &self.outcome {
-            Outcome::Passed { probes } => json!({
-                "target": target, "workload": workload, "result": "passed",
-                "probes": probes,
-            }),
-            Outcome::Failed { failure, logs } => json!({
-                "target": target, "workload": workload, "result": "failed",
-                "phase": failure.phase, "reason": failure.reason, "log_tail": failure.log_tail,
-                "logs": logs,
-            }),
-            Outcome::Unavailable {
-                reason,
-                remedy,
-                allowed,
-            } => json!({
-                "target": target, "workload": workload, "result": "unavailable",
-                "reason": reason, "remedy": remedy, "allowed": allowed,
-            }),
         }
     }
 }

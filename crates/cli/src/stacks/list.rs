@@ -5,12 +5,14 @@ use deadheat_runner::{
     prepare::{Host, inspect_all},
     session::{self, PinningMode},
 };
-use serde_json::Value;
 
-use super::{row::Row, table};
+use super::{
+    row::{ListReport, Row},
+    table,
+};
 use crate::{
     args::ListArgs,
-    data::TextOrJson,
+    data::{self, TextOrJson},
     exit::{Exit, Failure},
     interrupt,
     invocation::supervision,
@@ -41,7 +43,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     }
     let text = match sink.format {
         TextOrJson::Text => table::document(&rows).text(sink.screen()),
-        TextOrJson::Json => format!("{:#}\n", rows.iter().map(Row::as_json).collect::<Value>()),
+        TextOrJson::Json => data::json(&ListReport::of(&rows))?,
     };
     sink.write(&text)?;
     Ok(Exit::Fine)

@@ -1,17 +1,21 @@
 //! A stack under one of its variants, and whether it can be measured here.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use deadheat_model::{
     StackProtocol, TargetId,
     session::FoundVersion,
-    stack::{Database, Http, StackManifest},
+    stack::{Class, Database, Http, Runtime, StackManifest, StackRole},
 };
+use deadheat_report::json::Body;
 use deadheat_runner::{
     manifest::Stack,
     prepare::{Inspection, Unavailable, is_built},
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// A stack under one of its variants.
 #[derive(Clone, Debug)]
@@ -24,7 +28,8 @@ pub(super) struct Row {
 }
 
 /// Whether it can be measured here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
 pub(super) enum State {
     /// It was built here before, and what was made is still there.
     Built,
@@ -58,49 +63,83 @@ impl Row {
         self.manifest.database(&self.target)
     }
 
-    /// docs/formats.md describes it.
-    pub(super) fn as_json(&self) -> Value {
+    fn for_programs(&self) -> ListedStack<'_> {
         let Row {
             manifest, target, ..
         } = self;
         let variant = manifest.variant_of(target);
-        let Http {
-            pipelining,
-            chunked_bodies,
-            keep_alive,
-        } = manifest.http(target);
-        json!({
-            "target": target,
-            "stack": target.stack,
-            "variant": target.variant,
-            "variant_description": variant.map(|variant| &variant.description),
-            "language": manifest.language,
-            "framework": manifest.framework,
-            "class": manifest.class,
-            "role": manifest.role,
-            "runtime": manifest.runtime(target),
-            "workloads": manifest.workloads,
-            "cpus": variant.and_then(|variant| variant.cpus),
-            "database": self.database(),
-            "http": {
-                "pipelining": pipelining,
-                "chunked_bodies": chunked_bodies,
-                "keep_alive": keep_alive,
-            },
-            "protocols": manifest.protocols(target).iter().map(StackProtocol::key).collect::<Vec<_>>(),
-            "limits": manifest.limits(target),
-            "command": manifest.command(target),
-            "env": manifest.env(target, None),
-            "workload_env": manifest.run.workload_env,
-            "folder": self.folder,
-            "versions": self.versions,
-            "state": match &self.state {
-                State::Built => json!({ "is": "built" }),
-                State::Ready => json!({ "is": "ready" }),
-                State::Unavailable(Unavailable { reason, remedy }) => {
-                    json!({ "is": "unavailable", "reason": reason, "remedy": remedy })
-                }
-            },
-        })
+        ListedStack {
+            target,
+            stack: &target.stack,
+            variant: target.variant.as_deref(),
+            variant_description: variant.map(|variant| variant.description.as_str()),
+            language: &manifest.language,
+            framework: &manifest.framework,
+            class: manifest.class,
+            role: manifest.role,
+            runtime: manifest.runtime(target),
+            workloads: manifest.workloads.as_deref(),
+            cpus: variant.and_then(|variant| variant.cpus),
+            database: self.database(),
+            http: manifest.http(target),
+            protocols: manifest
+                .protocols(target)
+                .iter()
+                .map(StackProtocol::key)
+                .collect(),
+            limits: manifest.limits(target),
+            command: manifest.command(target),
+            env: manifest.env(target, None),
+            workload_env: &manifest.run.workload_env,
+            folder: &self.folder,
+            versions: &self.versions,
+            state: &self.state,
+        }
     }
+}
+
+/// What `stacks list --json` prints; docs/formats.md describes it.
+#[derive(Serialize)]
+pub(super) struct ListReport<'a> {
+    stacks: Vec<ListedStack<'a>>,
+}
+
+impl Body for ListReport<'_> {
+    const FORMAT: &'static str = "deadheat-stacks";
+    const SCHEMA: u32 = 1;
+}
+
+impl<'a> ListReport<'a> {
+    pub(super) fn of(rows: &'a [Row]) -> Self {
+        Self {
+            stacks: rows.iter().map(Row::for_programs).collect(),
+        }
+    }
+}
+
+/// A stack under one of its variants.
+#[derive(Serialize)]
+struct ListedStack<'a> {
+    target: &'a TargetId,
+    stack: &'a str,
+    variant: Option<&'a str>,
+    variant_description: Option<&'a str>,
+    language: &'a str,
+    framework: &'a str,
+    class: Class,
+    role: StackRole,
+    runtime: Runtime,
+    /// `None`: all of them.
+    workloads: Option<&'a [String]>,
+    cpus: Option<u32>,
+    database: Option<&'a Database>,
+    http: Http,
+    protocols: Vec<&'static str>,
+    limits: Vec<String>,
+    command: &'a [String],
+    env: BTreeMap<String, String>,
+    workload_env: &'a BTreeMap<String, BTreeMap<String, String>>,
+    folder: &'a Path,
+    versions: &'a [FoundVersion],
+    state: &'a State,
 }

@@ -29,12 +29,14 @@ fn without_its_toolchain_a_stack_is_unavailable_with_a_remedy() {
     ]);
     let list = root.deadheat("stacks list --json").exits(0);
     let list: Value = serde_json::from_str(&list.stdout).expect("the list is JSON");
+    let list = &list["stacks"];
     let state = json!({ "is": "unavailable", "reason": reason, "remedy": remedy });
     assert_eq!(list[0]["state"], state, "{list}");
     assert_eq!(list[1]["state"], json!({ "is": "ready" }), "{list}");
     // Of the others nothing is said.
     let one = root.deadheat("stacks list fake-g* --json").exits(0);
     let one: Value = serde_json::from_str(&one.stdout).expect("the list is JSON");
+    let one = &one["stacks"];
     assert_eq!((one.as_array().map(Vec::len), &one[0]), (Some(1), &list[1]));
     root.deadheat("stacks list nobody")
         .exits(2)

@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 use deadheat_stats::bisect::{Found, Outcome, whole};
 
-use crate::figure::{capital, list, short_percent, two_digits};
+use crate::figure::{capital, list, ratio, ratios, short_percent, two_digits};
 
 /// A commit that explains less than this of the slowdown is not the only cause.
 const MOST_OF_IT: f64 = 0.75;
@@ -88,21 +88,23 @@ fn about_found(record: &BisectRecord, found: &Found, ends: &str) -> (String, Vec
     };
     match (found.own, found.confirmed) {
         (Some(own), false) => sentences.push(format!(
-            "Measured beside {} again, it has {:.3} times its throughput ({:.3}–{:.3}). One of the answers below may \
-             be wrong: repeat the search, with more heats.",
-            before.short, own.ratio, own.low, own.high
+            "Measured beside {} again, it has {} times its throughput ({}). One of the answers below may be wrong: \
+             repeat the search, with more heats.",
+            before.short,
+            ratio(own.ratio),
+            ratios(own.low, own.high)
         )),
         (None, _) => sentences.push(format!("The comparison with {} failed.", before.short)),
         _ => {}
     }
     if let (Some(own), Some(share), Some(whole)) = (found.own, found.share, whole(record)) {
-        let part = |ratio: f64| 100.0 * ratio.ln() / whole.ln();
+        let part = |ratio: f64| ratio.ln() / whole.ln();
         let (least, most) = (part(own.high), part(own.low));
-        let explains = if share >= MOST_OF_IT && most >= 100.0 {
+        let explains = if share >= MOST_OF_IT && most >= 1.0 {
             "the whole slowdown".to_owned()
         } else {
-            let part = 100.0 * share;
-            format!("{part:.0} % ({least:.0}–{most:.0} %) of the slowdown")
+            let [part, least, most] = [share, least, most].map(short_percent);
+            format!("{part} ({least} to {most}) of the slowdown")
         };
         sentences.push(format!(
             "That explains {explains} {ends}, which is {}.",
@@ -135,9 +137,13 @@ fn of_ends(record: &BisectRecord, begins: &str) -> String {
     let ends = asked.find(|one| one.asks == Asks::Ends);
     match ends.and_then(|one| one.figures) {
         Some(Figures {
-            ratio, low, high, ..
+            ratio: found,
+            low,
+            high,
+            ..
         }) => {
-            format!("{begins} {ratio:.3} times good's ({low:.3}–{high:.3}).")
+            let (found, ends) = (ratio(found), ratios(low, high));
+            format!("{begins} {found} times good's ({ends}).")
         }
         None => "There are too few heats for a figure.".to_owned(),
     }

@@ -306,19 +306,12 @@ fn costs(ratio: &Ratio, load: &str, names: &Names, is_change: bool) -> String {
     } else {
         "more expensive"
     };
-    let digits = if (ratio.ratio - 1.0).abs() < 0.1 {
-        3
-    } else {
-        2
-    };
     let by = unsigned(ratio.ratio - 1.0);
     let span = ratio.interval.map_or(String::new(), |interval| {
-        format!(" ({:.digits$}–{:.digits$})", interval.low, interval.high)
+        format!(" ({})", figure::ratios(interval.low, interval.high))
     });
-    let of = format!(
-        "{:.digits$}{span} of {a}'s CPU time per request",
-        ratio.ratio
-    );
+    let share = figure::ratio(ratio.ratio);
+    let of = format!("{share}{span} of {a}'s CPU time per request");
     if is_change {
         format!("{b} makes {load} {by} {word} than {a}: {of}.")
     } else {

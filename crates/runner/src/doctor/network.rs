@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use deadheat_model::figure::seconds;
+
 use super::{
     World,
     found::{Found, fine, note, unknown, warning},
@@ -151,7 +153,7 @@ pub(super) fn loopback(world: &World) -> Found {
     let slow = world.own.loopback.filter(|time| *time > MOST_LOOPBACK);
     if let Some(time) = slow {
         return warning(
-            format!("{:.1} ms from a socket to itself", time.as_secs_f64() * 1e3),
+            format!("{} from a socket to itself", seconds(time.as_secs_f64())),
             "Something delays or shapes traffic over loopback, as netem does.",
             format!(
                 "tc qdisc show dev lo\n{}",
@@ -168,7 +170,7 @@ pub(super) fn loopback(world: &World) -> Found {
             "Long answers go in more and smaller pieces than elsewhere, each with its cost.",
             world.as_root("ip link set lo mtu 65536"),
         ),
-        Some(mtu) => fine(format!("MTU {mtu}, {:.0} µs", time.as_secs_f64() * 1e6)),
+        Some(mtu) => fine(format!("MTU {mtu}, {}", seconds(time.as_secs_f64()))),
     }
 }
 

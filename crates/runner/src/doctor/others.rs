@@ -1,7 +1,10 @@
 //! What others take of the machine: other programs, and the hypervisor's other guests. The bounds are those past which
 //! a report warns.
 
-use deadheat_model::{figure::short_percent, plan::NoiseBound};
+use deadheat_model::{
+    figure::{short_percent, two_digits},
+    plan::NoiseBound,
+};
 
 use super::{
     Busy, World,
@@ -28,7 +31,10 @@ pub(super) fn other_load(world: &World) -> Found {
     let used = share * cpus as f64;
     // Others use CPUs that this process may not use, too; the noise guard does not tell them apart.
     let mut found = if share > 1.0 {
-        format!("{used:.1} CPUs' worth of time; {cpus} may be used here")
+        format!(
+            "{} CPUs' worth of time; {cpus} may be used here",
+            two_digits(used)
+        )
     } else {
         format!("{} of the CPUs", short_percent(share))
     };
@@ -37,7 +43,7 @@ pub(super) fn other_load(world: &World) -> Found {
     }
     let names: Vec<String> = busiest
         .iter()
-        .map(|Busy { name, cpus, .. }| format!("{name} {:.0} % of one", cpus * 100.0))
+        .map(|Busy { name, cpus, .. }| format!("{name} {} of one", short_percent(*cpus)))
         .collect();
     if !names.is_empty() {
         found += &format!(" ({})", names.join(", "));
@@ -186,7 +192,7 @@ mod tests {
         assert_eq!(level, Some(Level::Doubt));
         assert_eq!(
             finding.found,
-            "14 % of the CPUs (rustc 50 % of one, java 6 % of one)"
+            "14 % of the CPUs (rustc 50 % of one, java 6.0 % of one)"
         );
         assert!(
             finding

@@ -8,6 +8,7 @@ use deadheat_model::{
     session::FoundVersion,
     stack::{Runtime, RuntimeFrom, Toolchain},
 };
+use serde::Serialize;
 
 use super::{
     Host, apt,
@@ -20,7 +21,7 @@ use super::{
 use crate::manifest::Stack;
 
 /// Why a stack cannot be measured here, and what would change that.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unavailable {
     /// What is missing.
     pub reason: String,

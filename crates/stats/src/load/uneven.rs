@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use deadheat_model::{figure::count, heat::PerConnection};
+use deadheat_model::{
+    figure::{count, seconds},
+    heat::PerConnection,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -45,9 +48,9 @@ impl fmt::Display for Uneven {
                 mean_seconds,
             } => write!(
                 f,
-                "half of the answers took at most {:.3} ms, and the mean is {:.3} ms",
-                p50_seconds * 1e3,
-                mean_seconds * 1e3
+                "half of the answers took at most {}, and the mean is {}",
+                seconds(*p50_seconds),
+                seconds(*mean_seconds)
             ),
         }
     }

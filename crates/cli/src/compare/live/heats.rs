@@ -22,7 +22,7 @@ use deadheat_stats::{
     heats::order,
     versus::{Check, Versus, alternating::Duel},
 };
-use serde_json::json;
+use serde::Serialize;
 
 use super::{
     loads::rates,
@@ -65,13 +65,21 @@ pub(super) fn measure(
     let planned = Planned::new(comparison, options, args, bounds(args).alpha)?;
     let described = planned.described();
     if args.measure.heat.dry_run {
-        let as_json = || json!({ "plan": planned.plan });
-        args.verdict.data.print_plan(&described, as_json)?;
+        let for_programs = || PlanOfComparison {
+            plan: &planned.plan,
+        };
+        args.verdict.data.print_plan(&described, for_programs)?;
         return Ok(None);
     }
     output::note(&data::as_note(&described));
     let (folder, _) = planned.run(duel, Progress::default(), interrupted)?;
     versus_in(&folder).map(Some)
+}
+
+/// The plan of a comparison for programs.
+#[derive(Serialize)]
+struct PlanOfComparison<'a> {
+    plan: &'a Plan,
 }
 
 /// The comparison with the names that the user gave the sides.

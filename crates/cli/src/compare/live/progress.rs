@@ -99,9 +99,9 @@ impl Progress {
             .get(ended.load as usize)
             .is_some_and(|load| !load.leads());
         let (quantity, shown): (_, fn(f64) -> String) = if is_equal_work {
-            (Quantity::Cost, |cost| format!("{:.1} µs", 1e6 * cost))
+            (Quantity::Cost, figure::seconds)
         } else {
-            (Quantity::Throughput, |rate| format!("{rate:.0}/s"))
+            (Quantity::Throughput, figure::per_second)
         };
         let found = self.names.iter().zip(figures(heat, quantity));
         let found =
@@ -111,7 +111,7 @@ impl Progress {
         };
         let told = told.join(", ");
         let ratio = match (self.names, &figures[..]) {
-            ([a, b], [of_a, of_b]) => format!(", {b}/{a} {:.3}", of_b / of_a),
+            ([a, b], [of_a, of_b]) => format!(", {b}/{a} {}", figure::ratio(of_b / of_a)),
             _ => String::new(),
         };
         let of = match offered.filter(|_| is_equal_work) {

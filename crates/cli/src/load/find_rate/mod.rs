@@ -17,12 +17,12 @@ use std::time::Duration;
 use deadheat_model::{LoadSpec, capacity::Declared, load::Arrivals};
 use deadheat_runner::secret::hide_in_load;
 use deadheat_stats::capacity::{Outcome, analyse};
-use serde_json::json;
 
 pub(crate) use self::outputs::{read as read_search, shown_again};
+pub(super) use self::plan::PlanOfSearch;
 use self::{outputs::Outputs, searching::Search};
 use super::{
-    Prepared,
+    PlanOfLoad, Prepared,
     args::{LoadArgs, ProgressArg},
     plan_text::Around,
     prepare, threads,
@@ -104,11 +104,14 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     let refused = |error| told::refused(&asked.typed, &error);
     deadheat_load::check(&look).map_err(refused)?;
     if args.care.dry_run {
-        let as_json = || {
+        let for_programs = || {
             hide_in_load(&mut spec);
-            json!({ "spec": spec, "find_rate": plan::declared(&wanted) })
+            PlanOfLoad {
+                spec,
+                find_rate: Some(plan::declared(&wanted)),
+            }
         };
-        return args.output.data.print_plan(&plan, as_json);
+        return args.output.data.print_plan(&plan, for_programs);
     }
     output::note(&data::as_note(&plan));
     let quiet = args.output.progress == ProgressArg::Off || !output::tells_progress();

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use deadheat_model::{
     LoadSpec,
+    capacity::{Condition, Declared},
     figure::{counted, rate, time},
-    load::words::{arrivals, streams},
+    load::{
+        Arrivals,
+        words::{arrivals, streams},
+    },
 };
 use deadheat_report::document::Document;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{Wanted, specs, usual_length};
 use crate::load::{
@@ -91,11 +95,19 @@ fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {
 }
 
 /// The same for programs.
-pub(super) fn declared(wanted: &Wanted<'_>) -> Value {
-    let conditions = wanted.conditions.iter().map(|one| one.described());
-    json!({
-        "conditions": conditions.collect::<Vec<_>>(),
-        "declared": wanted.declared,
-        "arrivals": wanted.arrivals,
-    })
+pub(super) fn declared<'a>(wanted: &'a Wanted<'_>) -> PlanOfSearch<'a> {
+    let conditions = wanted.conditions.iter().map(Threshold::described);
+    PlanOfSearch {
+        conditions: conditions.collect(),
+        declared: &wanted.declared,
+        arrivals: wanted.arrivals,
+    }
+}
+
+/// What is declared before the first trial, for programs.
+#[derive(Serialize)]
+pub(crate) struct PlanOfSearch<'a> {
+    conditions: Vec<Condition>,
+    declared: &'a Declared,
+    arrivals: Arrivals,
 }

@@ -2,14 +2,11 @@
 
 use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation,
-    figure::{self, counted},
+    figure::{self, byte_rate, counted, four_digits, precise_seconds},
 };
 use deadheat_stats::{figures::requests_for, load::LoadFigures};
 
-use super::{
-    Figure, Metric, Of, Threshold,
-    figures::{bytes, digits, time},
-};
+use super::{Figure, Metric, Of, Threshold};
 
 /// The samples below which no percentile is judged, however low it is.
 const LEAST_SAMPLES: u64 = 100;
@@ -87,11 +84,11 @@ impl Threshold {
     /// A value of its figure as a person reads it.
     pub(crate) fn shown(&self, value: f64) -> String {
         match self.metric {
-            Metric::Latency { .. } => time(value),
-            Metric::ErrorShare => format!("{} %", digits(value * 100.0)),
+            Metric::Latency { .. } => precise_seconds(value),
+            Metric::ErrorShare => format!("{} %", four_digits(value * 100.0)),
             Metric::ErrorCount => figure::count(value as u64),
             Metric::Throughput => figure::rate(value),
-            Metric::Goodput => bytes(value),
+            Metric::Goodput => byte_rate(value),
         }
     }
 }
@@ -151,7 +148,7 @@ impl Waiting {
         format!(
             "{} had no answer at the end of the measurement, the oldest for {}, so the true value is longer",
             counted(self.requests, "request"),
-            time(self.oldest)
+            precise_seconds(self.oldest)
         )
     }
 }
@@ -226,7 +223,7 @@ fn too_few(samples: u64, needed: u64, percent: f64) -> String {
 
 /// A percentage with one digit behind the point, rounded down.
 fn digits_down(percent: f64) -> String {
-    digits((percent * 10.0).floor() / 10.0)
+    four_digits((percent * 10.0).floor() / 10.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `--fail-if`: conditions that make the exit status 1. Parsed once, judged on the record.
 
-mod figures;
 mod find;
 mod judge;
 mod parse;

@@ -4,7 +4,10 @@ use deadheat_model::Warning;
 use deadheat_stats::standings::Standings;
 
 use super::names::{name, shorts};
-use crate::{figure::counted, standings::words};
+use crate::{
+    figure::{counted, ratio, ratios},
+    standings::words,
+};
 
 /// A ratio is worth a word if it is known this many times worse than the typical ones.
 const MUCH_WORSE: f64 = 1.2;
@@ -70,7 +73,11 @@ fn twin(standings: &Standings) -> String {
             format!("A/A check failed ({load}: {far} apart)")
         }
         Some((twin, ends, _)) => {
-            format!("A/A {:.2} ({:.2}–{:.2})", twin.ratio, ends.low, ends.high)
+            format!(
+                "A/A {} ({})",
+                ratio(twin.ratio),
+                ratios(ends.low, ends.high)
+            )
         }
         None if twins.count() > 0 => "too few heats for an A/A check".to_owned(),
         None => "no A/A check".to_owned(),

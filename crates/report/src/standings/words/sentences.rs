@@ -8,7 +8,7 @@ use deadheat_stats::{
 
 use super::{Measure, absent, percent, quantity, verdict};
 use crate::{
-    figure::{NONE, count, counted, figure, list, unseen_starts},
+    figure::{NONE, count, counted, figure, list, ratio, ratios, unseen_starts},
     standings::view::{LackView, LoadView, RowView},
     view::clean,
 };
@@ -146,8 +146,9 @@ fn twin(twin: &Twin) -> String {
         }
     };
     format!(
-        "A/A check: {who} measured twice in {heats}. Ratio {:.3} ({:.3} to {:.3}): {result}.",
-        twin.ratio, interval.low, interval.high
+        "A/A check: {who} measured twice in {heats}. Ratio {} ({}): {result}.",
+        ratio(twin.ratio),
+        ratios(interval.low, interval.high)
     )
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{
     HeatRecord,
     comparison::{Decide, Side},
-    figure::time_option,
+    figure::{short_percent, time_option, two_digits},
     heat::{Freezing, LONGEST_GAP},
     heats::LEAST_HEATS,
     warning::{Warning, note},
@@ -211,8 +211,8 @@ impl Counted<'_> {
         let interval = ratio.interval?;
         let half = (interval.high / interval.low).ln() / 2.0;
         let width = match half {
-            half if half < 0.5 => format!("±{:.1} %", 100.0 * half),
-            half => format!("a factor of {:.1} either way", half.exp()),
+            half if half < 0.5 => format!("±{}", short_percent(half)),
+            half => format!("a factor of {} either way", two_digits(half.exp())),
         };
         let of = if found.deciding > 1 || ratio.metric != Metric::Throughput {
             format!(" of the {}", ratio.metric.name())

@@ -3,7 +3,7 @@
 use deadheat_model::{
     HeatRecord,
     comparison::Side,
-    figure::count,
+    figure::{count, percent},
     heat::SliceRecord,
     warning::{Warning, note},
 };
@@ -25,9 +25,9 @@ pub(super) fn notes(heats: &[&HeatRecord]) -> Vec<Warning> {
     let of_side = |(side, share): (&Side, Option<f64>)| {
         let share = share?;
         let sentence = format!(
-            "{side} did not keep up with the rate: it answered {:.1} % of it in time, so its response times grow with \
+            "{side} did not keep up with the rate: it answered {} of it in time, so its response times grow with \
              the length of a slice.",
-            100.0 * share
+            percent(share)
         );
         Some(
             note("behind", sentence)

@@ -1,6 +1,9 @@
 //! The null server, the same program in both sessions: whether the machine was as fast.
 
-use deadheat_model::warning::{Warning, doubt};
+use deadheat_model::{
+    figure,
+    warning::{Warning, doubt},
+};
 
 use super::{Bounds, Metric, Ratio, Session, Subject, load::Load, unpaired::Sample};
 
@@ -36,9 +39,9 @@ pub(super) fn warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<Warning
         let moved = distance(ratio.ratio) > bounds.practical_difference;
         (ratio.p? < bounds.alpha && moved).then(|| {
             let sentence = format!(
-                "The null server, the same program in both sessions, answered {:.3} times as much in B as in A at \
+                "The null server, the same program in both sessions, answered {} times as much in B as in A at \
                  {load}: the machine was not as fast, and every difference there may come from that.",
-                ratio.ratio
+                figure::ratio(ratio.ratio)
             );
             doubt("null-server", sentence).with("ratio", ratio.ratio)
         })
