@@ -6,19 +6,19 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use deadheat_model::workload::OfferedRate;
 
 use crate::{
-    alike::AsArgs,
     bisect::args::BisectArgs,
     compare::args::CompareArgs,
+    compat::AsArgs,
     config::args::ConfigArgs,
     data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
     elsewhere::ElsewhereArgs,
     explicit_options::ExplicitOptions,
     heats::args::HeatArgs,
     import::ImportArgs,
+    launcher_args::ReachArgs,
     load::{args::LoadArgs, rate::equal_rate_or_none},
     output::ColourArg,
-    place::PlaceArgs,
-    reach::ReachArgs,
+    root_args::PlaceArgs,
     values::{debian_package, duration, margin, precision, price},
     verbosity::VerbosityArgs,
 };

@@ -25,7 +25,7 @@ use deadheat_runner::{
 };
 use serde::Serialize;
 
-use self::hosts::Seen;
+use self::hosts::ExaminedHost;
 
 use crate::{
     args::DoctorArgs,
@@ -70,7 +70,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn document(here: &Examination, hosts: Option<&[Seen]>, warnings: usize) -> Document {
+fn document(here: &Examination, hosts: Option<&[ExaminedHost]>, warnings: usize) -> Document {
     let tone = match warnings {
         0 => Tone::Good,
         _ => Tone::Doubtful,
@@ -88,7 +88,7 @@ fn document(here: &Examination, hosts: Option<&[Seen]>, warnings: usize) -> Docu
         sections.collect::<Vec<_>>()
     };
     let mut sections = of_machine("This machine".to_owned(), here);
-    for Seen {
+    for ExaminedHost {
         host,
         examined,
         network,
@@ -185,7 +185,7 @@ impl Body for Report<'_> {
 }
 
 impl<'a> Report<'a> {
-    fn of(here: &'a Examination, hosts: Option<&'a [Seen]>) -> Self {
+    fn of(here: &'a Examination, hosts: Option<&'a [ExaminedHost]>) -> Self {
         let hosts = hosts.map(|hosts| hosts.iter().map(HostReport::of).collect::<Vec<_>>());
         let of_hosts = hosts.iter().flatten().map(|host| host.warnings);
         Self {
@@ -197,7 +197,7 @@ impl<'a> Report<'a> {
 }
 
 impl<'a> HostReport<'a> {
-    fn of(seen: &'a Seen) -> Self {
+    fn of(seen: &'a ExaminedHost) -> Self {
         let examined = seen.examined.as_ref();
         let warnings = examined.map_or(0, |one| text::warnings(&one.examination.facts));
         let reached = examined.map(|one| {

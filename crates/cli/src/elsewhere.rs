@@ -13,11 +13,11 @@ use deadheat_model::{
 use deadheat_runner::agent::{LOCAL, Launcher};
 
 use crate::{
-    care::may_listen,
     explicit_options::ExplicitOptions,
     hosts_file::FromFile,
-    reach::{ReachArgs, check_names, check_share, own_address, resolved, way_to},
+    launcher_args::{ReachArgs, check_names, check_share, own_address, resolved, way_to},
     slurm::{self, Node},
+    target_safety::may_listen,
     values::cpus,
 };
 

@@ -12,7 +12,7 @@ use crate::{
     data::TextOrJson,
     exit::{Exit, Failure},
     output,
-    session_folders::{Found, sessions},
+    session_folders::{SessionFolder, sessions},
 };
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
@@ -20,7 +20,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let wanted = Wanted::of(args)?;
     let mut history = History::default();
     let mut comparisons = 0;
-    for Found { folder, .. } in found(&args.results)? {
+    for SessionFolder { folder, .. } in found(&args.results)? {
         // One broken session does not hide the others.
         match read_session(&folder) {
             // It has two sides of its own, and no figures of a course.
@@ -61,7 +61,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
 }
 
 /// The folders of sessions in `results`, in their order.
-fn found(results: &Path) -> Result<Vec<Found>, Failure> {
+fn found(results: &Path) -> Result<Vec<SessionFolder>, Failure> {
     sessions(results).map_err(|error| {
         Failure::usage(format!(
             "reading the folder of sessions {}: {error}; name the one that `deadheat run --results` wrote to",

@@ -1,10 +1,9 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
-mod alike;
 mod args;
 mod bisect;
-mod care;
 mod compare;
+mod compat;
 mod completion;
 mod config;
 mod data;
@@ -24,24 +23,25 @@ mod import;
 mod imported;
 mod interrupt;
 mod invocation;
+mod launcher_args;
 mod live;
 mod load;
 mod man;
 mod meant;
 mod output;
-mod place;
 mod plan_text;
 mod profile;
 mod progress;
-mod reach;
 mod report;
 mod resume;
+mod root_args;
 mod run;
 mod select;
 mod session_folders;
 mod setup;
 mod slurm;
 mod stacks;
+mod target_safety;
 mod toolchains;
 mod values;
 mod verbosity;
@@ -57,12 +57,12 @@ use self::{
 
 fn main() -> ExitCode {
     let mut words = env::args_os();
-    let tool = words.next().and_then(|program| alike::called(&program));
+    let tool = words.next().and_then(|program| compat::called(&program));
     let result = match tool {
-        Some(tool) => alike::run(tool, words),
+        Some(tool) => compat::run(tool, words),
         None if completion::answered() => return ExitCode::SUCCESS,
-        None => match alike::asked(env::args_os().skip(1)) {
-            Some((tool, options)) => alike::run(tool, options),
+        None => match compat::asked(env::args_os().skip(1)) {
+            Some((tool, options)) => compat::run(tool, options),
             None => run(),
         },
     };
@@ -123,7 +123,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::History(args) => history::history(&args),
         Command::Import(args) => import::import(&args),
         Command::Load(args) => load::load(&args),
-        Command::As(args) => alike::run_as(args),
+        Command::As(args) => compat::run_as(args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),

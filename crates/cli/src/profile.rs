@@ -10,9 +10,11 @@ use deadheat_model::{
 };
 use deadheat_runner::{
     heat::WarmUps,
-    manifest::{self, Asked, Catalogue, Reach, Selection},
+    manifest::{self, Catalogue, PublishedSelection, Reach, Selection},
     secret::without_password,
-    session::{self, PinningMode, SelectedTarget, SessionOptions, Typed, heats::HeatOptions},
+    session::{
+        self, PinningMode, RecordedArguments, SelectedTarget, SessionOptions, heats::HeatOptions,
+    },
 };
 
 use crate::{
@@ -98,7 +100,7 @@ impl Profile {
                 ..base.heats
             },
             hosts,
-            typed: Typed {
+            typed: RecordedArguments {
                 root: args.selection.place.root.clone(),
                 stacks: args.selection.place.more_stacks.clone(),
                 postgres: without_password(&args.postgres.postgres),
@@ -242,7 +244,7 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
 /// The loads that were published, and no others.
 fn repetition(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     let all = args.published.iter().any(|document| document == "*");
-    let asked = Asked {
+    let asked = PublishedSelection {
         documents: if all { &[] } else { &args.published },
         workloads: &args.selection.workload,
         stacks: &args.selection.stack,

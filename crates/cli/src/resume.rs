@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use deadheat_model::{
     Cell, TargetId,
-    heats::{Asked, Plan, SessionHeader, SessionRecord},
+    heats::{Plan, SessionHeader, SessionRecord, SessionRequest},
     plan::Pinning,
 };
 use deadheat_runner::{
@@ -22,7 +22,7 @@ use crate::{
     heats, interrupt,
     invocation::{self, shown},
     output,
-    place::PlaceArgs,
+    root_args::PlaceArgs,
     select,
 };
 
@@ -95,7 +95,7 @@ fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), Failure> {
 
 /// The options that the session began with, for the targets and workloads of its plan.
 fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Failure> {
-    let Asked {
+    let SessionRequest {
         root,
         stacks,
         warm_up_seconds,

@@ -12,7 +12,7 @@ use deadheat_runner::{
     session::SelectedTarget,
 };
 
-use crate::{embedded, exit::Failure, meant, output, place::PlaceArgs};
+use crate::{embedded, exit::Failure, meant, output, root_args::PlaceArgs};
 
 /// Where stacks and workloads are.
 pub(crate) struct Root {

@@ -16,7 +16,7 @@ pub(crate) const HTML_FILE: &str = "report.html";
 
 /// The folder of a session. These have the order in which their sessions started; one may have been renamed.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub(crate) struct SessionFolder {
     started: String,
     pub(crate) folder: PathBuf,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// When it cannot be read.
-pub(crate) fn sessions(results: &Path) -> io::Result<Vec<Found>> {
+pub(crate) fn sessions(results: &Path) -> io::Result<Vec<SessionFolder>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(results)? {
         all.extend(found(entry?.path()));
@@ -35,7 +35,7 @@ pub(crate) fn sessions(results: &Path) -> io::Result<Vec<Found>> {
 }
 
 /// The session in `folder`; `None`: there is none.
-fn found(folder: PathBuf) -> Option<Found> {
+fn found(folder: PathBuf) -> Option<SessionFolder> {
     /// What is needed of a header, without keeping the rest of it. A broken one is reported when it is read.
     #[derive(Default, Deserialize)]
     struct Beginning {
@@ -44,7 +44,7 @@ fn found(folder: PathBuf) -> Option<Found> {
     }
     let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
     let header: Beginning = serde_json::from_str(&text).unwrap_or_default();
-    Some(Found {
+    Some(SessionFolder {
         started: header.started,
         folder,
     })

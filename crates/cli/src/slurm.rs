@@ -2,7 +2,7 @@
 
 use std::{env, net::IpAddr, process::Command};
 
-use crate::reach::resolved;
+use crate::launcher_args::resolved;
 
 /// A node of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Figures that follow from each other must agree: digits that were lost or changed show here.
 
-use deadheat_model::imported::{Figures, Load, Tool};
+use deadheat_model::imported::{Load, RunFigures, Tool};
 
 /// What is wrong with the figures of a report.
 ///
 /// # Errors
 /// Says which figures cannot all be right.
-pub(crate) fn check(tool: Tool, load: &Load, figures: &Figures) -> Result<(), String> {
+pub(crate) fn check(tool: Tool, load: &Load, figures: &RunFigures) -> Result<(), String> {
     for (name, value) in [
         ("time", figures.seconds),
         ("rate", figures.requests_per_second),
@@ -61,7 +61,7 @@ pub(crate) fn check(tool: Tool, load: &Load, figures: &Figures) -> Result<(), St
 }
 
 /// ab prints the same facts in several ways.
-fn of_ab(load: &Load, figures: &Figures) -> Result<(), String> {
+fn of_ab(load: &Load, figures: &RunFigures) -> Result<(), String> {
     let (Some(rate), Some(seconds), Some(complete)) = (
         figures.requests_per_second,
         figures.seconds,

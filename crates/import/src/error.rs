@@ -1,6 +1,6 @@
 //! What can be wrong with a report.
 
-use deadheat_model::imported::{Place, Tool};
+use deadheat_model::imported::{SourceLine, Tool};
 
 /// Why a file was not imported.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum ImportError {
     )]
     Damaged {
         /// The line.
-        place: Place,
+        place: SourceLine,
         /// The tool that printed the report.
         tool: Tool,
         /// What was found or is missing.

@@ -18,7 +18,7 @@ mod warn;
 use std::collections::{HashMap, HashSet};
 
 use deadheat_model::{
-    imported::{Figures, Imported, LeftOut, Place, Run, SCHEMA, Tool},
+    imported::{Imported, LeftOut, Run, RunFigures, SCHEMA, SourceLine, Tool},
     warning::{Warning, doubt},
 };
 
@@ -368,8 +368,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn place(&self, line: usize) -> Place {
-        Place {
+    fn place(&self, line: usize) -> SourceLine {
+        SourceLine {
             file: self.file.to_owned(),
             line,
         }
@@ -409,9 +409,9 @@ fn damage_at(line: usize, what: String) -> Damage {
 }
 
 /// A tool prints 0 for a time that is too short for its digits: that is no time.
-fn without_zero_times(figures: &Figures) -> Figures {
+fn without_zero_times(figures: &RunFigures) -> RunFigures {
     let known = |time: Option<f64>| time.filter(|time| *time > 0.0);
-    Figures {
+    RunFigures {
         mean_ms: known(figures.mean_ms),
         p50_ms: known(figures.p50_ms),
         p99_ms: known(figures.p99_ms),

@@ -1,6 +1,6 @@
 //! What every tool's report is read into.
 
-use deadheat_model::imported::{Figures, Load, Tool};
+use deadheat_model::imported::{Load, RunFigures, Tool};
 
 /// The report of one run, before its surroundings are known.
 #[derive(Debug)]
@@ -9,7 +9,7 @@ pub(crate) struct Report {
     /// Host and path, or URL.
     pub(crate) target: Option<String>,
     pub(crate) load: Load,
-    pub(crate) figures: Figures,
+    pub(crate) figures: RunFigures,
     /// Requests that failed, by the tool's words for the reason.
     pub(crate) failures: Vec<(String, u64)>,
     /// How often the tool noticed an answer that was slower than its timeout.
@@ -31,7 +31,7 @@ impl Report {
             tool,
             target: None,
             load: Load::default(),
-            figures: Figures::default(),
+            figures: RunFigures::default(),
             failures: Vec::new(),
             late: 0,
             has_zero_times: false,

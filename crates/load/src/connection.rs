@@ -6,10 +6,10 @@ use rustix::io::Errno;
 
 use crate::{
     deadlines::NEVER,
-    dialogue::Dialogue,
+    http_connection::HttpConnection,
     plan::Plan,
     poller::{Poller, Token, Watch},
-    routes::Place,
+    routes::ConnectionRoute,
     socket,
     tls::Session,
     tunnel::Tunnel,
@@ -17,7 +17,7 @@ use crate::{
 
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ConnectionState {
     /// Not connected: its time has not come, or nothing is to be sent, or it waits after a failed connect.
     Absent,
     /// Connecting.
@@ -32,10 +32,10 @@ pub(crate) enum State {
     Open,
 }
 
-/// What a connection needs next. The worker sees to it when the connection's turn on its agenda comes, and never from
+/// What a connection needs next. The worker sees to it when the connection's turn on its run queue comes, and never from
 /// within what led to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Task {
     /// To be left alone until something happens to it.
     #[default]
     Nothing,
@@ -68,16 +68,16 @@ pub(crate) enum Written {
 /// One connection. The slot outlives its sockets, and its buffers serve one after the other.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub(crate) state: State,
+    pub(crate) state: ConnectionState,
     /// Where it leads.
-    pub(crate) place: Place,
+    pub(crate) place: ConnectionRoute,
     /// Where in the cycle of exchanges its next request stands, and the part of it that is its target's.
     turn: usize,
     turns: Range<usize>,
     /// The requests on their way and the answers that come.
-    pub(crate) dialogue: Dialogue,
-    pub(crate) need: Need,
-    /// Whether it stands on the worker's agenda.
+    pub(crate) http: HttpConnection,
+    pub(crate) need: Task,
+    /// Whether it stands on the worker's run queue.
     pub(crate) on_agenda: bool,
     /// Whether something is to be written at its turn, after what it needs.
     pub(crate) flushes: bool,
@@ -133,14 +133,14 @@ pub(crate) struct Connection {
 impl Connection {
     /// A slot for a connection at `place`, whose requests are the `turns` of the cycle. Connections to the same target
     /// begin with different ones.
-    pub(crate) fn new(place: Place, turns: Range<usize>, dialogue: Dialogue) -> Self {
+    pub(crate) fn new(place: ConnectionRoute, turns: Range<usize>, http: HttpConnection) -> Self {
         Self {
-            state: State::Absent,
+            state: ConnectionState::Absent,
             place,
             turn: turns.start + (place.nth % turns.len() as u64) as usize,
             turns,
-            dialogue,
-            need: Need::Nothing,
+            http,
+            need: Task::Nothing,
             on_agenda: false,
             flushes: false,
             refusals: 0,
@@ -180,10 +180,10 @@ impl Connection {
         poller: &Poller,
         slot: usize,
     ) -> Result<(), Errno> {
-        std::mem::swap(&mut self.dialogue, &mut other.dialogue);
+        std::mem::swap(&mut self.http, &mut other.http);
         other.socket = self.socket.take();
         other.tls = self.tls.take();
-        other.state = std::mem::replace(&mut self.state, State::Absent);
+        other.state = std::mem::replace(&mut self.state, ConnectionState::Absent);
         other.established = std::mem::take(&mut self.established);
         other.place = self.place;
         (other.dialled, other.last_answer) = (self.dialled, self.last_answer);
@@ -213,12 +213,12 @@ impl Connection {
         self.socket = Some(socket);
         self.tunnel = tunnel;
         self.tls = tls;
-        self.state = State::Connecting;
+        self.state = ConnectionState::Connecting;
         self.dialled = now;
         self.answered = 0;
         self.answered_before = 0;
         self.spoiled = false;
-        self.dialogue.start_over();
+        self.http.start_over();
     }
 
     /// Where in the cycle the next request stands. A comparison moves on: a remainder would cost a division per request.
@@ -242,8 +242,8 @@ impl Connection {
     pub(crate) fn establish(&mut self) -> bool {
         self.established = true;
         self.state = match self.tls {
-            Some(_) => State::Handshaking,
-            None => State::Open,
+            Some(_) => ConnectionState::Handshaking,
+            None => ConnectionState::Open,
         };
         std::mem::replace(&mut self.made_before, true)
     }
@@ -291,13 +291,13 @@ impl Connection {
     /// Writes what is to be sent, as far as that goes without waiting: how many bytes, and whether that is all.
     #[inline]
     pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<Written, Errno>) {
-        if self.dialogue.is_multiplexed() {
+        if self.http.is_multiplexed() {
             return self.write_frames(plan);
         }
         let Some(socket) = self.socket.as_ref() else {
             return (0, Err(Errno::NOTCONN));
         };
-        let bytes = self.dialogue.unwritten(plan);
+        let bytes = self.http.unwritten(plan);
         let mut count = 0;
         let result = match &mut self.tls {
             Some(tls) => {
@@ -320,7 +320,7 @@ impl Connection {
                 }
             },
         };
-        self.dialogue.wrote(count);
+        self.http.wrote(count);
         (count, result)
     }
 
@@ -338,8 +338,8 @@ impl Connection {
                 Ok(false) => return (count, Ok(Written::Full)),
                 Err(error) => return (count, Err(error)),
             }
-            self.dialogue.fill(plan);
-            let bytes = self.dialogue.unwritten(plan);
+            self.http.fill(plan);
+            let bytes = self.http.unwritten(plan);
             if bytes.is_empty() {
                 return (count, Ok(Written::All));
             }
@@ -357,7 +357,7 @@ impl Connection {
                     Err(error) => return (count, Err(error)),
                 },
             };
-            self.dialogue.wrote(written);
+            self.http.wrote(written);
             count += written;
         }
     }
@@ -373,23 +373,26 @@ impl Connection {
     /// HTTP/2 over TLS: why the server does not speak it, if it does not.
     pub(crate) fn disagrees(&self) -> Option<&'static str> {
         let tls = self.tls.as_ref()?;
-        self.dialogue.is_multiplexed().then(|| tls.not_http2())?
+        self.http.is_multiplexed().then(|| tls.not_http2())?
     }
 
     /// Whether requests can be sent on it.
     pub(crate) fn is_open(&self) -> bool {
-        self.state == State::Open
+        self.state == ConnectionState::Open
     }
 
     /// Whether it is on the way to where requests can be sent on it.
     pub(crate) fn is_being_made(&self) -> bool {
-        !matches!(self.state, State::Absent | State::Open)
+        !matches!(self.state, ConnectionState::Absent | ConnectionState::Open)
     }
 
     /// Whether what is said on it is HTTP.
     #[inline]
     pub(crate) fn is_talking(&self) -> bool {
-        matches!(self.state, State::Greeting | State::Open)
+        matches!(
+            self.state,
+            ConnectionState::Greeting | ConnectionState::Open
+        )
     }
 
     /// Whether there is a connection that was made.
@@ -400,7 +403,7 @@ impl Connection {
     /// Requests on this connection, answered or on their way.
     #[inline]
     pub(crate) fn begun(&self) -> u64 {
-        self.answered + self.dialogue.in_flight() as u64
+        self.answered + self.http.in_flight() as u64
     }
 
     /// Answers on this connection in the slice that lasts.
@@ -416,8 +419,10 @@ impl Connection {
     /// Ends the connection: whether it had been made, and the socket, which its dropping closes (and takes out of the
     /// readiness queue, too).
     pub(crate) fn end(&mut self) -> (bool, Option<OwnedFd>) {
-        if let (Some(tls), Some(socket), State::Open) = (&mut self.tls, &self.socket, self.state) {
-            tls.say_goodbye(socket);
+        if let (Some(tls), Some(socket), ConnectionState::Open) =
+            (&mut self.tls, &self.socket, self.state)
+        {
+            tls.send_close_notify(socket);
         }
         self.tunnel = None;
         self.tls = None;
@@ -425,8 +430,8 @@ impl Connection {
         self.is_opening = false;
         self.write_error = None;
         self.generation = self.generation.wrapping_add(1);
-        self.dialogue.release();
-        self.state = State::Absent;
+        self.http.release();
+        self.state = ConnectionState::Absent;
         (std::mem::take(&mut self.established), self.socket.take())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run, Session → Plan (checked spec, encoded requests, quota) → Crew (threads) → Worker (event loop) × CPUs
-//!          Worker: Connection → Dialogue → http1::AnswerReader or http2::Client → verify::Examiner → Recorder
+//!          Worker: Connection → HttpConnection → http1::AnswerReader or http2::Client → verify::Examiner → Recorder
 //! ```
 //!
 //! A [`Session`] loads in slices and holds its connections in between; [`run`] is one slice with the spec's own end.
@@ -14,12 +14,11 @@
 
 mod browser;
 mod connection;
-mod crew;
 mod deadlines;
-mod dialogue;
 mod error;
 mod http1;
 mod http2;
+mod http_connection;
 pub mod limits;
 mod plan;
 mod poller;
@@ -36,6 +35,7 @@ mod tls;
 mod tunnel;
 mod verify;
 mod worker;
+mod worker_pool;
 
 /// What fuzzing asks of the parsers: each function takes any bytes, and panics when a law does not hold for them.
 #[cfg(fuzzing)]
@@ -55,8 +55,8 @@ pub use error::LoadError;
 pub use session::{Session, Slice};
 pub use tls::{any_certificate, can_offer, why as why_tls_failed};
 
-use crew::Crew;
 use plan::Plan;
+use worker_pool::WorkerPool;
 
 /// What a load tells while it goes on.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,12 +110,12 @@ pub fn run(
     let plan = Plan::new(spec)?;
     plan.ensure_descriptors()?;
     thread::scope(|scope| {
-        let mut crew = Crew::assemble(&plan, |named, line| {
-            let work = || crew::work(&plan, stop, line);
+        let mut pool = WorkerPool::assemble(&plan, |named, line| {
+            let work = || worker_pool::work(&plan, stop, line);
             named.spawn_scoped(scope, work).map(drop)
         })?;
         on_event(LoadEvent::Started);
-        let whole = crew.slice(&plan, plan.warm_up, plan.length(), false, on_event)?;
+        let whole = pool.slice(&plan, plan.warm_up, plan.length(), false, on_event)?;
         Ok(whole.observation)
     })
 }

@@ -1,5 +1,6 @@
 //! The spec, checked and resolved into what the workers need.
 
+mod checks;
 mod streams;
 
 use std::{fs, net::IpAddr, sync::Arc, time::Duration};
@@ -7,8 +8,8 @@ use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 use deadheat_model::{
     Wait,
     load::{
-        Arrivals as Kind, Exchange, HttpVersion, LoadSpec, Protocol, REDIRECTS, RequestSpec, Reuse,
-        Schedule, Share, Stage, StatusSet, StopRule, Stream, Target, Think, Timeouts,
+        Arrivals as Kind, Exchange, HttpVersion, LoadSpec, Protocol, RequestSpec, Reuse, Schedule,
+        Share, Stage, StatusSet, StopRule, Stream, Target, Timeouts,
     },
 };
 
@@ -16,18 +17,16 @@ use crate::{
     LoadError,
     browser::Browsing,
     http1::{EncodedRequest, Manner},
-    http2,
-    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED},
-    random,
-    routes::{Place, Routes},
-    schedule::{Arrivals, Quota, Taking, Thinking, first_send},
-    sys::{self, DescriptorLimit},
+    http2, random,
+    routes::{ConnectionRoute, Routes},
+    schedule::{ArrivalQueue, Arrivals, Quota, Thinking, first_send},
+    sys,
     template::{Choice, Counter, Lists},
     tunnel,
 };
 
+use checks::{check_bounds, check_browsing, must_raise};
 pub(crate) use streams::Http2;
-use streams::check_http2;
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
@@ -85,7 +84,7 @@ pub(crate) struct Plan {
     /// How they lie around the rate, and the rate over time.
     pace: Option<(Kind, Vec<Stage>)>,
     /// Which of them have been taken.
-    pub(crate) taking: Taking,
+    pub(crate) taking: ArrivalQueue,
     pub(crate) warm_up: Duration,
     pub(crate) stop: StopRule,
     limit: Option<Duration>,
@@ -236,8 +235,8 @@ impl Plan {
             ramp,
             thinking: spec.think.map(|think| Thinking::new(think, spec.seed)),
             taking: match arrivals {
-                Some(_) => Taking::new(spec.workers().len(), own(at_start)),
-                None => Taking::new(0, 0),
+                Some(_) => ArrivalQueue::new(spec.workers().len(), own(at_start)),
+                None => ArrivalQueue::new(0, 0),
             }
             .map_err(|source| LoadError::Poll { worker: 0, source })?,
             arrivals,
@@ -337,7 +336,7 @@ impl Plan {
     }
 
     /// Where connection `index` leads.
-    pub(crate) fn place(&self, index: u32) -> Place {
+    pub(crate) fn place(&self, index: u32) -> ConnectionRoute {
         self.routes.place(self.share.number(index.into()))
     }
 
@@ -363,7 +362,7 @@ impl Plan {
     }
 
     /// The address that the connection with this place is made from, if one is given.
-    pub(crate) fn source(&self, place: Place) -> Option<IpAddr> {
+    pub(crate) fn source(&self, place: ConnectionRoute) -> Option<IpAddr> {
         match self.target_of(place.route).sources.as_slice() {
             [] => None,
             // Each address is reached from each source.
@@ -431,151 +430,6 @@ fn without_connection(request: &RequestSpec) -> RequestSpec {
     let says = |name: &str| name.eq_ignore_ascii_case("connection");
     request.headers.retain(|(name, _)| !says(name));
     request
-}
-
-fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
-    if spec.exchanges.is_empty() {
-        return Err(LoadError::NoExchanges);
-    }
-    if spec.hidden.is_some() {
-        return Err(LoadError::Recorded);
-    }
-    match spec.schedule.most_connections() {
-        connections if spec.share.part(connections.into()) == 0 => {
-            return Err(LoadError::NoConnections);
-        }
-        connections if connections > MOST_CONNECTIONS => {
-            return Err(LoadError::TooManyConnections {
-                connections,
-                most: MOST_CONNECTIONS,
-            });
-        }
-        _ => {}
-    }
-    let bounds = [
-        ("bins", Some(spec.bin), LEAST_BIN),
-        ("intervals", spec.interval, LEAST_INTERVAL),
-    ];
-    for (what, length, least) in bounds {
-        match length {
-            Some(length) if length < least => {
-                return Err(LoadError::TooShort {
-                    what,
-                    length,
-                    least,
-                });
-            }
-            _ => {}
-        }
-    }
-    let Timeouts {
-        connect, request, ..
-    } = spec.timeouts;
-    for (which, timeout) in [("connect", connect), ("request", request)] {
-        if timeout.is_zero() {
-            return Err(LoadError::ZeroTimeout { which });
-        }
-    }
-    let (reuse, pipeline) = match spec.protocol {
-        Protocol::Http1 {
-            reuse, pipeline, ..
-        } => (reuse, pipeline),
-        Protocol::Http2 { .. } => return check_http2(spec),
-    };
-    check_stream(spec, pipeline)?;
-    check_think(spec, pipeline)?;
-    let problem = match pipeline {
-        1 => return Ok(()),
-        0 => "the depth must be at least 1".to_owned(),
-        _ if pipeline > MOST_PIPELINED => format!("the depth must be at most {MOST_PIPELINED}"),
-        _ if reuse == Reuse::PerRequest => {
-            "a connection per request carries only one of them".to_owned()
-        }
-        _ if spec
-            .most_per_connection
-            .is_some_and(|most| most.get() < pipeline) =>
-        {
-            format!("a connection carries fewer than {pipeline} of them")
-        }
-        _ if spec.schedule.is_open() => {
-            "an open loop sends each request when its time has come, on a free connection"
-                .to_owned()
-        }
-        _ => return Ok(()),
-    };
-    Err(LoadError::Pipeline { problem })
-}
-
-/// Refuses what does not go with a browser's ways.
-fn check_browsing(pipeline: u32, spec: &LoadSpec, exchanges: &[Prepared]) -> Result<(), LoadError> {
-    let holds = |prepared: &Prepared| prepared.request.hold_at.is_some();
-    let has_own = |prepared: &Prepared| {
-        let mut headers = prepared.exchange.request.headers.iter();
-        headers.any(|(name, _)| name.eq_ignore_ascii_case("cookie"))
-    };
-    let follows = spec.redirects > 0;
-    let accepts = |prepared: &Prepared| {
-        let mut statuses = REDIRECTS.iter();
-        statuses.any(|status| prepared.statuses.contains(*status))
-    };
-    let named_whole = |target: &Target| target.forwarding_proxy().is_some();
-    let problem = if pipeline > 1 {
-        "a request that follows an answer cannot be sent behind pipelined requests"
-    } else if exchanges.iter().any(holds) {
-        "a request that waits for 100 Continue is sent as it is, or not at all"
-    } else if spec.cookies && exchanges.iter().any(has_own) {
-        "a request has a Cookie of its own"
-    } else if follows && spec.most_per_connection.is_some() {
-        "nobody knows beforehand which redirect is the last request on a connection"
-    } else if follows && exchanges.iter().any(accepts) {
-        "a redirect that is followed is not a final answer"
-    } else if spec.targets().any(named_whole) {
-        "paths cannot be followed in the whole URLs that a proxy of HTTP is sent"
-    } else {
-        return Ok(());
-    };
-    Err(LoadError::Browsing { problem })
-}
-
-/// Answers cannot be streams where they have no bodies, or where the rest of one is in the way of the next.
-fn check_stream(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
-    let Some(stream) = spec.stream else {
-        return Ok(());
-    };
-    let mut requests = spec.exchanges.iter().map(|exchange| &exchange.request);
-    let problem = if stream.enough == Some(0) {
-        "an answer has at least 1 event"
-    } else if pipeline > 1 {
-        "a stream lets no other request's answer follow it"
-    } else if requests.any(|request| request.method == "HEAD") {
-        "an answer to HEAD has no body"
-    } else {
-        return Ok(());
-    };
-    Err(LoadError::Stream { problem })
-}
-
-/// Only who waits for an answer can think about it.
-fn check_think(spec: &LoadSpec, pipeline: u32) -> Result<(), LoadError> {
-    let problem = match spec.think {
-        None => return Ok(()),
-        Some(_) if spec.schedule.is_open() => "an open loop has a schedule of its own",
-        Some(_) if pipeline > 1 => "pipelined requests do not wait for answers",
-        Some(Think::Uniform { from, to }) if from > to => "the shortest time is the longer one",
-        Some(_) => return Ok(()),
-    };
-    Err(LoadError::Think { problem })
-}
-
-fn must_raise(limit: DescriptorLimit, needed: u64, connections: u32) -> Result<bool, LoadError> {
-    if needed > limit.hard {
-        return Err(LoadError::TooFewDescriptors {
-            connections,
-            needed,
-            limit: limit.hard,
-        });
-    }
-    Ok(needed > limit.soft)
 }
 
 /// A set of status codes, looked up by one bit.

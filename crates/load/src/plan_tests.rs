@@ -1,4 +1,5 @@
 use super::*;
+use crate::{limits::MOST_CONNECTIONS, sys::DescriptorLimit};
 use deadheat_model::load::{
     Arrivals as Kind, Endpoint, Expectation, HttpVersion, RequestSpec, Stage,
 };

@@ -28,7 +28,7 @@ pub(crate) struct Route {
 
 /// A connection's route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionRoute {
     /// Which route.
     pub(crate) route: u32,
     /// Its number among the connections to the same target.
@@ -56,7 +56,7 @@ pub(crate) struct Routes {
     /// the other's.
     pub(crate) cycle: Vec<u32>,
     /// The target of each connection by its number; empty: there is one.
-    targets: Vec<Place>,
+    targets: Vec<ConnectionRoute>,
 }
 
 impl Routes {
@@ -145,9 +145,9 @@ impl Routes {
     }
 
     /// The route of the connection that has this number among all.
-    pub(crate) fn place(&self, number: u64) -> Place {
-        let Place { route: target, nth } = if self.targets.is_empty() {
-            Place {
+    pub(crate) fn place(&self, number: u64) -> ConnectionRoute {
+        let ConnectionRoute { route: target, nth } = if self.targets.is_empty() {
+            ConnectionRoute {
                 route: 0,
                 nth: number,
             }
@@ -155,7 +155,7 @@ impl Routes {
             self.targets[(number % self.targets.len() as u64) as usize]
         };
         let routes = &self.goals[target as usize].routes;
-        Place {
+        ConnectionRoute {
             route: (routes.start as u64 + nth % routes.len() as u64) as u32,
             nth,
         }
@@ -250,13 +250,13 @@ fn shares(total: u64, weights: &[u64], least: &[u64]) -> Vec<u64> {
 
 /// The target of each of as many connections as the counts are together, as evenly mixed as possible, and its number
 /// among those of the same target.
-fn places(counts: &[u64]) -> Vec<Place> {
+fn places(counts: &[u64]) -> Vec<ConnectionRoute> {
     let mut given = vec![0; counts.len()];
     let weights: Vec<i64> = counts.iter().map(|count| *count as i64).collect();
     let order = spread(&weights).map(|target| {
         let nth = given[target];
         given[target] += 1;
-        Place {
+        ConnectionRoute {
             route: target as u32,
             nth,
         }

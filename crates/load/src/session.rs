@@ -11,8 +11,8 @@ use deadheat_model::{LoadSpec, SliceEvent, SliceResult, StopRule};
 
 use crate::{
     LoadError, LoadEvent,
-    crew::{self, Crew},
     plan::Plan,
+    worker_pool::{self, WorkerPool},
 };
 
 /// One stretch of load.
@@ -36,7 +36,7 @@ pub struct Slice {
 pub struct Session {
     plan: Arc<Plan>,
     /// Dropped before the threads are waited for: they end when nobody gives orders any more.
-    crew: Option<Crew>,
+    pool: Option<WorkerPool>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -67,14 +67,14 @@ impl Session {
         plan.ensure_descriptors()?;
         let plan = Arc::new(plan);
         let mut threads = Vec::new();
-        let crew = Crew::assemble(&plan, |named, line| {
+        let pool = WorkerPool::assemble(&plan, |named, line| {
             let (plan, stop) = (Arc::clone(&plan), Arc::clone(&stop));
-            threads.push(named.spawn(move || crew::work(&plan, &stop, line))?);
+            threads.push(named.spawn(move || worker_pool::work(&plan, &stop, line))?);
             Ok(())
         })?;
         Ok(Self {
             plan,
-            crew: Some(crew),
+            pool: Some(pool),
             threads,
         })
     }
@@ -93,14 +93,14 @@ impl Session {
         slice: Slice,
         on_event: &mut dyn FnMut(SliceEvent),
     ) -> Result<SliceResult, LoadError> {
-        let crew = self.crew.as_mut().ok_or(LoadError::Gone { worker: 0 })?;
+        let pool = self.pool.as_mut().ok_or(LoadError::Gone { worker: 0 })?;
         let mut on_instant = |event| {
             if let LoadEvent::Slice(instant) = event {
                 on_event(instant);
             }
         };
         let length = Some(slice.length);
-        crew.slice(&self.plan, slice.guard, length, true, &mut on_instant)
+        pool.slice(&self.plan, slice.guard, length, true, &mut on_instant)
     }
 
     /// Closes all connections and ends the threads. Dropping the session does the same.
@@ -109,7 +109,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.crew = None;
+        self.pool = None;
         for thread in self.threads.drain(..) {
             // A worker's panic has been told of by the slice that met it.
             let _ = thread.join();

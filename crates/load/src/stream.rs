@@ -11,7 +11,7 @@ const DATA: &[u8] = b"data";
 /// Counts the events of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Events {
-    place: Place,
+    place: StreamPosition,
     /// An answer that has so many is whole.
     enough: u64,
     seen: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Events {
 
 /// Where in the stream the next byte lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum StreamPosition {
     Sse(Sse),
     /// `begun`: in a line that is not empty.
     Lines {
@@ -34,9 +34,9 @@ impl Events {
     pub(crate) fn new(stream: Stream) -> Self {
         Self {
             place: match stream.event {
-                StreamEvent::Sse => Place::Sse(Sse::START),
-                StreamEvent::Lines => Place::Lines { begun: false },
-                StreamEvent::Chunks => Place::Chunks,
+                StreamEvent::Sse => StreamPosition::Sse(Sse::START),
+                StreamEvent::Lines => StreamPosition::Lines { begun: false },
+                StreamEvent::Chunks => StreamPosition::Chunks,
             },
             enough: stream.enough.unwrap_or(u64::MAX),
             seen: 0,
@@ -72,9 +72,9 @@ impl Events {
         let mut at = 0;
         while at < data.len() {
             let (used, is_event) = match &mut self.place {
-                Place::Sse(sse) => sse.feed(&data[at..]),
-                Place::Lines { begun } => line(begun, &data[at..]),
-                Place::Chunks => return data.len(),
+                StreamPosition::Sse(sse) => sse.feed(&data[at..]),
+                StreamPosition::Lines { begun } => line(begun, &data[at..]),
+                StreamPosition::Chunks => return data.len(),
             };
             at += used;
             if is_event {
@@ -90,14 +90,14 @@ impl Events {
     /// A chunk of the chunked coding is whole.
     #[inline]
     pub(crate) fn end_chunk(&mut self) {
-        if self.place == Place::Chunks && !self.is_enough() {
+        if self.place == StreamPosition::Chunks && !self.is_enough() {
             self.one();
         }
     }
 
     /// The answer is whole. A last line needs no end; what is left of a server-sent event is none.
     pub(crate) fn end(&mut self) {
-        if self.place == (Place::Lines { begun: true }) && !self.is_enough() {
+        if self.place == (StreamPosition::Lines { begun: true }) && !self.is_enough() {
             self.one();
         }
     }

@@ -9,7 +9,7 @@ use crate::random;
 
 /// What stands at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum Segment {
     Literal(Vec<u8>),
     /// 0, 1, 2, … over the requests of all workers.
     Counter,
@@ -50,7 +50,7 @@ impl Lists {
 
 /// Where a text stands, which decides what may be put into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TextPosition {
     /// In the path: what is no part of one is percent-encoded.
     Path,
     /// In a header's value.
@@ -82,16 +82,16 @@ impl Counter {
 
 /// Text with places.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template(Vec<Part>);
+pub(crate) struct Template(Vec<Segment>);
 
 impl Template {
     /// Text as it is.
     pub(crate) fn literal(text: &[u8]) -> Self {
-        Self(vec![Part::Literal(text.to_vec())])
+        Self(vec![Segment::Literal(text.to_vec())])
     }
 
     /// Reads `{{counter}}`, `{{random LOW HIGH}}`, `{{line NAME}}` and `{{random-line NAME}}`.
-    pub(crate) fn parse(text: &[u8], place: Place, lists: &Lists) -> Result<Self, String> {
+    pub(crate) fn parse(text: &[u8], place: TextPosition, lists: &Lists) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(open) = find(rest, b"{{") {
@@ -121,22 +121,22 @@ impl Template {
         &self,
         choice: Choice,
         nth: &mut u64,
-        place: Place,
+        place: TextPosition,
         lists: &Lists,
         out: &mut Vec<u8>,
     ) {
         for part in &self.0 {
             let index = choice.count.wrapping_mul(64).wrapping_add(*nth);
             match part {
-                Part::Literal(bytes) => {
+                Segment::Literal(bytes) => {
                     out.extend_from_slice(bytes);
                     continue;
                 }
-                Part::Counter => number(out, choice.count),
-                Part::Random { low, high } => {
+                Segment::Counter => number(out, choice.count),
+                Segment::Random { low, high } => {
                     number(out, random::between(choice.seed, index, *low, *high));
                 }
-                Part::Line { list } => {
+                Segment::Line { list } => {
                     let lines = &lists.0[*list].1;
                     put(
                         out,
@@ -144,7 +144,7 @@ impl Template {
                         place,
                     );
                 }
-                Part::RandomLine { list } => {
+                Segment::RandomLine { list } => {
                     let lines = &lists.0[*list].1;
                     let last = lines.len() as u64 - 1;
                     let line = random::between(choice.seed, index, 0, last);
@@ -160,18 +160,18 @@ fn find(text: &[u8], wanted: &[u8; 2]) -> Option<usize> {
     text.windows(2).position(|pair| pair == wanted)
 }
 
-fn literal(text: &[u8], place: Place) -> Result<Part, String> {
-    if place == Place::Path && !text.iter().all(u8::is_ascii_graphic) {
+fn literal(text: &[u8], place: TextPosition) -> Result<Segment, String> {
+    if place == TextPosition::Path && !text.iter().all(u8::is_ascii_graphic) {
         Err(format!(
             "the path's part {:?} has bytes to be percent-encoded",
             String::from_utf8_lossy(text)
         ))
     } else {
-        Ok(Part::Literal(text.to_vec()))
+        Ok(Segment::Literal(text.to_vec()))
     }
 }
 
-fn part(words: &str, place: Place, lists: &Lists) -> Result<Part, String> {
+fn part(words: &str, place: TextPosition, lists: &Lists) -> Result<Segment, String> {
     let (name, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let rest = rest.trim();
     let list = || {
@@ -181,27 +181,27 @@ fn part(words: &str, place: Place, lists: &Lists) -> Result<Part, String> {
                 .any(|byte| byte.is_ascii_control() && byte != b'\t')
         };
         match lists.0[list].1.iter().find(control) {
-            Some(line) if place == Place::Header => Err(format!(
+            Some(line) if place == TextPosition::Header => Err(format!(
                 "the line {line:?} of {rest:?} has a control character, which no header may have"
             )),
             _ => Ok(list),
         }
     };
     match name {
-        "counter" if rest.is_empty() => Ok(Part::Counter),
+        "counter" if rest.is_empty() => Ok(Segment::Counter),
         "random" => {
             let mut numbers = rest.split_whitespace().map(str::parse::<u64>);
             match (numbers.next(), numbers.next(), numbers.next()) {
                 (Some(Ok(low)), Some(Ok(high)), None) if low <= high => {
-                    Ok(Part::Random { low, high })
+                    Ok(Segment::Random { low, high })
                 }
                 _ => Err(format!(
                     "{{{{{words}}}}} needs two whole numbers, the smaller one first: {{{{random 1 100}}}}"
                 )),
             }
         }
-        "line" => Ok(Part::Line { list: list()? }),
-        "random-line" => Ok(Part::RandomLine { list: list()? }),
+        "line" => Ok(Segment::Line { list: list()? }),
+        "random-line" => Ok(Segment::RandomLine { list: list()? }),
         _ => Err(format!(
             "{{{{{words}}}}} is not a placeholder; use {{{{counter}}}}, {{{{random 1 100}}}}, {{{{line FILE}}}} or \
              {{{{random-line FILE}}}}"
@@ -226,10 +226,10 @@ pub(crate) fn itoa(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-fn put(out: &mut Vec<u8>, line: &str, place: Place) {
+fn put(out: &mut Vec<u8>, line: &str, place: TextPosition) {
     match place {
-        Place::Header | Place::Body => out.extend_from_slice(line.as_bytes()),
-        Place::Path => {
+        TextPosition::Header | TextPosition::Body => out.extend_from_slice(line.as_bytes()),
+        TextPosition::Path => {
             for byte in line.bytes() {
                 // What RFC 3986 §3.3 and §3.4 allow in a path and a query, and a percent sign: a line may be encoded
                 // already.
@@ -262,7 +262,7 @@ mod tests {
         ])
     }
 
-    fn render(text: &str, place: Place, count: u64) -> String {
+    fn render(text: &str, place: TextPosition, count: u64) -> String {
         let lists = lists();
         let lists = Lists::new(&lists);
         let template = Template::parse(text.as_bytes(), place, &lists).unwrap();
@@ -274,18 +274,21 @@ mod tests {
     #[test]
     fn places_are_filled() {
         assert_eq!(
-            render("/x?n={{counter}}&m={{ counter }}", Place::Path, 17),
+            render("/x?n={{counter}}&m={{ counter }}", TextPosition::Path, 17),
             "/x?n=17&m=17"
         );
-        assert_eq!(render("no place {", Place::Body, 0), "no place {");
-        assert_eq!(render("", Place::Body, 0), "");
+        assert_eq!(render("no place {", TextPosition::Body, 0), "no place {");
+        assert_eq!(render("", TextPosition::Body, 0), "");
         let lines: Vec<String> = (0..4)
-            .map(|count| render("{{line users}}", Place::Body, count))
+            .map(|count| render("{{line users}}", TextPosition::Body, count))
             .collect();
         assert_eq!(lines, ["ann", "b c/é", "100%25", "ann"]);
-        assert_eq!(render("/{{line users}}", Place::Path, 1), "/b%20c/%C3%A9");
-        assert_eq!(render("/{{line users}}", Place::Path, 2), "/100%25");
-        assert_eq!(render("{{random 7 7}}", Place::Body, 0), "7");
+        assert_eq!(
+            render("/{{line users}}", TextPosition::Path, 1),
+            "/b%20c/%C3%A9"
+        );
+        assert_eq!(render("/{{line users}}", TextPosition::Path, 2), "/100%25");
+        assert_eq!(render("{{random 7 7}}", TextPosition::Body, 0), "7");
         assert_eq!(
             itoa(u64::MAX, &mut [0; 20]),
             u64::MAX.to_string().as_bytes()
@@ -295,17 +298,20 @@ mod tests {
     #[test]
     fn random_places_differ_between_places_and_requests() {
         let text = "{{random 0 1000000}} {{random 0 1000000}}";
-        let (first, second) = (render(text, Place::Body, 0), render(text, Place::Body, 1));
+        let (first, second) = (
+            render(text, TextPosition::Body, 0),
+            render(text, TextPosition::Body, 1),
+        );
         assert_ne!(first, second);
         let (a, b) = first.split_once(' ').unwrap();
         assert_ne!(a, b);
         assert_eq!(
             first,
-            render(text, Place::Body, 0),
+            render(text, TextPosition::Body, 0),
             "and come again with the same seed"
         );
         let mut seen: Vec<String> = (0..50)
-            .map(|count| render("{{random-line users}}", Place::Body, count))
+            .map(|count| render("{{random-line users}}", TextPosition::Body, count))
             .collect();
         seen.sort();
         seen.dedup();
@@ -317,24 +323,24 @@ mod tests {
         let lists = lists();
         let lists = Lists::new(&lists);
         for (text, place, says) in [
-            ("{{count}}", Place::Body, "is not a placeholder"),
-            ("{{counter 1}}", Place::Body, "is not a placeholder"),
-            ("{{random}}", Place::Body, "two whole numbers"),
-            ("{{random 5 1}}", Place::Body, "two whole numbers"),
-            ("{{random 1 2 3}}", Place::Body, "two whole numbers"),
+            ("{{count}}", TextPosition::Body, "is not a placeholder"),
+            ("{{counter 1}}", TextPosition::Body, "is not a placeholder"),
+            ("{{random}}", TextPosition::Body, "two whole numbers"),
+            ("{{random 5 1}}", TextPosition::Body, "two whole numbers"),
+            ("{{random 1 2 3}}", TextPosition::Body, "two whole numbers"),
             (
                 "{{line nobody}}",
-                Place::Body,
+                TextPosition::Body,
                 "the list \"nobody\" does not exist",
             ),
-            ("{{line empty}}", Place::Body, "no lines"),
-            ("{{line odd}}", Place::Header, "control character"),
-            ("a {{counter", Place::Body, "not closed"),
-            ("/a b{{counter}}", Place::Path, "percent-encoded"),
+            ("{{line empty}}", TextPosition::Body, "no lines"),
+            ("{{line odd}}", TextPosition::Header, "control character"),
+            ("a {{counter", TextPosition::Body, "not closed"),
+            ("/a b{{counter}}", TextPosition::Path, "percent-encoded"),
         ] {
             let error = Template::parse(text.as_bytes(), place, &lists).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
-        assert!(Template::parse(b"{{line odd}}", Place::Body, &lists).is_ok());
+        assert!(Template::parse(b"{{line odd}}", TextPosition::Body, &lists).is_ok());
     }
 }

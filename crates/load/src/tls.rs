@@ -344,7 +344,7 @@ impl Session {
     }
 
     /// Says that nothing follows, if that goes without waiting: a server may log a connection that just ends.
-    pub(crate) fn say_goodbye(&mut self, socket: &OwnedFd) {
+    pub(crate) fn send_close_notify(&mut self, socket: &OwnedFd) {
         self.connection.send_close_notify();
         // The connection is given up anyway.
         let _ = self.flush(socket);

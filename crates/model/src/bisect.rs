@@ -57,9 +57,9 @@ pub struct Question {
     pub asks: Asks,
     /// What came of it.
     #[serde(flatten)]
-    pub answer: Answer,
+    pub answer: BisectAnswer,
     /// The figures, if there are any.
-    pub figures: Option<Figures>,
+    pub figures: Option<SpeedRatio>,
     /// The share of errors that it may add (0 to 1).
     pub spends: f64,
     /// Heats that were complete.
@@ -96,7 +96,7 @@ pub enum Asks {
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
-pub enum Answer {
+pub enum BisectAnswer {
     /// It is slower; a commit: it has more than half of the slowdown.
     Slower,
     /// It is not slower; a commit: it has less than half of the slowdown.
@@ -114,7 +114,7 @@ pub enum Answer {
 
 /// A throughput over another one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Figures {
+pub struct SpeedRatio {
     /// The ratio. Of the ends: the slow one over the fast one. Of a commit: its throughput over the geometric mean of
     /// both ends'. Of what was found: over that of the commit before.
     pub ratio: f64,
@@ -143,7 +143,7 @@ impl BisectRecord {
     }
 
     /// The answers about commits, in the order in which they were given.
-    pub fn answers(&self) -> impl Iterator<Item = (usize, &Answer)> {
+    pub fn answers(&self) -> impl Iterator<Item = (usize, &BisectAnswer)> {
         self.questions.iter().filter_map(|one| match one.asks {
             Asks::Commit { index } => Some((index, &one.answer)),
             Asks::Ends | Asks::Found { .. } => None,

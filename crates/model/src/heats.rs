@@ -57,7 +57,7 @@ pub struct SessionHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Box<Comparison>>,
     /// What was asked for beside what the plan says, so that the session can go on.
-    pub asked: Asked,
+    pub asked: SessionRequest,
     /// What it will do.
     pub plan: Plan,
     /// Every stack that was asked for, ready or not.
@@ -84,7 +84,7 @@ pub struct SessionHeader {
 
 /// What a session was asked for beside what its plan says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Asked {
+pub struct SessionRequest {
     /// The stacks, under their variants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetId>,

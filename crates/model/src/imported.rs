@@ -68,14 +68,14 @@ pub struct Imported {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Where it is.
-    pub place: Place,
+    pub place: SourceLine,
     /// Why it was not read.
     pub reason: String,
 }
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourceLine {
     /// The file, as it was named.
     pub file: String,
     /// The line, from 1.
@@ -88,7 +88,7 @@ pub struct Run {
     /// The generator.
     pub tool: Tool,
     /// Where its report begins.
-    pub place: Place,
+    pub place: SourceLine,
     /// What the text above calls the server; `None`: nothing stands there.
     pub label: Option<String>,
     /// The heading above the label.
@@ -100,7 +100,7 @@ pub struct Run {
     /// How the server was loaded.
     pub load: Load,
     /// The figures, exactly as printed but in these units.
-    pub figures: Figures,
+    pub figures: RunFigures,
     /// What speaks against the figures, the most important first.
     pub warnings: Vec<Warning>,
 }
@@ -126,7 +126,7 @@ pub struct Load {
 
 /// Figures of a run; the names are those of published tables. `None`: not printed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct RunFigures {
     /// How long the run took, in seconds.
     pub seconds: Option<f64>,
     /// Requests that got an answer, of any kind unless the tool says otherwise.

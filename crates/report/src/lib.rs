@@ -4,10 +4,10 @@
 //! disagree. Nothing here does statistics, input or output: a format is a function that returns a `String`,
 //! or, for the card, the bytes of a picture.
 
-pub mod alike;
 pub mod bisect;
 pub mod capacity;
 pub mod compare;
+pub mod compat;
 mod csv;
 pub mod document;
 pub mod error;

@@ -1,6 +1,6 @@
 //! Markdown that can be committed.
 
-pub(crate) mod homes;
+pub(crate) mod redact_home;
 
 /// Markdown under construction.
 #[derive(Default)]

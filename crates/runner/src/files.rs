@@ -29,11 +29,11 @@ pub const UNFINISHED: &str = ".deadheat-";
 #[derive(Debug)]
 pub struct Destination {
     path: PathBuf,
-    place: Place,
+    place: WriteTarget,
 }
 
 #[derive(Debug)]
-enum Place {
+enum WriteTarget {
     /// Nothing has the name.
     Free,
     /// A file that another one can take the place of, and its path without links.
@@ -53,7 +53,7 @@ impl Destination {
         Ok(Self {
             // Wherever this process goes before it is written.
             path: std::path::absolute(path)?,
-            place: Place::of(path)?,
+            place: WriteTarget::of(path)?,
         })
     }
 
@@ -64,8 +64,8 @@ impl Destination {
     /// When it cannot be written.
     pub fn write(self, bytes: &[u8]) -> io::Result<()> {
         match self.place {
-            Place::Free => put(&self.path, bytes, None),
-            Place::Replaceable(file, real) => {
+            WriteTarget::Free => put(&self.path, bytes, None),
+            WriteTarget::Replaceable(file, real) => {
                 let mode = file.metadata()?.permissions();
                 match put(&real, bytes, Some(mode)) {
                     // The file may be written to, and its folder may not.
@@ -73,8 +73,8 @@ impl Destination {
                     written => written,
                 }
             }
-            Place::Kept(file) => overwrite(file, bytes),
-            Place::Stream(mut file) => file.write_all(bytes),
+            WriteTarget::Kept(file) => overwrite(file, bytes),
+            WriteTarget::Stream(mut file) => file.write_all(bytes),
         }
     }
 
@@ -84,17 +84,19 @@ impl Destination {
     /// When it cannot be made or emptied.
     pub fn begin(self) -> io::Result<File> {
         match self.place {
-            Place::Free => File::create_new(&self.path),
-            Place::Replaceable(file, _) | Place::Kept(file) => file.set_len(0).map(|()| file),
-            Place::Stream(file) => Ok(file),
+            WriteTarget::Free => File::create_new(&self.path),
+            WriteTarget::Replaceable(file, _) | WriteTarget::Kept(file) => {
+                file.set_len(0).map(|()| file)
+            }
+            WriteTarget::Stream(file) => Ok(file),
         }
     }
 }
 
-impl Place {
+impl WriteTarget {
     fn of(path: &Path) -> io::Result<Self> {
         if let Some(stream) = own_stream(path)? {
-            return Ok(Place::Stream(stream));
+            return Ok(WriteTarget::Stream(stream));
         }
         // The kernel follows links, and refuses those that others planted (proc_sys_fs(5), protected_symlinks).
         let open = |make: bool| {
@@ -106,7 +108,7 @@ impl Place {
                 // A link that leads to no file yet makes one there.
                 if fs::symlink_metadata(path).is_err() {
                     beside(path)?;
-                    return Ok(Place::Free);
+                    return Ok(WriteTarget::Free);
                 }
                 open(true)?
             }
@@ -114,16 +116,16 @@ impl Place {
         };
         let found = file.metadata()?;
         if !found.is_file() {
-            return Ok(Place::Stream(file));
+            return Ok(WriteTarget::Stream(file));
         }
         let real = fs::canonicalize(path)?;
         let named = fs::symlink_metadata(&real)?;
         let same = (named.dev(), named.ino()) == (found.dev(), found.ino());
         let ours = found.uid() == rustix::process::geteuid().as_raw() && found.nlink() == 1;
         Ok(if same && ours {
-            Place::Replaceable(file, real)
+            WriteTarget::Replaceable(file, real)
         } else {
-            Place::Kept(file)
+            WriteTarget::Kept(file)
         })
     }
 }

@@ -19,7 +19,7 @@ pub struct History {
     /// The sessions, in the order in which they were added.
     pub sessions: Vec<PastSession>,
     /// A series for each stack and load that was asked for, by target, workload and load point.
-    pub series: Vec<Series>,
+    pub series: Vec<StackHistory>,
     /// What was last known of each circumstance.
     #[serde(skip)]
     known: Option<SessionHeader>,
@@ -49,7 +49,7 @@ pub struct PastSession {
 
 /// A stack's figures at a load, over the sessions that were to measure it there.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Series {
+pub struct StackHistory {
     /// The stack.
     pub target: TargetId,
     /// The workload's id.
@@ -112,7 +112,7 @@ impl History {
             }
         }
         self.series.sort_by(|a, b| {
-            let key = |one: &Series| {
+            let key = |one: &StackHistory| {
                 (
                     one.target.clone(),
                     one.workload.clone(),
@@ -142,7 +142,7 @@ impl History {
             is_load && series.target == *target
         });
         let index = known.unwrap_or_else(|| {
-            self.series.push(Series {
+            self.series.push(StackHistory {
                 target: target.clone(),
                 workload: load.workload.clone(),
                 point: load.point.clone(),

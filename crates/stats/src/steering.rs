@@ -18,7 +18,7 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    heats::{Deal, Pilot, Planned, Quantity, Ranking, Settings, recorded, within},
+    heats::{Allocation, Pilot, Planned, Quantity, Ranking, Settings, recorded, within},
     sequential::{SPENT_IF_NARROW, usual_looks},
     standings::{FAILURES, LoadAt, Measure, scaling::Scalings, settings},
 };
@@ -199,7 +199,7 @@ impl<'a> LoadSoFar<'a> {
             })
             .collect();
         let seed = self.record.header.plan.seed;
-        let mut members = Deal {
+        let mut members = Allocation {
             members: &self.ready,
             first: &self.going_on(),
             anchor: self.anchor(),

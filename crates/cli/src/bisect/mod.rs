@@ -2,10 +2,10 @@
 //! [`deadheat_stats::bisect`].
 
 pub(crate) mod args;
-mod asking;
-mod beginning;
 mod folder;
+mod measure;
 mod plan_text;
+mod start;
 mod subject;
 
 use std::{
@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use deadheat_model::bisect::{Answer, Asks, BisectRecord};
+use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord};
 use deadheat_report::{
     bisect::{answer, document, json},
     text::Screen,
@@ -21,7 +21,7 @@ use deadheat_report::{
 use deadheat_stats::bisect::{Outcome, next, outcome};
 
 pub(crate) use self::folder::RECORD;
-use self::{args::BisectArgs, asking::Asking, beginning::Search};
+use self::{args::BisectArgs, measure::Asking, start::Search};
 use crate::{
     args::Format,
     compare::args::{CompareArgs, CompareFormat},
@@ -35,9 +35,9 @@ use crate::{
 pub(crate) fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
     let (format, files) = (args.data.format(), args.data.open()?);
     let search = match args.resume.clone() {
-        Some(folder) => beginning::reopen(&folder, args)?,
+        Some(folder) => start::reopen(&folder, args)?,
         None => {
-            let planned = beginning::plan(args)?;
+            let planned = start::plan(args)?;
             if planned.args.measure.heat.dry_run {
                 let for_programs = || plan_text::for_programs(&planned);
                 return planned
@@ -101,7 +101,10 @@ fn measure(
             return Ok((record, asking.stopped()));
         };
         let said = answer(&question);
-        let is_open = matches!(question.answer, Answer::Half | Answer::Undecided);
+        let is_open = matches!(
+            question.answer,
+            BisectAnswer::Half | BisectAnswer::Undecided
+        );
         record.questions.push(question);
         folder.save(&record)?;
         // What was said is never lost.

@@ -8,7 +8,7 @@ use deadheat_report::{document::Document, view::clean};
 use deadheat_stats::bisect::{Search, spending::steps};
 use serde::Serialize;
 
-use super::{beginning::Planned, subject::Subject};
+use super::{start::Planned, subject::Subject};
 use crate::{compare::live::looks::BUDGET, plan_text};
 
 /// Comparisons beside those of the steps: the first and the last one, which are of two commits.

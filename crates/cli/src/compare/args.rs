@@ -14,7 +14,7 @@ use crate::{
         args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
         rate::equal_rate,
     },
-    place::PlaceArgs,
+    root_args::PlaceArgs,
     values::{margin, one_of, share},
 };
 

@@ -11,7 +11,7 @@ pub(super) const VARIABLE: &str = "DEADHEAT_CONFIG";
 
 /// A file with defaults.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ConfigFile {
     /// The user named it, so that every option of it counts.
     Named(PathBuf),
     /// Nobody named it, so that it may set figures only.
@@ -20,7 +20,7 @@ pub(super) enum Found {
     Distrusted(Distrust),
 }
 
-impl Found {
+impl ConfigFile {
     /// The file in `current`, or in the nearest folder above that has one.
     pub(super) fn nearest(current: &Path) -> Option<Self> {
         let mut files = current.ancestors().map(|folder| folder.join(NAME));
@@ -48,14 +48,14 @@ mod tests {
         fs::create_dir_all(&inner).unwrap();
         let upper = root.path().join(NAME);
         fs::write(&upper, "").unwrap();
-        let nearest = |folder: &Path| Found::nearest(folder);
-        assert_eq!(nearest(&inner), Some(Found::Nearest(upper.clone())));
+        let nearest = |folder: &Path| ConfigFile::nearest(folder);
+        assert_eq!(nearest(&inner), Some(ConfigFile::Nearest(upper.clone())));
         let lower = root.path().join("a").join(NAME);
         fs::write(&lower, "").unwrap();
-        assert_eq!(nearest(&inner), Some(Found::Nearest(lower.clone())));
-        assert_eq!(nearest(root.path()), Some(Found::Nearest(upper)));
+        assert_eq!(nearest(&inner), Some(ConfigFile::Nearest(lower.clone())));
+        assert_eq!(nearest(root.path()), Some(ConfigFile::Nearest(upper)));
         // It is not passed over for one above: that would set other figures without a word.
         fs::set_permissions(&lower, Permissions::from_mode(0o666)).unwrap();
-        assert!(matches!(nearest(&inner), Some(Found::Distrusted(_))));
+        assert!(matches!(nearest(&inner), Some(ConfigFile::Distrusted(_))));
     }
 }

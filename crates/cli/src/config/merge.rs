@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{ArgMatches, Command as Program, FromArgMatches as _};
 
-use super::options::{FromFile, Typed};
+use super::options::{FromFile, Occurrence};
 use crate::{
     args::{Arguments, Command},
     compare,
@@ -34,9 +34,9 @@ pub(super) fn merged<'f>(
     let known = program.find_subcommand(command)?;
     let mut unused: Vec<String> = Vec::new();
     used.retain(|one| match one.typed(known, of_command) {
-        Typed::Nothing => true,
-        Typed::Same => false,
-        Typed::Excludes(other) => {
+        Occurrence::Nothing => true,
+        Occurrence::Same => false,
+        Occurrence::Excludes(other) => {
             unused.push(format!("{} ({other} is given)", one.option.name));
             false
         }

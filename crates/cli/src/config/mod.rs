@@ -21,7 +21,7 @@ use deadheat_runner::{
 };
 
 use self::{
-    find::{Found, VARIABLE},
+    find::{ConfigFile, VARIABLE},
     options::{FromFile, OfTable},
 };
 use crate::{args::Arguments, exit::Failure, invocation, output};
@@ -56,14 +56,14 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
     }
     let (path, is_named) = match file(of_command)? {
         None => return nothing,
-        Some(Found::Distrusted(why)) => {
+        Some(ConfigFile::Distrusted(why)) => {
             output::warn(&format!(
                 "warning: not used, because {why}; if you trust whoever can write there, name the file with --config"
             ));
             return nothing;
         }
-        Some(Found::Named(path)) => (path, true),
-        Some(Found::Nearest(path)) => (path, false),
+        Some(ConfigFile::Named(path)) => (path, true),
+        Some(ConfigFile::Nearest(path)) => (path, false),
     };
     let drawn = |errors: ManifestErrors| Failure::usage(errors.render(output::colour_of_notes()));
     let file = OptionsFile::read(Path::new(&invocation::shown(&path)), &COMMANDS).map_err(drawn)?;
@@ -116,7 +116,7 @@ fn is_fixed(of_run: &ArgMatches) -> bool {
 ///
 /// # Errors
 /// When the environment names a file in a way that means another one in each folder.
-fn file(of_command: &ArgMatches) -> Result<Option<Found>, Failure> {
+fn file(of_command: &ArgMatches) -> Result<Option<ConfigFile>, Failure> {
     if of_command.get_flag("no_config") {
         return Ok(None);
     }
@@ -124,17 +124,17 @@ fn file(of_command: &ArgMatches) -> Result<Option<Found>, Failure> {
         return Ok(None);
     };
     if let Some(named) = of_command.get_one::<PathBuf>("config") {
-        return Ok(Some(Found::Named(current.join(named))));
+        return Ok(Some(ConfigFile::Named(current.join(named))));
     }
     // An empty variable is how shells unset one.
     let variable = env::var_os(VARIABLE).filter(|value| !value.is_empty());
     match variable.map(PathBuf::from) {
-        Some(file) if file.is_absolute() => Ok(Some(Found::Named(file))),
+        Some(file) if file.is_absolute() => Ok(Some(ConfigFile::Named(file))),
         Some(file) => Err(Failure::usage(format!(
             "{VARIABLE}={}: write the path from /, or it would name another file in each folder",
             file.display()
         ))),
-        None => Ok(Found::nearest(&current)),
+        None => Ok(ConfigFile::nearest(&current)),
     }
 }
 

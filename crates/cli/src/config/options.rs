@@ -92,7 +92,7 @@ pub(super) fn arguments<'f>(
 
 /// What the command line says of an option of the file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum Occurrence {
     /// Nothing.
     Nothing,
     /// The same option, which takes precedence.
@@ -102,17 +102,19 @@ pub(super) enum Typed {
 }
 
 impl FromFile<'_> {
-    pub(super) fn typed(&self, command: &Command, matches: &ArgMatches) -> Typed {
+    pub(super) fn typed(&self, command: &Command, matches: &ArgMatches) -> Occurrence {
         let mut typed = command.get_arguments().filter(|argument| {
             let source = matches.value_source(argument.get_id().as_str());
             source == Some(ValueSource::CommandLine)
         });
         let own = self.argument.get_id();
         if matches.value_source(own.as_str()) == Some(ValueSource::CommandLine) {
-            return Typed::Same;
+            return Occurrence::Same;
         }
         let excludes = typed.find(|typed| exclude_each_other(command, typed, &self.argument));
-        excludes.map_or(Typed::Nothing, |typed| Typed::Excludes(shown(typed)))
+        excludes.map_or(Occurrence::Nothing, |typed| {
+            Occurrence::Excludes(shown(typed))
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use deadheat_runner::{
     doctor::{Examination, Fact, judge_link, unreached},
 };
 
-use crate::{args::DoctorArgs, reach::check_names};
+use crate::{args::DoctorArgs, launcher_args::check_names};
 
 /// The hosts that were asked for.
 pub(super) struct Hosts {
@@ -17,7 +17,7 @@ pub(super) struct Hosts {
 }
 
 /// A host, as far as it was seen.
-pub(super) struct Seen {
+pub(super) struct ExaminedHost {
     /// As the user named it.
     pub(super) host: String,
     /// `None` if it was not reached, or lost.
@@ -63,7 +63,7 @@ impl Hosts {
         watch: Duration,
         connections: u32,
         here: impl FnOnce() -> Examination,
-    ) -> (Examination, Vec<Seen>) {
+    ) -> (Examination, Vec<ExaminedHost>) {
         let reached = self.reach();
         let (here, examined) = thread::scope(|scope| {
             let others: Vec<_> = reached
@@ -81,12 +81,12 @@ impl Hosts {
         });
         let seen = self.names.into_iter().zip(examined);
         let seen = seen.map(|(host, outcome)| match outcome {
-            Ok(examined) => Seen {
+            Ok(examined) => ExaminedHost {
                 host,
                 network: judge_link(&examined.clocks),
                 examined: Some(examined),
             },
-            Err(why) => Seen {
+            Err(why) => ExaminedHost {
                 host,
                 examined: None,
                 network: vec![unreached(&why)],
@@ -121,7 +121,7 @@ fn joined<T>(outcome: thread::Result<Result<T, String>>) -> Result<T, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reach::ReachArgs;
+    use crate::launcher_args::ReachArgs;
 
     fn asked(on: &[&str], agent: Option<&str>) -> Result<Option<Hosts>, String> {
         hosts(&DoctorArgs {

@@ -9,7 +9,7 @@ use crate::{
     config::args::ConfigArgs,
     data::{DataFormat, FilesArgs},
     explicit_options::ExplicitOptions,
-    reach::ReachArgs,
+    launcher_args::ReachArgs,
     values::one_of,
 };
 use clap::{Args, ValueEnum};

@@ -6,7 +6,7 @@ use deadheat_model::{LoadSpec, load::Endpoint};
 use deadheat_runner::agent::{Binary, LOCAL, Launcher};
 
 use super::args::HostsArgs;
-use crate::reach::{check_names, check_share};
+use crate::launcher_args::{check_names, check_share};
 
 /// The hosts that a load comes from, and how they are reached. Without hosts it comes from this process.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::reach::ReachArgs;
+    use crate::launcher_args::ReachArgs;
 
     fn ask(names: &[&str], address: &str) -> Result<Hosts, String> {
         let expect = Expectation {

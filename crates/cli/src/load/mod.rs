@@ -8,11 +8,13 @@ pub(crate) mod args;
 mod bodies;
 mod collector;
 mod contradictions;
+mod downsample;
 mod expect;
 mod find_rate;
 mod form;
 mod hosts;
 mod live;
+mod messages;
 mod outputs;
 mod plan_text;
 mod proxy;
@@ -25,10 +27,8 @@ mod stream;
 mod target;
 mod template;
 mod think;
-mod thinned;
 mod threads;
 mod thresholds;
-mod told;
 pub(crate) mod url;
 mod urls_file;
 mod values;
@@ -44,7 +44,7 @@ use deadheat_model::{
     Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, load_record::SCHEMA,
 };
 use deadheat_runner::{
-    agent::{Agents, Together},
+    agent::{Agents, MergedLoad},
     secret::{self, hide_in_load},
     session::describe_machine,
 };
@@ -58,13 +58,13 @@ use self::{
     outputs::{Outputs, Shown},
     plan_text::Around,
     push::Push,
-    request::Asked,
+    request::RequestPlan,
     series::Series,
     thresholds::Threshold,
 };
 pub(crate) use self::{
     find_rate::{read_search, shown_again},
-    told::nothing,
+    messages::nothing,
 };
 use crate::{
     data,
@@ -74,7 +74,7 @@ use crate::{
 
 /// A load that can begin.
 struct Prepared {
-    asked: Asked,
+    asked: RequestPlan,
     spec: LoadSpec,
     /// How each target's name became an address, if it had one.
     hows: Vec<Option<String>>,
@@ -142,7 +142,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         plan_text::describe(&spec, &around)
     };
     if args.care.dry_run {
-        let refused = |error| told::refused(&asked.typed, &error);
+        let refused = |error| messages::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
         let for_programs = || {
             hide_in_load(&mut spec);
@@ -202,7 +202,7 @@ pub(crate) fn clash(args: &LoadArgs) -> Option<Vec<String>> {
 
 /// What is loaded, and what that was made from.
 struct Made {
-    asked: Asked,
+    asked: RequestPlan,
     /// How each target's name became an address, if it had one.
     hows: Vec<Option<String>>,
     spec: LoadSpec,
@@ -237,7 +237,7 @@ pub(crate) fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
 fn go(
     spec: LoadSpec,
     hosts: &Hosts,
-    asked: &Asked,
+    asked: &RequestPlan,
     mode: Mode,
     outputs: &mut Outputs,
     push: &mut Push,
@@ -249,7 +249,7 @@ fn go(
         None
     } else {
         let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
-        Some(launched.map_err(|error| told::lost(&asked.typed, &error))?)
+        Some(launched.map_err(|error| messages::lost(&asked.typed, &error))?)
     };
     let now = || humantime::format_rfc3339_millis(SystemTime::now()).to_string();
     let mut started = now();
@@ -278,16 +278,16 @@ fn go(
     };
     let found = match &mut generators {
         None => deadheat_load::run(&spec, &mut on_event, &stop)
-            .map(Together::alone)
-            .map_err(|error| told::refused(&asked.typed, &error)),
+            .map(MergedLoad::alone)
+            .map_err(|error| messages::refused(&asked.typed, &error)),
         Some(generators) => generators
             .load(&spec, &mut on_event, &stop)
-            .map_err(|error| told::lost(&asked.typed, &error)),
+            .map_err(|error| messages::lost(&asked.typed, &error)),
     };
     live.finish();
-    let Together { observation, hosts } = found?;
+    let MergedLoad { observation, hosts } = found?;
     if contact == Contact::Refused {
-        return Err(told::dead(&spec));
+        return Err(messages::dead(&spec));
     }
     let mut record = LoadRecord {
         schema: SCHEMA,
@@ -364,10 +364,10 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
         }
         failed |= outcome.failed;
     }
-    if let Some(hint) = told::redirects(record) {
+    if let Some(hint) = messages::redirects(record) {
         output::warn(&hint);
     }
-    if let Some(nothing) = told::nothing(record) {
+    if let Some(nothing) = messages::nothing(record) {
         output::error(&nothing);
         return Exit::Nothing;
     }

@@ -19,7 +19,7 @@ const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
 /// Where requests go, as it may be shown, and what is asked for there.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestPlan {
     /// The URL, without secrets, or the file of URLs, as it was typed.
     pub(crate) typed: String,
     /// Where requests go, each once.
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
 }
 
 /// Reads the URL or the file of URLs.
-pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
+pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
     let template = args.request.template;
     match (&args.url, &args.request.urls) {
         (Some(text), None) => {
@@ -45,7 +45,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
                 url.path.clone_from(method);
                 typed = format!("{}{method}", url.origin.shown());
             }
-            Ok(Asked {
+            Ok(RequestPlan {
                 typed,
                 origins: vec![url.origin.clone()],
                 lines: vec![urls_file::Line {
@@ -58,7 +58,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
         }
         (None, Some(path)) => {
             let lines = urls_file::read(path, template, None)?;
-            Ok(Asked {
+            Ok(RequestPlan {
                 typed: path.display().to_string(),
                 origins: origins(&lines),
                 lines,
@@ -72,7 +72,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<Asked, String> {
                     secret::without_secret_values(&url.path)
                 ));
             }
-            Ok(Asked {
+            Ok(RequestPlan {
                 typed: format!("{} {}", url.origin.shown(), path.display()),
                 lines: urls_file::read(path, template, Some(&url.origin))?,
                 origins: vec![url.origin],
@@ -98,7 +98,7 @@ fn origins(lines: &[urls_file::Line]) -> Vec<Origin> {
 
 /// The requests with what is expected of their answers.
 pub(crate) fn exchanges(
-    asked: &Asked,
+    asked: &RequestPlan,
     args: &RequestArgs,
     expect: &Expectation,
 ) -> Result<Vec<Exchange>, String> {

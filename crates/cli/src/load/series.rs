@@ -2,7 +2,7 @@
 
 use deadheat_model::{Interval, LoadPhase};
 
-use super::thinned::{Piece, Thinned};
+use super::downsample::{Piece, Thinned};
 
 /// The most intervals kept, but for one at each change of phase. One takes 40 kB (answers within 5 ms) to 250 kB (an
 /// open loop, answers within 10 s), so that these are some 50 to 300 MB, however long the load. At the usual width of

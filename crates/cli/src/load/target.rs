@@ -17,15 +17,15 @@ use super::{
     url::{Host, Origin},
     values::FixedAddress,
 };
-use crate::care;
 use crate::exit::Failure;
+use crate::target_safety;
 
 /// How long an address of several may take to show that it accepts connections.
 const LONGEST_PROBE: Duration = Duration::from_secs(1);
 
 /// Where the load goes, and how that was found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedTarget {
     /// Where it goes.
     pub(crate) target: Target,
     /// How a name became an address, for the plan; `None`: the URL has the address.
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 
 /// Resolves the target. Of several addresses the first one is taken that accepts a connection, which one connection to
 /// each finds out; not in a dry run, and never before it is clear that they may be loaded.
-pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
+pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<ResolvedTarget, Failure> {
     let connection = &args.connection;
     let Reached {
         endpoint,
@@ -60,7 +60,7 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<Found, Failure> {
         proxy,
         sources: args.connection.source.clone(),
     };
-    Ok(Found { target, how })
+    Ok(ResolvedTarget { target, how })
 }
 
 fn unix(path: &Path) -> Result<Endpoint, Failure> {
@@ -125,7 +125,7 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<Reached, Fai
     let url = ProxyUrl::parse(typed).map_err(Failure::usage)?;
     let addresses = lookup(&url.host, url.port, "name another proxy")?;
     let named = url.host.to_string();
-    care::may_load(&addresses, &named, is_allowed).map_err(Failure::usage)?;
+    target_safety::may_load(&addresses, &named, is_allowed).map_err(Failure::usage)?;
     let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
     check_sources(&connection.source).map_err(Failure::usage)?;
     let server = origin.host.to_string();
@@ -135,7 +135,7 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<Reached, Fai
         "let the proxy resolve it (socks5h)",
     );
     if let Ok(addresses) = &found {
-        care::may_load(addresses, &server, is_allowed).map_err(Failure::usage)?;
+        target_safety::may_load(addresses, &server, is_allowed).map_err(Failure::usage)?;
     } else if !is_allowed {
         return Err(Failure::usage(format!(
             "{server} cannot be resolved here, so its address, which the proxy knows, may be anybody's: if it is yours, or \
@@ -169,7 +169,8 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Reached, Failure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
-    care::may_load(&addresses, &named, args.care.i_may_load_this_host).map_err(Failure::usage)?;
+    target_safety::may_load(&addresses, &named, args.care.i_may_load_this_host)
+        .map_err(Failure::usage)?;
     let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
     check_sources(&connection.source).map_err(Failure::usage)?;
     let (chosen, more) = match fitting.as_slice() {

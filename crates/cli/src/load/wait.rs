@@ -13,14 +13,14 @@ use super::args::WaitArg;
 
 /// How workers wait, and why that was chosen; `None`: because it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitChoice {
     pub(crate) wait: Wait,
     pub(crate) why: Option<&'static str>,
 }
 
 /// What is asked for, or what suits `spec`.
-pub(crate) fn choose(asked: WaitArg, spec: &LoadSpec) -> Waiting {
-    let asked_for = |wait| Waiting { wait, why: None };
+pub(crate) fn choose(asked: WaitArg, spec: &LoadSpec) -> WaitChoice {
+    let asked_for = |wait| WaitChoice { wait, why: None };
     match asked {
         WaitArg::Sleep => asked_for(Wait::Sleep),
         WaitArg::Poll => asked_for(Wait::Poll),
@@ -39,12 +39,12 @@ enum Cpus {
     Unknown,
 }
 
-fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> Waiting {
-    let sleep = |why| Waiting {
+fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> WaitChoice {
+    let sleep = |why| WaitChoice {
         wait: Wait::Sleep,
         why: Some(why),
     };
-    let poll = |why| Waiting {
+    let poll = |why| WaitChoice {
         wait: Wait::Poll,
         why: Some(why),
     };

@@ -24,13 +24,13 @@ pub(super) struct Row {
     pub(super) target: TargetId,
     pub(super) folder: PathBuf,
     pub(super) versions: Vec<FoundVersion>,
-    pub(super) state: State,
+    pub(super) state: Availability,
 }
 
 /// Whether it can be measured here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
-pub(super) enum State {
+pub(super) enum Availability {
     /// It was built here before, and what was made is still there.
     Built,
     /// What it needs is here; it is built when it is used.
@@ -52,9 +52,9 @@ impl Row {
             folder: stack.dir.clone(),
             versions: inspection.versions(target),
             state: match missing {
-                Some(unavailable) => State::Unavailable(unavailable),
-                None if is_built(stack) => State::Built,
-                None => State::Ready,
+                Some(unavailable) => Availability::Unavailable(unavailable),
+                None if is_built(stack) => Availability::Built,
+                None => Availability::Ready,
             },
         }
     }
@@ -141,5 +141,5 @@ struct ListedStack<'a> {
     workload_env: &'a BTreeMap<String, BTreeMap<String, String>>,
     folder: &'a Path,
     versions: &'a [FoundVersion],
-    state: &'a State,
+    state: &'a Availability,
 }

@@ -4,7 +4,7 @@ use deadheat_model::stack::{self, DatabaseIo, DatabaseLayer};
 use deadheat_report::document::{Column, Document, Section, Table, Tone};
 use deadheat_runner::prepare::Unavailable;
 
-use super::row::{Row, State};
+use super::row::{Availability, Row};
 
 /// The list, the number of stacks that can be measured first.
 pub(super) fn document(rows: &[Row]) -> Document {
@@ -26,9 +26,9 @@ pub(super) fn document(rows: &[Row]) -> Document {
                 },
                 row.target.variant.as_deref().unwrap_or_default(),
                 match row.state {
-                    State::Built => "built",
-                    State::Ready => "ready",
-                    State::Unavailable(_) => "unavailable",
+                    Availability::Built => "built",
+                    Availability::Ready => "ready",
+                    Availability::Unavailable(_) => "unavailable",
                 },
                 &database.map_or(String::new(), kind),
                 &database.map_or(String::new(), |database| database.pool.to_string()),
@@ -77,7 +77,7 @@ fn notes(table: &mut Table, rows: &[Row]) {
         table.note("- ", names + &own);
     }
     let reasons = grouped(rows, |row| match &row.state {
-        State::Unavailable(unavailable) => Some(unavailable.clone()),
+        Availability::Unavailable(unavailable) => Some(unavailable.clone()),
         _ => None,
     });
     for (names, missing) in reasons {
@@ -122,9 +122,12 @@ fn grouped<T: PartialEq>(rows: &[Row], value: impl Fn(&Row) -> T) -> Vec<(String
 }
 
 fn total(rows: &[Row]) -> String {
-    let unavailable = |row: &&Row| matches!(row.state, State::Unavailable(_));
+    let unavailable = |row: &&Row| matches!(row.state, Availability::Unavailable(_));
     let missing = rows.iter().filter(unavailable).count();
-    let built = rows.iter().filter(|row| row.state == State::Built).count();
+    let built = rows
+        .iter()
+        .filter(|row| row.state == Availability::Built)
+        .count();
     format!(
         "{built} built, {} ready to be built, {missing} unavailable",
         rows.len() - built - missing
@@ -164,7 +167,7 @@ database = { io = "async", layer = "raw", driver = "tokio-postgres", pool = 16 }
 run = { command = ["server"] }
 "#;
 
-    fn rows(manifest: &str, versions: &[(&str, &str)], states: &[State]) -> Vec<Row> {
+    fn rows(manifest: &str, versions: &[(&str, &str)], states: &[Availability]) -> Vec<Row> {
         let manifest: StackManifest = toml::from_str(manifest).unwrap();
         let versions = versions.iter().map(|(name, version)| FoundVersion {
             name: (*name).to_owned(),
@@ -183,8 +186,8 @@ run = { command = ["server"] }
             .collect()
     }
 
-    fn unavailable(reason: &str, remedy: &str) -> State {
-        State::Unavailable(Unavailable {
+    fn unavailable(reason: &str, remedy: &str) -> Availability {
+        Availability::Unavailable(Unavailable {
             reason: reason.to_owned(),
             remedy: remedy.to_owned(),
         })
@@ -205,7 +208,7 @@ run = { command = ["server"] }
             ("org.clojure:clojure", "1.12.0"),
             ("org.eclipse.jetty:jetty-server", "12.0.16"),
         ];
-        let mut some = rows(JETTY, &jetty, &[State::Built, cpus]);
+        let mut some = rows(JETTY, &jetty, &[Availability::Built, cpus]);
         // A variant with a program of its own.
         some[0].versions.push(FoundVersion {
             name: "nginx".to_owned(),
@@ -221,7 +224,7 @@ run = { command = ["server"] }
             rows(
                 AXUM,
                 &[("cargo", "1.90.0"), ("axum", "0.8.4")],
-                &[State::Ready],
+                &[Availability::Ready],
             ),
         ]
         .concat()

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use deadheat_model::bisect::{Answer, Asks, BisectRecord};
+use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord};
 use deadheat_runner::session::heats::read_session;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -106,7 +106,7 @@ fn a_search_that_is_killed_goes_on_and_finds_the_commit_beside_one_that_does_not
     let before = record(&folder).questions;
     assert!(
         matches!(before[..], [ref ends, ref skipped]
-            if ends.asks == Asks::Ends && matches!(&skipped.answer, Answer::Skipped { reason } if reason.contains("pause"))),
+            if ends.asks == Asks::Ends && matches!(&skipped.answer, BisectAnswer::Skipped { reason } if reason.contains("pause"))),
         "{before:#?}"
     );
     let ended = start(

@@ -384,7 +384,7 @@ fn a_load_that_was_interrupted_says_so_first_everywhere_and_passes_no_threshold(
         let read = |name: &str| fs::read_to_string(loading.root.path().join(name)).unwrap();
         let json: Value = serde_json::from_str(&read("a.json")).unwrap();
         first(json["verdict"]["headline"].as_str().unwrap());
-        assert_ne!(json["verdict"]["standing"], "sound");
+        assert_ne!(json["verdict"]["validity"], "sound");
         let page = read("a.html");
         let headline = page.split_once("<h1>").unwrap().1;
         first(headline.split_once("</h1>").unwrap().0);

@@ -1,7 +1,7 @@
 //! The figures of each tool, in the units of published tables.
 
 use deadheat_model::{
-    imported::{Figures, Tool},
+    imported::{RunFigures, Tool},
     load::{HttpVersion, Reuse},
 };
 
@@ -16,7 +16,7 @@ fn ab() {
         (run.load.connections, run.load.reuse),
         (Some(10), Some(Reuse::PerRequest))
     );
-    let expected = Figures {
+    let expected = RunFigures {
         seconds: Some(0.164),
         complete: Some(500),
         failed: Some(0),
@@ -46,7 +46,7 @@ fn several_reports_of_ab_in_one_file() {
 #[test]
 fn hey() {
     let whole = run("hey-half.txt");
-    let expected = Figures {
+    let expected = RunFigures {
         seconds: Some(0.0217),
         complete: Some(200),
         failed: Some(0),
@@ -57,7 +57,7 @@ fn hey() {
         p99_ms: Some(4.3),
         max_ms: Some(4.4),
         body_bytes: Some(1800),
-        ..Figures::default()
+        ..RunFigures::default()
     };
     assert_eq!(whole.figures, expected);
     let reset = run("hey-reset.txt").figures;
@@ -74,7 +74,7 @@ fn wrk() {
         (latency.tool, latency.load.threads, latency.load.connections),
         (Tool::Wrk, Some(2), Some(10))
     );
-    let expected = Figures {
+    let expected = RunFigures {
         seconds: Some(1.0),
         complete: Some(58394),
         requests_per_second: Some(58184.07),
@@ -83,7 +83,7 @@ fn wrk() {
         p99_ms: Some(2.1),
         max_ms: Some(5.11),
         kib_per_second: Some(8.99 * 1024.0),
-        ..Figures::default()
+        ..RunFigures::default()
     };
     assert_eq!(latency.figures, expected);
     assert_eq!(run("wrk-half.txt").figures.non_2xx, Some(22697));
@@ -135,7 +135,7 @@ fn h2load() {
         (run_of.load.http, run_of.load.connections),
         (Some(HttpVersion::Http11), Some(10))
     );
-    let expected = Figures {
+    let expected = RunFigures {
         seconds: Some(0.03073),
         complete: Some(500),
         failed: Some(0),
@@ -146,7 +146,7 @@ fn h2load() {
         received_bytes: Some(81000),
         body_bytes: Some(6500),
         kib_per_second: Some(2.51 * 1024.0),
-        ..Figures::default()
+        ..RunFigures::default()
     };
     assert_eq!(run_of.figures, expected);
     let timed = run("h2load-timed.txt");

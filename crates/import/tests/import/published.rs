@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use deadheat_import::import;
 use deadheat_model::{
     PublishedDocument,
-    imported::{Figures, Imported},
+    imported::{Imported, RunFigures},
     published::PublishedRow,
 };
 
@@ -24,8 +24,8 @@ fn typed(id: &str) -> PublishedDocument {
     toml::from_str(&fs::read_to_string(path).expect("a published document")).expect("its TOML")
 }
 
-fn figures(row: &PublishedRow) -> Figures {
-    Figures {
+fn figures(row: &PublishedRow) -> RunFigures {
+    RunFigures {
         seconds: row.seconds,
         complete: row.complete,
         failed: row.failed,

@@ -22,7 +22,7 @@ pub(crate) trait Sink {
 
 /// What a feed led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum FeedOutcome {
     /// The answer goes on.
     More,
     /// The answer is whole.
@@ -122,7 +122,7 @@ impl AnswerReader {
 
     /// Takes note of bytes of the body that came and were dropped unseen; no more than [`Self::body_left`].
     #[inline]
-    pub(crate) fn skip(&mut self, dropped: u64) -> Step {
+    pub(crate) fn skip(&mut self, dropped: u64) -> FeedOutcome {
         if let State::Body {
             body: Body::Sized { left },
             keep_alive,
@@ -130,13 +130,13 @@ impl AnswerReader {
         {
             *left = left.saturating_sub(dropped);
             if *left == 0 {
-                return Step::Whole {
+                return FeedOutcome::Whole {
                     used: 0,
                     keep_alive: *keep_alive,
                 };
             }
         }
-        Step::More
+        FeedOutcome::More
     }
 
     /// Takes the next bytes from the connection; `heads` reads the heads of all connections.
@@ -145,13 +145,13 @@ impl AnswerReader {
         bytes: &[u8],
         heads: &mut Heads,
         sink: &mut impl Sink,
-    ) -> Result<Step, Malformed> {
+    ) -> Result<FeedOutcome, Malformed> {
         let mut at = 0;
         loop {
             match &mut self.state {
                 State::Head => {
                     let Some((head, length)) = self.feed_head(&bytes[at..], heads, sink)? else {
-                        return Ok(Step::More);
+                        return Ok(FeedOutcome::More);
                     };
                     at += length;
                     if !head.is_interim() {
@@ -160,7 +160,7 @@ impl AnswerReader {
                             keep_alive: head.keep_alive,
                         };
                     } else if at == bytes.len() {
-                        return Ok(Step::More);
+                        return Ok(FeedOutcome::More);
                     }
                 }
                 State::Body { body, keep_alive } => {
@@ -174,12 +174,12 @@ impl AnswerReader {
                         }
                     })?;
                     return Ok(if body.is_done() {
-                        Step::Whole {
+                        FeedOutcome::Whole {
                             used: at,
                             keep_alive: *keep_alive,
                         }
                     } else {
-                        Step::More
+                        FeedOutcome::More
                     });
                 }
             }

@@ -174,14 +174,14 @@ fn a_reader_is_used_again() {
         reader.begin(false);
         assert_eq!(
             reader.feed(&bytes[..cut], &mut heads, &mut collect),
-            Ok(Step::More)
+            Ok(FeedOutcome::More)
         );
         let step = reader
             .feed(&bytes[cut..], &mut heads, &mut collect)
             .unwrap();
         assert!(matches!(
             step,
-            Step::Whole {
+            FeedOutcome::Whole {
                 keep_alive: true,
                 ..
             }

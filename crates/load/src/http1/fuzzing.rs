@@ -6,7 +6,7 @@
 use deadheat_model::Failure;
 
 use super::{
-    AnswerReader, Ending, Head, Heads, Sink, Step,
+    AnswerReader, Ending, FeedOutcome, Head, Heads, Sink,
     chunked::Chunked,
     head::{self, Framing},
 };
@@ -201,8 +201,8 @@ pub(super) fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, to_head: bool
     let mut before = 0;
     for piece in pieces {
         match reader.feed(piece, &mut heads, &mut collect) {
-            Ok(Step::More) => before += piece.len(),
-            Ok(Step::Whole { used, keep_alive }) => {
+            Ok(FeedOutcome::More) => before += piece.len(),
+            Ok(FeedOutcome::Whole { used, keep_alive }) => {
                 let used = before + used;
                 verdict = Some(Verdict::Whole { used, keep_alive });
                 break;
@@ -244,8 +244,8 @@ fn dropping(bytes: &[u8], seed: u8, to_head: bool) -> Verdict {
             }
         };
         match step {
-            Ok(Step::More) => {}
-            Ok(Step::Whole { keep_alive, .. }) => {
+            Ok(FeedOutcome::More) => {}
+            Ok(FeedOutcome::Whole { keep_alive, .. }) => {
                 return Verdict::Whole {
                     used: at,
                     keep_alive,

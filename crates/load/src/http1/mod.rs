@@ -11,7 +11,7 @@ pub(crate) mod fuzzing;
 mod head;
 mod request;
 
-pub(crate) use answer::{AnswerReader, Ending, Progress, Sink, Step};
+pub(crate) use answer::{AnswerReader, Ending, FeedOutcome, Progress, Sink};
 pub(crate) use head::{Head, Heads, NOT_HTTP};
 pub(crate) use request::{DEFINE_CONTENT, EncodedRequest, Manner};
 

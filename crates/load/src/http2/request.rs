@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     http1::DEFINE_CONTENT,
-    template::{Choice, Lists, Place, Template, itoa},
+    template::{Choice, Lists, Template, TextPosition, itoa},
 };
 
 /// Places in the static table (RFC 7541 appendix A).
@@ -141,7 +141,7 @@ impl Form {
         is_tls: bool,
         lists: &Lists,
     ) -> Result<Self, String> {
-        let text = |text: &[u8], place: Place| {
+        let text = |text: &[u8], place: TextPosition| {
             if request.template {
                 Template::parse(text, place, lists)
             } else {
@@ -203,7 +203,7 @@ impl Form {
             }
             let mut encoded = Vec::new();
             put_name(name.as_bytes(), &mut encoded);
-            headers.push((encoded, text(value.as_bytes(), Place::Header)?));
+            headers.push((encoded, text(value.as_bytes(), TextPosition::Header)?));
         }
         let body = match &request.body {
             // A server may refuse such a request without a length (411).
@@ -211,7 +211,7 @@ impl Form {
                 Some(Template::literal(b""))
             }
             Body::None => None,
-            Body::Sized(body) | Body::Call(body) => Some(text(body, Place::Body)?),
+            Body::Sized(body) | Body::Call(body) => Some(text(body, TextPosition::Body)?),
             Body::Chunked(_) => {
                 return Err(
                     "HTTP/2 has no chunked bodies (RFC 9113 §8.1); send a body without --chunked"
@@ -223,7 +223,7 @@ impl Form {
         let has_length = is_call || has("content-length");
         Ok(Self {
             start,
-            path: text(request.path.as_bytes(), Place::Path)?,
+            path: text(request.path.as_bytes(), TextPosition::Path)?,
             headers,
             body,
             is_call,
@@ -238,11 +238,12 @@ impl Form {
         // A value's length stands before it: it is rendered where the body will be.
         out.clear();
         put_indexed_name(PATH, block);
-        self.path.render(choice, &mut nth, Place::Path, lists, out);
+        self.path
+            .render(choice, &mut nth, TextPosition::Path, lists, out);
         put_text(out, block);
         for (name, value) in &self.headers {
             out.clear();
-            value.render(choice, &mut nth, Place::Header, lists, out);
+            value.render(choice, &mut nth, TextPosition::Header, lists, out);
             block.extend_from_slice(name);
             put_text(out, block);
         }
@@ -253,7 +254,7 @@ impl Form {
         if self.is_call {
             grpc::begin(out);
         }
-        body.render(choice, &mut nth, Place::Body, lists, out);
+        body.render(choice, &mut nth, TextPosition::Body, lists, out);
         if self.is_call {
             grpc::finish(out);
         }

@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::{Interval, LatencyHistogram};
 
 use super::Running;
-use crate::crew::Message;
+use crate::worker_pool::Message;
 
 /// Intervals of one worker that may be on their way at once.
 const SPARE: usize = 4;
@@ -20,7 +20,7 @@ pub(crate) fn room(workers: usize) -> usize {
 
 /// A worker's end: filled intervals out, empty ones back.
 #[derive(Debug)]
-pub(crate) struct Outlet {
+pub(crate) struct IntervalSender {
     worker: usize,
     filled: SyncSender<Message>,
     empty: Receiver<Box<Interval>>,
@@ -28,7 +28,7 @@ pub(crate) struct Outlet {
 }
 
 /// The way back of a worker's intervals.
-pub(crate) type Return = SyncSender<Box<Interval>>;
+pub(crate) type BufferReturn = SyncSender<Box<Interval>>;
 
 /// An interval with room for everything.
 fn blank(is_open: bool) -> Box<Interval> {
@@ -38,9 +38,13 @@ fn blank(is_open: bool) -> Box<Interval> {
     })
 }
 
-impl Outlet {
+impl IntervalSender {
     /// A way for the intervals of worker `worker`; `is_open`: of an open loop.
-    pub(crate) fn new(worker: usize, filled: SyncSender<Message>, is_open: bool) -> (Self, Return) {
+    pub(crate) fn new(
+        worker: usize,
+        filled: SyncSender<Message>,
+        is_open: bool,
+    ) -> (Self, BufferReturn) {
         let (give_back, empty) = sync_channel(SPARE);
         for _ in 0..SPARE {
             // There is room for as many.
@@ -72,7 +76,7 @@ impl Outlet {
 /// One interval after the other, each what was counted since the one before.
 #[derive(Debug)]
 pub(super) struct Rolling {
-    outlet: Option<Outlet>,
+    outlet: Option<IntervalSender>,
     load_from: u64,
     from: u64,
     index: u64,
@@ -81,7 +85,7 @@ pub(super) struct Rolling {
 
 impl Rolling {
     /// Goes to `outlet`, if anybody wants it.
-    pub(super) fn new(outlet: Option<Outlet>) -> Self {
+    pub(super) fn new(outlet: Option<IntervalSender>) -> Self {
         Self {
             outlet,
             load_from: 0,

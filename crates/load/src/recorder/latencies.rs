@@ -2,7 +2,7 @@
 
 use deadheat_model::{LatencyHistogram, observation::OpenLoop};
 
-use super::{Extent, Times};
+use super::{Extent, RequestTimes};
 
 #[derive(Debug)]
 pub(super) struct Latencies {
@@ -36,7 +36,7 @@ impl Latencies {
 
     /// A request ended well that belongs to the interval; `measured`: to the measurement, too.
     #[inline]
-    pub(super) fn record(&mut self, times: Times, measured: bool) {
+    pub(super) fn record(&mut self, times: RequestTimes, measured: bool) {
         if let (true, Some(with_connect)) = (measured, &mut self.with_connect) {
             with_connect.record_ns(times.end - times.dialled);
         }
@@ -50,7 +50,7 @@ impl Latencies {
     }
 
     /// A request of the measurement ended well after it.
-    pub(super) fn record_late(&mut self, times: Times) {
+    pub(super) fn record_late(&mut self, times: RequestTimes) {
         if self.to_their_end {
             self.service_time.record_ns(times.end - times.started);
             if let Some(open) = &mut self.open {

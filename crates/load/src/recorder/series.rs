@@ -12,7 +12,7 @@ const BINS_OF_UNKNOWN_LENGTH: usize = 8 * 1024;
 const MOST_AT_FIRST: usize = 1 << 27;
 
 #[derive(Debug)]
-pub(super) struct Series {
+pub(super) struct IntervalBuffer {
     width: Duration,
     width_ns: u64,
     /// When the last bin ends.
@@ -20,7 +20,7 @@ pub(super) struct Series {
     bins: Vec<Bin>,
 }
 
-impl Series {
+impl IntervalBuffer {
     pub(super) fn new(width: Duration) -> Self {
         Self {
             width,

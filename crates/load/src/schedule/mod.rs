@@ -1,15 +1,15 @@
 //! When requests are sent and when the load ends: pure functions of counts and time, and the shared quota.
 
+mod arrival_queue;
 mod arrivals;
 mod quota;
-mod taking;
 mod thinking;
 
 use std::time::Duration;
 
+pub(crate) use arrival_queue::ArrivalQueue;
 pub(crate) use arrivals::{Arrivals, Cursor};
 pub(crate) use quota::Quota;
-pub(crate) use taking::Taking;
 pub(crate) use thinking::Thinking;
 
 /// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:
@@ -42,7 +42,7 @@ pub(crate) struct Timeline {
 
 /// One slice, as its workers go through it.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct SliceRun {
     pub(crate) timeline: Timeline,
     /// The intended starts of an open loop.
     pub(crate) arrivals: Option<Arrivals>,

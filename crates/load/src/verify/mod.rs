@@ -149,7 +149,7 @@ impl Drop for Gathered {
 
 /// What is known of one answer so far.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct AnswerSoFar {
     /// The status, once the head has come.
     pub(crate) status: u16,
     is_right_status: bool,
@@ -176,7 +176,7 @@ pub(crate) struct Verdict {
     pub(crate) note: Option<String>,
 }
 
-impl Answer {
+impl AnswerSoFar {
     pub(crate) const fn new() -> Self {
         Self {
             status: 0,
@@ -315,7 +315,7 @@ impl Answer {
 
 /// Looks at an answer's parts as they come.
 pub(crate) struct Examiner<'a> {
-    pub(crate) answer: &'a mut Answer,
+    pub(crate) answer: &'a mut AnswerSoFar,
     /// Who looks at heads first, if somebody does.
     pub(crate) browser: Option<&'a mut Browser>,
     pub(crate) exchange: usize,

@@ -33,7 +33,7 @@ fn judge_with_notes(
 ) -> Vec<(Option<Failure>, bool)> {
     let mut contents = Contents::new([exchange].into_iter(), every);
     let statuses = StatusMap::new(&exchange.expect.status);
-    let (mut answer, examples) = (Answer::new(), Examples::default());
+    let (mut answer, examples) = (AnswerSoFar::new(), Examples::default());
     let mut reader = AnswerReader::new();
     let mut heads = Heads::new();
     let mut verdicts = Vec::new();
@@ -204,7 +204,7 @@ fn all_connections_of_a_worker_share_the_room_for_gathering() {
     let mut body = b"[1,\"".to_vec();
     body.resize(GATHER_LIMIT * 2 / 5, b'x');
     body.extend_from_slice(b"\"]");
-    let mut answers = [Answer::new(), Answer::new(), Answer::new()];
+    let mut answers = [AnswerSoFar::new(), AnswerSoFar::new(), AnswerSoFar::new()];
     for round in 0..2 {
         for answer in &mut answers {
             answer.begin(None);

@@ -9,7 +9,7 @@ use deadheat_model::{Failure, failure::FailurePhase};
 
 use super::{Phase, Worker, connects::back_off, lateness::Lateness};
 use crate::{
-    connection::{Need, State},
+    connection::{ConnectionState, Task},
     deadlines::NEVER,
     recorder::{Cause, Fault},
     schedule::{Arrivals, Cursor, global},
@@ -20,7 +20,7 @@ const AT_A_TIME: usize = 4_096;
 
 /// A request that this worker has taken, and that is about to be sent.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct TakenArrival {
     /// When it should have been sent.
     intended: u64,
     /// How long it could have been sent and was not: the generator's own delay. What else comes before it is sent is the
@@ -51,7 +51,7 @@ pub(super) struct Backlog {
     next: (u64, Option<u64>),
     all: Cursor,
     /// What this worker has taken and cannot send yet: a connection is being made for it.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<TakenArrival>,
     /// Connections without a request, the longest idle one first, so that all are used.
     free: VecDeque<usize>,
     /// Connections that requests can be sent on.
@@ -194,7 +194,7 @@ impl Worker<'_> {
         for (slot, connection) in self.connections[..self.slots].iter().enumerate() {
             // Those that are to be there from the start are made at once.
             let is_extra = global(self.index, workers, slot) >= self.plan.connections;
-            if connection.state == State::Absent && is_extra {
+            if connection.state == ConnectionState::Absent && is_extra {
                 backlog.absent.push(slot);
             }
         }
@@ -352,7 +352,7 @@ impl Worker<'_> {
             return false;
         };
         self.connect(slot);
-        self.attend(slot);
+        self.run_task(slot);
         self.has_room()
     }
 
@@ -403,7 +403,7 @@ impl Worker<'_> {
                 .max(noticed)
                 .min(self.clock.now.saturating_sub(intended));
             self.recorder.lagged(lag, counts);
-            backlog.waiting.push_back(Waiting { intended, lag });
+            backlog.waiting.push_back(TakenArrival { intended, lag });
         }
     }
 
@@ -428,8 +428,8 @@ impl Worker<'_> {
             }
             // Those that were read in this round are about to be free.
             let connections = &self.connections;
-            let needs = |slot: &&usize| connections[**slot].need == Need::Send;
-            let drained = self.agenda.iter().filter(needs).count();
+            let needs = |slot: &&usize| connections[**slot].need == Task::Send;
+            let drained = self.run_queue.iter().filter(needs).count();
             if backlog.waiting.len() <= self.opening + drained {
                 return;
             }
@@ -437,7 +437,7 @@ impl Worker<'_> {
                 return;
             };
             self.connect(slot);
-            self.attend(slot);
+            self.run_task(slot);
         }
     }
 
@@ -499,11 +499,11 @@ impl Worker<'_> {
         }
         self.launch(slot, waiting.intended, start);
         // The others on it have a deadline already.
-        if self.connections[slot].dialogue.in_flight() == 1 {
+        if self.connections[slot].http.in_flight() == 1 {
             self.begin_answer(slot);
         }
         let connection = &self.connections[slot];
-        if connection.dialogue.is_multiplexed() && !connection.spoiled {
+        if connection.http.is_multiplexed() && !connection.spoiled {
             // What is due for it at this moment goes out in one write.
             self.want_flush(slot);
             if self.has_room_on(slot) {

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::{Phase, Worker, faults::fault};
 use crate::{
-    connection::{Need, State},
+    connection::{ConnectionState, Task},
     deadlines::NEVER,
     poller::Watch,
     recorder::{Cause, Fault},
@@ -42,16 +42,16 @@ impl Worker<'_> {
             return self.note_left(slot);
         }
         // What is on its way is sent again.
-        if self.backlog.is_some() && self.connections[slot].dialogue.is_idle() {
+        if self.backlog.is_some() && self.connections[slot].http.is_idle() {
             self.deadlines.set(slot, NEVER);
             return self.note_absent(slot);
         }
-        self.want(slot, Need::Connect);
+        self.schedule(slot, Task::Connect);
     }
 
     /// Makes a connection, unless those that are being made will take the last requests.
     pub(super) fn connect_if_needed(&mut self, slot: usize) {
-        let is_free = self.backlog.is_none() && self.connections[slot].dialogue.is_idle();
+        let is_free = self.backlog.is_none() && self.connections[slot].http.is_idle();
         let nothing_left = match self.clock.phase {
             Phase::Measuring => !self.plan.quota.has_more_than(self.opening),
             phase => phase == Phase::CoolDown,
@@ -69,7 +69,7 @@ impl Worker<'_> {
             return;
         }
         // A request that is on its way already has its own time, too.
-        let first = self.connections[slot].dialogue.oldest();
+        let first = self.connections[slot].http.oldest();
         let whole = first.map_or(NEVER, |first| {
             first.started.saturating_add(self.bounds.request)
         });
@@ -88,7 +88,7 @@ impl Worker<'_> {
                 let connection = &mut self.connections[slot];
                 connection.begin(socket, tunnel, tls, now);
                 // One that is made again for a request on its way takes no other.
-                connection.is_opening = connection.dialogue.is_idle();
+                connection.is_opening = connection.http.is_idle();
                 self.opening += usize::from(connection.is_opening);
                 // On the same machine the connection is made by now as a rule.
                 self.try_to_establish(slot);
@@ -118,7 +118,7 @@ impl Worker<'_> {
         match made {
             Ok(false) => {}
             Ok(true) if self.connections[slot].tunnel.is_some() => {
-                self.connections[slot].state = State::Tunnelling;
+                self.connections[slot].state = ConnectionState::Tunnelling;
                 self.tunnel(slot);
             }
             Ok(true) => self.established(slot),
@@ -137,7 +137,7 @@ impl Worker<'_> {
             .connections
             .opened(now - connection.dialled, again);
         self.recorder.opened_on(connection.place.route);
-        if connection.state == State::Handshaking {
+        if connection.state == ConnectionState::Handshaking {
             connection.handshake_begun = now;
             return self.handshake(slot);
         }
@@ -146,15 +146,15 @@ impl Worker<'_> {
 
     /// Requests can be sent on the connection in `slot`; in HTTP/2, once the server has said what it allows.
     pub(super) fn opened(&mut self, slot: usize) {
-        let dialogue = &self.connections[slot].dialogue;
-        if dialogue.is_multiplexed() && !dialogue.is_ready() {
+        let http = &self.connections[slot].http;
+        if http.is_multiplexed() && !http.is_ready() {
             return self.greet(slot);
         }
-        self.connections[slot].state = State::Open;
+        self.connections[slot].state = ConnectionState::Open;
         self.note_open();
         let connection = &mut self.connections[slot];
         self.opening -= usize::from(std::mem::take(&mut connection.is_opening));
-        self.want(slot, Need::Begin);
+        self.schedule(slot, Task::Begin);
     }
 
     /// Goes on agreeing on TLS, as far as that goes without waiting.
@@ -226,7 +226,7 @@ impl Worker<'_> {
                 .as_ref()
                 .is_none_or(|tls| !tls.is_handshaking());
             if read >= READ_AT_A_TIME && !is_done {
-                self.want(slot, Need::Read { closing: false });
+                self.schedule(slot, Task::Read { closing: false });
                 return Ok(false);
             }
         }
@@ -266,8 +266,8 @@ impl Worker<'_> {
     /// Counts a request that found no connection: issued and failed at once. The next attempt of a closed loop waits.
     #[cold]
     pub(super) fn connect_failed(&mut self, slot: usize, error: Errno) {
-        let in_tls = self.connections[slot].state == State::Handshaking;
-        let in_greeting = self.connections[slot].state == State::Greeting;
+        let in_tls = self.connections[slot].state == ConnectionState::Handshaking;
+        let in_greeting = self.connections[slot].state == ConnectionState::Greeting;
         let kind = match error {
             Errno::CONNREFUSED => Failure::ConnectRefused,
             Errno::TIMEDOUT => Failure::ConnectTimeout,
@@ -311,10 +311,10 @@ impl Worker<'_> {
         self.begin_thinking(slot, end);
         let has_others = self.is_open();
         let route = self.connections[slot].place.route;
-        if !self.connections[slot].dialogue.is_idle() {
+        if !self.connections[slot].http.is_idle() {
             self.connections[slot].counted_until = end;
             // They were issued already, and were to be sent again.
-            while let Some(flight) = self.connections[slot].dialogue.take_first() {
+            while let Some(flight) = self.connections[slot].http.take_first() {
                 self.recorder.ended_on(route, flight.started, false);
                 self.recorder
                     .failed(fault, flight.started, Some(flight.exchange), end, &detail);
@@ -357,7 +357,7 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot];
         connection.refusals += 1;
         if self.backlog.is_none() {
-            connection.need = Need::Nothing;
+            connection.need = Task::Nothing;
             let wait = back_off(connection.refusals);
             self.recorder.waits_before_connecting(wait);
             self.deadlines.set(slot, now + wait);
@@ -372,7 +372,7 @@ impl Worker<'_> {
 
     /// Whether the time is up of a request on its way in `slot`.
     fn is_late(&self, slot: usize) -> bool {
-        let first = self.connections[slot].dialogue.oldest();
+        let first = self.connections[slot].http.oldest();
         first.is_some_and(|first| {
             first.started.saturating_add(self.bounds.request) <= self.clock.now
         })
@@ -387,16 +387,20 @@ impl Worker<'_> {
             from = slot + 1;
             match self.connections[slot].state {
                 // The first connect, or one after a while.
-                State::Absent if self.backlog.is_some() && self.clock.is_sending() => {
-                    self.want(slot, Need::Connect);
+                ConnectionState::Absent if self.backlog.is_some() && self.clock.is_sending() => {
+                    self.schedule(slot, Task::Connect);
                 }
-                State::Absent => self.renew(slot),
-                State::Connecting | State::Handshaking | State::Greeting
-                    if self.is_late(slot) && self.connections[slot].dialogue.is_multiplexed() =>
+                ConnectionState::Absent => self.renew(slot),
+                ConnectionState::Connecting
+                | ConnectionState::Handshaking
+                | ConnectionState::Greeting
+                    if self.is_late(slot) && self.connections[slot].http.is_multiplexed() =>
                 {
                     self.time_out_streams(slot);
                 }
-                State::Connecting | State::Tunnelling | State::Handshaking
+                ConnectionState::Connecting
+                | ConnectionState::Tunnelling
+                | ConnectionState::Handshaking
                     if self.is_late(slot) =>
                 {
                     let cause = Cause::Why("no whole answer within the request timeout");
@@ -405,28 +409,30 @@ impl Worker<'_> {
                         "no whole answer in time; a connection was being made again".to_owned()
                     });
                 }
-                State::Handshaking => {
+                ConnectionState::Handshaking => {
                     let why = "the TLS handshake was not finished within the connect timeout";
                     let cause = Cause::Why(why);
                     let fault = fault(Failure::Tls, FailurePhase::Tls, cause);
                     self.unmade(slot, fault, || why.to_owned());
                 }
-                State::Greeting => self.not_greeted(slot),
-                State::Tunnelling => {
+                ConnectionState::Greeting => self.not_greeted(slot),
+                ConnectionState::Tunnelling => {
                     let why = "the proxy did not answer within the connect timeout";
                     let cause = Cause::Why(why);
                     let fault = fault(Failure::ConnectOther, FailurePhase::Connect, cause);
                     self.unmade(slot, fault, || why.to_owned());
                 }
-                State::Connecting => self.connect_failed(slot, Errno::TIMEDOUT),
+                ConnectionState::Connecting => self.connect_failed(slot, Errno::TIMEDOUT),
                 // A slice begins. (Of an open loop: what it was given for the last request, or to be made.)
-                State::Open if self.connections[slot].dialogue.is_idle() => {
+                ConnectionState::Open if self.connections[slot].http.is_idle() => {
                     if self.backlog.is_none() {
-                        self.want(slot, Need::Send);
+                        self.schedule(slot, Task::Send);
                     }
                 }
-                State::Open if self.connections[slot].dialogue.is_holding() => self.release(slot),
-                State::Open => self.time_out(slot),
+                ConnectionState::Open if self.connections[slot].http.is_holding() => {
+                    self.release(slot)
+                }
+                ConnectionState::Open => self.time_out(slot),
             }
             if self.clock.is_over() {
                 return;

@@ -5,7 +5,6 @@
 //! than those before). An answer costs one `recv` and the next request one `send`; the rest is shared by all
 //! connections that were ready at once.
 
-mod agenda;
 mod backlog;
 mod clock;
 mod connects;
@@ -17,6 +16,7 @@ mod lingering;
 mod multiplexed;
 mod reading;
 mod requests;
+mod run_queue;
 mod slice;
 mod streams;
 mod thinking;
@@ -31,13 +31,13 @@ use deadheat_model::Wait;
 
 use crate::{
     LoadError,
-    connection::{Connection, State},
+    connection::{Connection, ConnectionState},
     deadlines::{Deadlines, NEVER},
-    dialogue::{Dialogue, Heads},
+    http_connection::{Heads, HttpConnection},
     plan::Plan,
     poller::{Bell, Events, Poller, Ready},
-    recorder::{Gauges, Outlet, Recorder},
-    schedule::{Course, nanos, share},
+    recorder::{Gauges, IntervalSender, Recorder},
+    schedule::{SliceRun, nanos, share},
     sys, tls,
     verify::Contents,
 };
@@ -94,7 +94,7 @@ pub(crate) struct Worker<'a> {
     /// take no more requests.
     slots: usize,
     /// Connections that need something, in the order in which that came up.
-    agenda: Vec<usize>,
+    run_queue: Vec<usize>,
     /// Connections being made.
     opening: usize,
     /// Sockets that have had their last answer.
@@ -123,7 +123,7 @@ impl<'a> Worker<'a> {
         index: usize,
         plan: &'a Plan,
         stop: &'a AtomicBool,
-        outlet: Option<Outlet>,
+        outlet: Option<IntervalSender>,
     ) -> Result<Self, LoadError> {
         let poller = Poller::new().map_err(|error| error.of_worker(index))?;
         if plan.arrivals.is_some() {
@@ -141,15 +141,15 @@ impl<'a> Worker<'a> {
             .chain(repeat_with(own).flatten().take(plan.most_aside(slots)))
             .map(|global| {
                 let place = plan.place(global);
-                let dialogue = match &plan.http2 {
-                    Some(http2) => Dialogue::multiplexed(http2),
+                let http = match &plan.http2 {
+                    Some(http2) => HttpConnection::multiplexed(http2),
                     None => {
                         let tls = plan.routes.tls(place.route).is_some();
                         let browsing = plan.browsing.map(|browsing| browsing.over(tls));
-                        Dialogue::new(plan.pipeline, browsing)
+                        HttpConnection::new(plan.pipeline, browsing)
                     }
                 };
-                Connection::new(place, plan.routes.turns(place.route), dialogue)
+                Connection::new(place, plan.routes.turns(place.route), http)
             })
             .collect();
         let exchanges = plan.exchanges.iter().map(|prepared| &prepared.exchange);
@@ -183,7 +183,7 @@ impl<'a> Worker<'a> {
             },
             tls,
             // While it is worked off, those that need something again stand behind the others.
-            agenda: Vec::with_capacity(2 * connections.len()),
+            run_queue: Vec::with_capacity(2 * connections.len()),
             opening: 0,
             lingering: Lingering::new(slots, plan.lingering()),
             deadlines: Deadlines::new(connections.len()),
@@ -218,7 +218,7 @@ impl<'a> Worker<'a> {
 
     /// Loads for a slice, until nothing is in flight or that has been waited for long enough; `events` is room for what
     /// happens.
-    pub(crate) fn run(&mut self, course: Course, events: &mut Events) -> Result<(), LoadError> {
+    pub(crate) fn run(&mut self, course: SliceRun, events: &mut Events) -> Result<(), LoadError> {
         self.begin(course, events)?;
         while !self.clock.is_over() {
             self.wait(events)?;
@@ -232,8 +232,8 @@ impl<'a> Worker<'a> {
                 self.admit_due();
                 self.on_event(ready);
             }
-            self.work_off(0);
-            let left = self.agenda.len();
+            self.run_queued(0);
+            let left = self.run_queue.len();
             if !self.clock.is_over() && self.clock.now >= self.deadlines.next() {
                 self.expire();
             }
@@ -246,7 +246,7 @@ impl<'a> Worker<'a> {
             if self.backlog.is_some() {
                 self.attend_backlog();
             }
-            self.work_off(left);
+            self.run_queued(left);
             self.look_for_the_end();
         }
         Ok(())
@@ -270,7 +270,7 @@ impl<'a> Worker<'a> {
         let timeout = until.saturating_sub(before);
         let was_idle = self.is_idle || self.backlog.is_some();
         self.look(events, timeout)?;
-        self.is_idle = events.is_empty() && self.agenda.is_empty();
+        self.is_idle = events.is_empty() && self.run_queue.is_empty();
         match &mut self.backlog {
             Some(backlog) if self.is_idle && timeout > 0 => {
                 backlog.lateness.note(until, self.clock.now);
@@ -289,7 +289,7 @@ impl<'a> Worker<'a> {
         if self.backlog.is_some() {
             self.tick();
         }
-        if !self.agenda.is_empty() || self.polls() {
+        if !self.run_queue.is_empty() || self.polls() {
             return 0;
         }
         let until = self.deadlines.next().min(self.thinkers.next());
@@ -341,10 +341,7 @@ impl<'a> Worker<'a> {
         self.health.end(self.clock.now);
         self.close_backlog(at);
         let gauges = self.gauges();
-        let flights = self
-            .connections
-            .iter()
-            .flat_map(|one| one.dialogue.flights());
+        let flights = self.connections.iter().flat_map(|one| one.http.flights());
         let under_way = flights.map(|flight| flight.started);
         if self.plan.stream.is_some() {
             let gap = self.open_gap(at);
@@ -363,17 +360,17 @@ impl<'a> Worker<'a> {
         }
         self.left = self.gauges().in_flight;
         let flights = self.connections.iter();
-        for flight in flights.flat_map(|one| one.dialogue.flights()) {
+        for flight in flights.flat_map(|one| one.http.flights()) {
             self.recorder.drained(flight.started, at);
         }
         for connection in &self.connections {
             let unmade = &mut self.recorder.unmade;
             match connection.state {
-                State::Connecting => unmade.connecting += 1,
-                State::Tunnelling => unmade.proxy += 1,
-                State::Handshaking => unmade.tls += 1,
-                State::Greeting => unmade.settings += 1,
-                State::Absent | State::Open => {}
+                ConnectionState::Connecting => unmade.connecting += 1,
+                ConnectionState::Tunnelling => unmade.proxy += 1,
+                ConnectionState::Handshaking => unmade.tls += 1,
+                ConnectionState::Greeting => unmade.settings += 1,
+                ConnectionState::Absent | ConnectionState::Open => {}
             }
             if connection.is_established() {
                 self.recorder
@@ -397,7 +394,7 @@ impl<'a> Worker<'a> {
     /// What stands now. Requests under way come from the connections, and must agree with the counts.
     fn gauges(&self) -> Gauges {
         let each = self.connections.iter();
-        let on_their_way = each.map(|one| one.dialogue.in_flight() as u64);
+        let on_their_way = each.map(|one| one.http.in_flight() as u64);
         Gauges {
             in_flight: on_their_way.sum(),
             waiting: match (&self.backlog, self.index) {
@@ -447,10 +444,7 @@ impl<'a> Worker<'a> {
         self.next_look = self.clock.now.saturating_add(LOOK);
         let queues = &mut self.recorder.queues;
         queues.looks += 1;
-        let busy = self
-            .connections
-            .iter()
-            .filter(|one| !one.dialogue.is_idle());
+        let busy = self.connections.iter().filter(|one| !one.http.is_idle());
         for connection in busy.take(LOOKED_AT) {
             if let Some(bytes) = connection.unread() {
                 queues.connections += 1;
@@ -474,13 +468,13 @@ impl<'a> Worker<'a> {
             }
             return;
         }
-        if self.connections[slot].state == State::Connecting {
+        if self.connections[slot].state == ConnectionState::Connecting {
             self.try_to_establish(slot);
         }
         match self.connections[slot].state {
-            State::Tunnelling => self.tunnel(slot),
-            State::Handshaking => self.handshake(slot),
-            State::Greeting | State::Open => {
+            ConnectionState::Tunnelling => self.tunnel(slot),
+            ConnectionState::Handshaking => self.handshake(slot),
+            ConnectionState::Greeting | ConnectionState::Open => {
                 if ready.readable {
                     self.receive(slot, ready.closing);
                 }
@@ -488,7 +482,7 @@ impl<'a> Worker<'a> {
                     self.go_on_writing(slot);
                 }
             }
-            State::Absent | State::Connecting => {}
+            ConnectionState::Absent | ConnectionState::Connecting => {}
         }
     }
 }

@@ -9,9 +9,9 @@ use super::{
     reading::{CLOSED, Flow, SPEAKS_TLS, is_tls_alert},
 };
 use crate::{
-    connection::{Connection, Need, State},
+    connection::{Connection, ConnectionState, Task},
     deadlines::NEVER,
-    dialogue::{Came, Flight, Phase},
+    http_connection::{Came, InFlight, Phase},
     recorder::{Cause, Fault},
 };
 
@@ -48,14 +48,14 @@ impl Worker<'_> {
     #[inline]
     pub(super) fn has_room_on(&self, slot: usize) -> bool {
         let connection = &self.connections[slot];
-        connection.dialogue.has_room(connection.aside)
+        connection.http.has_room(connection.aside)
     }
 
     /// A free slot for a connection that takes no more requests, if there is one.
     #[cold]
     fn free_aside(&self) -> Option<usize> {
         let mut asides = self.slots..self.connections.len();
-        asides.find(|aside| self.connections[*aside].state == State::Absent)
+        asides.find(|aside| self.connections[*aside].state == ConnectionState::Absent)
     }
 
     /// Moves the connection in `slot` aside, which takes no more requests: those that the server has end there, and
@@ -63,7 +63,7 @@ impl Worker<'_> {
     #[cold]
     pub(super) fn move_aside(&mut self, slot: usize) {
         let connection = &self.connections[slot];
-        let is_leaving = connection.state == State::Open && connection.dialogue.is_leaving();
+        let is_leaving = connection.state == ConnectionState::Open && connection.http.is_leaving();
         let Some(aside) = self.free_aside().filter(|_| is_leaving) else {
             return;
         };
@@ -73,12 +73,12 @@ impl Worker<'_> {
         let to = &mut asides[aside - self.slots];
         to.moved_from = slot;
         if all[slot].move_to(to, &self.poller, aside).is_err() {
-            self.want(aside, Need::Read { closing: true });
+            self.schedule(aside, Task::Read { closing: true });
         }
         self.begin_answer(aside);
         self.want_flush(aside);
         self.hand_back(aside);
-        if self.connections[slot].need != Need::Connect {
+        if self.connections[slot].need != Task::Connect {
             self.replace(slot);
         }
     }
@@ -92,20 +92,21 @@ impl Worker<'_> {
             self.connections[slot].counted_until = until;
         }
         let mut is_any = false;
-        while let Some(flight) = self.connections[aside].dialogue.take_unsent() {
-            self.connections[slot].dialogue.put_unsent(flight);
+        while let Some(flight) = self.connections[aside].http.take_unsent() {
+            self.connections[slot].http.put_unsent(flight);
             is_any = true;
         }
         let asides = self.connections[self.slots..].iter();
-        let asides = asides.filter(|one| one.moved_from == slot && one.state != State::Absent);
-        self.connections[slot].aside = asides.map(|one| one.dialogue.in_flight()).sum();
+        let asides =
+            asides.filter(|one| one.moved_from == slot && one.state != ConnectionState::Absent);
+        self.connections[slot].aside = asides.map(|one| one.http.in_flight()).sum();
         match self.connections[slot].state {
-            State::Open if is_any && self.connections[slot].dialogue.can_put_again() => {
+            ConnectionState::Open if is_any && self.connections[slot].http.can_put_again() => {
                 self.send_again(slot);
             }
-            State::Absent if is_any => {
+            ConnectionState::Absent if is_any => {
                 self.note_taken(slot);
-                self.want(slot, Need::Connect);
+                self.schedule(slot, Task::Connect);
             }
             _ => {}
         }
@@ -114,21 +115,21 @@ impl Worker<'_> {
     /// Some of the requests on a connection that was moved aside have ended: there is room on the one in its place.
     pub(super) fn note_left(&mut self, aside: usize) {
         self.hand_back(aside);
-        let is_free = self.connections[aside].state == State::Absent;
+        let is_free = self.connections[aside].state == ConnectionState::Absent;
         // One that has more to read moves after that.
         let waits = |one: &Connection| {
-            let reads = matches!(one.need, Need::Read { .. });
-            one.state == State::Open && !reads && one.dialogue.is_leaving()
+            let reads = matches!(one.need, Task::Read { .. });
+            one.state == ConnectionState::Open && !reads && one.http.is_leaving()
         };
         if is_free && let Some(slot) = self.connections[..self.slots].iter().position(waits) {
-            self.want(slot, Need::Aside);
+            self.schedule(slot, Task::Aside);
         }
         self.note_drained(self.connections[aside].moved_from);
     }
 
     /// A connection is made: says who the client is, and waits for what the server says of itself.
     pub(super) fn greet(&mut self, slot: usize) {
-        self.connections[slot].state = State::Greeting;
+        self.connections[slot].state = ConnectionState::Greeting;
         self.write(slot);
         if self.connections[slot].tls.is_some() {
             // Some may have come with the end of the handshake.
@@ -152,7 +153,7 @@ impl Worker<'_> {
                 self.recorder.received(rest.len(), 0);
                 return Flow::On;
             }
-            let (fed, received) = connection.dialogue.feed_frames(
+            let (fed, received) = connection.http.feed_frames(
                 rest,
                 self.plan,
                 &mut self.contents,
@@ -178,7 +179,7 @@ impl Worker<'_> {
                 Err(broken) => {
                     self.recorder.received(rest.len(), received);
                     let connection = &mut self.connections[slot];
-                    if connection.state == State::Open && connection.dialogue.is_idle() {
+                    if connection.state == ConnectionState::Open && connection.http.is_idle() {
                         // Nobody waits for an answer: the next request finds a connection that is of no use.
                         connection.spoiled = true;
                         break;
@@ -194,32 +195,32 @@ impl Worker<'_> {
     /// What is to be done after answers have come.
     fn go_on_with_streams(&mut self, slot: usize, end: u64) -> Flow {
         let connection = &self.connections[slot];
-        if connection.state == State::Greeting {
-            if let Some(gone) = connection.dialogue.gone() {
+        if connection.state == ConnectionState::Greeting {
+            if let Some(gone) = connection.http.gone() {
                 self.lose_streams(slot, end, gone, cut);
                 return Flow::Off;
             }
-            if connection.dialogue.is_ready() {
+            if connection.http.is_ready() {
                 self.opened(slot);
             }
-        } else if connection.dialogue.is_over() {
+        } else if connection.http.is_over() {
             self.end_connection(slot, end);
             return Flow::Off;
         } else if slot >= self.slots {
             self.note_left(slot);
-        } else if connection.dialogue.is_leaving() && self.free_aside().is_some() {
-            self.want(slot, Need::Aside);
-        } else if connection.dialogue.can_put_again() {
+        } else if connection.http.is_leaving() && self.free_aside().is_some() {
+            self.schedule(slot, Task::Aside);
+        } else if connection.http.can_put_again() {
             self.send_again(slot);
         } else if connection.listed && !self.has_room_on(slot) {
             self.unlist(slot);
         }
         self.note_drained(slot);
-        if !self.connections[slot].dialogue.has_written(self.plan) {
+        if !self.connections[slot].http.has_written(self.plan) {
             self.want_flush(slot);
         }
         match self.connections[slot].state {
-            State::Greeting | State::Open => Flow::On,
+            ConnectionState::Greeting | ConnectionState::Open => Flow::On,
             _ => Flow::Off,
         }
     }
@@ -227,16 +228,16 @@ impl Worker<'_> {
     /// Writes what is to be sent, if the connection is still there.
     pub(super) fn flush(&mut self, slot: usize) {
         let connection = &self.connections[slot];
-        if connection.is_talking() && !connection.dialogue.has_written(self.plan) {
+        if connection.is_talking() && !connection.http.has_written(self.plan) {
             self.write(slot);
         }
     }
 
-    /// Counts one request as failed, which has been taken out of its dialogue.
+    /// Counts one request as failed, which has been taken out of its HTTP connection.
     fn lose_stream(
         &mut self,
         slot: usize,
-        flight: Flight,
+        flight: InFlight,
         fault: Fault,
         end: u64,
         detail: impl FnOnce() -> String,
@@ -258,11 +259,11 @@ impl Worker<'_> {
         why: &'static str,
         kind: impl Fn(FailurePhase) -> Failure,
     ) {
-        if self.connections[slot].state == State::Greeting {
+        if self.connections[slot].state == ConnectionState::Greeting {
             let phase = FailurePhase::Connect;
             return self.unmade(slot, because(kind(phase), phase, why), || why.to_owned());
         }
-        while let Some((flight, phase)) = self.connections[slot].dialogue.take_lost() {
+        while let Some((flight, phase)) = self.connections[slot].http.take_lost() {
             let phase = phase_of(phase);
             let fault = because(kind(phase), phase, why);
             self.lose_stream(slot, flight, fault, end, || why.to_owned());
@@ -279,7 +280,7 @@ impl Worker<'_> {
         end: u64,
         detail: impl FnOnce() -> String,
     ) {
-        if self.connections[slot].state == State::Greeting {
+        if self.connections[slot].state == ConnectionState::Greeting {
             let detail = detail();
             let phase = FailurePhase::Connect;
             return self.unmade(slot, Fault { phase, ..fault }, || detail.clone());
@@ -290,7 +291,7 @@ impl Worker<'_> {
             String::new()
         };
         self.connections[slot].counted_until = end;
-        while let Some((flight, phase)) = self.connections[slot].dialogue.take_lost() {
+        while let Some((flight, phase)) = self.connections[slot].http.take_lost() {
             let phase = phase_of(phase);
             self.lose_stream(slot, flight, Fault { phase, ..fault }, end, || {
                 detail.clone()
@@ -303,12 +304,12 @@ impl Worker<'_> {
     /// have been in vain.
     fn end_connection(&mut self, slot: usize, end: u64) {
         let connection = &mut self.connections[slot];
-        let why = connection.dialogue.gone().unwrap_or(CLOSED);
-        if connection.answered == 0 && !connection.dialogue.is_idle() {
+        let why = connection.http.gone().unwrap_or(CLOSED);
+        if connection.answered == 0 && !connection.http.is_idle() {
             connection.refusals += 1;
             if connection.refusals >= MOST_IN_VAIN {
                 let fault = because(Failure::ClosedEarly, FailurePhase::FirstByte, why);
-                while let Some(flight) = self.connections[slot].dialogue.take_unsent() {
+                while let Some(flight) = self.connections[slot].http.take_unsent() {
                     self.lose_stream(slot, flight, fault, end, || why.to_owned());
                 }
             }
@@ -319,9 +320,9 @@ impl Worker<'_> {
     /// The server has closed the connection.
     pub(super) fn streams_closed(&mut self, slot: usize, end: u64) {
         let connection = &self.connections[slot];
-        if connection.state == State::Greeting {
-            let is_alert = connection.dialogue.has_only(is_tls_alert);
-            let why = match connection.dialogue.gone() {
+        if connection.state == ConnectionState::Greeting {
+            let is_alert = connection.http.has_only(is_tls_alert);
+            let why = match connection.http.gone() {
                 Some(gone) => gone,
                 None if is_alert => SPEAKS_TLS,
                 None => "the server closed the connection before its SETTINGS of HTTP/2",
@@ -340,8 +341,8 @@ impl Worker<'_> {
 
     /// The server has not said in time what it allows.
     pub(super) fn not_greeted(&mut self, slot: usize) {
-        let dialogue = &self.connections[slot].dialogue;
-        let why = if dialogue.has_greeted() {
+        let http = &self.connections[slot].http;
+        let why = if http.has_greeted() {
             NO_STREAMS
         } else {
             NOT_GREETED
@@ -359,23 +360,23 @@ impl Worker<'_> {
             return;
         }
         let until = end.saturating_sub(self.bounds.request);
-        while let Some((flight, phase)) = self.connections[slot].dialogue.take_late(until) {
+        while let Some((flight, phase)) = self.connections[slot].http.take_late(until) {
             let fault = because(Failure::Timeout, phase_of(phase), LATE);
             self.lose_stream(slot, flight, fault, end, || LATE.to_owned());
         }
         let connection = &self.connections[slot];
-        let next = connection.dialogue.oldest().map_or(NEVER, |oldest| {
+        let next = connection.http.oldest().map_or(NEVER, |oldest| {
             oldest.started.saturating_add(self.bounds.request)
         });
-        if connection.state != State::Open {
-            if connection.dialogue.is_idle() {
+        if connection.state != ConnectionState::Open {
+            if connection.http.is_idle() {
                 return self.renew(slot);
             }
             let made = connection.dialled.saturating_add(self.bounds.connect);
             return self.deadlines.set(slot, next.min(made));
         }
         self.deadlines.set(slot, next);
-        if connection.dialogue.is_over() {
+        if connection.http.is_over() {
             return self.end_connection(slot, end);
         }
         if slot >= self.slots {

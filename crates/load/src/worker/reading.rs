@@ -8,8 +8,8 @@ use super::{
     faults::{EXTRA, fault},
 };
 use crate::{
-    connection::{Need, State},
-    dialogue::{Ending, Leads, NOT_HTTP, Progress, Step},
+    connection::{ConnectionState, Task},
+    http_connection::{Ending, FeedOutcome, Leads, NOT_HTTP, Progress},
     recorder::Cause,
     socket,
     tls::Broken,
@@ -82,7 +82,7 @@ impl Worker<'_> {
             }
             read += length;
             if read >= AT_A_TIME {
-                return self.want(slot, Need::Read { closing });
+                return self.schedule(slot, Task::Read { closing });
             }
         }
     }
@@ -92,7 +92,7 @@ impl Worker<'_> {
     fn read_some(&mut self, slot: usize) -> Result<(usize, usize, bool), Errno> {
         let connection = &self.connections[slot];
         let socket = connection.socket()?;
-        if let Some(body) = connection.dialogue.ignored()
+        if let Some(body) = connection.http.ignored()
             && body.left >= WORTH_DROPPING
             && !self.buffers.dropped.is_empty()
         {
@@ -103,10 +103,10 @@ impl Worker<'_> {
             let length = socket::drop_bytes(socket, &mut self.buffers.dropped[..room])?;
             return Ok((length, room, true));
         }
-        let room = if connection.dialogue.is_multiplexed() {
+        let room = if connection.http.is_multiplexed() {
             self.buffers.plain.len()
         } else {
-            match connection.dialogue.progress() {
+            match connection.http.progress() {
                 Progress::Body => self.buffers.plain.len(),
                 Progress::Nothing | Progress::Head => HEAD_READ,
             }
@@ -146,7 +146,7 @@ impl Worker<'_> {
             }
             taken += length;
             if taken >= AT_A_TIME {
-                return self.want(slot, Need::Read { closing });
+                return self.schedule(slot, Task::Read { closing });
             }
         }
     }
@@ -218,7 +218,7 @@ impl Worker<'_> {
 
     #[cold]
     fn reading_failed(&mut self, slot: usize, error: Errno) {
-        if self.connections[slot].state == State::Greeting {
+        if self.connections[slot].state == ConnectionState::Greeting {
             return self.connect_failed(slot, error);
         }
         if let Some(error) = self.connections[slot].write_error {
@@ -235,10 +235,10 @@ impl Worker<'_> {
     /// Takes note of bytes of a body that were dropped unseen.
     #[inline]
     fn take_dropped(&mut self, slot: usize, length: usize, end: u64, closing: bool) -> Flow {
-        let dialogue = &mut self.connections[slot].dialogue;
-        let left = dialogue.ignored().map_or(0, |body| body.left);
+        let http = &mut self.connections[slot].http;
+        let left = http.ignored().map_or(0, |body| body.left);
         let of_body = left.min(length as u64);
-        let step = dialogue.dropped(of_body);
+        let step = http.dropped(of_body);
         self.recorder.received(length, of_body);
         let extra: &[u8] = if length as u64 > left {
             b"(dropped unseen)"
@@ -246,8 +246,8 @@ impl Worker<'_> {
             &[]
         };
         match step {
-            Step::More => Flow::On,
-            Step::Whole { keep_alive, .. } => {
+            FeedOutcome::More => Flow::On,
+            FeedOutcome::Whole { keep_alive, .. } => {
                 let flow = self.answered(slot, end, keep_alive, extra, closing);
                 if flow == Flow::On {
                     self.note_drained(slot);
@@ -260,13 +260,13 @@ impl Worker<'_> {
     /// Takes bytes apart into answers.
     #[inline]
     fn take(&mut self, slot: usize, bytes: &[u8], end: u64, closing: bool) -> Flow {
-        if self.connections[slot].dialogue.is_multiplexed() {
+        if self.connections[slot].http.is_multiplexed() {
             return self.take_frames(slot, bytes, end);
         }
         let mut rest = bytes;
         while !rest.is_empty() {
             let connection = &mut self.connections[slot];
-            let Some(first) = connection.dialogue.first() else {
+            let Some(first) = connection.http.first() else {
                 // Nobody has asked for anything.
                 self.recorder.received(rest.len(), 0);
                 if closing {
@@ -277,10 +277,10 @@ impl Worker<'_> {
                 connection.spoiled = true;
                 return Flow::On;
             };
-            if self.plan.first_byte && connection.dialogue.progress() == Progress::Nothing {
+            if self.plan.first_byte && connection.http.progress() == Progress::Nothing {
                 connection.first_byte = end;
             }
-            let (step, received) = connection.dialogue.feed(
+            let (step, received) = connection.http.feed(
                 first,
                 rest,
                 self.plan,
@@ -290,7 +290,7 @@ impl Worker<'_> {
             );
             if self.plan.stream.is_some() {
                 let is_enough = self.note_events(slot, first.started, end);
-                if is_enough && !matches!(step, Ok(Step::Whole { .. })) {
+                if is_enough && !matches!(step, Ok(FeedOutcome::Whole { .. })) {
                     // Nobody waits for the rest.
                     self.recorder.received(rest.len(), received);
                     self.judge(slot, end, &[]);
@@ -300,17 +300,17 @@ impl Worker<'_> {
             }
             let connection = &mut self.connections[slot];
             match step {
-                Ok(Step::More) => {
+                Ok(FeedOutcome::More) => {
                     self.recorder.received(rest.len(), received);
-                    if connection.dialogue.may_go_on() {
+                    if connection.http.may_go_on() {
                         self.release(slot);
                     }
                     return match self.connections[slot].state {
-                        State::Open => Flow::On,
+                        ConnectionState::Open => Flow::On,
                         _ => Flow::Off,
                     };
                 }
-                Ok(Step::Whole { used, keep_alive }) => {
+                Ok(FeedOutcome::Whole { used, keep_alive }) => {
                     self.recorder.received(used, received);
                     rest = &rest[used..];
                     if self.answered(slot, end, keep_alive, rest, closing) == Flow::Off {
@@ -319,7 +319,7 @@ impl Worker<'_> {
                 }
                 Err(wrong) => {
                     self.recorder.received(rest.len(), received);
-                    let phase = match connection.dialogue.progress() {
+                    let phase = match connection.http.progress() {
                         Progress::Body => FailurePhase::Body,
                         Progress::Nothing | Progress::Head => FailurePhase::Head,
                     };
@@ -340,7 +340,7 @@ impl Worker<'_> {
         }
         self.note_drained(slot);
         match self.connections[slot].state {
-            State::Open => Flow::On,
+            ConnectionState::Open => Flow::On,
             _ => Flow::Off,
         }
     }
@@ -356,15 +356,15 @@ impl Worker<'_> {
         closing: bool,
     ) -> Flow {
         let connection = &self.connections[slot];
-        let Some(first) = connection.dialogue.first() else {
+        let Some(first) = connection.http.first() else {
             return Flow::Off;
         };
-        let is_last = connection.dialogue.in_flight() == 1;
+        let is_last = connection.http.in_flight() == 1;
         let announced = self.plan.request(first.exchange, first.is_last).closes;
         // An answer that comes before its request is whole leaves the rest of the request in the way of the next.
-        let early = is_last && !connection.dialogue.has_written(self.plan);
+        let early = is_last && !connection.http.has_written(self.plan);
         let extra = if is_last || !keep_alive { rest } else { &[] };
-        if connection.dialogue.leads() == Leads::On && extra.is_empty() {
+        if connection.http.leads() == Leads::On && extra.is_empty() {
             let stays = keep_alive && !announced && !early && !closing;
             return self.follow(slot, stays);
         }
@@ -399,11 +399,11 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot];
         connection.answered += 1;
         connection.refusals = 0;
-        if let Some(first) = connection.dialogue.first() {
-            let status = connection.dialogue.answer.status;
+        if let Some(first) = connection.http.first() {
+            let status = connection.http.answer.status;
             self.recorder.followed(first.started, status);
         }
-        connection.dialogue.go_on(connection.dialled, stays);
+        connection.http.go_on(connection.dialled, stays);
         if !stays {
             self.renew(slot);
             return Flow::Off;
@@ -411,24 +411,24 @@ impl Worker<'_> {
         self.begin_answer(slot);
         self.write(slot);
         match self.connections[slot].state {
-            State::Open => Flow::On,
+            ConnectionState::Open => Flow::On,
             _ => Flow::Off,
         }
     }
 
     pub(super) fn closed_by_peer(&mut self, slot: usize, end: u64) {
         let connection = &mut self.connections[slot];
-        if connection.dialogue.is_multiplexed() {
+        if connection.http.is_multiplexed() {
             return self.streams_closed(slot, end);
         }
-        if connection.dialogue.is_idle() {
+        if connection.http.is_idle() {
             return self.renew(slot);
         }
         let cut = connection
             .tls
             .as_mut()
             .is_some_and(|session| !session.has_said_goodbye());
-        let ending = connection.dialogue.end();
+        let ending = connection.http.end();
         if let Some(error) = connection.write_error
             // A write after the peer's FIN; any other error means that there was none.
             && !(matches!(ending, Ending::Whole) && error == Errno::PIPE)
@@ -443,7 +443,7 @@ impl Worker<'_> {
                     "the server closed the connection without a close_notify: the body may be cut off".to_owned()
                 });
             }
-            Ending::Whole if connection.dialogue.leads() == Leads::On => {
+            Ending::Whole if connection.http.leads() == Leads::On => {
                 self.follow(slot, false);
             }
             Ending::Whole => {

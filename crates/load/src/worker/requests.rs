@@ -8,11 +8,11 @@ use super::{
     faults::{EXTRA, fault},
 };
 use crate::{
-    connection::{Need, State, Written},
+    connection::{ConnectionState, Task, Written},
     deadlines::NEVER,
-    dialogue::{Flight, Leads, Progress},
+    http_connection::{InFlight, Leads, Progress},
     poller::Watch,
-    recorder::{Cause, Fault, Times},
+    recorder::{Cause, Fault, RequestTimes},
     verify::excerpt,
 };
 
@@ -42,7 +42,7 @@ impl Worker<'_> {
         if self.clock.is_over() {
             return;
         }
-        let was_empty = self.connections[slot].dialogue.is_idle();
+        let was_empty = self.connections[slot].http.is_idle();
         if self.is_thinking(slot) {
             return self.watch_idle(slot);
         }
@@ -50,7 +50,7 @@ impl Worker<'_> {
             self.launch(slot, start, start);
         }
         if was_empty {
-            if self.connections[slot].dialogue.is_idle() {
+            if self.connections[slot].http.is_idle() {
                 return self.rest(slot);
             }
             self.begin_answer(slot);
@@ -69,7 +69,7 @@ impl Worker<'_> {
     pub(super) fn send(&mut self, slot: usize) {
         if self.connections[slot].spoiled {
             let end = self.tick();
-            if let Some(broken) = self.connections[slot].dialogue.broken() {
+            if let Some(broken) = self.connections[slot].http.broken() {
                 return self.lose_streams(slot, end, broken.why, |_| broken.kind);
             }
             return self.fail(slot, EXTRA, end, || {
@@ -85,7 +85,7 @@ impl Worker<'_> {
         let plan = self.plan;
         let connection = &mut self.connections[slot];
         let exchange = plan.routes.cycle[connection.take_turn()];
-        let flight = Flight {
+        let flight = InFlight {
             intended,
             started,
             exchange,
@@ -96,7 +96,7 @@ impl Worker<'_> {
         }
         let connection = &mut self.connections[slot];
         let scratch = &mut self.buffers.scratch;
-        connection.dialogue.put(flight, plan, scratch);
+        connection.http.put(flight, plan, scratch);
         self.recorder.issued();
     }
 
@@ -104,10 +104,10 @@ impl Worker<'_> {
     #[inline]
     pub(super) fn begin_answer(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        let Some(first) = connection.dialogue.begin_answer(self.plan) else {
+        let Some(first) = connection.http.begin_answer(self.plan) else {
             return;
         };
-        let wait = if connection.dialogue.is_holding() {
+        let wait = if connection.http.is_holding() {
             HOLD.min(self.bounds.request)
         } else {
             self.bounds.request
@@ -118,9 +118,7 @@ impl Worker<'_> {
     /// Sends what is on its way on a new connection, because the server closed the one before with an answer.
     pub(super) fn send_again(&mut self, slot: usize) {
         let scratch = &mut self.buffers.scratch;
-        let again = self.connections[slot]
-            .dialogue
-            .put_again(self.plan, scratch);
+        let again = self.connections[slot].http.put_again(self.plan, scratch);
         self.recorder.resent += again;
         self.begin_answer(slot);
         self.write(slot);
@@ -145,14 +143,14 @@ impl Worker<'_> {
     #[cold]
     fn writing_failed(&mut self, slot: usize, error: Errno) {
         self.connections[slot].write_error.get_or_insert(error);
-        self.want(slot, Need::Read { closing: true });
+        self.schedule(slot, Task::Read { closing: true });
     }
 
     /// Gives up the connection in `slot`, because a request could not be written on it.
     #[cold]
     pub(super) fn lose(&mut self, slot: usize, error: Errno) {
         let end = self.tick();
-        let phase = match self.connections[slot].dialogue.progress() {
+        let phase = match self.connections[slot].http.progress() {
             Progress::Nothing => FailurePhase::Write,
             Progress::Head | Progress::Body => self.phase_of(slot),
         };
@@ -170,13 +168,13 @@ impl Worker<'_> {
     /// that the server closed at that moment (RFC 9112 §9.5).
     pub(super) fn cause_of_end(&self, slot: usize, otherwise: Cause) -> Cause {
         let connection = &self.connections[slot];
-        if let Some(gone) = connection.dialogue.gone() {
+        if let Some(gone) = connection.http.gone() {
             return Cause::Why(gone);
         }
-        let was_idle = connection.dialogue.oldest().is_some_and(|first| {
+        let was_idle = connection.http.oldest().is_some_and(|first| {
             first.started.saturating_sub(connection.last_answer) >= LEAST_IDLE
         });
-        let nothing_came = connection.dialogue.progress() == Progress::Nothing;
+        let nothing_came = connection.http.progress() == Progress::Nothing;
         if connection.answered > 0 && was_idle && nothing_came {
             Cause::Why("the connection had been idle, and the server closed it")
         } else {
@@ -186,7 +184,7 @@ impl Worker<'_> {
 
     /// There is room for writing again.
     pub(super) fn go_on_writing(&mut self, slot: usize) {
-        if !self.connections[slot].dialogue.has_written(self.plan) {
+        if !self.connections[slot].http.has_written(self.plan) {
             self.write(slot);
         } else if let Err(error) = self.connections[slot].flush() {
             self.writing_failed(slot, error);
@@ -196,15 +194,15 @@ impl Worker<'_> {
     /// Sends the rest of a request whose body was held back.
     pub(super) fn release(&mut self, slot: usize) {
         let now = self.clock.now;
-        let dialogue = &mut self.connections[slot].dialogue;
-        if !dialogue.may_go_on()
-            && let Some(first) = dialogue.first()
+        let http = &mut self.connections[slot].http;
+        if !http.may_go_on()
+            && let Some(first) = http.first()
         {
             let waited = now.saturating_sub(first.started);
             self.recorder.waited_for_continue(first.started, waited);
         }
-        dialogue.release();
-        if let Some(first) = dialogue.first() {
+        http.release();
+        if let Some(first) = http.first() {
             let deadline = first.started.saturating_add(self.bounds.request);
             self.deadlines.set(slot, deadline);
             if self.clock.now >= deadline {
@@ -219,7 +217,7 @@ impl Worker<'_> {
     #[inline]
     pub(super) fn judge(&mut self, slot: usize, end: u64, extra: &[u8]) {
         let connection = &mut self.connections[slot];
-        let Some(flight) = connection.dialogue.take_first() else {
+        let Some(flight) = connection.http.take_first() else {
             return;
         };
         connection.answered += 1;
@@ -232,15 +230,15 @@ impl Worker<'_> {
         let expect = &self.plan.exchanges[exchange].exchange.expect;
         let route = connection.place.route;
         let verdict = connection
-            .dialogue
+            .http
             .answer
             .verdict(exchange, expect, &mut self.contents);
         self.recorder.answered(
             flight.started,
-            connection.dialogue.answer.status,
+            connection.http.answer.status,
             verdict.content_checked,
         );
-        let astray = match connection.dialogue.leads() {
+        let astray = match connection.http.leads() {
             Leads::Nowhere => None,
             Leads::On => Some(EXTRA),
             Leads::Astray(why) => Some(fault(
@@ -252,27 +250,27 @@ impl Worker<'_> {
         let is_valid = verdict.failure.is_none() && extra.is_empty() && astray.is_none();
         self.recorder.ended_on(route, flight.started, is_valid);
         if let Some(fault) = astray {
-            let dialogue = &connection.dialogue;
-            let (status, to) = (dialogue.answer.status, || redact::url(&dialogue.location()));
+            let http = &connection.http;
+            let (status, to) = (http.answer.status, || redact::url(&http.location()));
             let detail = || format!("status {status} with the Location {:?}", to());
             self.recorder
                 .failed(fault, flight.started, Some(flight.exchange), end, detail);
             return;
         }
-        let events = connection.dialogue.answer.events.as_ref();
+        let events = connection.http.answer.events.as_ref();
         match verdict.failure {
             None if extra.is_empty() => {
                 if events.is_some_and(|events| events.seen() == 0) {
                     self.recorder.had_no_event(flight.started);
                 }
-                let times = Times {
+                let times = RequestTimes {
                     intended: flight.intended,
-                    dialled: connection.dialogue.first_dialled(connection.dialled),
+                    dialled: connection.http.first_dialled(connection.dialled),
                     started: flight.started,
                     first_byte: connection.first_byte,
                     end,
                 };
-                let length = connection.dialogue.answer.length;
+                let length = connection.http.answer.length;
                 self.recorder.succeeded(times, flight.exchange, length);
             }
             None => {
@@ -285,7 +283,7 @@ impl Worker<'_> {
                     Failure::WrongStatus => FailurePhase::Head,
                     _ => FailurePhase::Body,
                 };
-                let answer = &connection.dialogue.answer;
+                let answer = &connection.http.answer;
                 let note = verdict.note;
                 let describe = || note.unwrap_or_else(|| answer.describe(kind, expect));
                 let fault = fault(kind, phase, answer.cause(kind));
@@ -296,7 +294,7 @@ impl Worker<'_> {
     }
 
     pub(super) fn time_out(&mut self, slot: usize) {
-        if self.connections[slot].dialogue.is_multiplexed() {
+        if self.connections[slot].http.is_multiplexed() {
             return self.time_out_streams(slot);
         }
         let end = self.tick();
@@ -310,9 +308,9 @@ impl Worker<'_> {
 
     /// What is going on with the first request on its way.
     pub(super) fn phase_of(&self, slot: usize) -> FailurePhase {
-        let dialogue = &self.connections[slot].dialogue;
-        match dialogue.progress() {
-            Progress::Nothing if !dialogue.has_written(self.plan) => FailurePhase::Write,
+        let http = &self.connections[slot].http;
+        match http.progress() {
+            Progress::Nothing if !http.has_written(self.plan) => FailurePhase::Write,
             Progress::Nothing => FailurePhase::FirstByte,
             Progress::Head => FailurePhase::Head,
             Progress::Body => FailurePhase::Body,
@@ -332,12 +330,12 @@ impl Worker<'_> {
         if self.clock.is_over() {
             return;
         }
-        if self.connections[slot].dialogue.is_multiplexed() {
+        if self.connections[slot].http.is_multiplexed() {
             return self.break_off(slot, fault, end, detail);
         }
         let route = self.connections[slot].place.route;
         self.connections[slot].counted_until = end;
-        if let Some(flight) = self.connections[slot].dialogue.take_first() {
+        if let Some(flight) = self.connections[slot].http.take_first() {
             self.recorder.ended_on(route, flight.started, false);
             self.recorder
                 .failed(fault, flight.started, Some(flight.exchange), end, detail);
@@ -348,7 +346,7 @@ impl Worker<'_> {
             phase: FailurePhase::FirstByte,
             cause: Cause::Why("it was pipelined behind a request that failed"),
         };
-        while let Some(flight) = self.connections[slot].dialogue.take_first() {
+        while let Some(flight) = self.connections[slot].http.take_first() {
             let detail = || format!("pipelined behind a request that failed: {}", fault.kind);
             self.recorder.ended_on(route, flight.started, false);
             self.recorder
@@ -366,7 +364,7 @@ impl Worker<'_> {
     /// Watches a connection that has nothing to send, so that its end is noticed.
     fn watch_idle(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        if connection.state == State::Open {
+        if connection.state == ConnectionState::Open {
             let watched: Result<(), Errno> = connection.watch(&self.poller, slot, Watch::Reading);
             if watched.is_err() {
                 self.renew(slot);

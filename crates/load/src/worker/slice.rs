@@ -7,17 +7,17 @@ use deadheat_model::{SliceResult, observation::WorkerHealth};
 use super::{Worker, health::Health};
 use crate::{
     LoadError,
-    connection::{Need, State},
+    connection::{ConnectionState, Task},
     deadlines::NEVER,
     plan::Plan,
     poller::{EVENTS, Events},
-    recorder::{Extent, Outlet, Recorder},
-    schedule::{Course, global},
+    recorder::{Extent, IntervalSender, Recorder},
+    schedule::{SliceRun, global},
 };
 
 impl Worker<'_> {
     /// A slice begins: connections that were held are looked at, the others are wanted by and by.
-    pub(super) fn begin(&mut self, course: Course, events: &mut Events) -> Result<(), LoadError> {
+    pub(super) fn begin(&mut self, course: SliceRun, events: &mut Events) -> Result<(), LoadError> {
         let timeline = course.timeline;
         let held_for = timeline.start.saturating_sub(self.clock.now);
         self.clock.begin(timeline);
@@ -48,7 +48,7 @@ impl Worker<'_> {
         }
         self.tick();
         self.expire();
-        self.work_off(0);
+        self.run_queued(0);
         Ok(())
     }
 
@@ -60,7 +60,7 @@ impl Worker<'_> {
         connection.dialled += held_for;
         connection.handshake_begun += held_for;
         self.want_flush(slot);
-        self.want(slot, Need::Read { closing: false });
+        self.schedule(slot, Task::Read { closing: false });
     }
 
     /// Looks for connections that ended while they were held, before anything is sent on them.
@@ -89,23 +89,23 @@ impl Worker<'_> {
 
     /// Leaves the connections that are at rest or being made until the next slice, and gives up the others.
     fn hold(&mut self) {
-        self.agenda.clear();
+        self.run_queue.clear();
         self.lingering.end(self.clock.now);
         for slot in 0..self.connections.len() {
-            let has_written = self.connections[slot].dialogue.has_written(self.plan);
+            let has_written = self.connections[slot].http.has_written(self.plan);
             let connection = &mut self.connections[slot];
             connection.on_agenda = false;
             connection.aside = 0;
-            connection.need = Need::Nothing;
-            let has_nothing = connection.dialogue.is_idle() && slot < self.slots;
+            connection.need = Task::Nothing;
+            let has_nothing = connection.http.is_idle() && slot < self.slots;
             let has_nothing = has_nothing && !connection.spoiled;
-            let is_at_rest = connection.state == State::Open && has_written;
+            let is_at_rest = connection.state == ConnectionState::Open && has_written;
             if has_nothing && connection.is_being_made() {
                 continue;
             }
             self.deadlines.set(slot, NEVER);
             if !(has_nothing && is_at_rest) {
-                while connection.dialogue.take_first().is_some() {}
+                while connection.http.take_first().is_some() {}
                 let was_open = connection.is_open();
                 // The slice's counts have been closed.
                 drop(connection.end());
@@ -145,12 +145,12 @@ impl Worker<'_> {
         for connection in &mut self.connections {
             let fewest = &mut self.recorder.fewest_streams;
             *fewest = connection
-                .dialogue
+                .http
                 .take_fewest()
                 .into_iter()
                 .chain(*fewest)
                 .min();
-            if let Some(seen) = connection.dialogue.take_cookies() {
+            if let Some(seen) = connection.http.take_cookies() {
                 self.recorder.cookies.get_or_insert_default().merge(&seen);
             }
         }
@@ -173,7 +173,7 @@ impl Worker<'_> {
 }
 
 /// A recorder for what `plan` asks for.
-pub(super) fn recorder(plan: &Plan, outlet: Option<Outlet>) -> Recorder {
+pub(super) fn recorder(plan: &Plan, outlet: Option<IntervalSender>) -> Recorder {
     let extent = Extent {
         is_open: plan.arrivals.is_some(),
         has_tls: plan.routes.have_tls(),

@@ -2,7 +2,7 @@
 
 use super::{Worker, faults::fault};
 use crate::{
-    dialogue::Progress,
+    http_connection::Progress,
     recorder::{Came, Cause, Fault},
 };
 use deadheat_model::{Failure, failure::FailurePhase};
@@ -12,7 +12,7 @@ impl Worker<'_> {
     /// Whether the answer has as many as it needs.
     pub(super) fn note_events(&mut self, slot: usize, started: u64, at: u64) -> bool {
         let connection = &mut self.connections[slot];
-        let Some(events) = &mut connection.dialogue.answer.events else {
+        let Some(events) = &mut connection.http.answer.events else {
             return false;
         };
         let count = events.take_fresh();
@@ -33,9 +33,9 @@ impl Worker<'_> {
 
     /// The connection's end at `at` was the answer's proper one.
     pub(super) fn end_events(&mut self, slot: usize, at: u64) {
-        let dialogue = &mut self.connections[slot].dialogue;
-        let first = dialogue.first();
-        if let (Some(events), Some(first)) = (&mut dialogue.answer.events, first) {
+        let http = &mut self.connections[slot].http;
+        let first = http.first();
+        if let (Some(events), Some(first)) = (&mut http.answer.events, first) {
             events.end();
             self.note_events(slot, first.started, at);
         }
@@ -44,9 +44,9 @@ impl Worker<'_> {
     /// For how long the latest event of an answer that goes on at `at` lies back, at most.
     pub(super) fn open_gap(&self, at: u64) -> u64 {
         let streams = self.connections.iter().filter(|one| {
-            let events = one.dialogue.answer.events.as_ref();
-            one.dialogue.progress() == Progress::Body
-                && !one.dialogue.is_idle()
+            let events = one.http.answer.events.as_ref();
+            one.http.progress() == Progress::Body
+                && !one.http.is_idle()
                 && events.is_some_and(|events| events.seen() > 0)
         });
         let gaps = streams.map(|one| at.saturating_sub(one.last_event));
@@ -55,7 +55,7 @@ impl Worker<'_> {
 
     /// Why the answer on `slot` was not whole in time, which it may never be.
     pub(super) fn too_late(&self, slot: usize, phase: FailurePhase) -> (Fault, u64) {
-        let answer = &self.connections[slot].dialogue.answer;
+        let answer = &self.connections[slot].http.answer;
         let events = answer.events.as_ref().map_or(0, |events| events.seen());
         let why = match (events, self.plan.stream.and_then(|stream| stream.enough)) {
             (0, _) => "no whole answer within the request timeout",

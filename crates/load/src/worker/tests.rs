@@ -41,8 +41,8 @@ const ONE_CONNECTION: Schedule = Schedule::Closed {
     ramp: Duration::ZERO,
 };
 
-fn course(plan: &Plan, length: Duration) -> Course {
-    Course {
+fn course(plan: &Plan, length: Duration) -> SliceRun {
+    SliceRun {
         timeline: Timeline::new(sys::monotonic_ns(), Duration::ZERO, Some(length)),
         arrivals: plan.arrivals.clone(),
     }

@@ -7,7 +7,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::Worker;
 use crate::{
-    connection::{Need, State},
+    connection::{ConnectionState, Task},
     deadlines::NEVER,
     schedule::global,
 };
@@ -75,9 +75,11 @@ impl Worker<'_> {
             let connection = &mut self.connections[slot];
             connection.thinks = false;
             match connection.state {
-                State::Open if connection.dialogue.is_idle() => self.want(slot, Need::Send),
+                ConnectionState::Open if connection.http.is_idle() => {
+                    self.schedule(slot, Task::Send)
+                }
                 // Its connection has ended meanwhile. (One that is being made goes on by itself.)
-                State::Absent => self.want(slot, Need::Connect),
+                ConnectionState::Absent => self.schedule(slot, Task::Connect),
                 _ => {}
             }
         }

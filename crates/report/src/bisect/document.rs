@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Warning,
-    bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
+    bisect::{Asks, BisectAnswer, BisectRecord, Commit, Question, SpeedRatio},
     figure::counted,
 };
 use deadheat_stats::bisect::{Outcome, outcome};
@@ -84,28 +84,28 @@ fn subject<'a>(record: &'a BisectRecord, question: &Question) -> &'a Commit {
 }
 
 /// A commit's throughput over the fast end's.
-fn against_good(figures: Figures) -> Option<f64> {
+fn against_good(figures: SpeedRatio) -> Option<f64> {
     Some(figures.ratio * figures.whole?.sqrt())
 }
 
 /// The answer to a question, in a few words.
 pub fn answer(question: &Question) -> String {
     let words = match (question.asks, &question.answer) {
-        (_, Answer::Skipped { reason }) => {
+        (_, BisectAnswer::Skipped { reason }) => {
             let first = reason.lines().next().unwrap_or_default();
             return format!("skipped: {}", clean(first));
         }
-        (Asks::Ends, Answer::Slower) => "bad is slower",
-        (Asks::Ends, Answer::NotSlower) => "bad is not slower",
-        (Asks::Commit { .. }, Answer::Slower) => "has the slowdown",
-        (Asks::Commit { .. }, Answer::NotSlower) => "does not have it",
-        (Asks::Commit { .. }, Answer::Half) => "has about half of it",
-        (Asks::Found { .. }, Answer::Slower) => {
+        (Asks::Ends, BisectAnswer::Slower) => "bad is slower",
+        (Asks::Ends, BisectAnswer::NotSlower) => "bad is not slower",
+        (Asks::Commit { .. }, BisectAnswer::Slower) => "has the slowdown",
+        (Asks::Commit { .. }, BisectAnswer::NotSlower) => "does not have it",
+        (Asks::Commit { .. }, BisectAnswer::Half) => "has about half of it",
+        (Asks::Found { .. }, BisectAnswer::Slower) => {
             let change = question.figures.map(|one| signed(one.ratio - 1.0));
             return format!("{} to the commit before", change.unwrap_or_default());
         }
-        (Asks::Found { .. }, Answer::NotSlower) => "not slower than the commit before",
-        (_, Answer::Half | Answer::Undecided) => "undecided",
+        (Asks::Found { .. }, BisectAnswer::NotSlower) => "not slower than the commit before",
+        (_, BisectAnswer::Half | BisectAnswer::Undecided) => "undecided",
     };
     words.to_owned()
 }

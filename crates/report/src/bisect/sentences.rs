@@ -1,10 +1,10 @@
 //! What a search found, in sentences.
 
 use deadheat_model::{
-    bisect::{Asks, BisectRecord, Commit, Figures},
+    bisect::{Asks, BisectRecord, Commit, SpeedRatio},
     figure::time_option,
 };
-use deadheat_stats::bisect::{Found, Outcome, whole};
+use deadheat_stats::bisect::{Culprit, Outcome, whole};
 
 use crate::figure::{capital, list, ratio, ratios, short_percent, two_digits};
 
@@ -68,7 +68,7 @@ pub(super) fn sentences(
     }
 }
 
-fn about_found(record: &BisectRecord, found: &Found, ends: &str) -> (String, Vec<String>) {
+fn about_found(record: &BisectRecord, found: &Culprit, ends: &str) -> (String, Vec<String>) {
     let commit = &record.commits[found.last];
     let before = record.before(found.first);
     let who = match found.last - found.first {
@@ -136,7 +136,7 @@ fn of_ends(record: &BisectRecord, begins: &str) -> String {
     let mut asked = record.questions.iter().rev();
     let ends = asked.find(|one| one.asks == Asks::Ends);
     match ends.and_then(|one| one.figures) {
-        Some(Figures {
+        Some(SpeedRatio {
             ratio: found,
             low,
             high,
@@ -189,7 +189,7 @@ fn loss(ratio: f64) -> String {
 }
 
 /// The same of its interval, from the lesser to the greater: "10–14 %".
-fn losses(figures: Figures) -> String {
+fn losses(figures: SpeedRatio) -> String {
     let [least, most] = [figures.high, figures.low].map(|end| two_digits(100.0 * (1.0 - end)));
     format!("{least}–{most} %")
 }

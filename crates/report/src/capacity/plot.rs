@@ -4,7 +4,7 @@ use deadheat_model::capacity::{self, CapacityRecord, Condition, LookOutcome};
 use deadheat_stats::capacity::{CapacityAnalysis, Outcome};
 
 use crate::plot::{
-    Colour, Guide, Mark, Place, Plot, Series, Shape,
+    Colour, Guide, GuidePosition, Mark, Plot, Series, Shape,
     axis::{Axis, Unit},
 };
 
@@ -69,13 +69,13 @@ fn plot(
     let bound = Guide {
         name: "the bound",
         colour: Colour::Orange,
-        at: Place::At(condition.bound),
+        at: GuidePosition::At(condition.bound),
     };
     let interval = match &analysis.outcome {
         Outcome::Found(found) => Some(Guide {
             name: "95 % interval of the highest rate",
             colour: Colour::Blue,
-            at: Place::Between(found.low, found.high),
+            at: GuidePosition::Between(found.low, found.high),
         }),
         _ => None,
     };

@@ -14,8 +14,8 @@ pub(super) fn sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, S
 
 fn sentences(gate: &Gate, versus: &Versus, b: &str) -> Vec<String> {
     let is_judged = versus.is_judged();
-    let asked = Asked::of(gate, versus);
-    let of = |asked: Asked, is: Gated| -> Option<String> {
+    let asked = GateQuestion::of(gate, versus);
+    let of = |asked: GateQuestion, is: Gated| -> Option<String> {
         let cells = gate.cells.iter();
         let cells = cells.filter(|cell| cell.is == is && asked.is_about(cell));
         let cells: Vec<String> = cells.map(shown).collect();
@@ -76,12 +76,12 @@ fn sentences(gate: &Gate, versus: &Versus, b: &str) -> Vec<String> {
 
 /// What a check asks about B: its speed or its cost, and the bound if there is one.
 #[derive(Clone, Copy)]
-struct Asked {
+struct GateQuestion {
     of_cost: bool,
     bound: Option<f64>,
 }
 
-impl Asked {
+impl GateQuestion {
     fn of(gate: &Gate, versus: &Versus) -> Vec<Self> {
         let Check {
             fail_if_slower,

@@ -7,7 +7,7 @@ use deadheat_model::{
     heats::EndReason,
 };
 use deadheat_stats::{
-    history::{History, PastSession, Series, SeriesPoint},
+    history::{History, PastSession, SeriesPoint, StackHistory},
     standings::{AbsentBecause, Figure},
 };
 
@@ -81,7 +81,7 @@ fn sessions_table(sessions: &[PastSession]) -> Table {
     table
 }
 
-fn series_table(series: &Series, sessions: &[PastSession]) -> Table {
+fn series_table(series: &StackHistory, sessions: &[PastSession]) -> Table {
     let figures = FIGURES.map(Column::right);
     let mut table = Table::new([Column::left("session of")].into_iter().chain(figures));
     for point in &series.points {

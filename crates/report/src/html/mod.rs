@@ -2,8 +2,8 @@
 
 pub(crate) mod data;
 pub mod live;
+mod page_size;
 pub(crate) mod shell;
-mod weight;
 
 use minijinja::{Environment, syntax::SyntaxConfig};
 

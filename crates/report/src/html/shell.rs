@@ -2,7 +2,7 @@
 
 use minijinja::{Value, context, value::Serde};
 
-use super::{data::DataFile, weight};
+use super::{data::DataFile, page_size};
 use crate::figure::bytes;
 
 /// The template of the section with the data.
@@ -31,7 +31,7 @@ impl<'a> Shell<'a> {
         context! {
             policy => Value::from_safe_string(POLICY.to_owned()),
             data => Value::from(Serde(&self.data)),
-            weight => Value::from_safe_string(weight::PLACE.to_owned()),
+            weight => Value::from_safe_string(page_size::PLACE.to_owned()),
         }
     }
 
@@ -43,7 +43,7 @@ impl<'a> Shell<'a> {
             0 => String::new(),
             data => format!(", of which {} are the data", size(data)),
         };
-        weight::weighed(&page, |length| {
+        page_size::weighed(&page, |length| {
             format!(
                 "This page weighs {}{data}. It needs nothing else.",
                 size(length)

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Warning,
-    imported::{Figures, Imported, Run},
+    imported::{Imported, Run, RunFigures},
 };
 
 use super::headline::headline;
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The head of a column, and its cell for a run that has the figure.
-type FigureColumn = (&'static str, fn(&Figures) -> Option<String>);
+type FigureColumn = (&'static str, fn(&RunFigures) -> Option<String>);
 
 const COLUMNS: [FigureColumn; 7] = [
     ("requests/s", |figures| {

@@ -1,7 +1,7 @@
 //! The report of a load for people.
 
 use deadheat_model::{LoadRecord, Warning, warning::Level};
-use deadheat_stats::load::{LoadAnalysis, LoadVerdict, Standing};
+use deadheat_stats::load::{LoadAnalysis, LoadVerdict, Validity};
 
 use super::{
     csv,
@@ -109,10 +109,10 @@ pub fn html(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
 }
 
 fn begin(record: &LoadRecord, analysis: &LoadAnalysis) -> Document {
-    let tone = match analysis.verdict.standing {
-        Standing::Sound => Tone::Good,
-        Standing::Doubtful => Tone::Doubtful,
-        Standing::GeneratorLimited | Standing::MostlyFailed | Standing::Failed => Tone::Bad,
+    let tone = match analysis.verdict.validity {
+        Validity::Sound => Tone::Good,
+        Validity::Doubtful => Tone::Doubtful,
+        Validity::GeneratorLimited | Validity::MostlyFailed | Validity::Failed => Tone::Bad,
     };
     Document::new(tone, headline(record, analysis))
 }

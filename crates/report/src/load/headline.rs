@@ -1,7 +1,7 @@
 //! The verdict on a load in a line.
 
 use deadheat_model::{Failure, LoadRecord, Observation, Warning, observation::FailureGroup};
-use deadheat_stats::load::{LoadAnalysis, Standing};
+use deadheat_stats::load::{LoadAnalysis, Validity};
 
 use super::plan;
 use crate::{
@@ -35,13 +35,13 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
         seconds(analysis.figures.answer_seconds),
         per_second(analysis.figures.throughput_per_second),
     );
-    let text = match verdict.standing {
-        Standing::GeneratorLimited => {
+    let text = match verdict.validity {
+        Validity::GeneratorLimited => {
             let failed = failed(record, analysis);
             let why = main.unwrap_or_default();
             format!("{failed}The generator was the limit. {why}")
         }
-        Standing::Failed => {
+        Validity::Failed => {
             let requests = measured.ended();
             let all = match requests {
                 0 => record
@@ -61,14 +61,14 @@ pub(crate) fn headline(record: &LoadRecord, analysis: &LoadAnalysis) -> String {
             });
             format!("nothing was measured: {all}{why}.")
         }
-        Standing::Doubtful | Standing::MostlyFailed => {
+        Validity::Doubtful | Validity::MostlyFailed => {
             let failed = failed(record, analysis);
             match main {
                 Some(why) => format!("{failed}{found}. Warning: {why}"),
                 None => format!("{failed}{found}."),
             }
         }
-        Standing::Sound => match failed(record, analysis).as_str() {
+        Validity::Sound => match failed(record, analysis).as_str() {
             "" => format!("{found}. No problems found."),
             failed => format!("{failed}{found}."),
         },

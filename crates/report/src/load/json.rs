@@ -5,7 +5,7 @@ use deadheat_model::{
     load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
 };
-use deadheat_stats::load::{LoadAnalysis, LoadFigures, Standing};
+use deadheat_stats::load::{LoadAnalysis, LoadFigures, Validity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ impl Body for Report<'_> {
 #[derive(Serialize, JsonSchema)]
 struct Verdict<'a> {
     /// What the figures are worth.
-    standing: Standing,
+    validity: Validity,
     /// The first line of the report.
     headline: String,
     /// What speaks against the figures or helps to read them, the gravest first.
@@ -72,7 +72,7 @@ pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, Repo
         url: &record.url,
         interrupted: record.interrupted,
         verdict: Verdict {
-            standing: analysis.verdict.standing,
+            validity: analysis.verdict.validity,
             headline: headline(record, analysis),
             warnings: &analysis.verdict.warnings,
         },

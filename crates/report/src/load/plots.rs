@@ -4,7 +4,7 @@ use deadheat_model::LoadRecord;
 
 use super::plot_data::{PlotData, Point, plot_data};
 use crate::plot::{
-    Colour, Guide, Place, Plot, Series, Shape, Stroke,
+    Colour, Guide, GuidePosition, Plot, Series, Shape, Stroke,
     axis::{Axis, Unit},
 };
 
@@ -145,7 +145,7 @@ fn over_time(
     let warm_up = warm_up.map(|from| Guide {
         name: "warm-up",
         colour: Colour::Grey,
-        at: Place::Between(0.0, from),
+        at: GuidePosition::Between(0.0, from),
     });
     Plot {
         title,

@@ -6,7 +6,7 @@ use minijinja::HtmlEscape;
 use serde::Serialize;
 
 use super::{
-    Colour, Guide, Mark, Place, Plot, Series, Shape, Stroke,
+    Colour, Guide, GuidePosition, Mark, Plot, Series, Shape, Stroke,
     axis::{Axis, Unit},
     svg::{Percent, Svg, tenths},
 };
@@ -51,7 +51,7 @@ fn legend(plot: &Plot) -> String {
     let guides = plot.guides.iter().map(|guide| {
         let mut svg = swatch(guide.colour);
         match guide.at {
-            Place::Between(..) => svg.element(
+            GuidePosition::Between(..) => svg.element(
                 "rect",
                 &[
                     ("class", &"shade"),
@@ -60,7 +60,7 @@ fn legend(plot: &Plot) -> String {
                     ("height", &14),
                 ],
             ),
-            Place::At(_) => draw_swatch_line(&mut svg, Stroke::Dashed),
+            GuidePosition::At(_) => draw_swatch_line(&mut svg, Stroke::Dashed),
         }
         (guide.name, svg)
     });
@@ -163,7 +163,7 @@ fn height(axis: &Axis, value: f64) -> f64 {
 fn draw_guide(svg: &mut Svg, plot: &Plot, guide: &Guide) {
     let class = guide.colour.class();
     match guide.at {
-        Place::Between(from, until) => {
+        GuidePosition::Between(from, until) => {
             let [from, until] = [from, until].map(|value| plot.x.scale.at(value));
             svg.element(
                 "rect",
@@ -176,7 +176,7 @@ fn draw_guide(svg: &mut Svg, plot: &Plot, guide: &Guide) {
                 ],
             );
         }
-        Place::At(value) => {
+        GuidePosition::At(value) => {
             let y = height(&plot.y, value);
             svg.element(
                 "line",
@@ -329,7 +329,7 @@ mod tests {
             guides: vec![Guide {
                 name: "warm-up",
                 colour: Colour::Grey,
-                at: Place::Between(0.0, 1.0),
+                at: GuidePosition::Between(0.0, 1.0),
             }],
             series: vec![Series {
                 name: "</script>".to_owned(),

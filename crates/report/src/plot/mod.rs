@@ -44,12 +44,12 @@ pub(crate) struct Guide {
     /// Its colour.
     pub(crate) colour: Colour,
     /// Where it is.
-    pub(crate) at: Place,
+    pub(crate) at: GuidePosition,
 }
 
 /// Where a guide is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum GuidePosition {
     /// From one value of the horizontal axis to another.
     Between(f64, f64),
     /// At a value of the vertical axis.

@@ -20,7 +20,7 @@ pub use document::document;
 pub use text::text;
 pub use view::StandingsView;
 
-use crate::{markdown::homes::without_homes, text::Screen};
+use crate::{markdown::redact_home::without_homes, text::Screen};
 
 /// The whole report as Markdown that can be committed.
 pub fn markdown(view: &StandingsView) -> String {

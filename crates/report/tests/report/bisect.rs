@@ -1,7 +1,7 @@
 //! Searches with every outcome, and with messages that want to break out.
 
 use deadheat_model::{
-    bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question, SCHEMA},
+    bisect::{Asks, BisectAnswer, BisectRecord, Commit, Question, SCHEMA, SpeedRatio},
     warning::note,
 };
 use deadheat_report::{
@@ -38,11 +38,11 @@ fn record(questions: Vec<Question>) -> BisectRecord {
     }
 }
 
-fn question(asks: Asks, answer: Answer, ratio: f64) -> Question {
+fn question(asks: Asks, answer: BisectAnswer, ratio: f64) -> Question {
     Question {
         asks,
         answer,
-        figures: Some(Figures {
+        figures: Some(SpeedRatio {
             ratio,
             low: ratio * 0.99,
             high: ratio * 1.01,
@@ -57,10 +57,10 @@ fn question(asks: Asks, answer: Answer, ratio: f64) -> Question {
     }
 }
 
-fn commit(index: usize, answer: Answer) -> Question {
+fn commit(index: usize, answer: BisectAnswer) -> Question {
     let ratio = match answer {
-        Answer::NotSlower => 1.118,
-        Answer::Slower => 0.894,
+        BisectAnswer::NotSlower => 1.118,
+        BisectAnswer::Slower => 0.894,
         _ => 1.0,
     };
     question(Asks::Commit { index }, answer, ratio)
@@ -69,7 +69,7 @@ fn commit(index: usize, answer: Answer) -> Question {
 fn ends() -> Question {
     Question {
         notes: vec![note("unsteady", "good (A), bad (B): B was not steady.")],
-        ..question(Asks::Ends, Answer::Slower, 0.8)
+        ..question(Asks::Ends, BisectAnswer::Slower, 0.8)
     }
 }
 
@@ -79,19 +79,19 @@ fn skipped(index: usize) -> Question {
         figures: None,
         heats: 0,
         took_seconds: 0.0,
-        ..commit(index, Answer::Skipped { reason })
+        ..commit(index, BisectAnswer::Skipped { reason })
     }
 }
 
-fn found(first: usize, last: usize, answer: Answer, ratio: f64) -> Question {
+fn found(first: usize, last: usize, answer: BisectAnswer, ratio: f64) -> Question {
     question(Asks::Found { first, last }, answer, ratio)
 }
 
 /// All outcomes by name.
 fn cases() -> Vec<(&'static str, Vec<Question>)> {
     let steps = |last: Vec<Question>| [vec![ends()], last].concat();
-    let no = || Answer::NotSlower;
-    let yes = || Answer::Slower;
+    let no = || BisectAnswer::NotSlower;
+    let yes = || BisectAnswer::Slower;
     vec![
         (
             "found",
@@ -135,20 +135,20 @@ fn cases() -> Vec<(&'static str, Vec<Question>)> {
                 commit(3, yes()),
                 commit(1, no()),
                 commit(2, no()),
-                found(3, 3, Answer::Undecided, 0.997),
+                found(3, 3, BisectAnswer::Undecided, 0.997),
             ]),
         ),
-        ("half", steps(vec![commit(3, Answer::Half)])),
+        ("half", steps(vec![commit(3, BisectAnswer::Half)])),
         (
             "undecided",
-            steps(vec![commit(3, yes()), commit(1, Answer::Undecided)]),
+            steps(vec![commit(3, yes()), commit(1, BisectAnswer::Undecided)]),
         ),
         ("unfinished", steps(vec![commit(3, yes())])),
         ("nothing", Vec::new()),
         ("not slower", vec![question(Asks::Ends, no(), 1.004)]),
         (
             "not proven",
-            vec![question(Asks::Ends, Answer::Undecided, 0.99)],
+            vec![question(Asks::Ends, BisectAnswer::Undecided, 0.99)],
         ),
     ]
 }

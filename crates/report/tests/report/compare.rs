@@ -14,7 +14,7 @@ use deadheat_stats::{
     versus::{
         Bounds, Check, Ended, Fact, How, Metric, NotCompared, Overloaded, Side, Subject, Verdict,
         Versus,
-        paired::{PairedCell, Series, at_look, unjudged},
+        paired::{PairedCell, PairedSeries, at_look, unjudged},
     },
 };
 
@@ -55,7 +55,7 @@ pub fn versus(ratio: f64) -> Versus {
         tested: 1,
         overloaded: Vec::new(),
         subject: subject(workload),
-        series: vec![Series::of_pairs(
+        series: vec![PairedSeries::of_pairs(
             Metric::Throughput,
             &pairs.clone().collect::<Vec<_>>(),
         )],
@@ -203,7 +203,7 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
     let look = design.looks[1];
     let cells = [PairedCell {
         subject: subject("GET /"),
-        series: vec![Series::of_pairs(metric, pairs)],
+        series: vec![PairedSeries::of_pairs(metric, pairs)],
         decide: Decide::Throughput,
         rates: Vec::new(),
         deciding: 1,

@@ -23,10 +23,10 @@ use super::{
     clock::{Exchange, Offset},
     frame::FrameError,
     launcher::{Binary, Launcher},
-    message::{Answer, Order},
+    message::{AgentMessage, Order},
     monotonic_ns,
     patience::{Deadline, Patience},
-    plausible::{Asked, check_interval},
+    plausible::{ExpectedLoad, check_interval},
     remote::{Agent, AgentError, Heard},
 };
 
@@ -47,21 +47,21 @@ pub struct Agents {
     /// How many loads in slices there were.
     pub(super) opened: u32,
     /// What was asked for by those that are open.
-    pub(super) open: BTreeMap<u32, Asked>,
+    pub(super) open: BTreeMap<u32, ExpectedLoad>,
     /// How late hosts began a slice lately.
     pub(super) late: Duration,
 }
 
 /// What several hosts found together.
 #[derive(Debug)]
-pub struct Together {
+pub struct MergedLoad {
     /// Their observations, merged: one load.
     pub observation: Observation,
     /// Each host's own.
     pub hosts: Vec<GeneratorHost>,
 }
 
-impl Together {
+impl MergedLoad {
     /// What this process found alone.
     pub fn alone(observation: Observation) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl Agents {
         spec: &LoadSpec,
         on_event: &mut dyn FnMut(LoadEvent),
         stop: &AtomicBool,
-    ) -> Result<Together, AgentError> {
+    ) -> Result<MergedLoad, AgentError> {
         let outcome = self.go(spec, on_event, stop);
         if outcome.is_err() {
             self.call_off();
@@ -165,7 +165,7 @@ impl Agents {
         spec: &LoadSpec,
         on_event: &mut dyn FnMut(LoadEvent),
         stop: &AtomicBool,
-    ) -> Result<Together, AgentError> {
+    ) -> Result<MergedLoad, AgentError> {
         for (index, spec) in self.shares(spec).into_iter().enumerate() {
             let spec = Box::new(spec);
             self.say(index, &Order::Load { spec })?;
@@ -174,7 +174,7 @@ impl Agents {
         while asked.is_pending() {
             if let Some((index, _, answer)) = self.next(&mut asked)? {
                 match answer {
-                    Answer::Ready if asked.is_done(index) => {}
+                    AgentMessage::Ready if asked.is_done(index) => {}
                     other => return Err(self.agents[index].unexpected(&other)),
                 }
             }
@@ -202,7 +202,7 @@ impl Agents {
             clock_error: offset.round_trip / 2,
             observation,
         });
-        Ok(Together {
+        Ok(MergedLoad {
             observation: whole.unwrap_or_default(),
             hosts: hosts.collect(),
         })
@@ -217,7 +217,7 @@ impl Agents {
         stop: &AtomicBool,
     ) -> Result<Vec<Observation>, AgentError> {
         let count = self.agents.len();
-        let asked = Asked::of_load(spec);
+        let asked = ExpectedLoad::of_load(spec);
         let longest = asked
             .longest
             .map(|longest| longest.saturating_add(self.patience.grace));
@@ -240,7 +240,7 @@ impl Agents {
             if let Some((index, at, answer)) = self.next(&mut pending)? {
                 let since_start = Duration::from_nanos(at.saturating_sub(start));
                 match answer {
-                    Answer::Reached(instant)
+                    AgentMessage::Reached(instant)
                         if reached
                             .get(reached_by[index])
                             .is_some_and(|it| it.1 == instant) =>
@@ -252,7 +252,7 @@ impl Agents {
                             on_event(LoadEvent::Slice(instant));
                         }
                     }
-                    Answer::Interval { interval } => {
+                    AgentMessage::Interval { interval } => {
                         let (next, last) = &mut told[index];
                         check_interval(&interval, spec.interval, *next, since_start)
                             .map_err(|why| AgentError::new(&self.agents[index].host, why))?;
@@ -261,7 +261,7 @@ impl Agents {
                             on_event(LoadEvent::Interval(whole));
                         });
                     }
-                    Answer::Observed { observation } if pending.is_done(index) => {
+                    AgentMessage::Observed { observation } if pending.is_done(index) => {
                         asked
                             .check(&observation, since_start)
                             .map_err(|why| AgentError::new(&self.agents[index].host, why))?;
@@ -315,7 +315,7 @@ impl Agents {
             let mut pending = Pending::all(self, Some(self.patience.question), stop);
             while pending.is_pending() {
                 match self.next(&mut pending)? {
-                    Some((index, heard, Answer::Clock { nth: of, at }))
+                    Some((index, heard, AgentMessage::Clock { nth: of, at }))
                         if of == nth && pending.is_done(index) =>
                     {
                         exchanges[index].push(Exchange {
@@ -354,7 +354,7 @@ impl Agents {
     pub(super) fn next(
         &mut self,
         pending: &mut Pending<'_>,
-    ) -> Result<Option<(usize, u64, Answer)>, AgentError> {
+    ) -> Result<Option<(usize, u64, AgentMessage)>, AgentError> {
         pending.deadline.look();
         if let Some(why) = pending.deadline.is_over() {
             let hosts: Vec<&str> = pending
@@ -374,7 +374,7 @@ impl Agents {
     pub(super) fn next_within(
         &mut self,
         wait: Duration,
-    ) -> Result<Option<(usize, u64, Answer)>, AgentError> {
+    ) -> Result<Option<(usize, u64, AgentMessage)>, AgentError> {
         match self.heard.recv_timeout(wait) {
             Ok(heard) => self.heard(heard).map(Some),
             Err(_) => Ok(None),
@@ -394,9 +394,9 @@ impl Agents {
     }
 
     /// What was heard; who refuses what was asked ends that as well as who is lost.
-    fn heard(&mut self, heard: Heard) -> Result<(usize, u64, Answer), AgentError> {
+    fn heard(&mut self, heard: Heard) -> Result<(usize, u64, AgentMessage), AgentError> {
         match heard.answer {
-            Ok(Answer::Refused { why }) => {
+            Ok(AgentMessage::Refused { why }) => {
                 Err(AgentError::new(&self.agents[heard.agent].host, why))
             }
             Ok(answer) => Ok((heard.agent, heard.at, answer)),
@@ -414,7 +414,9 @@ impl Agents {
         let mut at_work = self.agents.len();
         while at_work > 0 && std::time::Instant::now() < end {
             let answer = self.heard.recv_timeout(TICK).map(|heard| heard.answer);
-            if let Ok(Ok(Answer::Observed { .. } | Answer::Refused { .. }) | Err(_)) = answer {
+            if let Ok(Ok(AgentMessage::Observed { .. } | AgentMessage::Refused { .. }) | Err(_)) =
+                answer
+            {
                 at_work -= 1;
             }
         }

@@ -4,7 +4,7 @@ use std::{net::IpAddr, sync::atomic::AtomicBool, time::Duration};
 
 use super::{
     agents::{Agents, Pending},
-    message::{Answer, Order},
+    message::{AgentMessage, Order},
     remote::AgentError,
 };
 use crate::{
@@ -36,8 +36,8 @@ impl HostedDatabase {
     }
 
     /// The answer to the coordinator.
-    pub(super) fn answer(&self) -> Answer {
-        Answer::Serving {
+    pub(super) fn answer(&self) -> AgentMessage {
+        AgentMessage::Serving {
             url: self.served.url.clone(),
             description: self.served.description.clone(),
         }
@@ -67,7 +67,7 @@ impl Agents {
         let mut pending = Pending::all(self, Some(self.patience.database), stop);
         loop {
             match self.next(&mut pending)? {
-                Some((_, _, Answer::Serving { url, description })) => {
+                Some((_, _, AgentMessage::Serving { url, description })) => {
                     return Ok(Serving { url, description });
                 }
                 Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),

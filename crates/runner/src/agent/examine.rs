@@ -9,7 +9,7 @@ use super::{
     agents::{Agents, Pending},
     clock::{Exchange, Offset},
     launcher::{Binary, Launcher},
-    message::{Answer, Order},
+    message::{AgentMessage, Order},
     remote::AgentError,
 };
 use crate::doctor::{Clocks, Examination, Trips};
@@ -85,7 +85,7 @@ impl Examinee {
         let mut pending = Pending::all(&self.0, Some(longest), &NEVER);
         loop {
             match self.0.next(&mut pending)? {
-                Some((_, _, Answer::Examined(examination))) => return Ok(*examination),
+                Some((_, _, AgentMessage::Examined(examination))) => return Ok(*examination),
                 Some((index, _, other)) => return Err(self.0.agents[index].unexpected(&other)),
                 None => {}
             }

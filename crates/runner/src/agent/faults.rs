@@ -21,7 +21,7 @@ use super::{
     agents::Agents,
     examine::Examinee,
     launcher::{Binary, Launcher},
-    message::{Answer, Host, PROTOCOL},
+    message::{AgentMessage, Host, PROTOCOL},
     patience::Patience,
 };
 
@@ -274,11 +274,11 @@ fn good() -> Value {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..Host::default()
     };
-    let json = |answer: Answer| serde_json::to_value(answer).unwrap();
+    let json = |answer: AgentMessage| serde_json::to_value(answer).unwrap();
     json!({
-        "hello": json(Answer::Hello(Box::new(host))),
-        "interval": json(Answer::Interval { interval: Box::new(Interval::default()) }),
-        "observed": json(Answer::Observed { observation: Box::new(Observation::default()) }),
+        "hello": json(AgentMessage::Hello(Box::new(host))),
+        "interval": json(AgentMessage::Interval { interval: Box::new(Interval::default()) }),
+        "observed": json(AgentMessage::Observed { observation: Box::new(Observation::default()) }),
     })
 }
 

@@ -76,7 +76,7 @@ pub(super) enum Order {
 /// What an agent says. The first message is `Hello`, the last one `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "say")]
-pub(super) enum Answer {
+pub(super) enum AgentMessage {
     Hello(Box<Host>),
     Clock {
         nth: u32,
@@ -214,7 +214,7 @@ impl Message for Order {
     }
 }
 
-impl Message for Answer {
+impl Message for AgentMessage {
     const KINDS: &'static [Kind] = &[
         kind("hello", 256 << 10, 4 << 10),
         free("clock", SMALL),
@@ -255,7 +255,7 @@ impl Message for Answer {
     }
 }
 
-impl Answer {
+impl AgentMessage {
     /// A refusal, as much as may be said of it.
     pub(super) fn refused(why: impl Into<String>) -> Self {
         let mut why = why.into();
@@ -380,43 +380,43 @@ mod tests {
             },
         ]);
         agree(&[
-            Answer::Hello(Box::default()),
-            Answer::Clock { nth: 1, at },
-            Answer::Ready,
-            Answer::Reached(SliceEvent::CountingStarted),
-            Answer::Interval {
+            AgentMessage::Hello(Box::default()),
+            AgentMessage::Clock { nth: 1, at },
+            AgentMessage::Ready,
+            AgentMessage::Reached(SliceEvent::CountingStarted),
+            AgentMessage::Interval {
                 interval: Box::default(),
             },
-            Answer::Observed {
+            AgentMessage::Observed {
                 observation: Box::default(),
             },
-            Answer::Opened { load },
-            Answer::Sliced {
+            AgentMessage::Opened { load },
+            AgentMessage::Sliced {
                 load,
                 result: Box::default(),
             },
-            Answer::Serving {
+            AgentMessage::Serving {
                 url: "url".to_owned(),
                 description: "PostgreSQL".to_owned(),
             },
-            Answer::refused("\u{1}".repeat(2 * MOST_SAID_OF_A_REFUSAL)),
-            Answer::Alive,
-            Answer::Bye,
-            Answer::Examined(Box::default()),
+            AgentMessage::refused("\u{1}".repeat(2 * MOST_SAID_OF_A_REFUSAL)),
+            AgentMessage::Alive,
+            AgentMessage::Bye,
+            AgentMessage::Examined(Box::default()),
         ]);
     }
 
     #[test]
     fn a_message_of_another_kind_than_its_frame_says_is_refused() {
-        let content = serde_json::to_vec(&Answer::refused("no")).unwrap();
-        let frame = frame::framed(Answer::Ready.number(), &content).unwrap();
-        let error = receive::<Answer>(&mut frame.as_slice()).unwrap_err();
+        let content = serde_json::to_vec(&AgentMessage::refused("no")).unwrap();
+        let frame = frame::framed(AgentMessage::Ready.number(), &content).unwrap();
+        let error = receive::<AgentMessage>(&mut frame.as_slice()).unwrap_err();
         assert!(
             error.to_string().contains("as a message of kind"),
             "{error}"
         );
         let frame = frame::framed(200, b"").unwrap();
-        let error = receive::<Answer>(&mut frame.as_slice()).unwrap_err();
+        let error = receive::<AgentMessage>(&mut frame.as_slice()).unwrap_err();
         assert!(error.to_string().contains("kind 200"), "{error}");
     }
 }

@@ -24,10 +24,10 @@ mod plausible;
 mod ranges;
 mod remote;
 mod serve;
-mod sliced;
+mod slice_worker;
 mod slices;
 
-pub use agents::{Agents, Together};
+pub use agents::{Agents, MergedLoad};
 pub use database::Serving;
 pub use examine::{Examined, Examinee};
 pub use launcher::{Binary, LOCAL, Launcher};

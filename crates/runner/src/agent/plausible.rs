@@ -13,7 +13,7 @@ const MOST_FAILURES: usize = 100_000;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct ExpectedLoad {
     exchanges: usize,
     routes: usize,
     workers: usize,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
     pub(super) longest: Option<Duration>,
 }
 
-impl Asked {
+impl ExpectedLoad {
     /// By a load.
     pub(super) fn of_load(spec: &LoadSpec) -> Self {
         let measurement = match spec.stop {

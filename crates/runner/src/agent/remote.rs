@@ -19,7 +19,7 @@ use super::{
     deliver::{Parcel, SEND},
     frame::{self, FrameError, GREETING},
     launcher::{Binary, LOCAL, Launcher},
-    message::{self, Answer, Host, Message as _, Order, PROTOCOL},
+    message::{self, AgentMessage, Host, Message as _, Order, PROTOCOL},
     monotonic_ns,
     patience::{PULSE, Patience},
     pipe::{INTERRUPTED, Until, Within, never_block, write_all},
@@ -54,7 +54,7 @@ pub(super) struct Heard {
     /// Which agent.
     pub(super) agent: usize,
     pub(super) at: u64,
-    pub(super) answer: Result<Answer, FrameError>,
+    pub(super) answer: Result<AgentMessage, FrameError>,
 }
 
 /// An agent on another host. Dropping it ends it, and everything that it started.
@@ -182,8 +182,8 @@ impl Agent {
         self.say(&Order::Hello { protocol: PROTOCOL })?;
         let host = loop {
             match message::receive(&mut output)? {
-                Answer::Hello(host) => break *host,
-                Answer::Alive => {}
+                AgentMessage::Hello(host) => break *host,
+                AgentMessage::Alive => {}
                 _ => return Err(FrameError::Stranger("no hello".to_owned())),
             }
         };
@@ -209,10 +209,10 @@ impl Agent {
                 let answer = message::receive(&mut output);
                 let at = monotonic_ns();
                 last_heard.store(at, Ordering::Relaxed);
-                if matches!(answer, Ok(Answer::Alive)) {
+                if matches!(answer, Ok(AgentMessage::Alive)) {
                     continue;
                 }
-                let last = matches!(answer, Err(_) | Ok(Answer::Bye));
+                let last = matches!(answer, Err(_) | Ok(AgentMessage::Bye));
                 let heard = Heard { agent, at, answer };
                 if ears.send(heard).is_err() || last {
                     return;
@@ -266,7 +266,7 @@ impl Agent {
     }
 
     /// It sent a message that nobody asked for.
-    pub(super) fn unexpected(&self, answer: &Answer) -> AgentError {
+    pub(super) fn unexpected(&self, answer: &AgentMessage) -> AgentError {
         let what = answer.name();
         AgentError::new(
             &self.host,

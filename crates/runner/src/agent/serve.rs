@@ -19,10 +19,10 @@ use deadheat_model::{LoadSpec, SliceEvent};
 use super::{
     database::HostedDatabase,
     frame::{FrameError, GREETING},
-    message::{self, Answer, Host, Order, PROTOCOL},
+    message::{self, AgentMessage, Host, Order, PROTOCOL},
     monotonic_ns,
     patience::{PULSE, SILENCE},
-    sliced::SlicedLoads,
+    slice_worker::SlicedLoads,
 };
 use crate::{
     doctor::{Examination, of_several},
@@ -53,10 +53,10 @@ struct Shared {
 
 impl Shared {
     /// Says something. Who cannot be reached any more is noticed by the reader.
-    fn say(&self, answer: &Answer) {
+    fn say(&self, answer: &AgentMessage) {
         let frame = message::framed(answer).or_else(|error| {
             let why = format!("its observation cannot be sent: {error}");
-            message::framed(&Answer::refused(why))
+            message::framed(&AgentMessage::refused(why))
         });
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let said = frame.and_then(|frame| out.write_all(&frame).and_then(|()| out.flush()));
@@ -113,7 +113,7 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
         .unwrap_or(Err(FrameError::Closed));
     match end {
         Ok(()) => {
-            shared.say(&Answer::Bye);
+            shared.say(&AgentMessage::Bye);
             Ok(())
         }
         Err(error) => Err(format!("the coordinator is lost: {error}")),
@@ -130,7 +130,7 @@ fn listen(shared: &Shared, pass_on: &SyncSender<Order>) -> Result<(), FrameError
         };
         shared.heard.store(monotonic_ns(), Ordering::Relaxed);
         match order {
-            Order::Clock { nth } => shared.say(&Answer::Clock {
+            Order::Clock { nth } => shared.say(&AgentMessage::Clock {
                 nth,
                 at: monotonic_ns(),
             }),
@@ -156,7 +156,7 @@ fn listen(shared: &Shared, pass_on: &SyncSender<Order>) -> Result<(), FrameError
 fn pulse(shared: &Shared) {
     while !shared.over.load(Ordering::SeqCst) {
         thread::sleep(PULSE);
-        shared.say(&Answer::Alive);
+        shared.say(&AgentMessage::Alive);
     }
 }
 
@@ -185,7 +185,7 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
             return;
         }
         match order {
-            Order::Hello { .. } => shared.say(&Answer::Hello(Box::new(Host {
+            Order::Hello { .. } => shared.say(&AgentMessage::Hello(Box::new(Host {
                 protocol: PROTOCOL,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 name: host_name(),
@@ -206,7 +206,7 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
             }
             Order::Close { load } => loads.close(load),
             Order::Database { .. } if database.is_some() => {
-                shared.say(&Answer::refused("it runs a database already"));
+                shared.say(&AgentMessage::refused("it runs a database already"));
             }
             Order::Database { listen, client } => {
                 match HostedDatabase::start(Access { listen, client }, supervision) {
@@ -214,18 +214,18 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
                         shared.say(&started.answer());
                         database = Some(started);
                     }
-                    Err(why) => shared.say(&Answer::refused(why)),
+                    Err(why) => shared.say(&AgentMessage::refused(why)),
                 }
             }
             Order::Examine { watch, .. } if watch > LONGEST_WATCH => {
                 let why = format!("other programs are watched for {LONGEST_WATCH:?} at most");
-                shared.say(&Answer::refused(why));
+                shared.say(&AgentMessage::refused(why));
             }
             Order::Examine { watch, connections } => {
                 // Nothing but temporary files is written here.
                 let mut found = Examination::here(watch, &env::temp_dir(), connections);
                 found.facts = of_several(found.facts);
-                shared.say(&Answer::Examined(Box::new(found)));
+                shared.say(&AgentMessage::Examined(Box::new(found)));
             }
             // A start that came too late for a load that was refused.
             _ => {}
@@ -236,20 +236,20 @@ fn obey(shared: &Shared, supervision: &Supervision, orders: &Receiver<Order>) {
 fn load(shared: &Shared, spec: &LoadSpec, orders: &Receiver<Order>) {
     let mut on_event = |event| match event {
         LoadEvent::Started => {
-            shared.say(&Answer::Ready);
+            shared.say(&AgentMessage::Ready);
             wait_for_start(shared, orders);
         }
         // What it observed says that it is over.
         LoadEvent::Slice(SliceEvent::Drained) => {}
-        LoadEvent::Slice(instant) => shared.say(&Answer::Reached(instant)),
-        LoadEvent::Interval(interval) => shared.say(&Answer::Interval { interval }),
+        LoadEvent::Slice(instant) => shared.say(&AgentMessage::Reached(instant)),
+        LoadEvent::Interval(interval) => shared.say(&AgentMessage::Interval { interval }),
     };
     let found = deadheat_load::run(spec, &mut on_event, &shared.stop);
     shared.say(&match found {
-        Ok(observation) => Answer::Observed {
+        Ok(observation) => AgentMessage::Observed {
             observation: Box::new(observation),
         },
-        Err(error) => Answer::refused(error.to_string()),
+        Err(error) => AgentMessage::refused(error.to_string()),
     });
 }
 

@@ -11,10 +11,10 @@ use deadheat_model::{LoadSpec, SliceEvent, SliceResult};
 
 use super::{
     agents::{Agents, Pending, TICK, start},
-    message::{Answer, Order},
+    message::{AgentMessage, Order},
     monotonic_ns,
     patience::SILENCE,
-    plausible::Asked,
+    plausible::ExpectedLoad,
     remote::AgentError,
 };
 
@@ -38,13 +38,13 @@ impl Agents {
         let mut pending = Pending::all(self, Some(self.patience.preparation), stop);
         while pending.is_pending() {
             match self.next(&mut pending)? {
-                Some((index, _, Answer::Opened { load: opened }))
+                Some((index, _, AgentMessage::Opened { load: opened }))
                     if opened == load && pending.is_done(index) => {}
                 Some((index, _, other)) => return Err(self.agents[index].unexpected(&other)),
                 None => {}
             }
         }
-        self.open.insert(load, Asked::of_load(spec));
+        self.open.insert(load, ExpectedLoad::of_load(spec));
         Ok(load)
     }
 
@@ -104,7 +104,7 @@ impl Agents {
                 }
             }
             match self.next(&mut pending)? {
-                Some((index, at, Answer::Sliced { load: of, result }))
+                Some((index, at, AgentMessage::Sliced { load: of, result }))
                     if of == load && pending.is_done(index) =>
                 {
                     let passed = Duration::from_nanos(at.saturating_sub(start));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     World,
-    found::{Found, fine, unknown, warning},
+    found::{CheckResult, fine, unknown, warning},
 };
 
 /// Read without a system call, a clock costs some 20 to 60 ns; with one, several hundred.
@@ -25,7 +25,7 @@ const QUICK: [&str; 7] = [
     "riscv_clocksource",
 ];
 
-pub(super) fn source(world: &World) -> Found {
+pub(super) fn source(world: &World) -> CheckResult {
     let why = "With a slow source each reading is a system call or an access to a device, several a request. It slows \
                down the generator, and every server that reads the clock.";
     match world.root.text(&format!("{FOLDER}/current_clocksource")) {
@@ -48,7 +48,7 @@ fn quicker(world: &World) -> String {
     }
 }
 
-pub(super) fn cost(world: &World) -> Found {
+pub(super) fn cost(world: &World) -> CheckResult {
     let (cost, step) = (world.own.clock_cost, world.own.clock_step);
     let found = format!("{} ns to read", cost.as_nanos());
     match step {

@@ -9,14 +9,14 @@ use deadheat_model::{
 
 use super::{
     World,
-    found::{Found, fine, note, unknown, warning},
+    found::{CheckResult, fine, note, unknown, warning},
 };
 use crate::process::own_groups_below;
 
 /// Less memory than this does not hold a database, an upstream and a server on a virtual machine of its language.
 const LEAST_MEMORY: u64 = 2 << 30;
 
-pub(super) fn accounting(world: &World) -> Found {
+pub(super) fn accounting(world: &World) -> CheckResult {
     match world.own.cpu_source {
         CpuSource::CgroupV2 => fine("control group v2"),
         CpuSource::CgroupV1 => fine("control group v1"),
@@ -32,7 +32,7 @@ pub(super) fn accounting(world: &World) -> Found {
     }
 }
 
-pub(super) fn cpu_quota(world: &World) -> Found {
+pub(super) fn cpu_quota(world: &World) -> CheckResult {
     let v2 = groups(world, None).into_iter().filter_map(|group| {
         let text = world.root.text(group.join("cpu.max").to_str()?)?;
         let (quota, period) = text.split_once(' ')?;
@@ -60,7 +60,7 @@ fn cpus_of(quota: &str, period: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-pub(super) fn memory_limit(world: &World) -> Found {
+pub(super) fn memory_limit(world: &World) -> CheckResult {
     let of = |controller, name: &str| {
         let groups = groups(world, controller).into_iter();
         let limits =
@@ -94,7 +94,7 @@ pub(super) fn memory_limit(world: &World) -> Found {
     )
 }
 
-pub(super) fn tasks(world: &World) -> Found {
+pub(super) fn tasks(world: &World) -> CheckResult {
     let most = |controller| {
         let groups = groups(world, controller).into_iter();
         let limits = groups.filter_map(|group| {
@@ -118,7 +118,7 @@ pub(super) fn tasks(world: &World) -> Found {
     }
 }
 
-pub(super) fn container(world: &World) -> Found {
+pub(super) fn container(world: &World) -> CheckResult {
     let files = [
         "/.dockerenv",
         "/run/.containerenv",

@@ -6,13 +6,13 @@ use deadheat_model::{figure::counted, plan::Pinning};
 
 use super::{
     World,
-    found::{Found, fine, listed, note, unknown, warning},
+    found::{CheckResult, fine, listed, note, unknown, warning},
 };
 use crate::session::{cores_below, nodes_below, parse_list};
 
 const MORE: &str = "Use a machine with four cores or more.";
 
-pub(super) fn count(world: &World) -> Found {
+pub(super) fn count(world: &World) -> CheckResult {
     let usable = world.machine.cpus.len();
     let online = world.root.text("sys/devices/system/cpu/online");
     let online = online.map_or(usable, |text| parse_list(&text).len());
@@ -55,7 +55,7 @@ pub(super) fn count(world: &World) -> Found {
 }
 
 /// SMT: two CPUs of one core slow each other down.
-pub(super) fn threads_of_cores(world: &World) -> Found {
+pub(super) fn threads_of_cores(world: &World) -> CheckResult {
     let cpus = &world.machine.cpus;
     let siblings = cpus.iter().all(|cpu| {
         let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
@@ -99,7 +99,7 @@ pub(super) fn threads_of_cores(world: &World) -> Found {
     })
 }
 
-pub(super) fn numa(world: &World) -> Found {
+pub(super) fn numa(world: &World) -> CheckResult {
     let why = "Memory of another node answers later. Where a process's memory lies is luck, and differs from process \
                to process.";
     let Some(nodes) = nodes_below(world.root.path()) else {
@@ -127,7 +127,7 @@ pub(super) fn numa(world: &World) -> Found {
 }
 
 /// CPUs that the scheduler leaves alone: threads that may use several of them all stay on the first.
-pub(super) fn isolated(world: &World) -> Found {
+pub(super) fn isolated(world: &World) -> CheckResult {
     let list = world.root.text("sys/devices/system/cpu/isolated");
     let isolated: BTreeSet<usize> = parse_list(&list.unwrap_or_default()).into_iter().collect();
     let (among, others): (Vec<usize>, Vec<usize>) = world
@@ -156,7 +156,7 @@ mod tests {
     use super::super::testing::{Planted, found, planted};
     use super::*;
 
-    fn of(planted: &Planted, name: &str) -> (Option<Level>, Found) {
+    fn of(planted: &Planted, name: &str) -> (Option<Level>, CheckResult) {
         found(&planted.world(), name)
     }
 

@@ -6,7 +6,7 @@ use deadheat_model::{Warning, figure::capital, warning::Level};
 use serde::{Deserialize, Serialize};
 
 /// An id that never changes, what is looked at, and the function that looks at it.
-pub(super) type Check<On> = (&'static str, &'static str, fn(&On) -> Found);
+pub(super) type Check<On> = (&'static str, &'static str, fn(&On) -> CheckResult);
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,14 +35,14 @@ pub(super) fn facts<On>(checks: &[Check<On>], on: &On) -> Vec<Fact> {
 
 /// What was found. Advice is one command or sentence a line: a command begins with a small letter.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct CheckResult {
     pub(super) found: String,
     pub(super) level: Option<Level>,
     pub(super) why: &'static str,
     pub(super) advice: String,
 }
 
-impl Found {
+impl CheckResult {
     pub(super) fn of(self, id: &str, subject: &str) -> Fact {
         let Self {
             found,
@@ -69,8 +69,8 @@ impl Found {
 }
 
 /// Nothing to do.
-pub(super) fn fine(found: impl Into<String>) -> Found {
-    Found {
+pub(super) fn fine(found: impl Into<String>) -> CheckResult {
+    CheckResult {
         found: found.into(),
         level: None,
         why: "",
@@ -79,8 +79,8 @@ pub(super) fn fine(found: impl Into<String>) -> Found {
 }
 
 /// It cannot be seen; `found` says why.
-pub(super) fn unknown(found: impl Into<String>, why: &'static str) -> Found {
-    Found {
+pub(super) fn unknown(found: impl Into<String>, why: &'static str) -> CheckResult {
+    CheckResult {
         level: Some(Level::Routine),
         why,
         ..fine(found)
@@ -92,8 +92,8 @@ pub(super) fn note(
     found: impl Into<String>,
     why: &'static str,
     advice: impl Into<String>,
-) -> Found {
-    Found {
+) -> CheckResult {
+    CheckResult {
         level: Some(Level::Note),
         advice: advice.into(),
         ..unknown(found, why)
@@ -105,8 +105,8 @@ pub(super) fn warning(
     found: impl Into<String>,
     why: &'static str,
     advice: impl Into<String>,
-) -> Found {
-    Found {
+) -> CheckResult {
+    CheckResult {
         level: Some(Level::Doubt),
         ..note(found, why, advice)
     }

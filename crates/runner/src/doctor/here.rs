@@ -4,13 +4,13 @@ use deadheat_model::figure::size;
 
 use super::{
     World,
-    found::{Found, fine, note, unknown, warning},
+    found::{CheckResult, fine, note, unknown, warning},
 };
 
 /// A session with its logs and stacks built takes some hundred megabytes; builds take more.
 const LEAST_FREE: u64 = 1 << 30;
 
-pub(super) fn build(world: &World) -> Found {
+pub(super) fn build(world: &World) -> CheckResult {
     if !world.own.debug_build {
         return fine("optimised");
     }
@@ -21,7 +21,7 @@ pub(super) fn build(world: &World) -> Found {
     )
 }
 
-pub(super) fn priority(world: &World) -> Found {
+pub(super) fn priority(world: &World) -> CheckResult {
     // proc_pid_stat(5): field 19, the 17th after the name in parentheses.
     let stat = world.root.whole("proc/self/stat");
     let nice = stat.and_then(|text| {
@@ -42,7 +42,7 @@ pub(super) fn priority(world: &World) -> Found {
     }
 }
 
-pub(super) fn root(world: &World) -> Found {
+pub(super) fn root(world: &World) -> CheckResult {
     if !world.own.is_root {
         return fine("not root");
     }
@@ -54,7 +54,7 @@ pub(super) fn root(world: &World) -> Found {
     )
 }
 
-pub(super) fn disk(world: &World) -> Found {
+pub(super) fn disk(world: &World) -> CheckResult {
     let why = "When the disk is full, the latest builds, logs and records of heats are lost.";
     match world.own.free_bytes {
         None => unknown("the system does not report the free space", why),

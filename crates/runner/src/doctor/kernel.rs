@@ -4,10 +4,10 @@ use deadheat_model::figure::counted;
 
 use super::{
     World,
-    found::{Found, fine, note, unknown, warning},
+    found::{CheckResult, fine, note, unknown, warning},
 };
 
-pub(super) fn hypervisor(world: &World) -> Found {
+pub(super) fn hypervisor(world: &World) -> CheckResult {
     match world.root.hypervisor() {
         Some(name) => note(
             name,
@@ -23,7 +23,7 @@ pub(super) fn hypervisor(world: &World) -> Found {
     }
 }
 
-pub(super) fn mitigations(world: &World) -> Found {
+pub(super) fn mitigations(world: &World) -> CheckResult {
     let on = world.machine.mitigations.iter();
     let (open, on): (Vec<_>, Vec<_>) = on.partition(|state| state.contains(": Vulnerable"));
     let why = "They make system calls more expensive, which servers of many small requests feel most. Leave them as your \
@@ -43,7 +43,7 @@ pub(super) fn mitigations(world: &World) -> Found {
 
 /// Randomised layout (ASLR) stays on: with a layout that is always the same, its luck is in every heat of a stack
 /// (Mytkowicz et al., ASPLOS 2009; Curtsinger and Berger, ASPLOS 2013).
-pub(super) fn layout(world: &World) -> Found {
+pub(super) fn layout(world: &World) -> CheckResult {
     let why = "A program whose layout in memory is always the same is fast or slow by luck, in every heat alike; heats \
                average over layouts only where each process has another.";
     // personality(2): ADDR_NO_RANDOMIZE, as setarch -R and debuggers set it.
@@ -72,7 +72,7 @@ pub(super) fn layout(world: &World) -> Found {
 }
 
 /// Since Linux 5.6 neither getrandom(2) nor /dev/random waits once the generator was seeded.
-pub(super) fn entropy(world: &World) -> Found {
+pub(super) fn entropy(world: &World) -> CheckResult {
     let why = "Programs that read /dev/random, as some runtimes do at their start, wait for it.";
     let mut numbers = world
         .machine
@@ -97,7 +97,7 @@ pub(super) fn entropy(world: &World) -> Found {
 }
 
 /// What other tools need, and this one does not.
-pub(super) fn privileges(world: &World) -> Found {
+pub(super) fn privileges(world: &World) -> CheckResult {
     let paranoid = world.root.text("proc/sys/kernel/perf_event_paranoid");
     let found = paranoid.map_or(String::new(), |level| {
         format!(" (perf_event_paranoid {level})")

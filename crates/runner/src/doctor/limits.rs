@@ -2,14 +2,14 @@
 
 use super::{
     World,
-    found::{Found, fine, unknown, warning},
+    found::{CheckResult, fine, unknown, warning},
 };
 use crate::process::OPEN_FILES;
 
 /// Descriptors that a server or the generator holds beside its connections.
 const BESIDE: u64 = 100;
 
-pub(super) fn descriptors(world: &World) -> Found {
+pub(super) fn descriptors(world: &World) -> CheckResult {
     let Some((_, hard)) = limit(world, "Max open files") else {
         return unknown(
             "/proc/self/limits cannot be read",
@@ -44,7 +44,7 @@ pub(super) fn descriptors(world: &World) -> Found {
     )
 }
 
-pub(super) fn address_space(world: &World) -> Found {
+pub(super) fn address_space(world: &World) -> CheckResult {
     match limit(world, "Max address space") {
         Some((u64::MAX, _)) => fine("unlimited"),
         Some((soft, _)) => warning(
@@ -59,7 +59,7 @@ pub(super) fn address_space(world: &World) -> Found {
     }
 }
 
-pub(super) fn cpu_time(world: &World) -> Found {
+pub(super) fn cpu_time(world: &World) -> CheckResult {
     match limit(world, "Max cpu time") {
         Some((u64::MAX, _)) => fine("unlimited"),
         Some((soft, _)) => warning(
@@ -92,7 +92,7 @@ mod tests {
     use super::super::testing::{Planted, found, planted};
     use super::*;
 
-    fn with(name: &str, soft: &str, hard: &str, check_name: &str) -> (Option<Level>, Found) {
+    fn with(name: &str, soft: &str, hard: &str, check_name: &str) -> (Option<Level>, CheckResult) {
         let text = format!("Limit  Soft Limit  Hard Limit  Units\n{name}   {soft}   {hard}   x\n");
         planted(check_name, "proc/self/limits", &text)
     }

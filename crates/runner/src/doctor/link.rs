@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::figure::seconds;
 
-use super::found::{Check, Fact, Found, facts, fine, note, unknown, warning};
+use super::found::{Check, CheckResult, Fact, facts, fine, note, unknown, warning};
 
 /// A median round trip above this is a good part of a quick server's response time.
 const LONG_TRIP: Duration = Duration::from_millis(1);
@@ -60,7 +60,7 @@ pub fn judge_link(clocks: &Clocks) -> Vec<Fact> {
     facts(&CHECKS, clocks)
 }
 
-fn round_trip(clocks: &Clocks) -> Found {
+fn round_trip(clocks: &Clocks) -> CheckResult {
     let trips = &clocks.trips;
     let found = format!(
         "median {}, quickest {}",
@@ -78,7 +78,7 @@ fn round_trip(clocks: &Clocks) -> Found {
     )
 }
 
-fn start(clocks: &Clocks) -> Found {
+fn start(clocks: &Clocks) -> CheckResult {
     // The answer was given some time between the question and its arrival.
     let error = clocks.trips.quickest / 2;
     let found = format!(
@@ -95,7 +95,7 @@ fn start(clocks: &Clocks) -> Found {
     )
 }
 
-fn drift(clocks: &Clocks) -> Found {
+fn drift(clocks: &Clocks) -> CheckResult {
     let Clocks {
         drift_ppm,
         drift_error_ppm,

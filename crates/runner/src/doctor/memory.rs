@@ -4,7 +4,7 @@ use deadheat_model::figure::size;
 
 use super::{
     World,
-    found::{Found, fine, note, unknown, warning},
+    found::{CheckResult, fine, note, unknown, warning},
 };
 
 /// A database, an upstream, and a server on a virtual machine of its language take about half of this.
@@ -15,7 +15,7 @@ fn bytes(world: &World, key: &str) -> Option<u64> {
     Some(world.root.value("proc/meminfo", key)? * 1024)
 }
 
-pub(super) fn available(world: &World) -> Found {
+pub(super) fn available(world: &World) -> CheckResult {
     let why = "When memory runs out, the kernel writes it to disk or ends a process, and files are read again and again.";
     match bytes(world, "MemAvailable") {
         None => unknown("/proc/meminfo does not tell", why),
@@ -28,7 +28,7 @@ pub(super) fn available(world: &World) -> Found {
     }
 }
 
-pub(super) fn swap(world: &World) -> Found {
+pub(super) fn swap(world: &World) -> CheckResult {
     let swappiness = world.root.text("proc/sys/vm/swappiness");
     let swappiness = swappiness.map_or(String::new(), |value| format!(", swappiness {value}"));
     let (Some(total), Some(free)) = (bytes(world, "SwapTotal"), bytes(world, "SwapFree")) else {
@@ -62,7 +62,7 @@ pub(super) fn swap(world: &World) -> Found {
     })
 }
 
-pub(super) fn huge_pages(world: &World) -> Found {
+pub(super) fn huge_pages(world: &World) -> CheckResult {
     let path = "sys/kernel/mm/transparent_hugepage/enabled";
     let state = world.root.text(path).and_then(|text| {
         let (_, rest) = text.split_once('[')?;
@@ -83,7 +83,7 @@ pub(super) fn huge_pages(world: &World) -> Found {
     }
 }
 
-pub(super) fn pss(world: &World) -> Found {
+pub(super) fn pss(world: &World) -> CheckResult {
     if world.root.has("proc/self/smaps_rollup") {
         fine("counted")
     } else {

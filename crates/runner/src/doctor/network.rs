@@ -6,7 +6,7 @@ use deadheat_model::figure::seconds;
 
 use super::{
     World,
-    found::{Found, fine, note, unknown, warning},
+    found::{CheckResult, fine, note, unknown, warning},
 };
 
 /// A datagram over loopback takes microseconds; one that is delayed on purpose takes milliseconds.
@@ -18,7 +18,7 @@ fn sysctl(world: &World, setting: &str) -> String {
     world.as_root(&format!("sysctl -w {setting}"))
 }
 
-pub(super) fn congestion_control(world: &World) -> Found {
+pub(super) fn congestion_control(world: &World) -> CheckResult {
     let Some(name) = world.machine.congestion_control.as_deref() else {
         return unknown(
             "the kernel does not tell",
@@ -44,7 +44,7 @@ pub(super) fn congestion_control(world: &World) -> Found {
     )
 }
 
-pub(super) fn ports(world: &World) -> Found {
+pub(super) fn ports(world: &World) -> CheckResult {
     let read = |name: &str| world.root.text(&format!("proc/sys/net/ipv4/{name}"));
     let range = read("ip_local_port_range").and_then(|text| {
         let (first, last) = text.split_once(['\t', ' '])?;
@@ -101,7 +101,7 @@ pub(super) fn ports(world: &World) -> Found {
     fine(found)
 }
 
-pub(super) fn backlog(world: &World) -> Found {
+pub(super) fn backlog(world: &World) -> CheckResult {
     let settings = [
         ("net.core.somaxconn", "proc/sys/net/core/somaxconn"),
         (
@@ -136,7 +136,7 @@ pub(super) fn backlog(world: &World) -> Found {
     )
 }
 
-pub(super) fn loopback(world: &World) -> Found {
+pub(super) fn loopback(world: &World) -> CheckResult {
     let flags = world.root.text("sys/class/net/lo/flags");
     let flags = flags.and_then(|text| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok());
     let up = flags.map(|flags| flags & 1 == 1);
@@ -175,7 +175,7 @@ pub(super) fn loopback(world: &World) -> Found {
 }
 
 /// The firewall's table of connections.
-pub(super) fn tracking(world: &World) -> Found {
+pub(super) fn tracking(world: &World) -> CheckResult {
     let of = |name: &str| {
         let path = format!("proc/sys/net/netfilter/nf_conntrack_{name}");
         world.root.number::<u64>(&path)

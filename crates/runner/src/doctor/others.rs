@@ -8,7 +8,7 @@ use deadheat_model::{
 
 use super::{
     Busy, World,
-    found::{Found, fine, note, unknown, warning},
+    found::{CheckResult, fine, note, unknown, warning},
 };
 
 /// Programs that change the machine's settings, move interrupts or begin to work on their own, by the names that the
@@ -23,7 +23,7 @@ const DAEMONS: [&str; 7] = [
     "unattended-upgr",
 ];
 
-pub(super) fn other_load(world: &World) -> Found {
+pub(super) fn other_load(world: &World) -> CheckResult {
     let share = world.watched.disturbance.other_cpu;
     let bound = NoiseBound::default().other_cpu;
     let busiest = &world.watched.busiest;
@@ -72,7 +72,7 @@ pub(super) fn other_load(world: &World) -> Found {
     note(found, "It widens the intervals.", remedy)
 }
 
-pub(super) fn steal(world: &World) -> Found {
+pub(super) fn steal(world: &World) -> CheckResult {
     let share = world.watched.disturbance.steal;
     let bound = NoiseBound::default().steal;
     let found = format!("{} while watched", short_percent(share));
@@ -108,7 +108,7 @@ pub(super) fn steal(world: &World) -> Found {
     }
 }
 
-pub(super) fn other_sessions(world: &World) -> Found {
+pub(super) fn other_sessions(world: &World) -> CheckResult {
     let others = world.watched.others.iter();
     let pids: Vec<String> = others
         .filter(|(_, name)| name == "deadheat")
@@ -127,7 +127,7 @@ pub(super) fn other_sessions(world: &World) -> Found {
     )
 }
 
-pub(super) fn daemons(world: &World) -> Found {
+pub(super) fn daemons(world: &World) -> CheckResult {
     let others = world.watched.others.iter();
     let mut names: Vec<&str> = others
         .map(|(_, name)| name.as_str())
@@ -153,7 +153,7 @@ pub(super) fn daemons(world: &World) -> Found {
     )
 }
 
-pub(super) fn pressure(world: &World) -> Found {
+pub(super) fn pressure(world: &World) -> CheckResult {
     // There, but refusing to be read: psi=0 (Linux, Documentation/accounting/psi.rst).
     match world.root.whole("proc/pressure/cpu") {
         Some(_) => fine("recorded"),

@@ -4,7 +4,7 @@ use deadheat_model::figure::counted;
 
 use super::{
     World,
-    found::{Found, fine, listed, note, unknown, warning},
+    found::{CheckResult, fine, listed, note, unknown, warning},
     watch::throttled,
 };
 
@@ -18,7 +18,7 @@ fn not_seen<'a>(world: &World, bare: &'a str) -> &'a str {
     }
 }
 
-pub(super) fn governor(world: &World) -> Found {
+pub(super) fn governor(world: &World) -> CheckResult {
     let why = "A CPU that is clocked down while it waits is slow when the next request comes, and more so for the stack \
                that waits more.";
     match world.machine.governor.as_deref() {
@@ -36,7 +36,7 @@ pub(super) fn governor(world: &World) -> Found {
 }
 
 /// CPUs that may not reach their highest frequency.
-pub(super) fn limits(world: &World) -> Found {
+pub(super) fn limits(world: &World) -> CheckResult {
     let read = |folder: &str, name: &str| {
         world
             .root
@@ -84,7 +84,7 @@ pub(super) fn limits(world: &World) -> Found {
     }
 }
 
-pub(super) fn turbo(world: &World) -> Found {
+pub(super) fn turbo(world: &World) -> CheckResult {
     let why = "With turbo a CPU is faster while it is cool and while the other cores wait: figures depend on the load \
                before, and on how many threads a stack has.";
     // intel_pstate says whether it is off, the others whether it is on.
@@ -107,7 +107,7 @@ pub(super) fn turbo(world: &World) -> Found {
     unknown(not_seen(world, "this driver does not tell"), why)
 }
 
-pub(super) fn throttling(world: &World) -> Found {
+pub(super) fn throttling(world: &World) -> CheckResult {
     let why = "A CPU that is too hot runs slower, for as long as it takes to cool down.";
     match (world.watched.throttled, throttled(&world.root)) {
         (Some(times), _) if times > 0 => warning(
@@ -126,7 +126,7 @@ pub(super) fn throttling(world: &World) -> Found {
 }
 
 /// Mains, or a battery that is being emptied.
-pub(super) fn power(world: &World) -> Found {
+pub(super) fn power(world: &World) -> CheckResult {
     let folder = "sys/class/power_supply";
     let of = |name: &str, what: &str| world.root.text(&format!("{folder}/{name}/{what}"));
     let discharging = world.root.names(folder).into_iter().any(|name| {

@@ -9,7 +9,7 @@ use deadheat_model::{
 };
 use tempfile::TempDir;
 
-use super::{OwnFacts, Root, Watched, World, checks::CHECKS, found::Found};
+use super::{OwnFacts, Root, Watched, World, checks::CHECKS, found::CheckResult};
 use crate::session::describe_machine_below;
 
 /// Files to be planted.
@@ -143,7 +143,7 @@ impl Planted {
 }
 
 /// What a check finds, with its level.
-pub(super) fn found(world: &World, id: &str) -> (Option<Level>, Found) {
+pub(super) fn found(world: &World, id: &str) -> (Option<Level>, CheckResult) {
     let check = CHECKS.iter().find(|(one, ..)| *one == id);
     let (.., look) = check.unwrap_or_else(|| panic!("no check {id}"));
     let found = look(world);
@@ -152,7 +152,7 @@ pub(super) fn found(world: &World, id: &str) -> (Option<Level>, Found) {
 }
 
 /// Plants one file in a good world and looks at one thing.
-pub(super) fn planted(id: &str, path: &str, text: &str) -> (Option<Level>, Found) {
+pub(super) fn planted(id: &str, path: &str, text: &str) -> (Option<Level>, CheckResult) {
     found(&Planted::good().with(path, text).world(), id)
 }
 

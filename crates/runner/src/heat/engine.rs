@@ -25,7 +25,7 @@ use super::{
         answer_time, generator_slept, is_connecting, is_only_connecting, made_too_slowly, suited,
         why_silent, wrong_answers,
     },
-    place::{Place, Void},
+    member_state::{MemberState, Void},
     warm_up::{self, WarmUps},
 };
 
@@ -136,7 +136,7 @@ pub fn run_told(
 ) -> Result<Vec<HeatRecord>, HeatError> {
     check_orders(&heat.orders, heat.entries.len())?;
     let begun = world.now();
-    let mut course = Course {
+    let mut course = RunningHeat {
         plan: heat.plan,
         world,
         stop,
@@ -147,7 +147,7 @@ pub fn run_told(
         places: heat
             .entries
             .into_iter()
-            .map(|entry| Place::new(entry, heat.plan))
+            .map(|entry| MemberState::new(entry, heat.plan))
             .collect(),
     };
     course.bring_all_up(&heat.orders[0]);
@@ -173,7 +173,7 @@ pub fn run_told(
     stop_all(&mut course.places, is_in_a_hurry);
     // What all parts needed is the first one's.
     parts[0].wall += world.now().since(&ending);
-    let members = course.places.into_iter().map(Place::into_records);
+    let members = course.places.into_iter().map(MemberState::into_records);
     let mut members: Vec<_> = members.collect();
     for part in &mut parts {
         part.members = members.iter_mut().filter_map(Iterator::next).collect();
@@ -199,7 +199,7 @@ fn check_orders(orders: &[Vec<usize>], members: usize) -> Result<(), HeatError> 
 }
 
 /// Ends all servers at the same time: the slowest says how long it takes.
-fn stop_all(places: &mut [Place<'_>], is_in_a_hurry: bool) {
+fn stop_all(places: &mut [MemberState<'_>], is_in_a_hurry: bool) {
     std::thread::scope(|scope| {
         for place in places.iter_mut() {
             scope.spawn(move || {
@@ -214,10 +214,10 @@ fn stop_all(places: &mut [Place<'_>], is_in_a_hurry: bool) {
 }
 
 /// A step of bringing up the member at a place.
-type Step<C> = fn(&mut C, usize) -> Result<(), StackFailure>;
+type BringUpStep<C> = fn(&mut C, usize) -> Result<(), StackFailure>;
 
 /// A heat on its way.
-struct Course<'h, 'm> {
+struct RunningHeat<'h, 'm> {
     plan: HeatPlan,
     world: &'h dyn World,
     stop: &'h AtomicBool,
@@ -226,10 +226,10 @@ struct Course<'h, 'm> {
     /// When the clocks were last compared.
     seen: Moment,
     least: usize,
-    places: Vec<Place<'m>>,
+    places: Vec<MemberState<'m>>,
 }
 
-impl Course<'_, '_> {
+impl RunningHeat<'_, '_> {
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -276,12 +276,12 @@ impl Course<'_, '_> {
             }
         } else {
             // Nothing is left for the others to do, and nothing is wrong with them.
-            self.places.iter_mut().for_each(Place::stop_soon);
+            self.places.iter_mut().for_each(MemberState::stop_soon);
         }
     }
 
     /// Takes a member through these steps, as far as it does not fail.
-    fn bring_up(&mut self, index: usize, steps: &[Step<Self>]) {
+    fn bring_up(&mut self, index: usize, steps: &[BringUpStep<Self>]) {
         if self.is_stopped() {
             return;
         }
@@ -347,7 +347,7 @@ impl Course<'_, '_> {
     /// Loads a member until it is steady; about the time of one of its last answers.
     fn warm_up(&mut self, index: usize, rule: WarmUpRule) -> Result<Duration, StackFailure> {
         let begun = self.world.now();
-        let (mut course, mut answers) = (warm_up::Course::default(), Vec::new());
+        let (mut course, mut answers) = (warm_up::WarmUpSlices::default(), Vec::new());
         let mut warm_up = WarmUp {
             rule,
             took: Duration::ZERO,

@@ -18,7 +18,7 @@ use deadheat_model::{
     stack_failure::{Phase, StackFailure},
 };
 
-use super::{Member, Moment, Seen, Started, Work, World};
+use super::{MeasuredSlice, Member, Moment, Started, Work, World};
 
 pub(super) const MS: Duration = Duration::from_millis(1);
 
@@ -67,7 +67,7 @@ impl World for Shared {
 }
 
 /// What a fake does in its slices, warm-up among them, counted from 0.
-pub(super) type Doing = Box<dyn FnMut(u32, &Shared, &mut Seen) + Send>;
+pub(super) type Doing = Box<dyn FnMut(u32, &Shared, &mut MeasuredSlice) + Send>;
 
 /// A member without a server.
 pub(super) struct Fake {
@@ -115,7 +115,7 @@ impl Fake {
 
     pub(super) fn doing(
         mut self,
-        doing: impl FnMut(u32, &Shared, &mut Seen) + Send + 'static,
+        doing: impl FnMut(u32, &Shared, &mut MeasuredSlice) + Send + 'static,
     ) -> Self {
         self.doing = Box::new(doing);
         self
@@ -210,7 +210,7 @@ impl Member for Fake {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(SliceEvent),
-    ) -> Result<Seen, StackFailure> {
+    ) -> Result<MeasuredSlice, StackFailure> {
         self.asked("slice");
         self.is_alone();
         assert!(self.shared.stage().awake.contains(&self.place));
@@ -219,7 +219,7 @@ impl Member for Fake {
         }
         self.shared.pass(guard);
         on_edge(SliceEvent::CountingStarted);
-        let mut seen = Seen {
+        let mut seen = MeasuredSlice {
             result: SliceResult {
                 observation: answers(100, length),
                 drained: MS,

@@ -7,7 +7,7 @@ use deadheat_model::{
     heat::{HeatPlan, LONGEST_GAP, SliceFlag},
 };
 
-use super::Seen;
+use super::MeasuredSlice;
 
 /// A slice has room for so many answers in a row on each connection, …
 const ANSWERS: u32 = 20;
@@ -76,7 +76,7 @@ pub(super) fn generator_slept(observation: &Observation) -> bool {
 }
 
 /// About the time of one answer, in a slice of this length. Answers that take longer than it are seen in its drain.
-pub(super) fn answer_time(seen: &Seen, slice: Duration) -> Duration {
+pub(super) fn answer_time(seen: &MeasuredSlice, slice: Duration) -> Duration {
     let observation = &seen.result.observation;
     match (observation.measured.succeeded, observation.total.succeeded) {
         (0, 1..) => slice + seen.result.drained,
@@ -84,7 +84,7 @@ pub(super) fn answer_time(seen: &Seen, slice: Duration) -> Duration {
     }
 }
 
-pub(super) fn flags(seen: &Seen, gap: Option<Duration>) -> Vec<SliceFlag> {
+pub(super) fn flags(seen: &MeasuredSlice, gap: Option<Duration>) -> Vec<SliceFlag> {
     let found = [
         (seen.result.undrained() > 0, SliceFlag::Undrained),
         (seen.result.reconnected > 0, SliceFlag::Reconnected),

@@ -42,7 +42,7 @@ pub trait Member: Send {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(SliceEvent),
-    ) -> Result<Seen, StackFailure>;
+    ) -> Result<MeasuredSlice, StackFailure>;
 
     /// Checks what its warm-up left behind: that the services behind it were asked as often as it answered.
     ///
@@ -106,7 +106,7 @@ pub struct Started {
 
 /// What was seen of a slice.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct MeasuredSlice {
     /// What the load found.
     pub result: SliceResult,
     /// CPU time of the server's process tree in the counted part; `None` where it could not be read.

@@ -20,7 +20,7 @@ mod kept;
 mod load;
 mod machine;
 mod member;
-mod place;
+mod member_state;
 mod server;
 mod slices;
 #[cfg(test)]
@@ -36,7 +36,7 @@ pub(crate) use kept::Identity;
 pub use kept::KeptServers;
 pub use load::{Generator, Hosts};
 pub use machine::Machine;
-pub use member::{Member, Seen, Started};
+pub use member::{MeasuredSlice, Member, Started};
 pub use server::ServerMember;
 pub(crate) use server::{KeptAt, Subject};
 pub use url::UrlMember;

@@ -12,7 +12,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Member, Seen, Started,
+    MeasuredSlice, Member, Started,
     kept::{Identity, Kept, KeptServers},
     load::{Generator, Load, at_rate},
 };
@@ -261,7 +261,7 @@ impl Member for ServerMember<'_> {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(SliceEvent),
-    ) -> Result<Seen, StackFailure> {
+    ) -> Result<MeasuredSlice, StackFailure> {
         let running = there(&mut self.running)?;
         let Some(load) = &mut running.load else {
             let reason = "its load has not been opened".to_owned();
@@ -302,7 +302,7 @@ impl Member for ServerMember<'_> {
                 }
                 // The CPU time of another span than the answers' would be a wrong cost.
                 let cpu = cpu.filter(|_| result.late < length / LATE);
-                Ok(Seen { result, cpu })
+                Ok(MeasuredSlice { result, cpu })
             }
             Err(error) => Err(running.server.failure(Phase::Load, error)),
         }

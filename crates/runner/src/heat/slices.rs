@@ -6,7 +6,7 @@ use deadheat_model::heat::{
     FreezeTimes, GeneratorUse, PerConnection, SliceFlag, SliceNoise, SliceRecord,
 };
 
-use super::{Seen, Work};
+use super::{MeasuredSlice, Work};
 
 /// When a slice was, and what was around it.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub(super) struct SliceTimes {
 pub(super) fn record(
     index: usize,
     times: SliceTimes,
-    seen: &Seen,
+    seen: &MeasuredSlice,
     edges: Option<(Work, Work)>,
     flags: Vec<SliceFlag>,
 ) -> SliceRecord {
@@ -59,7 +59,7 @@ pub(super) fn record(
 }
 
 /// What the generator's threads used, summed up.
-fn generator_use(seen: &Seen) -> GeneratorUse {
+fn generator_use(seen: &MeasuredSlice) -> GeneratorUse {
     let load = &seen.result.observation;
     let workers = load.workers.iter();
     GeneratorUse {

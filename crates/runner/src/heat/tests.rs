@@ -16,7 +16,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Entry, EqualWork, Heat, HeatError, Offer, Seen, WarmUps,
+    Entry, EqualWork, Heat, HeatError, MeasuredSlice, Offer, WarmUps,
     fakes::{Fake, MS, Shared, answers},
     run,
 };
@@ -182,7 +182,7 @@ fn nobody_is_frozen_where_the_plan_says_so() {
 #[test]
 fn a_warm_up_goes_on_until_the_trend_is_within_bounds() {
     let growing = |until: u32| {
-        move |slice: u32, _: &Shared, seen: &mut Seen| {
+        move |slice: u32, _: &Shared, seen: &mut MeasuredSlice| {
             let count = 100 * u64::from(slice.min(until) + 1);
             seen.result.observation = answers(count, seen.result.observation.window);
         }
@@ -428,7 +428,7 @@ fn one_whose_answers_are_wrong_after_a_thaw_is_void_altogether() {
 #[test]
 fn one_whose_load_lost_a_request_is_void_from_there_and_the_others_go_on() {
     let losing = |at: u32| {
-        move |slice: u32, _: &Shared, seen: &mut Seen| {
+        move |slice: u32, _: &Shared, seen: &mut MeasuredSlice| {
             if slice == at {
                 seen.result.observation.total.issued += 1;
             }

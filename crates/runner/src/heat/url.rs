@@ -12,7 +12,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Member, Seen, Started,
+    MeasuredSlice, Member, Started,
     load::{Generator, Load, at_rate},
     server::without_server,
 };
@@ -64,14 +64,14 @@ impl Member for UrlMember<'_> {
         guard: Duration,
         length: Duration,
         on_edge: &mut dyn FnMut(SliceEvent),
-    ) -> Result<Seen, StackFailure> {
+    ) -> Result<MeasuredSlice, StackFailure> {
         let Some(load) = &mut self.load else {
             let reason = "its load has not been opened".to_owned();
             return Err(without_server(Phase::Load, reason));
         };
         let result = load.slice(guard, length, on_edge);
         let result = result.map_err(|error| without_server(Phase::Load, error))?;
-        Ok(Seen { result, cpu: None })
+        Ok(MeasuredSlice { result, cpu: None })
     }
 
     /// Nothing is known of what is behind it.

@@ -12,7 +12,7 @@ use deadheat_model::{
     stack::Runtime,
 };
 
-use super::Seen;
+use super::MeasuredSlice;
 
 /// The largest trend of a steady server. Slices of steady servers scatter by 5 to 10 % on a shared machine, so that a
 /// smaller bound would wait for a lucky look.
@@ -146,7 +146,7 @@ fn compiling(least: u64) -> WarmUps {
 
 /// What the slices of a warm-up said so far.
 #[derive(Debug, Default)]
-pub(super) struct Course {
+pub(super) struct WarmUpSlices {
     throughputs: Vec<f64>,
     /// CPU time per answer.
     costs: Vec<f64>,
@@ -156,9 +156,9 @@ pub(super) struct Course {
     first: LatencyHistogram,
 }
 
-impl Course {
+impl WarmUpSlices {
     /// Adds a slice that ended when the load had lasted for `ended`, and the server had used `cpu` since its start.
-    pub(super) fn add(&mut self, seen: &Seen, ended: Duration, cpu: Option<Duration>) {
+    pub(super) fn add(&mut self, seen: &MeasuredSlice, ended: Duration, cpu: Option<Duration>) {
         let observation = &seen.result.observation;
         self.throughputs.push(observation.throughput());
         let answers = observation.measured.answers();
@@ -262,10 +262,10 @@ mod tests {
 
     /// What is said of slices with this throughput and CPU time per answer.
     fn settled(throughputs: &[f64], costs: &[f64], look: u32) -> (usize, bool) {
-        let course = Course {
+        let course = WarmUpSlices {
             throughputs: throughputs.to_vec(),
             costs: costs.to_vec(),
-            ..Course::default()
+            ..WarmUpSlices::default()
         };
         course.settled(look)
     }

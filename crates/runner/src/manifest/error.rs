@@ -20,7 +20,7 @@ pub(super) struct Source {
 
 /// A place in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct Location {
     source: Source,
     span: Range<usize>,
     label: String,
@@ -31,15 +31,15 @@ struct Place {
 pub struct ManifestError {
     path: PathBuf,
     title: String,
-    place: Option<Place>,
-    related: Option<Place>,
+    place: Option<Location>,
+    related: Option<Location>,
     help: Vec<String>,
 }
 
 impl ManifestError {
     /// A mistake at `span` of `source`.
     pub(super) fn at(source: &Source, span: Range<usize>, title: impl Into<String>) -> Self {
-        let place = Place {
+        let place = Location {
             source: source.clone(),
             span,
             label: String::new(),
@@ -80,7 +80,7 @@ impl ManifestError {
 
     /// Another place that has to do with it.
     pub(super) fn related(mut self, source: &Source, span: Range<usize>, label: &str) -> Self {
-        self.related = Some(Place {
+        self.related = Some(Location {
             source: source.clone(),
             span,
             label: label.to_owned(),
@@ -138,7 +138,7 @@ impl ManifestError {
     }
 }
 
-impl Place {
+impl Location {
     fn snippet(&self, kind: AnnotationKind) -> Snippet<'_, annotate_snippets::Annotation<'_>> {
         let label = (!self.label.is_empty()).then_some(self.label.as_str());
         Snippet::source(&*self.source.text)

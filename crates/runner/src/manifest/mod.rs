@@ -26,7 +26,7 @@ pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
 pub use error::{ManifestError, ManifestErrors};
 pub use hosts::{HostsFile, NamedHosts};
 pub use options::{Given, NamedOption, OptionsFile, OptionsTable};
-pub use repeat::{Asked, Repetition, repeat};
+pub use repeat::{PublishedSelection, Repetition, repeat};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
 pub use select::{Reach, SelectError, SelectedWorkload, Selection, select, select_targets};
 pub use suggest::nearest;

@@ -47,7 +47,7 @@ pub(super) fn check(
     let ids = document.table.iter().map(|table| table.id.as_str());
     checks.unique("table", Some("id"), ids);
     for (index, table) in document.table.iter().enumerate() {
-        Place {
+        TableLocation {
             checks,
             table,
             index: index.to_string(),
@@ -62,7 +62,7 @@ pub(super) fn check(
 }
 
 /// A table and where it stands.
-struct Place<'c, 's, 'i, 't> {
+struct TableLocation<'c, 's, 'i, 't> {
     checks: &'c mut Checks<'s, 'i>,
     table: &'t PublishedTable,
     index: String,
@@ -70,7 +70,7 @@ struct Place<'c, 's, 'i, 't> {
     mean_deviation: Option<f64>,
 }
 
-impl Place<'_, '_, '_, '_> {
+impl TableLocation<'_, '_, '_, '_> {
     fn check(&mut self, named: &Named<'_>) {
         let table = self.table;
         self.checks.id(&["table", &self.index, "id"], &table.id);

@@ -13,7 +13,7 @@ use super::{Catalogue, SelectError, SelectedWorkload, Selection, suggest::enumer
 
 /// Which published tables, and what of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct PublishedSelection<'a> {
     /// Globs of documents, or of `document:table`; none: all.
     pub documents: &'a [String],
     /// Globs of workloads, or of `workload:point`; none: all.
@@ -39,7 +39,10 @@ pub struct Repetition {
 ///
 /// # Errors
 /// Every glob that matches nothing, and that nothing is left to measure.
-pub fn repeat(catalogue: &Catalogue, asked: Asked<'_>) -> Result<Repetition, SelectError> {
+pub fn repeat(
+    catalogue: &Catalogue,
+    asked: PublishedSelection<'_>,
+) -> Result<Repetition, SelectError> {
     let mut resolving = Resolving {
         catalogue,
         server_cpus: asked.server_cpus,

@@ -10,7 +10,7 @@ use toml::{
 
 /// A step from a table to what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PathSegment {
     /// Into a table.
     Key(String),
     /// Into an array, from 0.
@@ -19,21 +19,21 @@ pub(super) enum Step {
 
 /// The way from the document's root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Path(pub Vec<Step>);
+pub(super) struct Path(pub Vec<PathSegment>);
 
 impl Path {
     /// The last key on the way.
     pub fn key(&self) -> Option<&str> {
         self.0.iter().rev().find_map(|step| match step {
-            Step::Key(key) => Some(key.as_str()),
-            Step::Index(_) => None,
+            PathSegment::Key(key) => Some(key.as_str()),
+            PathSegment::Index(_) => None,
         })
     }
 
     /// The way to the table that holds the last key.
     pub fn parent(&self) -> Path {
         let mut steps = self.0.clone();
-        while let Some(Step::Index(_)) = steps.pop() {}
+        while let Some(PathSegment::Index(_)) = steps.pop() {}
         Path(steps)
     }
 
@@ -42,7 +42,7 @@ impl Path {
         self.0.is_empty()
     }
 
-    fn then(&self, step: Step) -> Path {
+    fn then(&self, step: PathSegment) -> Path {
         let mut steps = self.0.clone();
         steps.push(step);
         Path(steps)
@@ -56,15 +56,15 @@ impl fmt::Display for Path {
             .0
             .iter()
             .filter_map(|step| match step {
-                Step::Key(key) => Some(key.as_str()),
-                Step::Index(_) => None,
+                PathSegment::Key(key) => Some(key.as_str()),
+                PathSegment::Index(_) => None,
             })
             .collect();
         let keys = keys.join(".");
         match self.0.last() {
             None => f.write_str("the manifest"),
-            Some(Step::Key(_)) => write!(f, "[{keys}]"),
-            Some(Step::Index(_)) => write!(f, "[[{keys}]]"),
+            Some(PathSegment::Key(_)) => write!(f, "[{keys}]"),
+            Some(PathSegment::Index(_)) => write!(f, "[[{keys}]]"),
         }
     }
 }
@@ -94,7 +94,7 @@ impl<'i> Tree<'i> {
             DeValue::Array(array) => array
                 .iter()
                 .position(|item| item.get_ref().is_table() && item.span() == *span)
-                .map(|index| entry.path.then(Step::Index(index))),
+                .map(|index| entry.path.then(PathSegment::Index(index))),
             _ => None,
         });
         found.unwrap_or_default()
@@ -187,10 +187,10 @@ impl<'i> Tree<'i> {
         let mut table = self.0.get_mut();
         let parent = path.parent();
         let mut steps = parent.0.iter();
-        while let Some(Step::Key(step)) = steps.next() {
+        while let Some(PathSegment::Key(step)) = steps.next() {
             let mut value = table.get_mut(step.as_str())?.get_mut();
             while let DeValue::Array(array) = value {
-                let Some(Step::Index(index)) = steps.next() else {
+                let Some(PathSegment::Index(index)) = steps.next() else {
                     return None;
                 };
                 value = array.get_mut(*index)?.get_mut();
@@ -224,7 +224,7 @@ struct Entry<'t, 'i> {
 
 fn walk(table: &DeTable<'_>, path: &Path, visit: &mut dyn FnMut(&Entry)) {
     for (key, value) in table {
-        let path = path.then(Step::Key(key.get_ref().to_string()));
+        let path = path.then(PathSegment::Key(key.get_ref().to_string()));
         visit(&Entry {
             path: path.clone(),
             key,
@@ -239,7 +239,7 @@ fn walk_value(value: &Spanned<DeValue<'_>>, path: &Path, visit: &mut dyn FnMut(&
         DeValue::Table(table) => walk(table, path, visit),
         DeValue::Array(array) => {
             for (index, value) in array.iter().enumerate() {
-                walk_value(value, &path.then(Step::Index(index)), visit);
+                walk_value(value, &path.then(PathSegment::Index(index)), visit);
             }
         }
         _ => {}

@@ -13,7 +13,7 @@ use deadheat_model::{
 use super::{
     checks::Checks,
     decode::unknown_key_error,
-    tree::{Path, Step},
+    tree::{Path, PathSegment},
 };
 
 /// Stands for a load point's rounds in the path.
@@ -152,7 +152,7 @@ fn check_oracle(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
 
 /// Notes keys beside `kind` of an oracle that has none: serde lets them pass.
 fn check_oracle_keys(checks: &mut Checks<'_, '_>) {
-    let table = Path(vec![Step::Key("oracle".to_owned())]);
+    let table = Path(vec![PathSegment::Key("oracle".to_owned())]);
     for (key, span) in checks.tree.keys(&table) {
         if let Some(path) = checks.tree.key_at(&span).filter(|_| key != "kind") {
             let known = ["kind".to_owned()];

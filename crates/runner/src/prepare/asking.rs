@@ -72,13 +72,13 @@ pub struct Asking<'a> {
 }
 
 /// A folder, as far as a program's version depends on it.
-pub(super) struct Place<'a> {
+pub(super) struct VersionScope<'a> {
     stack: &'a Stack,
     /// The folder above, and the files that choose versions.
     choice: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> VersionScope<'a> {
     pub(super) fn of(stack: &'a Stack) -> Self {
         let files = CHOOSE_VERSIONS.iter().filter_map(|(name, part)| {
             let text = fs::read_to_string(stack.dir.join(name)).ok()?;

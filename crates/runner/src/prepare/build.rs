@@ -17,8 +17,8 @@ use super::{
     Host, Inspection, Unavailable, apt,
     artefacts::artefact_bytes,
     command::{CommandError, Task, in_shell, run},
+    network_errors::{Unreachable, unreachable},
     stamp,
-    unreachable::{Unreachable, unreachable},
 };
 use crate::{manifest::Stack, process::log_tail};
 

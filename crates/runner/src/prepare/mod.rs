@@ -10,15 +10,15 @@ mod artefacts;
 mod asking;
 mod build;
 mod command;
-mod guards;
 mod host;
 mod inspect;
 pub mod locked;
+mod network_errors;
+mod policy_rc_d;
 mod setup;
 mod setup_run;
 mod stamp;
 mod toolchain;
-mod unreachable;
 mod version;
 
 pub use apt::{Privilege, is_package_name};

@@ -12,7 +12,7 @@ use super::{
     Host, Inspection, Privilege,
     apt::{self, words},
     command::in_shell,
-    guards::{self, Guard},
+    policy_rc_d::{self, Guard},
     stamp,
 };
 use crate::manifest::Stack;
@@ -116,8 +116,8 @@ pub fn assess(
     let has_apt = apt::is_here(host);
     SetupNeeds {
         apt: has_apt.then(|| apt::privilege(host)),
-        foreign_policy: guards::has_foreign_policy(host),
-        leftovers: guards::leftovers(host),
+        foreign_policy: policy_rc_d::has_foreign_policy(host),
+        leftovers: policy_rc_d::leftovers(host),
         postgres: database == DatabaseNeed::Binaries && !has_postgres(host),
         packages: if has_apt {
             apt::missing(host, packages)
@@ -299,8 +299,8 @@ fn without_apt(needs: &SetupNeeds) -> impl Iterator<Item = String> {
 }
 
 fn guards_for(needs: &SetupNeeds) -> Vec<Guard> {
-    let services = (!needs.foreign_policy).then(guards::no_services);
-    let cluster = needs.postgres.then(guards::no_cluster);
+    let services = (!needs.foreign_policy).then(policy_rc_d::no_services);
+    let cluster = needs.postgres.then(policy_rc_d::no_cluster);
     services.into_iter().chain(cluster).collect()
 }
 

@@ -140,7 +140,7 @@ fn one_of_each_first(cores: &[Core]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::wishes::selected;
+    use crate::session::test_options::selected;
 
     /// Cores with these CPUs.
     fn cores<const N: usize>(cpus: &[[usize; N]], speed: u32, node: usize) -> Vec<Core> {

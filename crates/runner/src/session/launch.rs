@@ -147,7 +147,7 @@ fn own_environment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::wishes::selected;
+    use crate::session::test_options::selected;
 
     #[test]
     fn a_limit_of_processes_makes_another_server_only_where_the_cpus_reach_it() {

@@ -27,9 +27,9 @@ mod servers;
 mod services;
 pub(crate) mod sources;
 mod survey;
-mod topology;
 #[cfg(test)]
-mod wishes;
+mod test_options;
+mod topology;
 
 use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
@@ -45,7 +45,7 @@ pub use self::{
     launch::Launch,
     lock::exclusively,
     machine::{describe_machine, describe_machine_below},
-    options::{PinningMode, SelectedTarget, SessionOptions, Typed},
+    options::{PinningMode, RecordedArguments, SelectedTarget, SessionOptions},
     participant::Participant,
     preparation::Passed,
     readiness::Readiness,

@@ -49,7 +49,7 @@ pub enum PinningMode {
 
 /// What was typed and is needed again when a session goes on.
 #[derive(Clone, Debug, Default)]
-pub struct Typed {
+pub struct RecordedArguments {
     /// The root folder, if it was named.
     pub root: Option<PathBuf>,
     /// Folders with more stacks, if any were named.
@@ -95,7 +95,7 @@ pub struct SessionOptions {
     /// The other hosts that take part; `None`: this machine does everything.
     pub hosts: Option<Hosts>,
     /// What was typed, for the record.
-    pub typed: Typed,
+    pub typed: RecordedArguments,
     /// Where PostgreSQL comes from.
     pub postgres: Vec<Source>,
     /// How children are supervised.
@@ -138,7 +138,7 @@ impl SessionOptions {
             heats: HeatOptions::default(),
             pinning: PinningMode::Apart,
             hosts: None,
-            typed: Typed::default(),
+            typed: RecordedArguments::default(),
             postgres: Source::automatic(None),
             supervision,
             start_timeout: START_TIMEOUT,

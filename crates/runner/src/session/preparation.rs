@@ -500,7 +500,7 @@ fn interrupted(target: &SelectedTarget) -> StackFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::wishes::point;
+    use crate::session::test_options::point;
 
     #[test]
     fn each_protocol_is_checked_once_for_all_and_each_other_request_briefly() {

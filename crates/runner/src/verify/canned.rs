@@ -13,7 +13,7 @@ use deadheat_model::{
 
 use super::{
     Client, Declared, Fault, Fixtures, Route, Verifier,
-    question::{Question, Wanted},
+    question::{ExpectedAnswer, Question},
 };
 
 /// A request of a workload with its right answer.
@@ -69,7 +69,7 @@ impl Canned {
         };
         let question = Question {
             request: self.exchange.request.clone(),
-            wanted: Wanted::Right {
+            wanted: ExpectedAnswer::Right {
                 content_type: self.content_type.clone(),
                 content,
             },

@@ -8,7 +8,7 @@ use super::{
     Fault, PATIENCE,
     http2::Http2,
     route::Route,
-    wire::{Answer, NoReply, Wire},
+    wire::{NoReply, ProbeConnection, WholeAnswer},
 };
 
 /// Sends probes to one server.
@@ -19,7 +19,7 @@ pub struct Client {
 }
 
 enum Connection {
-    Http1(Wire),
+    Http1(ProbeConnection),
     Http2(Box<Http2>),
 }
 
@@ -43,7 +43,7 @@ impl Client {
         &self.route
     }
 
-    pub(super) fn send(&mut self, request: &RequestSpec) -> Result<Answer, Fault> {
+    pub(super) fn send(&mut self, request: &RequestSpec) -> Result<WholeAnswer, Fault> {
         self.attempt(request).map_err(|error| {
             let over = self.route.over();
             Fault {
@@ -58,7 +58,7 @@ impl Client {
         })
     }
 
-    fn attempt(&mut self, request: &RequestSpec) -> Result<Answer, NoReply> {
+    fn attempt(&mut self, request: &RequestSpec) -> Result<WholeAnswer, NoReply> {
         if let Some(connection) = self.kept.take() {
             match self.ask(connection, request) {
                 // A server may close a connection that idles.
@@ -75,7 +75,9 @@ impl Client {
             address, protocol, ..
         } = self.route;
         Ok(match protocol {
-            StackProtocol::Http1 => Connection::Http1(Wire::open(address, self.patience)?),
+            StackProtocol::Http1 => {
+                Connection::Http1(ProbeConnection::open(address, self.patience)?)
+            }
             StackProtocol::Tls => {
                 Connection::Http1(self.route.open_tls(&["http/1.1"], self.patience)?)
             }
@@ -89,7 +91,7 @@ impl Client {
         &mut self,
         mut connection: Connection,
         request: &RequestSpec,
-    ) -> Result<Answer, NoReply> {
+    ) -> Result<WholeAnswer, NoReply> {
         let (answer, keeps) = match &mut connection {
             Connection::Http1(wire) => {
                 let reply = wire.ask(request)?;

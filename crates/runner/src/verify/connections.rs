@@ -13,8 +13,8 @@ use deadheat_model::{
 
 use super::{
     Fault, PATIENCE, Verifier,
-    question::{Question, Wanted},
-    wire::{NoReply, Reply, Wire, encode},
+    question::{ExpectedAnswer, Question},
+    wire::{NoReply, ProbeConnection, Reply, encode},
 };
 
 /// Requests over one connection, one after the other.
@@ -123,7 +123,7 @@ impl Verifier<'_> {
     fn verify_pipelining(&mut self) -> Result<(), Fault> {
         let unknown = Question {
             request: RequestSpec::get(UNKNOWN),
-            wanted: Wanted::Status(&[404]),
+            wanted: ExpectedAnswer::Status(&[404]),
         };
         // Two neighbours never have the same answer, so that one in the wrong place is seen; bodies in both framings.
         let mut questions = Vec::new();
@@ -152,13 +152,13 @@ impl Verifier<'_> {
     }
 
     /// A new connection to the server.
-    pub(super) fn connect(&self) -> Result<Wire, Fault> {
+    pub(super) fn connect(&self) -> Result<ProbeConnection, Fault> {
         self.connect_for(PATIENCE)
     }
 
     /// The same, on which an answer may take as long as `patience`.
-    pub(super) fn connect_for(&self, patience: Duration) -> Result<Wire, Fault> {
-        Wire::open(self.address, patience).map_err(|error| {
+    pub(super) fn connect_for(&self, patience: Duration) -> Result<ProbeConnection, Fault> {
+        ProbeConnection::open(self.address, patience).map_err(|error| {
             Fault::new(
                 format!("a connection to {}", self.address),
                 "the server takes connections",
@@ -201,7 +201,7 @@ pub(super) fn judged(
     Ok(reply)
 }
 
-fn expect_end(wire: &mut Wire, asked: String, rule: &'static str) -> Result<(), Fault> {
+fn expect_end(wire: &mut ProbeConnection, asked: String, rule: &'static str) -> Result<(), Fault> {
     let begun = Instant::now();
     if wire.ends_within(CLOSING) {
         return Ok(());
@@ -220,7 +220,7 @@ fn expect_end(wire: &mut Wire, asked: String, rule: &'static str) -> Result<(), 
 }
 
 /// In the middle of the method, of the head, of its very end, and of the body.
-fn send_in_pieces(wire: &mut Wire, bytes: &[u8], body: usize) -> Result<(), NoReply> {
+fn send_in_pieces(wire: &mut ProbeConnection, bytes: &[u8], body: usize) -> Result<(), NoReply> {
     let in_body = body + (bytes.len() - body) / 2;
     let cuts = [2, body / 2, body - 1, body, in_body, bytes.len()];
     let mut from = 0;

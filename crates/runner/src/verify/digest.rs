@@ -6,8 +6,8 @@ use deadheat_model::load::{Content, RequestSpec};
 
 use super::{
     Depth, Fault, Verifier,
-    question::{Question, Wanted},
-    refusals::BAD,
+    invalid_requests::BAD,
+    question::{ExpectedAnswer, Question},
 };
 
 /// What is not a number of rounds: nothing, zero, negative, a word, and none at all.
@@ -55,7 +55,7 @@ impl Verifier<'_> {
             for query in BAD_ROUNDS {
                 let bad = Question {
                     request: RequestSpec::get(format!("{path}?{query}")),
-                    wanted: Wanted::Status(BAD),
+                    wanted: ExpectedAnswer::Status(BAD),
                 };
                 self.expect("a bad number of rounds is refused", &bad)?;
             }

@@ -23,7 +23,7 @@ use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
 use super::{
     route::{Route, no_certificate},
-    wire::{Answer, LONGEST, NoReply},
+    wire::{LONGEST, NoReply, WholeAnswer},
 };
 
 /// How much of answers may be under way, in bytes: of one as of all of a connection.
@@ -60,7 +60,7 @@ impl Http2 {
     }
 
     /// Sends a request, and reads its answer.
-    pub(super) fn ask(&mut self, request: &RequestSpec) -> Result<Answer, NoReply> {
+    pub(super) fn ask(&mut self, request: &RequestSpec) -> Result<WholeAnswer, NoReply> {
         let mut answers = self.ask_together(&[request])?;
         answers.pop().ok_or(NoReply::Closed)
     }
@@ -69,7 +69,7 @@ impl Http2 {
     pub(super) fn ask_together(
         &mut self,
         requests: &[&RequestSpec],
-    ) -> Result<Vec<Answer>, NoReply> {
+    ) -> Result<Vec<WholeAnswer>, NoReply> {
         let sender = &self.sender;
         let origin = &self.origin;
         let conversation = async {
@@ -181,7 +181,7 @@ async fn converse(
     sender: SendRequest<Bytes>,
     head: Request<()>,
     body: Option<Bytes>,
-) -> Result<Answer, NoReply> {
+) -> Result<WholeAnswer, NoReply> {
     let mut sender = sender.ready().await.map_err(|error| ended(&error, true))?;
     let asked = sender.send_request(head, body.is_none());
     let (answer, mut sending) = asked.map_err(|error| ended(&error, true))?;
@@ -195,7 +195,7 @@ async fn converse(
         .into_parts();
     let body = read(body).await?;
     let text = |name: HeaderName| text_of(&head.headers, &name);
-    Ok(Answer {
+    Ok(WholeAnswer {
         status: head.status.as_u16(),
         content_type: text(CONTENT_TYPE).unwrap_or_default(),
         date: text(DATE),

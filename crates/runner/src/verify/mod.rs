@@ -3,16 +3,16 @@
 mod blob;
 mod canned;
 mod client;
+mod concurrency;
 mod connections;
-mod crowd;
 mod digest;
 mod fault;
 mod greeting;
 mod http2;
+mod invalid_requests;
 mod pool;
 mod protocols;
 mod question;
-mod refusals;
 mod relay;
 mod route;
 mod statements;
@@ -35,14 +35,14 @@ pub use self::{
     blob::Blob,
     canned::Canned,
     client::Client,
-    crowd::CONNECTIONS,
+    concurrency::CONNECTIONS,
     fault::Fault,
     route::{Ports, Route},
 };
 use self::{
     fault::shown,
-    question::{Question, Wanted},
-    wire::Answer,
+    question::{ExpectedAnswer, Question},
+    wire::WholeAnswer,
 };
 use crate::{
     secret::without_secret_values,
@@ -389,7 +389,7 @@ impl<'a> Verifier<'a> {
         let content_type = self.workload.content_type.clone();
         Question {
             request,
-            wanted: Wanted::Right {
+            wanted: ExpectedAnswer::Right {
                 content_type,
                 content,
             },
@@ -397,7 +397,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Asks the workload's own request and checks the whole answer against what is right now.
-    fn expect_right(&mut self) -> Result<Answer, Fault> {
+    fn expect_right(&mut self) -> Result<WholeAnswer, Fault> {
         let content = self.right_content()?;
         self.expect_content("the answer is right", self.request(), content)
     }
@@ -407,12 +407,12 @@ impl<'a> Verifier<'a> {
         rule: &'static str,
         request: RequestSpec,
         content: Content,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<WholeAnswer, Fault> {
         self.expect(rule, &self.question(request, content))
     }
 
     /// Asks, and counts the probe if the answer is right.
-    fn expect(&mut self, rule: &'static str, question: &Question) -> Result<Answer, Fault> {
+    fn expect(&mut self, rule: &'static str, question: &Question) -> Result<WholeAnswer, Fault> {
         let answer = self.client.send(&question.request)?;
         let asked = format!("{}{}", question.name(), self.client.route().over());
         question.judge_of_stack(&asked, rule, &answer)?;

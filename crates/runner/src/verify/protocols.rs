@@ -8,9 +8,9 @@ use super::{
     Fault, PATIENCE, Verifier,
     connections::{UNKNOWN, judged},
     http2::Http2,
-    question::{Question, Wanted},
+    question::{ExpectedAnswer, Question},
     route::Route,
-    wire::{NoReply, Wire},
+    wire::{NoReply, ProbeConnection},
 };
 
 /// Streams of a connection at once, …
@@ -32,7 +32,7 @@ impl Verifier<'_> {
         let route = self.client.route().clone();
         let unknown = Question {
             request: RequestSpec::get(UNKNOWN),
-            wanted: Wanted::Status(&[404]),
+            wanted: ExpectedAnswer::Status(&[404]),
         };
         self.expect(NOT_FOUND, &unknown)?;
         if route.protocol.is_http2() {
@@ -85,8 +85,8 @@ impl Verifier<'_> {
     fn verify_http1_on_h2c(&mut self, route: &Route) -> Result<(), Fault> {
         for question in self.questions(1)? {
             let asked = format!("{} in HTTP/1.1 on $H2C_PORT", question.name());
-            let reply =
-                Wire::open(route.address, REFUSAL).and_then(|mut wire| wire.ask(&question.request));
+            let reply = ProbeConnection::open(route.address, REFUSAL)
+                .and_then(|mut wire| wire.ask(&question.request));
             match reply {
                 Err(NoReply::Closed | NoReply::Broken(_) | NoReply::Refused(_)) => {}
                 Ok(reply) if reply.answer.status >= 400 => {}

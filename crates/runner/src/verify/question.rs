@@ -10,19 +10,19 @@ use deadheat_model::{
 use super::{
     Fault,
     fault::{described, shown},
-    wire::Answer,
+    wire::WholeAnswer,
 };
 
 /// A request, and what its answer must be.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) request: RequestSpec,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ExpectedAnswer,
 }
 
 /// What an answer must be.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted {
+pub(super) enum ExpectedAnswer {
     /// Of one of these statuses, whatever comes with it.
     Status(&'static [u16]),
     /// 200, with this body under a content type that begins so.
@@ -43,7 +43,7 @@ impl Question {
         &self,
         asked: &str,
         rule: &'static str,
-        answer: &Answer,
+        answer: &WholeAnswer,
     ) -> Result<(), Fault> {
         self.judge(asked, rule, answer)?;
         judge_date(asked, answer)
@@ -54,11 +54,11 @@ impl Question {
         &self,
         asked: &str,
         rule: &'static str,
-        answer: &Answer,
+        answer: &WholeAnswer,
     ) -> Result<(), Fault> {
         let statuses = match &self.wanted {
-            Wanted::Status(statuses) => statuses,
-            Wanted::Right { .. } => &[200][..],
+            ExpectedAnswer::Status(statuses) => statuses,
+            ExpectedAnswer::Right { .. } => &[200][..],
         };
         if !statuses.contains(&answer.status) {
             return Err(Fault::new(
@@ -68,7 +68,7 @@ impl Question {
                 format!("status {} with {}", answer.status, shown(&answer.body)),
             ));
         }
-        let Wanted::Right {
+        let ExpectedAnswer::Right {
             content_type,
             content,
         } = &self.wanted
@@ -95,7 +95,7 @@ impl Question {
 const LATE: Duration = Duration::from_secs(60);
 
 /// Whether `answer` says when it was made, as a server with a clock must (RFC 9110, section 6.6.1).
-fn judge_date(asked: &str, answer: &Answer) -> Result<(), Fault> {
+fn judge_date(asked: &str, answer: &WholeAnswer) -> Result<(), Fault> {
     let date = answer.date.as_deref();
     let parsed = date.and_then(|date| httpdate::parse_http_date(date).ok());
     let now = SystemTime::now();
@@ -120,9 +120,9 @@ mod tests {
     fn a_status_out_of_a_list_will_do_and_another_is_told_with_the_list() {
         let question = Question {
             request: RequestSpec::get("/x"),
-            wanted: Wanted::Status(&[404, 405, 501]),
+            wanted: ExpectedAnswer::Status(&[404, 405, 501]),
         };
-        let answer = |status| Answer {
+        let answer = |status| WholeAnswer {
             status,
             content_type: String::new(),
             date: Some(httpdate::fmt_http_date(SystemTime::now())),
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_answer_says_when_it_was_made() {
-        let dated = |date: Option<&str>| Answer {
+        let dated = |date: Option<&str>| WholeAnswer {
             status: 404,
             content_type: String::new(),
             date: date.map(str::to_owned),
@@ -146,7 +146,7 @@ mod tests {
         };
         let question = Question {
             request: RequestSpec::get("/x"),
-            wanted: Wanted::Status(&[404]),
+            wanted: ExpectedAnswer::Status(&[404]),
         };
         let judge = |date| question.judge_of_stack("x", "a rule", &dated(date));
         let ago =

@@ -7,7 +7,7 @@ use std::{
 
 use deadheat_model::StackProtocol;
 
-use super::wire::{NoReply, Wire};
+use super::wire::{NoReply, ProbeConnection};
 use crate::certificate::Certificate;
 
 /// The ports that a server was given. One that it was not given is 0, where nothing can listen.
@@ -76,9 +76,15 @@ impl Route {
     }
 
     /// A connection of HTTP/1.1 over TLS, for which a client offers these protocols by ALPN.
-    pub(super) fn open_tls(&self, alpn: &[&str], patience: Duration) -> Result<Wire, NoReply> {
+    pub(super) fn open_tls(
+        &self,
+        alpn: &[&str],
+        patience: Duration,
+    ) -> Result<ProbeConnection, NoReply> {
         match &self.certificate {
-            Some(certificate) => Wire::open_tls(self.address, certificate.client(alpn), patience),
+            Some(certificate) => {
+                ProbeConnection::open_tls(self.address, certificate.client(alpn), patience)
+            }
             None => Err(no_certificate()),
         }
     }

@@ -6,7 +6,7 @@
 
 use deadheat_model::stack::Pool;
 
-use super::{Declared, Fault, Verifier, crowd::ask_together, users::fault};
+use super::{Declared, Fault, Verifier, concurrency::ask_together, users::fault};
 use crate::services::Said;
 
 /// Requests for each connection of the pool that come before: drivers prepare a statement when it has come a few times

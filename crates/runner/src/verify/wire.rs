@@ -26,7 +26,7 @@ const CHUNK: usize = 16;
 
 /// A connection to a server.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct ProbeConnection {
     address: SocketAddr,
     stream: Stream,
     patience: Duration,
@@ -66,7 +66,7 @@ impl Stream {
 
 /// An answer, read whole.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct WholeAnswer {
     pub(super) status: u16,
     pub(super) content_type: String,
     /// The Date header, if there is one.
@@ -77,7 +77,7 @@ pub(super) struct Answer {
 /// An answer, and what it means for its connection.
 #[derive(Debug)]
 pub(super) struct Reply {
-    pub(super) answer: Answer,
+    pub(super) answer: WholeAnswer,
     /// Whether the server says that the connection goes on.
     pub(super) keeps: bool,
     /// Whether the body came in chunks.
@@ -128,7 +128,7 @@ impl NoReply {
     }
 }
 
-impl Wire {
+impl ProbeConnection {
     /// Connects. Each answer may take as long as `patience`.
     pub(super) fn open(address: SocketAddr, patience: Duration) -> Result<Self, NoReply> {
         let connect = || {
@@ -221,7 +221,7 @@ impl Wire {
             }
         };
         Ok(Reply {
-            answer: Answer {
+            answer: WholeAnswer {
                 status: head.status,
                 content_type: head.content_type,
                 date: head.date,
@@ -485,9 +485,12 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(20);
 
     /// What a wire makes of `said`, after which the server hangs up.
-    fn heard(said: &'static [u8], replies: usize) -> (Wire, Vec<Result<Reply, NoReply>>) {
+    fn heard(
+        said: &'static [u8],
+        replies: usize,
+    ) -> (ProbeConnection, Vec<Result<Reply, NoReply>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut wire = Wire::open(listener.local_addr().unwrap(), PATIENCE).unwrap();
+        let mut wire = ProbeConnection::open(listener.local_addr().unwrap(), PATIENCE).unwrap();
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             for byte in said {

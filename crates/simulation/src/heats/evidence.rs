@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use deadheat_stats::heats::{
-    Deal, Fit, Group, Looks, Place, Quantity, Ranking, Settings, Verdict, of_fit, within,
+    Allocation, Fit, Group, Looks, Quantity, RankedMember, Ranking, Settings, Verdict, of_fit,
+    within,
 };
 
 use super::Field;
@@ -170,7 +171,7 @@ pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) 
         let mut estimates = Vec::new();
         let (mut history, mut open, mut seen) = (Vec::new(), Vec::new(), Vec::new());
         for heat in 1..=most {
-            let dealt = Deal {
+            let dealt = Allocation {
                 first: &[],
                 members: &members,
                 anchor: Some(0),
@@ -312,7 +313,7 @@ impl Errors {
 }
 
 /// Whether a member cannot truly have any of its ranks: more are claimed better, or worse, than are.
-fn is_false_rank(field: &Field, ranking: &Ranking, place: &Place) -> bool {
+fn is_false_rank(field: &Field, ranking: &Ranking, place: &RankedMember) -> bool {
     let count = |is: &dyn Fn(f64) -> bool| {
         let ahead = ranking.places.iter();
         let ahead = ahead.map(|other| field.truth(other.member, place.member));

@@ -1,6 +1,6 @@
 //! A session of heats: who runs, where, and what goes wrong.
 
-use deadheat_stats::heats::{Course, Heat, Round, Slice};
+use deadheat_stats::heats::{Heat, HeatSeries, Round, Slice};
 use rand::{Rng, RngExt, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -122,10 +122,10 @@ impl Field {
     }
 
     /// The session of a seed, of so many heats. A longer one begins as a shorter one does.
-    pub fn draw(&self, heats: usize, seed: u64) -> Course {
+    pub fn draw(&self, heats: usize, seed: u64) -> HeatSeries {
         let mut session = self.start(seed);
         let heats = (0..heats).map(|heat| session.heat(&self.dealt(heat)));
-        Course {
+        HeatSeries {
             heats: heats.collect(),
             members: self.members.len(),
         }
@@ -136,7 +136,7 @@ impl Field {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         Session {
             field: self,
-            machine: noise::Course::start(self.machine, &mut random),
+            machine: noise::NoiseProcess::start(self.machine, &mut random),
             random,
             seconds: 0.0,
         }
@@ -164,7 +164,7 @@ impl Field {
     fn run(
         &self,
         there: &[usize],
-        machine: &mut noise::Course,
+        machine: &mut noise::NoiseProcess,
         random: &mut impl Rng,
         seconds: &mut f64,
     ) -> Heat {
@@ -212,7 +212,7 @@ impl Field {
 /// A session as it goes on.
 pub struct Session<'a> {
     field: &'a Field,
-    machine: noise::Course,
+    machine: noise::NoiseProcess,
     random: ChaCha8Rng,
     /// Since it started.
     seconds: f64,

@@ -42,13 +42,13 @@ impl Machine {
 }
 
 /// The machine's noise as it goes on.
-pub(super) struct Course {
+pub(super) struct NoiseProcess {
     machine: Machine,
     fast: f64,
     slow: f64,
 }
 
-impl Course {
+impl NoiseProcess {
     pub(super) fn start(machine: Machine, random: &mut impl Rng) -> Self {
         Self {
             machine,
@@ -139,7 +139,7 @@ mod tests {
     fn what_is_drawn_has_the_spread_and_the_correlation_of_the_machine() {
         let machine = Machine::measured();
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut course = Course::start(machine, &mut random);
+        let mut course = NoiseProcess::start(machine, &mut random);
         // A day of slices, because the slow part takes a minute to forget.
         let slices: Vec<f64> = (0..345_600)
             .map(|_| course.slice(0.25, &mut random))

@@ -21,10 +21,10 @@ mod outcome;
 mod search;
 pub mod spending;
 
-use deadheat_model::bisect::{Answer, Asks, BisectRecord};
+use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord};
 
 pub use self::{
-    outcome::{Found, Outcome, outcome, whole},
+    outcome::{Culprit, Outcome, outcome, whole},
     search::Search,
 };
 
@@ -32,8 +32,8 @@ pub use self::{
 pub fn next(record: &BisectRecord) -> Option<Asks> {
     let of_ends = record.questions.iter().rfind(|one| one.asks == Asks::Ends);
     match of_ends.map(|one| &one.answer) {
-        Some(Answer::Slower) => {}
-        Some(Answer::NotSlower) => return None,
+        Some(BisectAnswer::Slower) => {}
+        Some(BisectAnswer::NotSlower) => return None,
         _ => return Some(Asks::Ends),
     }
     let search = Search::of(record);
@@ -50,7 +50,7 @@ pub fn next(record: &BisectRecord) -> Option<Asks> {
 pub fn spends(record: &BisectRecord) -> f64 {
     let asked = record.questions.iter().filter(|one| {
         let is_search = !matches!(one.asks, Asks::Found { .. });
-        is_search && !matches!(one.answer, Answer::Skipped { .. })
+        is_search && !matches!(one.answer, BisectAnswer::Skipped { .. })
     });
     spending::share(record.alpha, record.commits.len(), asked.count())
 }

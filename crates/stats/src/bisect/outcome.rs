@@ -1,6 +1,6 @@
 //! What a search has found.
 
-use deadheat_model::bisect::{Answer, Asks, BisectRecord, Figures, Question};
+use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord, Question, SpeedRatio};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,18 +29,18 @@ pub enum Outcome {
         suspects: (usize, usize),
     },
     /// It was found.
-    Found(Found),
+    Found(Culprit),
 }
 
 /// What made it slower.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Found {
+pub struct Culprit {
     /// The first commit.
     pub first: usize,
     /// The last: the same one, unless those between could not be measured.
     pub last: usize,
     /// Its throughput over that of the commit before the first; `None`: that could not be measured.
-    pub own: Option<Figures>,
+    pub own: Option<SpeedRatio>,
     /// Whether that comparison shows a slowdown.
     pub confirmed: bool,
     /// The share of the whole slowdown that it explains, on the logarithm (1 is all of it); `None`: it is not known.
@@ -54,25 +54,24 @@ pub fn outcome(record: &BisectRecord) -> Outcome {
         questions.find(|one| wanted(&one.asks))
     };
     match last_answer(|asks| *asks == Asks::Ends).map(|one| &one.answer) {
-        Some(Answer::Slower) => {}
-        Some(Answer::NotSlower) => return Outcome::NotSlower,
-        None | Some(Answer::Skipped { .. }) => return Outcome::Unfinished { suspects: None },
-        Some(Answer::Half | Answer::Undecided) => return Outcome::NotProven,
+        Some(BisectAnswer::Slower) => {}
+        Some(BisectAnswer::NotSlower) => return Outcome::NotSlower,
+        None | Some(BisectAnswer::Skipped { .. }) => return Outcome::Unfinished { suspects: None },
+        Some(BisectAnswer::Half | BisectAnswer::Undecided) => return Outcome::NotProven,
     }
     let search = Search::of(record);
     let suspects = search.suspects();
     if let Some(next) = search.next() {
         let asked = last_answer(|asks| matches!(asks, Asks::Commit { .. }));
         return match asked.map(|one| (&one.asks, &one.answer)) {
-            Some((Asks::Commit { index }, answer @ (Answer::Half | Answer::Undecided)))
-                if *index == next =>
-            {
-                Outcome::Undecided {
-                    index: next,
-                    half: *answer == Answer::Half,
-                    suspects,
-                }
-            }
+            Some((
+                Asks::Commit { index },
+                answer @ (BisectAnswer::Half | BisectAnswer::Undecided),
+            )) if *index == next => Outcome::Undecided {
+                index: next,
+                half: *answer == BisectAnswer::Half,
+                suspects,
+            },
             _ => Outcome::Unfinished {
                 suspects: Some(suspects),
             },
@@ -88,12 +87,12 @@ pub fn outcome(record: &BisectRecord) -> Outcome {
             suspects: Some(suspects),
         };
     };
-    let confirmed = asked.answer == Answer::Slower;
-    let share = |own: Figures| {
+    let confirmed = asked.answer == BisectAnswer::Slower;
+    let share = |own: SpeedRatio| {
         let whole = whole(record)?.ln();
         (confirmed && whole < 0.0).then(|| own.ratio.ln() / whole)
     };
-    Outcome::Found(Found {
+    Outcome::Found(Culprit {
         first,
         last,
         own: asked.figures,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadheat_model::bisect::{Answer, BisectRecord};
+use deadheat_model::bisect::{BisectAnswer, BisectRecord};
 
 /// What is known of the commits, numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ impl Search {
         };
         for (index, answer) in record.answers() {
             match answer {
-                Answer::Slower => search.last = search.last.min(index),
-                Answer::NotSlower => search.first = search.first.max(index + 1),
-                Answer::Skipped { .. } => {
+                BisectAnswer::Slower => search.last = search.last.min(index),
+                BisectAnswer::NotSlower => search.first = search.first.max(index + 1),
+                BisectAnswer::Skipped { .. } => {
                     search.skipped.insert(index);
                 }
-                Answer::Half | Answer::Undecided => {}
+                BisectAnswer::Half | BisectAnswer::Undecided => {}
             }
         }
         // A file that somebody changed may have anything.

@@ -1,6 +1,8 @@
-use deadheat_model::bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question, SCHEMA};
+use deadheat_model::bisect::{
+    Asks, BisectAnswer, BisectRecord, Commit, Question, SCHEMA, SpeedRatio,
+};
 
-use super::{Found, Outcome, next, outcome, spending::steps, spends};
+use super::{Culprit, Outcome, next, outcome, spending::steps, spends};
 
 const EFFECT: f64 = 0.8;
 
@@ -25,18 +27,18 @@ fn record(commits: usize) -> BisectRecord {
     }
 }
 
-fn add(record: &mut BisectRecord, asks: Asks, answer: Answer) {
+fn add(record: &mut BisectRecord, asks: Asks, answer: BisectAnswer) {
     let ratio = match (asks, &answer) {
-        (Asks::Commit { .. }, Answer::NotSlower) => EFFECT.sqrt().recip(),
+        (Asks::Commit { .. }, BisectAnswer::NotSlower) => EFFECT.sqrt().recip(),
         (Asks::Commit { .. }, _) => EFFECT.sqrt(),
         _ => EFFECT,
     };
-    let is_measured = !matches!(answer, Answer::Skipped { .. });
+    let is_measured = !matches!(answer, BisectAnswer::Skipped { .. });
     let spends = spends(record);
     record.questions.push(Question {
         asks,
         answer,
-        figures: is_measured.then_some(Figures {
+        figures: is_measured.then_some(SpeedRatio {
             ratio,
             low: ratio * 0.98,
             high: ratio * 1.02,
@@ -52,11 +54,11 @@ fn add(record: &mut BisectRecord, asks: Asks, answer: Answer) {
 }
 
 /// Asks until nothing is left, and answers as `judge` does. The ends differ, and what is found is confirmed.
-fn search(commits: usize, mut judge: impl FnMut(usize) -> Answer) -> BisectRecord {
+fn search(commits: usize, mut judge: impl FnMut(usize) -> BisectAnswer) -> BisectRecord {
     let mut record = record(commits);
     while let Some(asks) = next(&record) {
         let answer = match asks {
-            Asks::Ends | Asks::Found { .. } => Answer::Slower,
+            Asks::Ends | Asks::Found { .. } => BisectAnswer::Slower,
             Asks::Commit { index } => judge(index),
         };
         assert!(record.questions.len() < 3 * commits + 5, "it does not end");
@@ -65,18 +67,18 @@ fn search(commits: usize, mut judge: impl FnMut(usize) -> Answer) -> BisectRecor
     record
 }
 
-fn planted(at: usize) -> impl Fn(usize) -> Answer {
+fn planted(at: usize) -> impl Fn(usize) -> BisectAnswer {
     move |index| {
         if index >= at {
-            Answer::Slower
+            BisectAnswer::Slower
         } else {
-            Answer::NotSlower
+            BisectAnswer::NotSlower
         }
     }
 }
 
-fn skipped() -> Answer {
-    Answer::Skipped {
+fn skipped() -> BisectAnswer {
+    BisectAnswer::Skipped {
         reason: "no build".to_owned(),
     }
 }
@@ -84,7 +86,7 @@ fn skipped() -> Answer {
 #[track_caller]
 fn found(record: &BisectRecord) -> (usize, usize) {
     match outcome(record) {
-        Outcome::Found(Found {
+        Outcome::Found(Culprit {
             first,
             last,
             confirmed: true,
@@ -156,10 +158,10 @@ fn a_row_of_broken_commits_is_left_in_few_steps() {
 
 #[test]
 fn an_undecided_step_ends_with_its_suspects_and_is_asked_again_for_less_error() {
-    for (answer, half) in [(Answer::Undecided, false), (Answer::Half, true)] {
+    for (answer, half) in [(BisectAnswer::Undecided, false), (BisectAnswer::Half, true)] {
         let mut record = record(8);
-        add(&mut record, Asks::Ends, Answer::Slower);
-        add(&mut record, Asks::Commit { index: 3 }, Answer::Slower);
+        add(&mut record, Asks::Ends, BisectAnswer::Slower);
+        add(&mut record, Asks::Commit { index: 3 }, BisectAnswer::Slower);
         add(&mut record, Asks::Commit { index: 1 }, answer);
         let expected = Outcome::Undecided {
             index: 1,
@@ -168,8 +170,16 @@ fn an_undecided_step_ends_with_its_suspects_and_is_asked_again_for_less_error() 
         };
         assert_eq!(outcome(&record), expected);
         assert_eq!(next(&record), Some(Asks::Commit { index: 1 }));
-        add(&mut record, Asks::Commit { index: 1 }, Answer::NotSlower);
-        add(&mut record, Asks::Commit { index: 2 }, Answer::NotSlower);
+        add(
+            &mut record,
+            Asks::Commit { index: 1 },
+            BisectAnswer::NotSlower,
+        );
+        add(
+            &mut record,
+            Asks::Commit { index: 2 },
+            BisectAnswer::NotSlower,
+        );
         let shares: Vec<f64> = record.questions.iter().map(|one| one.spends).collect();
         assert_eq!(shares[0], shares[3]);
         assert_eq!(
@@ -185,8 +195,12 @@ fn an_undecided_step_ends_with_its_suspects_and_is_asked_again_for_less_error() 
 #[test]
 fn without_a_slowdown_there_is_no_search() {
     let cases = [
-        (Answer::NotSlower, None, Outcome::NotSlower),
-        (Answer::Undecided, Some(Asks::Ends), Outcome::NotProven),
+        (BisectAnswer::NotSlower, None, Outcome::NotSlower),
+        (
+            BisectAnswer::Undecided,
+            Some(Asks::Ends),
+            Outcome::NotProven,
+        ),
     ];
     for (answer, expected, says) in cases {
         let mut record = record(8);
@@ -200,11 +214,11 @@ fn without_a_slowdown_there_is_no_search() {
 #[test]
 fn a_commit_that_its_own_comparison_does_not_show_is_not_confirmed_and_explains_nothing() {
     let mut record = record(1);
-    add(&mut record, Asks::Ends, Answer::Slower);
+    add(&mut record, Asks::Ends, BisectAnswer::Slower);
     add(
         &mut record,
         Asks::Found { first: 0, last: 0 },
-        Answer::Undecided,
+        BisectAnswer::Undecided,
     );
     let Outcome::Found(found) = outcome(&record) else {
         panic!("{:?}", outcome(&record));
@@ -231,9 +245,9 @@ fn comparisons_that_err_as_often_as_they_may_mislead_one_search_in_twenty_at_mos
         while let Some(asks) = next(&record) {
             let errs = random() < spends(&record);
             let answer = match asks {
-                Asks::Ends | Asks::Found { .. } => Answer::Slower,
-                Asks::Commit { index } if (index >= at) == errs => Answer::NotSlower,
-                Asks::Commit { .. } => Answer::Slower,
+                Asks::Ends | Asks::Found { .. } => BisectAnswer::Slower,
+                Asks::Commit { index } if (index >= at) == errs => BisectAnswer::NotSlower,
+                Asks::Commit { .. } => BisectAnswer::Slower,
             };
             add(&mut record, asks, answer);
         }

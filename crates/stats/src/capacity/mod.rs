@@ -24,7 +24,7 @@ mod search;
 use deadheat_model::capacity::CapacityRecord;
 
 pub use self::{
-    outcome::{CapacityAnalysis, Found, Outcome, analyse, precision},
+    outcome::{CapacityAnalysis, HighestRate, Outcome, analyse, precision},
     posterior::{Look, Posterior, Prior},
     search::{CONFIDENCE, Next, Range, Search},
 };

@@ -15,7 +15,7 @@ const RELIABLE: f64 = 1.644_853_6;
 
 /// The highest rate, with its error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Found {
+pub struct HighestRate {
     /// Requests per second: as many looks at this rate hold as do not.
     pub per_second: f64,
     /// The interval's lower end.
@@ -35,7 +35,7 @@ pub struct Found {
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
     /// A rate.
-    Found(Found),
+    Found(HighestRate),
     /// The conditions do not hold even at the lowest rate.
     Below {
         /// That rate, in requests per second.
@@ -142,7 +142,7 @@ pub fn analyse(record: &CapacityRecord) -> CapacityAnalysis {
 /// The one thing that changes a decision.
 fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
     let far = 1.0 - 2.0 * record.declared.precision;
-    let is_far = |found: &Found| found.reliable_per_second < far * found.per_second;
+    let is_far = |found: &HighestRate| found.reliable_per_second < far * found.per_second;
     Some(match outcome {
         _ if record.interrupted => doubt(
             "interrupted",
@@ -215,7 +215,7 @@ fn outcome(record: &CapacityRecord, looks: &[Look]) -> Outcome {
     let posterior = search.posterior(looks);
     let (low, high) = posterior.interval(CONFIDENCE);
     let per_second = posterior.quantile(0.5);
-    Outcome::Found(Found {
+    Outcome::Found(HighestRate {
         per_second,
         low,
         high,

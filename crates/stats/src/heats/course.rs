@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// One load point: every heat of it, in the order in which the heats were run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
+pub struct HeatSeries {
     /// Number of members. They are numbered from 0.
     pub members: usize,
     /// The heats. A member may be missing from any of them.
@@ -43,12 +43,12 @@ pub struct Slice {
 
 /// What a slice has of a figure that is one amount per another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct Amounts {
     pub(super) amount: f64,
     pub(super) per: f64,
 }
 
-impl Part {
+impl Amounts {
     /// All of these together.
     pub(super) fn sum(parts: &[Self]) -> Self {
         let sum = |of: fn(&Self) -> f64| parts.iter().map(of).sum();
@@ -93,12 +93,12 @@ impl Quantity {
     }
 
     /// What a slice has of it; `None` if it says nothing.
-    pub(super) fn part(self, slice: &Slice) -> Option<Part> {
+    pub(super) fn part(self, slice: &Slice) -> Option<Amounts> {
         let (amount, per) = match self {
             Quantity::Throughput => (slice.answers, slice.seconds),
             Quantity::Cost => (slice.cpu_seconds?, slice.answers),
             Quantity::Latency => return None,
         };
-        Some(Part { amount, per })
+        Some(Amounts { amount, per })
     }
 }

@@ -16,7 +16,7 @@ use statrs::distribution::ContinuousCDF;
 use super::{
     Quantity, Settings,
     matrix::Symmetric,
-    moderate::{Variance, moderate},
+    variance_shrinkage::{Variance, moderate},
     within::{Estimate, groups},
 };
 use crate::interval::student;
@@ -161,7 +161,7 @@ impl Fit {
             };
             members
         ];
-        let mut step = Step::solve(&design, &observations, &variances);
+        let mut step = WeightedFit::solve(&design, &observations, &variances);
         for _ in 0..STEPS {
             let own = step.variances(&observations, &variances);
             let Some(next) = moderate(&own, &within, settings) else {
@@ -170,7 +170,7 @@ impl Fit {
             let moved = |(a, b): (&Variance, &Variance)| (a.value / b.value - 1.0).abs() > STILL;
             let still = !next.iter().zip(&variances).any(moved);
             variances = next;
-            step = Step::solve(&design, &observations, &variances);
+            step = WeightedFit::solve(&design, &observations, &variances);
             if still {
                 break;
             }
@@ -312,7 +312,7 @@ fn alone(heats: &[Vec<Estimate>]) -> Option<(usize, Member)> {
 }
 
 /// One weighted least-squares fit.
-struct Step {
+struct WeightedFit {
     values: Vec<f64>,
     levels: Vec<f64>,
     /// Sum of weights of each heat.
@@ -321,7 +321,7 @@ struct Step {
     covariance: Symmetric,
 }
 
-impl Step {
+impl WeightedFit {
     fn solve(design: &Design, observations: &[Observation], variances: &[Variance]) -> Self {
         let Design {
             group,

@@ -16,12 +16,11 @@
 //! [`crate::sequential`]. Everything but [`recorded`] is a pure function of numbers;
 //! members are numbered from 0. docs/statistics.md says it for readers, with what simulations found.
 
+pub mod allocation;
 pub mod course;
-pub mod deal;
 pub mod fit;
 pub mod limit;
 mod matrix;
-pub mod moderate;
 pub mod order;
 pub mod pairs;
 pub mod pauses;
@@ -31,15 +30,16 @@ pub mod ranking;
 pub mod recorded;
 pub mod settings;
 mod simultaneous;
+pub mod variance_shrinkage;
 pub mod within;
 
 pub use crate::sequential::{Design as Looks, Look};
-pub use course::{Course, Heat, Quantity, Round, Slice};
-pub use deal::Deal;
+pub use allocation::Allocation;
+pub use course::{Heat, HeatSeries, Quantity, Round, Slice};
 pub use fit::{Contrast, Fit};
 pub use limit::{LimitedBy, limit_of};
 pub use pairs::{Alone, Pair, Remedy, Rule, Verdict, unseen};
 pub use percentile::Percentile;
 pub use pilot::{Pilot, Planned};
-pub use ranking::{Group, Place, Rank, Ranking, of_fit, rankings};
+pub use ranking::{Group, Rank, RankedMember, Ranking, of_fit, rankings};
 pub use settings::Settings;

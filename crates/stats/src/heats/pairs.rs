@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{
     Quantity,
     fit::{Contrast, quantile},
-    simultaneous::Together,
+    simultaneous::JointResult,
 };
 use crate::order_statistic::Interval;
 
@@ -152,7 +152,7 @@ impl Candidate {
     pub fn judge(&self, alpha: f64, rule: &Rule) -> Pair {
         let alone = self.testable().map(|contrast| {
             let half_width = contrast.half_width(alpha);
-            Together {
+            JointResult {
                 half_width,
                 is_proven: contrast.difference > half_width && !self.worse_is_bound,
             }
@@ -163,7 +163,7 @@ impl Candidate {
     /// The verdict on the pair as one of several, from what holds for it together with the others; `None`: nothing does.
     pub(super) fn judge_together(
         &self,
-        together: Option<Together>,
+        together: Option<JointResult>,
         alpha: f64,
         rule: &Rule,
     ) -> Pair {
@@ -179,7 +179,7 @@ impl Candidate {
         let Some(contrast) = self.contrast else {
             return pair;
         };
-        let together = together.unwrap_or(Together {
+        let together = together.unwrap_or(JointResult {
             half_width: f64::INFINITY,
             is_proven: false,
         });

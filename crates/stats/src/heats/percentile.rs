@@ -87,7 +87,7 @@ pub(crate) fn estimates_together(
 /// Waiting times of a member at a closed loop. Percentiles count answers: of a server that answers a connection ten times in
 /// a row, nine of ten answers are quick, and all of its connections wait. So none of these ranks anybody.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingTimes {
     /// The mean by Little's law: connections ÷ throughput.
     pub(crate) mean_seconds: f64,
     /// The median and the 99th percentile of service time: the medians over the heats whose answers carry them.
@@ -96,7 +96,7 @@ pub(crate) struct Waiting {
     pub(crate) uneven: Option<Uneven>,
 }
 
-impl Waiting {
+impl WaitingTimes {
     /// The waiting times of a member that answered `per_second` while this number of requests was always `in_flight`.
     /// `heats` are the heats in which it took part, each with its place there.
     pub(crate) fn of(

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Course, Fit, Quantity, Settings,
+    Fit, HeatSeries, Quantity, Settings,
     pairs::{Candidate, Pair, Rule, Verdict},
     simultaneous::{Test, together},
     within,
@@ -40,7 +40,7 @@ pub struct Ranking {
     pub group: Group,
     /// The members, the best estimate first, so that nothing worse ever stands above something better: a pair is only
     /// ever proven to differ in the direction of its estimates.
-    pub places: Vec<Place>,
+    pub places: Vec<RankedMember>,
     /// All pairs of `places`.
     pub pairs: Vec<Pair>,
     /// Members of this group without an estimate: they never ran beside another member, or answered too little.
@@ -58,7 +58,7 @@ pub struct Rank {
 
 /// A member in a ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Place {
+pub struct RankedMember {
     /// The member's number.
     pub member: usize,
     /// The ranks that it can have.
@@ -140,7 +140,7 @@ impl Ranking {
 /// All members take part in the fit. `alpha` is the share of errors that each ranking may make: [`Settings::alpha`], or
 /// what a look may spend of it ([`Look::spends`](super::Look)).
 pub fn rankings(
-    course: &Course,
+    course: &HeatSeries,
     quantity: Quantity,
     groups: &[Option<Group>],
     alpha: f64,
@@ -185,7 +185,7 @@ pub fn of_fit(
         let advantage = |member: usize| fit.advantage(member).unwrap_or(f64::NEG_INFINITY);
         ranked.sort_by(|a, b| advantage(*b).total_cmp(&advantage(*a)).then(a.cmp(b)));
         let pairs = judge(fit, &ranked, bounded, alpha, &settings.rule());
-        let place = |member: &usize| Place {
+        let place = |member: &usize| RankedMember {
             member: *member,
             rank: rank(*member, ranked.len(), &pairs),
             figure: quantity.figure(advantage(*member)),
@@ -259,7 +259,7 @@ fn rank(member: usize, members: usize, pairs: &[Pair]) -> Rank {
 }
 
 /// The members whose figure is only a lower bound.
-pub(crate) fn bounded(course: &Course, settings: &Settings) -> Vec<bool> {
+pub(crate) fn bounded(course: &HeatSeries, settings: &Settings) -> Vec<bool> {
     let mut slices = vec![(0_u32, 0_u32); course.members];
     let heats = course.heats.iter();
     for slice in heats.flat_map(|heat| heat.rounds.iter().flat_map(|round| &round.slices)) {

@@ -33,7 +33,7 @@ pub(super) struct Test {
 
 /// What holds for a pair together with all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Together {
+pub(super) struct JointResult {
     /// The half width of the interval of the difference.
     pub(super) half_width: f64,
     /// Whether the first one is proven better.
@@ -51,7 +51,7 @@ pub(super) fn together(
     bounded: &[bool],
     tests: &[Test],
     alpha: f64,
-) -> Vec<Together> {
+) -> Vec<JointResult> {
     let shares = Shares::new(ranked.len(), tests, alpha);
     let pair = |test: &Test| Pair {
         places: test.places,
@@ -99,7 +99,7 @@ pub(super) fn together(
     }
     let together = |(place, pair): (usize, &Pair)| {
         let factor = |one: &Contender| pair.half_width(one.place, one.first_factor.unwrap_or(1.0));
-        Together {
+        JointResult {
             half_width: contenders.iter().map(factor).fold(pair.alone, f64::max),
             is_proven: !open.contains(&place),
         }

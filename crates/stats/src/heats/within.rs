@@ -9,7 +9,7 @@
 //! The error of a total within the heat is that of a ratio estimator (Cochran, *Sampling Techniques*, 1977, § 6.4), from
 //! what the rounds' linearised values leave after the mean of their round, times what neighbouring rounds have in common.
 
-use super::{Heat, Quantity, course::Part};
+use super::{Heat, Quantity, course::Amounts};
 
 /// What a heat says about one of its members.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub fn of_heats(heats: &[Heat], quantity: Quantity) -> Vec<Vec<Estimate>> {
 /// The estimates of one heat by a quantity that slices have, in the order of the members. A member that answered nothing,
 /// or of which nothing is known, has none.
 pub fn of_heat(heat: &Heat, quantity: Quantity) -> Vec<Estimate> {
-    let known = |round: &super::Round| -> Vec<(usize, Part)> {
+    let known = |round: &super::Round| -> Vec<(usize, Amounts)> {
         let slices = round.slices.iter();
         let parts = slices.filter_map(|slice| Some((slice.member, quantity.part(slice)?)));
         parts.collect()
@@ -61,15 +61,15 @@ pub fn of_heat(heat: &Heat, quantity: Quantity) -> Vec<Estimate> {
     let mut members: Vec<usize> = rounds.iter().flatten().map(|(member, _)| *member).collect();
     members.sort_unstable();
     members.dedup();
-    let of = |member: usize| -> Vec<Part> {
+    let of = |member: usize| -> Vec<Amounts> {
         let complete = rounds.iter().filter(|round| round.len() == members.len());
         let parts = complete.flat_map(|round| round.iter().filter(|(own, _)| *own == member));
         parts.map(|(_, part)| *part).collect()
     };
     let found = members.iter().map(|member| (*member, of(*member)));
-    let found: Vec<(usize, Vec<Part>, f64)> = found
+    let found: Vec<(usize, Vec<Amounts>, f64)> = found
         .filter_map(|(member, parts)| {
-            let figure = Part::sum(&parts).figure();
+            let figure = Amounts::sum(&parts).figure();
             let is_figure = figure > 0.0 && figure.is_finite();
             is_figure.then_some((member, parts, figure))
         })
@@ -115,7 +115,7 @@ pub(super) fn groups(
 /// Each member's own scatter, from its parts in the rounds that all of them have. What is left of a round's value after
 /// the mean of its round holds a share of all members' noise: with k members of variances σⱼ² its variance is
 /// σⱼ²(1 − 2/k) + Σσ²/k², which is solved for σⱼ² here.
-fn scatters<'a>(members: impl Iterator<Item = &'a Vec<Part>>) -> Vec<Option<Scatter>> {
+fn scatters<'a>(members: impl Iterator<Item = &'a Vec<Amounts>>) -> Vec<Option<Scatter>> {
     let mut series: Vec<Vec<f64>> = members.map(|parts| linearised(parts)).collect();
     let members = series.len();
     let rounds = series.first().map_or(0, Vec::len);
@@ -142,10 +142,10 @@ fn scatters<'a>(members: impl Iterator<Item = &'a Vec<Part>>) -> Vec<Option<Scat
 }
 
 /// How far each part moves the logarithm of the total's figure, times the number of parts. Their mean is 0.
-fn linearised(parts: &[Part]) -> Vec<f64> {
-    let mean = Part::sum(parts);
+fn linearised(parts: &[Amounts]) -> Vec<f64> {
+    let mean = Amounts::sum(parts);
     let n = parts.len() as f64;
-    let of = |part: &Part| n * (part.amount / mean.amount - part.per / mean.per);
+    let of = |part: &Amounts| n * (part.amount / mean.amount - part.per / mean.per);
     parts.iter().map(of).collect()
 }
 

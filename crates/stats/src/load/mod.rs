@@ -16,7 +16,7 @@ pub use figures::{
     EventFigures, ExchangeFigures, Latency, LatencyKind, LoadFigures, Percentile, SHOWN_PERCENTS,
 };
 pub use uneven::Uneven;
-pub use verdict::{IN_EVERY_HEADLINE, LoadVerdict, Standing, has_mostly_failed};
+pub use verdict::{IN_EVERY_HEADLINE, LoadVerdict, Validity, has_mostly_failed};
 pub use warnings::{BUSY, CPU_WAIT, FAILURES};
 
 /// What a load says.

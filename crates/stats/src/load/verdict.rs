@@ -15,7 +15,7 @@ pub const IN_EVERY_HEADLINE: [&str; 2] = ["failures", "interrupted"];
 /// What a load's figures are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum Validity {
     /// Nothing speaks against the figures.
     Sound,
     /// There is a doubt.
@@ -35,7 +35,7 @@ const MOSTLY: f64 = 0.5;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadVerdict {
     /// What the figures are worth.
-    pub standing: Standing,
+    pub validity: Validity,
     /// What speaks against the figures or helps to read them, the gravest first.
     pub warnings: Vec<Warning>,
 }
@@ -49,20 +49,20 @@ impl LoadVerdict {
     pub(super) fn new(record: &LoadRecord, figures: &LoadFigures) -> Self {
         let warnings = warnings::all(record, figures);
         let gravest = warnings.first().map(|warning| warning.level);
-        let standing = match gravest {
+        let validity = match gravest {
             // Also when nothing was answered: then it is the generator's fault.
-            Some(Level::Limit) => Standing::GeneratorLimited,
-            _ if record.observation.measured.succeeded == 0 => Standing::Failed,
-            _ if has_mostly_failed(figures) => Standing::MostlyFailed,
-            Some(Level::Doubt) => Standing::Doubtful,
-            Some(Level::Note | Level::Routine) | None => Standing::Sound,
+            Some(Level::Limit) => Validity::GeneratorLimited,
+            _ if record.observation.measured.succeeded == 0 => Validity::Failed,
+            _ if has_mostly_failed(figures) => Validity::MostlyFailed,
+            Some(Level::Doubt) => Validity::Doubtful,
+            Some(Level::Note | Level::Routine) | None => Validity::Sound,
         };
-        Self { standing, warnings }
+        Self { validity, warnings }
     }
 
     /// Whether the generator was the limit.
     pub fn generator_was_limit(&self) -> bool {
-        self.standing == Standing::GeneratorLimited
+        self.validity == Validity::GeneratorLimited
     }
 
     /// Whether a headline says it.
@@ -72,10 +72,10 @@ impl LoadVerdict {
 
     /// The warning that a headline names besides failed requests and an interruption, which it always names.
     pub fn main_warning(&self) -> Option<&Warning> {
-        let level = match self.standing {
-            Standing::GeneratorLimited => Level::Limit,
-            Standing::Doubtful | Standing::MostlyFailed => Level::Doubt,
-            Standing::Sound | Standing::Failed => return None,
+        let level = match self.validity {
+            Validity::GeneratorLimited => Level::Limit,
+            Validity::Doubtful | Validity::MostlyFailed => Level::Doubt,
+            Validity::Sound | Validity::Failed => return None,
         };
         // That connections could not be made is why requests failed.
         let is_known = |id: &str| IN_EVERY_HEADLINE.contains(&id) || id == "not-connected";

@@ -10,7 +10,7 @@ use deadheat_model::{
 
 use crate::{
     heats::{
-        Course, Fit, Group, Look, Looks, Quantity, Ranking, Settings, of_fit,
+        Fit, Group, HeatSeries, Look, Looks, Quantity, Ranking, Settings, of_fit,
         percentile::estimates_together,
         rankings,
         recorded::{self, Numbering, Overloads},
@@ -187,9 +187,9 @@ impl<'a> LoadAt<'a> {
     }
 
     /// Everything that was counted.
-    pub fn course(&self) -> Course {
+    pub fn course(&self) -> HeatSeries {
         let heats = self.heats.iter();
-        Course {
+        HeatSeries {
             members: self.load.members(),
             heats: heats
                 .map(|heat| recorded::heat(heat, self, &self.settings))
@@ -198,13 +198,13 @@ impl<'a> LoadAt<'a> {
     }
 
     /// The rankings by throughput or cost, one for each group, in their order.
-    pub(crate) fn rankings(&self, course: &Course, quantity: Quantity) -> Vec<Ranking> {
+    pub(crate) fn rankings(&self, course: &HeatSeries, quantity: Quantity) -> Vec<Ranking> {
         let groups = self.groups();
         rankings(course, quantity, &groups, self.alpha(), &self.settings)
     }
 
     /// The estimates of each heat by throughput or cost.
-    pub(crate) fn sliced(&self, course: &Course, quantity: Quantity) -> Vec<Vec<Estimate>> {
+    pub(crate) fn sliced(&self, course: &HeatSeries, quantity: Quantity) -> Vec<Vec<Estimate>> {
         within::of_heats(&course.heats, quantity)
     }
 
@@ -218,7 +218,7 @@ impl<'a> LoadAt<'a> {
     }
 
     /// The fit of all members, controls among them.
-    pub(crate) fn fit(&self, course: &Course, quantity: Quantity) -> Fit {
+    pub(crate) fn fit(&self, course: &HeatSeries, quantity: Quantity) -> Fit {
         let estimates = self.sliced(course, quantity);
         Fit::of(course.members, &estimates, &self.settings)
     }

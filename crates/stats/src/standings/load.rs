@@ -41,7 +41,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
     let parts = main.into_iter().zip(throughput).zip(cost).zip(p50);
     let mut tables: Vec<Table> = parts
         .map(|(((ranking, throughput), cost), p50)| {
-            let found = row::Found {
+            let found = row::GroupRankings {
                 at,
                 ranking: &ranking,
                 throughput: &throughput,

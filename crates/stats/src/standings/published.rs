@@ -38,7 +38,7 @@ struct Session<'a> {
 
 /// A stack's row, and where it stands.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct PublishedStack<'a> {
     load: &'a LoadStandings,
     table: &'a Table,
     row: &'a Row,
@@ -96,11 +96,11 @@ impl Session<'_> {
         loads.find(|load| load.workload == cell.workload && load.point.id == cell.point)
     }
 
-    fn find(&self, cell: &Cell) -> Option<Found<'_>> {
+    fn find(&self, cell: &Cell) -> Option<PublishedStack<'_>> {
         let load = self.load(cell)?;
         load.tables.iter().find_map(|table| {
             let row = table.rows.iter().find(|row| row.target == cell.target)?;
-            Some(Found { load, table, row })
+            Some(PublishedStack { load, table, row })
         })
     }
 
@@ -113,7 +113,7 @@ impl Session<'_> {
                 };
             }
         };
-        if let Some(Found { row, .. }) = self.find(cell) {
+        if let Some(PublishedStack { row, .. }) = self.find(cell) {
             return MeasuredSide::Measured {
                 per_second: row.throughput_per_second.value,
                 is_bound: row.throughput_per_second.is_bound,
@@ -143,9 +143,9 @@ impl Session<'_> {
     }
 }
 
-impl Found<'_> {
+impl PublishedStack<'_> {
     /// The ratio of this row's throughput to another's; `None` if both are lower bounds, of which nothing follows.
-    fn over(&self, other: &Found<'_>) -> Option<MeasuredRatio> {
+    fn over(&self, other: &PublishedStack<'_>) -> Option<MeasuredRatio> {
         let [own, against] = [self, other].map(|one| one.row.throughput_per_second);
         let bound = match (own.is_bound, against.is_bound) {
             (false, false) => Bound::Exact,
@@ -164,7 +164,7 @@ impl Found<'_> {
     }
 
     /// The same by the ranking of both, if there is one.
-    fn compared(&self, other: &Found<'_>) -> Option<(f64, Option<Interval>)> {
+    fn compared(&self, other: &PublishedStack<'_>) -> Option<(f64, Option<Interval>)> {
         if !std::ptr::eq(self.table, other.table) {
             return None;
         }

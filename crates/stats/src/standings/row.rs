@@ -8,15 +8,15 @@ use super::{
 };
 use crate::{
     heats::{
-        Fit, Place, Ranking,
-        percentile::Waiting,
+        Fit, RankedMember, Ranking,
+        percentile::WaitingTimes,
         recorded::{self, Numbering, usual_limit},
     },
     order_statistic::median,
 };
 
 /// The rankings of one group.
-pub(super) struct Found<'a> {
+pub(super) struct GroupRankings<'a> {
     pub(super) at: &'a LoadAt<'a>,
     pub(super) ranking: &'a Ranking,
     pub(super) throughput: &'a Ranking,
@@ -26,11 +26,11 @@ pub(super) struct Found<'a> {
     pub(super) fit: &'a Fit,
 }
 
-impl Found<'_> {
+impl GroupRankings<'_> {
     /// The rows, the best first. Last come those that are not placed but have a cost, such as at a rate so low that no
     /// percentile is carried.
     pub(super) fn rows(&self) -> Vec<Row> {
-        let unplaced = |one: &&Place| self.ranking.unplaced.contains(&one.member);
+        let unplaced = |one: &&RankedMember| self.ranking.unplaced.contains(&one.member);
         let unplaced = self.cost.places.iter().filter(unplaced);
         let places = self.ranking.places.iter().chain(unplaced);
         places.map(|place| self.row(place.member)).collect()
@@ -65,7 +65,7 @@ impl Found<'_> {
         let waiting = throughput.filter(|_| is_closed).map(|throughput| {
             let heats: Vec<_> = at.sound_places(member).collect();
             let in_flight = at.load.point.in_flight();
-            Waiting::of(in_flight, throughput.value, &heats, &at.settings)
+            WaitingTimes::of(in_flight, throughput.value, &heats, &at.settings)
         });
         let is_ranked = !self.ranking.group.yardsticks;
         let ranked = |figure: Option<Figure>| {

@@ -20,7 +20,7 @@ use deadheat_model::{
 use self::{
     counted::Counted,
     equal_work::{AtRate, is_part_of},
-    figures::{Figures, slices},
+    figures::{PairFigures, slices},
 };
 use super::{Bounds, Check, Compared, Gate, NotCompared, Subject, Verdict, paired};
 use crate::{
@@ -214,7 +214,7 @@ impl<'a> Duel<'a> {
                 AtRate::of(parts.filter(|part| is_part_of(part, &heats)).collect())
             };
             let counted = Counted {
-                figures: Figures { duel: *self },
+                figures: PairFigures { duel: *self },
                 in_flight: self.in_flight(&load.point),
                 rates: self.measured_with(index).filter_map(at_rate).collect(),
                 heats,

@@ -7,8 +7,8 @@
 
 pub mod alternating;
 mod gate;
-pub mod halfway;
 mod metric;
+pub mod midpoint;
 pub mod paired;
 pub mod runs;
 pub mod sessions;

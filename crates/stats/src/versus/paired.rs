@@ -24,7 +24,7 @@ pub struct PairedCell {
     /// Rates of equal work, in requests per second.
     pub rates: Vec<f64>,
     /// What both sides have.
-    pub series: Vec<Series>,
+    pub series: Vec<PairedSeries>,
     /// The number of the first series that decide together.
     pub deciding: usize,
     /// The number of the first series that share the error: those that decide, and those that a check has a bound for.
@@ -46,7 +46,7 @@ impl PairedCell {
             },
             decide: Decide::Throughput,
             rates: Vec::new(),
-            series: vec![Series {
+            series: vec![PairedSeries {
                 metric: Metric::Throughput,
                 per_second: None,
                 heats,
@@ -68,7 +68,7 @@ impl PairedCell {
 
 /// A metric over the heats.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub struct PairedSeries {
     /// Which.
     pub metric: Metric,
     /// The rate of equal work at which it was measured, in requests per second.
@@ -79,7 +79,7 @@ pub struct Series {
     pub bounded: [bool; 2],
 }
 
-impl Series {
+impl PairedSeries {
     /// A series of A's and B's figures in each heat, in the metric's unit. A figure of 0 says nothing.
     pub fn of_pairs(metric: Metric, pairs: &[(f64, f64)]) -> Self {
         let estimate = |(member, figure): (usize, f64)| {
@@ -173,7 +173,7 @@ pub fn unjudged(cells: &[PairedCell], heats: u32, bounds: &Bounds) -> Vec<Compar
 }
 
 /// The cell with the ratio that `of` makes of each series, by its place.
-fn compared(cell: &PairedCell, of: impl Fn(usize, &Series) -> Option<Ratio>) -> Compared {
+fn compared(cell: &PairedCell, of: impl Fn(usize, &PairedSeries) -> Option<Ratio>) -> Compared {
     let series = cell.series.iter().enumerate();
     let ratios = series.filter_map(|(place, series)| Some((place, of(place, series)?)));
     let (places, ratios): (Vec<usize>, Vec<Ratio>) = ratios.unzip();
@@ -209,7 +209,7 @@ fn fit(heats: &[Vec<Estimate>]) -> Fit {
 /// The ratio with its interval at the level of `look`: a repeated confidence interval (Jennison & Turnbull, J. R. Stat.
 /// Soc. B 51, 1989). Over all looks together they hold the ratio with probability 1 − α. An end that a lower bound leaves
 /// open is 0 or ∞.
-fn ratio(series: &Series, is_open: bool, look: Look, bounds: &Bounds) -> Option<Ratio> {
+fn ratio(series: &PairedSeries, is_open: bool, look: Look, bounds: &Bounds) -> Option<Ratio> {
     let metric = series.metric;
     let fit = fit(&series.heats);
     let figure = |member| Some(quantity(metric).figure(fit.advantage(member)?));

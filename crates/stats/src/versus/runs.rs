@@ -19,7 +19,7 @@ use super::{
     differs,
     sessions::unpaired::{LEAST, Sample, correct},
 };
-use crate::load::{LatencyKind, LoadAnalysis, Standing, analyse};
+use crate::load::{LatencyKind, LoadAnalysis, Validity, analyse};
 
 /// In the order of their times, runs must change sides so often: A B A B, or A B B A A B.
 const LEAST_CHANGES: usize = 3;
@@ -236,15 +236,15 @@ fn hindrance(runs: [&[LoadRecord]; 2], sides: &[Vec<LoadAnalysis>; 2]) -> Option
         Some((format!("a run of {name} {reason}"), false))
     };
     for side in 0..2 {
-        let has = |standing| {
+        let has = |validity| {
             let mut all = sides[side].iter();
-            all.any(|one| one.verdict.standing == standing)
+            all.any(|one| one.verdict.validity == validity)
         };
-        if has(Standing::Failed) {
+        if has(Validity::Failed) {
             let (reason, _) = of(side, "had no valid answer")?;
             return Some((reason, side == 1));
         }
-        if has(Standing::GeneratorLimited) {
+        if has(Validity::GeneratorLimited) {
             return of(side, "was limited by the load generator");
         }
         if runs[side].iter().any(|run| run.interrupted) {
@@ -260,8 +260,8 @@ fn doubts(name: &str, analyses: &[LoadAnalysis]) -> Option<Warning> {
     let count = doubtful
         .filter(|one| {
             matches!(
-                one.verdict.standing,
-                Standing::Doubtful | Standing::MostlyFailed
+                one.verdict.validity,
+                Validity::Doubtful | Validity::MostlyFailed
             )
         })
         .count();

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     figure::count,
-    imported::{Figures, Run},
+    imported::{Run, RunFigures},
     load::words,
     warning::{Warning, doubt},
 };
@@ -34,7 +34,7 @@ pub struct TimesVersus {
 }
 
 /// A time: its name, and its value in figures.
-type Time = (&'static str, fn(&Figures) -> Option<f64>);
+type Time = (&'static str, fn(&RunFigures) -> Option<f64>);
 
 /// Compares the runs of two servers.
 ///
@@ -84,7 +84,7 @@ fn rates(runs: &[Run]) -> Result<Vec<f64>, String> {
 }
 
 /// The geometric mean of a time that all runs have.
-fn mean(runs: &[Run], of: fn(&Figures) -> Option<f64>) -> Option<f64> {
+fn mean(runs: &[Run], of: fn(&RunFigures) -> Option<f64>) -> Option<f64> {
     let times: Option<Vec<f64>> = runs.iter().map(|run| of(&run.figures)).collect();
     let times = times.filter(|times| !times.is_empty() && times.iter().all(|time| *time > 0.0))?;
     let sum: f64 = times.iter().map(|time| time.ln()).sum();
@@ -132,7 +132,7 @@ fn differences(a: &[Run], b: &[Run]) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use deadheat_model::{
-        imported::{Load, Place, Tool},
+        imported::{Load, SourceLine, Tool},
         load::Reuse,
     };
 
@@ -142,7 +142,7 @@ mod tests {
     fn runs(rates: &[f64], tool: Tool) -> Vec<Run> {
         let run = |rate: &f64| Run {
             tool,
-            place: Place {
+            place: SourceLine {
                 file: "file".to_owned(),
                 line: 1,
             },
@@ -151,10 +151,10 @@ mod tests {
             command: None,
             target: None,
             load: Load::default(),
-            figures: Figures {
+            figures: RunFigures {
                 requests_per_second: Some(*rate),
                 p50_ms: Some(1e3 / rate),
-                ..Figures::default()
+                ..RunFigures::default()
             },
             warnings: Vec::new(),
         };

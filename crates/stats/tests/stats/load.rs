@@ -9,7 +9,7 @@ use deadheat_model::{
     observation::{CountedTime, ReceiveQueues, Waits},
     warning::{Level, Warning},
 };
-use deadheat_stats::load::{LatencyKind, LoadFigures, Standing, analyse, judge};
+use deadheat_stats::load::{LatencyKind, LoadFigures, Validity, analyse, judge};
 use serde_json::{Value, json};
 
 use crate::load_fixture as cases;
@@ -53,7 +53,7 @@ fn closed_loop(connections: u32, second: Second) -> Simulation {
 #[test]
 fn a_load_without_a_flaw_is_sound_and_says_what_a_closed_loop_hides() {
     let verdict = judge(&cases::closed_fine());
-    assert_eq!(verdict.standing, Standing::Sound);
+    assert_eq!(verdict.validity, Validity::Sound);
     let ids: Vec<&str> = verdict.warnings.iter().map(|one| one.id.as_str()).collect();
     assert_eq!(ids, ["closed-loop"]);
 }
@@ -61,7 +61,7 @@ fn a_load_without_a_flaw_is_sound_and_says_what_a_closed_loop_hides() {
 #[test]
 fn a_host_that_is_the_limit_makes_the_load_limited_and_is_named() {
     let verdict = judge(&cases::three_hosts());
-    assert_eq!(verdict.standing, Standing::GeneratorLimited);
+    assert_eq!(verdict.validity, Validity::GeneratorLimited);
     let limits = verdict.warnings.iter();
     let limits: Vec<&Warning> = limits.filter(|one| one.level == Level::Limit).collect();
     let [busy] = limits[..] else {
@@ -119,7 +119,7 @@ fn a_worker_that_is_busy_with_beginning_or_failing_is_no_limit() {
     assert!(level(&one, "busy").is_none());
     let mut failing = cases::only_failures();
     failing.observation.workers[0].cpu_time = failing.observation.window;
-    assert_eq!(judge(&failing).standing, Standing::Failed);
+    assert_eq!(judge(&failing).validity, Validity::Failed);
 }
 
 #[test]
@@ -146,10 +146,10 @@ fn no_local_port_is_the_generators_limit_even_when_nothing_was_answered() {
         );
     });
     assert_eq!(
-        judge(&record.ended(0.1)).standing,
-        Standing::GeneratorLimited
+        judge(&record.ended(0.1)).validity,
+        Validity::GeneratorLimited
     );
-    assert_eq!(judge(&cases::nothing_answered()).standing, Standing::Failed);
+    assert_eq!(judge(&cases::nothing_answered()).validity, Validity::Failed);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn requests_that_wait_for_a_connection_are_not_blamed_on_the_generator() {
         (Level::Doubt, 900.0)
     );
     assert!((figure(&found, "sent_share") - (1.0 - 900.0 / 9_900.0)).abs() < 1e-12);
-    assert_eq!(judge(&behind).standing, Standing::Doubtful);
+    assert_eq!(judge(&behind).validity, Validity::Doubtful);
 }
 
 #[test]
@@ -309,9 +309,9 @@ fn a_load_of_which_start_and_end_are_a_large_part_is_too_short_to_judge_and_not_
         let first = all.next().unwrap();
         assert!(all.next().is_none(), "one says enough");
         let needed = first.evidence.get("needed_seconds");
-        (verdict.standing, first.id, needed.and_then(Value::as_f64))
+        (verdict.validity, first.id, needed.and_then(Value::as_f64))
     };
-    let too_short = |needed| (Standing::Sound, "too-short".to_owned(), Some(needed));
+    let too_short = |needed| (Validity::Sound, "too-short".to_owned(), Some(needed));
     let (short, long) = (Duration::from_millis(200), Duration::from_secs(2));
     // 200 requests over 50 connections.
     assert_eq!(found(&half_idle(short, |_| {})), too_short(5.0));
@@ -334,11 +334,11 @@ fn a_load_of_which_start_and_end_are_a_large_part_is_too_short_to_judge_and_not_
         record.spec.stop = StopRule::Count { requests: 2_000 };
         record.observation.service_time.record_ns(1_000_000_000);
     };
-    let (standing, id, _) = found(&half_idle(long, last));
-    assert_eq!((standing, id.as_str()), (Standing::Sound, "too-short"));
+    let (validity, id, _) = found(&half_idle(long, last));
+    assert_eq!((validity, id.as_str()), (Validity::Sound, "too-short"));
     // Nothing of that explains it.
-    let (standing, id, _) = found(&half_idle(long, |_| {}));
-    assert_eq!((standing, id.as_str()), (Standing::Doubtful, "little"));
+    let (validity, id, _) = found(&half_idle(long, |_| {}));
+    assert_eq!((validity, id.as_str()), (Validity::Doubtful, "little"));
     let (_, id, _) = found(&half_idle(long, |record| {
         handshakes(record);
         record.observation.window *= 20;
@@ -466,7 +466,7 @@ fn failures_weigh_as_much_as_their_share() {
 fn a_lost_request_is_a_doubt() {
     let mut record = cases::closed_fine();
     record.observation.total.issued += 1;
-    assert_eq!(judge(&record).standing, Standing::Doubtful);
+    assert_eq!(judge(&record).validity, Validity::Doubtful);
     let found = level(&record, "not-conserved");
     assert_eq!(found, Some(Level::Doubt));
 }
@@ -500,7 +500,7 @@ fn a_throughput_that_falls_is_told_unless_the_schedule_asks_for_it() {
 #[test]
 fn notes_say_what_to_know_of_the_figures() {
     let one = judge(&cases::one_request());
-    assert_eq!(one.standing, Standing::Sound);
+    assert_eq!(one.validity, Validity::Sound);
     let one = cases::one_request();
     assert_eq!(level(&one, "no-warm-up"), Some(Level::Note));
     let expected = |level, evidence| Some((level, evidence));
@@ -519,7 +519,7 @@ fn notes_say_what_to_know_of_the_figures() {
         level(&cases::interrupted(), "interrupted"),
         Some(Level::Doubt)
     );
-    assert_eq!(judge(&cases::interrupted()).standing, Standing::Doubtful);
+    assert_eq!(judge(&cases::interrupted()).validity, Validity::Doubtful);
 }
 
 #[test]
@@ -603,7 +603,7 @@ fn every_load_built_by_hand_could_have_been() {
         assert_eq!(in_histogram, observation.measured.succeeded, "{name}");
     }
     let only_failures = cases::only_failures();
-    assert_eq!(judge(&only_failures).standing, Standing::Failed);
+    assert_eq!(judge(&only_failures).validity, Validity::Failed);
     let redirects = json!({"answers": 40, "valid": false});
     assert_eq!(
         evidence(&only_failures, "redirects"),
@@ -704,7 +704,7 @@ fn users_who_think_do_not_make_a_generator_slow() {
         mean: Duration::from_secs(1),
     });
     assert_eq!(warning(&record, little), None);
-    assert_eq!(judge(&record).standing, Standing::Sound);
+    assert_eq!(judge(&record).validity, Validity::Sound);
     let figures = LoadFigures::new(&record);
     assert_eq!(figures.wanted_in_flight, None);
     assert!(figures.mean_in_flight.is_some());

@@ -5,7 +5,7 @@ use deadheat_stats::{
     sequential::Design,
     versus::{
         Bounds, Metric, Subject, Verdict,
-        paired::{PairedCell, Series, at_look},
+        paired::{PairedCell, PairedSeries, at_look},
     },
 };
 
@@ -42,7 +42,7 @@ fn cell(pairs: &[(f64, f64)]) -> PairedCell {
             workload: "plaintext".to_owned(),
             point: "c50".to_owned(),
         },
-        series: vec![Series::of_pairs(Metric::Throughput, pairs)],
+        series: vec![PairedSeries::of_pairs(Metric::Throughput, pairs)],
         notes: Vec::new(),
     }
 }

@@ -7,13 +7,13 @@ use std::{
 
 use deadheat_model::{LoadRecord, LoadSpec, load_record::SCHEMA, machine::Machine};
 use deadheat_runner::{
-    agent::{Agents, Together},
+    agent::{Agents, MergedLoad},
     session::describe_machine,
 };
 
 use crate::{
     exit::Failure,
-    load::{hosts::Hosts, told, was_cut_short},
+    load::{hosts::Hosts, messages, was_cut_short},
 };
 
 /// What loads.
@@ -32,7 +32,7 @@ impl Generators {
             None
         } else {
             let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
-            Some(launched.map_err(|error| told::lost(typed, &error))?)
+            Some(launched.map_err(|error| messages::lost(typed, &error))?)
         };
         Ok(Self {
             agents,
@@ -51,13 +51,13 @@ impl Generators {
     pub(super) fn load(&mut self, spec: LoadSpec) -> Result<LoadRecord, Failure> {
         let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
         let mut unheard = |_| {};
-        let Together { observation, hosts } = match &mut self.agents {
+        let MergedLoad { observation, hosts } = match &mut self.agents {
             None => deadheat_load::run(&spec, &mut unheard, &self.stop)
-                .map(Together::alone)
-                .map_err(|error| told::refused(&self.typed, &error)),
+                .map(MergedLoad::alone)
+                .map_err(|error| messages::refused(&self.typed, &error)),
             Some(agents) => agents
                 .load(&spec, &mut unheard, &self.stop)
-                .map_err(|error| told::lost(&self.typed, &error)),
+                .map_err(|error| messages::lost(&self.typed, &error)),
         }?;
         let mut record = LoadRecord {
             schema: SCHEMA,

@@ -24,10 +24,10 @@ use self::{outputs::Outputs, searching::Search};
 use super::{
     PlanOfLoad, Prepared,
     args::{LoadArgs, ProgressArg},
+    messages,
     plan_text::Around,
     prepare, threads,
     thresholds::Threshold,
-    told,
 };
 use crate::{
     data,
@@ -101,7 +101,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         thresholds: &[],
     };
     let plan = plan::describe(&look, &wanted, &around);
-    let refused = |error| told::refused(&asked.typed, &error);
+    let refused = |error| messages::refused(&asked.typed, &error);
     deadheat_load::check(&look).map_err(refused)?;
     if args.care.dry_run {
         let for_programs = || {

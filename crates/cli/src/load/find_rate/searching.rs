@@ -14,7 +14,7 @@ use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 use super::{Wanted, generators::Generators, judging, specs};
 use crate::{
     exit::Failure,
-    load::{hosts::Hosts, told},
+    load::{hosts::Hosts, messages},
     output,
 };
 
@@ -46,7 +46,7 @@ impl<'a> Search<'a> {
         let mut generators = Generators::launch(typed, hosts)?;
         let (began, started) = (Instant::now(), SystemTime::now());
         let found = generators.load(specs::burst(&base, wanted))?;
-        if let Some(nothing) = told::nothing(&found) {
+        if let Some(nothing) = messages::nothing(&found) {
             let interrupted = found.interrupted;
             return Err(if interrupted {
                 Failure::interrupted(nothing)

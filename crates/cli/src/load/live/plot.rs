@@ -109,7 +109,7 @@ fn whole_seconds(decade: i32) -> String {
 
 /// A value from one instant to another, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct PlotSegment {
     pub(super) from: f64,
     pub(super) until: f64,
     /// `None`: a gap.
@@ -123,7 +123,7 @@ pub(super) struct Step {
 pub(super) struct Trace {
     pub(super) label: &'static str,
     pub(super) colour: Color,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PlotSegment>,
 }
 
 /// The plot.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{Interval, LatencyHistogram, LoadPhase};
 
-use crate::load::thinned::{Piece, Thinned};
+use crate::load::downsample::{Piece, Thinned};
 
 /// The most points kept but for those that a change of phase keeps apart; more than a terminal's width shows.
 const MOST: usize = 240;

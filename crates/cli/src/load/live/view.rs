@@ -8,7 +8,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Color, text::Line, widgets::W
 use super::{
     model::Model,
     palette::Palette,
-    plot::{Plot, Scale, Step, Trace},
+    plot::{Plot, PlotSegment, Scale, Trace},
     rows::{failed, progress, rates, table, target, traffic},
     series::Point,
 };
@@ -159,7 +159,7 @@ fn trace(
     colour: Color,
     value: impl Fn(&Point) -> Option<f64>,
 ) -> Trace {
-    let steps = model.series.points().iter().map(|point| Step {
+    let steps = model.series.points().iter().map(|point| PlotSegment {
         from: point.from.as_secs_f64(),
         until: point.until.as_secs_f64(),
         value: value(point),

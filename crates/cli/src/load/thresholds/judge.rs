@@ -114,14 +114,14 @@ fn latency(of: Option<Of>, figure: Figure, observation: &Observation) -> Result<
             (&events.gap, None)
         }
         (Some(Of::Response) | None, Some(open)) => {
-            let waiting = Waiting {
+            let waiting = Unanswered {
                 requests: open.unsent + observation.measured.in_flight,
                 oldest: open.oldest_unsent.max(open.oldest_in_flight).as_secs_f64(),
             };
             (&open.response_time, Some(waiting))
         }
         (Some(Of::Wait), Some(open)) => {
-            let waiting = Waiting {
+            let waiting = Unanswered {
                 requests: open.unsent,
                 oldest: open.oldest_unsent.as_secs_f64(),
             };
@@ -137,13 +137,13 @@ fn latency(of: Option<Of>, figure: Figure, observation: &Observation) -> Result<
 /// Requests that had no answer when the measurement ended. A histogram holds those alone that had one, so that a server
 /// that stops looks better than one that goes on slowly.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct Unanswered {
     requests: u64,
     /// How long the oldest of them had waited, in seconds.
     oldest: f64,
 }
 
-impl Waiting {
+impl Unanswered {
     fn unknown(self) -> String {
         format!(
             "{} had no answer at the end of the measurement, the oldest for {}, so the true value is longer",
@@ -156,7 +156,7 @@ impl Waiting {
 fn figure_of(
     figure: Figure,
     histogram: &LatencyHistogram,
-    waiting: Option<Waiting>,
+    waiting: Option<Unanswered>,
 ) -> Result<f64, String> {
     let samples = histogram.count();
     let seconds = |found: Option<std::time::Duration>| {
@@ -172,7 +172,7 @@ fn figure_of(
         }
         Figure::Mean => {
             let mean = seconds(histogram.mean())?;
-            let many = |waiting: &Waiting| {
+            let many = |waiting: &Unanswered| {
                 waiting.oldest > mean
                     && waiting.requests as f64 > samples as f64 * UNKNOWN_OF_A_MEAN
             };

@@ -1,7 +1,7 @@
 //! The end of an open loop's measurement: what was due is counted, and what of it has not been sent.
 
 use super::{Backlog, Worker};
-use crate::{deadlines::NEVER, dialogue::Flight};
+use crate::{deadlines::NEVER, http_connection::InFlight};
 
 /// Arrivals that are gone through one by one when the measurement ends. Of more, only the number is worked out.
 const AT_THE_END: usize = 65_536;
@@ -34,8 +34,8 @@ impl Worker<'_> {
         let flights = self
             .connections
             .iter()
-            .flat_map(|connection| connection.dialogue.flights());
-        let in_flight = flights.map(|flight: Flight| flight.intended).min();
+            .flat_map(|connection| connection.http.flights());
+        let in_flight = flights.map(|flight: InFlight| flight.intended).min();
         let unsent = backlog.waiting() + untaken;
         backlog.waiting.clear();
         self.recorder

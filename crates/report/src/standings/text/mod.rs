@@ -1,7 +1,7 @@
 //! The report for a terminal: at most 40 lines, whatever the session's size. [`full`](super::full) has everything.
 
 mod ranking;
-mod room;
+mod row_budget;
 
 use anstyle::Style;
 use deadheat_stats::standings::AbsentBecause;
@@ -100,7 +100,7 @@ fn loads(page: &mut Page, view: &StandingsView, room: usize) {
     let rows: Vec<Vec<usize>> = view.leading().map(rows).collect();
     let at_rates = words::at_rates(view);
     let at_rates = at_rates.map_or_else(Vec::new, |text| page.wrap("", &text));
-    let plan = room::plan(room.saturating_sub(at_rates.len()), &heights, &rows);
+    let plan = row_budget::plan(room.saturating_sub(at_rates.len()), &heights, &rows);
     let shown = || view.leading().zip(&plan.rows);
     let rows = shown().flat_map(|(load, rows)| {
         let tables = load.filled_tables().zip(rows);
@@ -141,7 +141,7 @@ fn loads(page: &mut Page, view: &StandingsView, room: usize) {
 }
 
 /// What has no room, and what the columns mean.
-fn left_out(page: &mut Page, view: &StandingsView, plan: &room::Plan) {
+fn left_out(page: &mut Page, view: &StandingsView, plan: &row_budget::Plan) {
     let loads = view.leading().count() - plan.answers;
     if loads > 0 {
         page.line(DIM, &format!("… {loads} more loads, in the page"));

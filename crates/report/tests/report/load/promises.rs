@@ -3,7 +3,7 @@
 use deadheat_model::LoadRecord;
 use deadheat_model::warning::Level;
 use deadheat_report::load::{csv, json};
-use deadheat_stats::load::{Standing, analyse};
+use deadheat_stats::load::{Validity, analyse};
 
 use super::{first_screen, headline, page, text};
 use crate::load_fixture as cases;
@@ -29,7 +29,7 @@ fn the_first_screen_is_one_screen_and_has_every_warning() {
     for (name, record) in cases::all() {
         let analysis = analyse(&record);
         let (brief, long) = (first_screen(&record), text(&record, 80));
-        let is_sound = analysis.verdict.standing == Standing::Sound;
+        let is_sound = analysis.verdict.validity == Validity::Sound;
         // Streams have events besides.
         let most = 24
             + if record.observation.events.is_some() {
@@ -65,13 +65,13 @@ fn the_first_line_says_that_the_generator_was_the_limit() {
     for (name, record) in cases::all() {
         let analysis = analyse(&record);
         let first = headline(&record);
-        let limited = analysis.verdict.standing == Standing::GeneratorLimited;
+        let limited = analysis.verdict.validity == Validity::GeneratorLimited;
         assert_eq!(
             first.contains("The generator was the limit"),
             limited,
             "{name}: {first}"
         );
-        let failed = analysis.verdict.standing == Standing::Failed;
+        let failed = analysis.verdict.validity == Validity::Failed;
         assert_eq!(
             first.starts_with("Nothing was measured"),
             failed,

@@ -9,7 +9,7 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::{
-        Alone, Group, LimitedBy, Look, Pair, Place, Rank, Ranking, Remedy, Verdict,
+        Alone, Group, LimitedBy, Look, Pair, Rank, RankedMember, Ranking, Remedy, Verdict,
         recorded::SliceLengths,
     },
     interval::log_mean,
@@ -419,7 +419,7 @@ fn ranking(
             .filter(|pair| pair.verdict == Verdict::Faster && of(pair) == member)
             .count()
     };
-    let place = |member: &usize| Place {
+    let place = |member: &usize| RankedMember {
         member: *member,
         rank: Rank {
             best: 1 + proven(&|pair| pair.worse, *member),

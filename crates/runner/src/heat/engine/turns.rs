@@ -15,10 +15,10 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     super::{
         judging::flags,
-        place::{Place, Void},
+        member_state::{MemberState, Void},
         slices::{SliceTimes, record},
     },
-    AFTER_A_FREEZE, COMING_TO, Course, Offer,
+    AFTER_A_FREEZE, COMING_TO, Offer, RunningHeat,
 };
 
 /// How long a slice of the round that leads in is at most.
@@ -26,7 +26,7 @@ pub(crate) const LONGEST_LEAD_IN: Duration = Duration::from_secs(1);
 /// Less sleep than this is the difference between two readings of the clocks.
 const SLEEP: Duration = Duration::from_millis(5);
 
-impl Course<'_, '_> {
+impl RunningHeat<'_, '_> {
     /// A round that does not count. Since its warm-up a member may have been frozen for as long as all the others took to
     /// start, so that its connections were closed and its caches are cold. Its slices are as long as the plan had them:
     /// nobody waits for twenty slow answers that do not count.
@@ -100,7 +100,8 @@ impl Course<'_, '_> {
             if enough {
                 return (rounds, HeatEnd::Finished);
             }
-            let compared = |place: &&Place<'_>| place.runs && place.record.role != Role::Ceiling;
+            let compared =
+                |place: &&MemberState<'_>| place.runs && place.record.role != Role::Ceiling;
             let left = self.places.iter().filter(compared).count();
             if left < self.least && !self.is_stopped() {
                 return (rounds, HeatEnd::Deserted);

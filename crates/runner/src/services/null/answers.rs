@@ -5,7 +5,7 @@ use hyper::{
     header::{HeaderValue, InvalidHeaderValue},
 };
 
-use super::intake::Then;
+use super::request_counter::Then;
 
 /// The answer: of HTTP/1.1, once for each thing that can follow it, and its parts for HTTP/2.
 #[derive(Debug)]

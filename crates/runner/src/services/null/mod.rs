@@ -7,7 +7,7 @@
 
 mod answers;
 mod command;
-mod intake;
+mod request_counter;
 mod server;
 mod streams;
 

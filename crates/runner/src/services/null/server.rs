@@ -19,7 +19,7 @@ use tokio_rustls::rustls::ServerConfig;
 
 use super::{
     answers::Answers,
-    intake::{Intake, READ_BYTES, Then},
+    request_counter::{Intake, READ_BYTES, Then},
     streams::{self, Listeners},
 };
 use crate::{

@@ -18,7 +18,7 @@ use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
 use super::{
     answers::Answers,
-    intake::{Intake, READ_BYTES, Then},
+    request_counter::{Intake, READ_BYTES, Then},
 };
 
 /// After an attempt to accept that failed for want of descriptors.

@@ -11,10 +11,10 @@ mod database;
 mod download;
 mod encryption;
 mod endpoint;
-mod said;
 mod server_user;
 mod settings;
 mod source;
+mod statement_log;
 mod statements;
 mod unpack;
 mod users;
@@ -28,8 +28,8 @@ use std::{
 pub use cluster::Access;
 pub use connections::Room;
 pub use database::SEATS;
-pub use said::Said;
 pub use source::{Mirror, Places, Source};
+pub use statement_log::Said;
 pub use users::USERS;
 
 use self::{
@@ -37,7 +37,7 @@ use self::{
     cluster::{Cluster, Plan, free_port},
     database::{Database, Tenure},
     endpoint::Endpoint,
-    said::Listening,
+    statement_log::Listening,
 };
 use super::ServiceError;
 use crate::process::{CpuGroup, Supervision};
@@ -96,8 +96,8 @@ impl Postgres {
     /// When no source has one, or the one that was found does not start, cannot be connected to or cannot be seeded.
     pub fn start(options: &PostgresOptions<'_>) -> Result<Self, ServiceError> {
         match find(options)? {
-            Found::Server(url) => Self::guest(url),
-            Found::Binaries(binaries) => Self::own(options, &binaries),
+            SourceState::Server(url) => Self::guest(url),
+            SourceState::Binaries(binaries) => Self::own(options, &binaries),
         }
     }
 
@@ -313,7 +313,7 @@ fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
 }
 
 /// What a source has.
-enum Found<'u> {
+enum SourceState<'u> {
     /// A server that runs, by its URL.
     Server(&'u str),
     /// What a server can be started with.
@@ -321,11 +321,11 @@ enum Found<'u> {
 }
 
 /// The first source that has something.
-fn find<'u>(options: &'u PostgresOptions<'_>) -> Result<Found<'u>, ServiceError> {
+fn find<'u>(options: &'u PostgresOptions<'_>) -> Result<SourceState<'u>, ServiceError> {
     let mut missing = Vec::new();
     for source in &options.sources {
         let found = match source {
-            Source::Url(url) => return Ok(Found::Server(url)),
+            Source::Url(url) => return Ok(SourceState::Server(url)),
             Source::Installed(places) => Binaries::find(places, server_user()?),
             Source::Download(mirror) => match download::binaries(mirror, options.interrupt) {
                 Ok(folder) => Binaries::probe(&folder, server_user()?),
@@ -333,7 +333,7 @@ fn find<'u>(options: &'u PostgresOptions<'_>) -> Result<Found<'u>, ServiceError>
             },
         };
         match found {
-            Ok(binaries) => return Ok(Found::Binaries(binaries)),
+            Ok(binaries) => return Ok(SourceState::Binaries(binaries)),
             Err(reason) => missing.push(reason),
         }
     }
@@ -387,7 +387,7 @@ impl Served {
     /// # Errors
     /// As [`Postgres::start`]; a server that runs already is none of Deadheat's own.
     pub fn start(options: &PostgresOptions<'_>) -> Result<Self, ServiceError> {
-        let Found::Binaries(binaries) = find(options)? else {
+        let SourceState::Binaries(binaries) = find(options)? else {
             let advice = "name it with --postgres on the machine of the servers";
             return Err(ServiceError::new(
                 "starting PostgreSQL",

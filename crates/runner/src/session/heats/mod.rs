@@ -22,8 +22,8 @@ use std::{
 use deadheat_model::{
     Event,
     heats::{
-        Asked, EndReason, JournalEntry, Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord,
-        Step,
+        EndReason, JournalEntry, Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord,
+        SessionRequest, Step,
     },
     session::TargetRecord,
     stack::Pool,
@@ -195,7 +195,7 @@ fn header(
         hosts: Vec::new(),
         findings: options.findings.clone(),
         comparison: comparison.map(|one| Box::new(as_recorded(one))),
-        asked: Asked {
+        asked: SessionRequest {
             targets: options
                 .targets
                 .iter()

@@ -147,14 +147,17 @@ fn time_of_eight(
 }
 
 /// A load that somebody is to be measured at.
-struct Asked<'a> {
+struct RequestedLoad<'a> {
     workload: &'a SelectedWorkload,
     point: LoadPoint,
     stacks: Vec<&'a Participant>,
 }
 
 /// The closed loops of a session.
-fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Vec<Asked<'a>> {
+fn asked<'a>(
+    options: &'a SessionOptions,
+    participants: &'a [Participant],
+) -> Vec<RequestedLoad<'a>> {
     let mut loads = Vec::new();
     for workload in &options.workloads {
         let id = &workload.manifest.id;
@@ -171,7 +174,7 @@ fn asked<'a>(options: &'a SessionOptions, participants: &'a [Participant]) -> Ve
             if stacks.len() < least {
                 continue;
             }
-            loads.push(Asked {
+            loads.push(RequestedLoad {
                 workload,
                 point: point.clone(),
                 stacks,
@@ -193,24 +196,24 @@ impl Starts {
     /// Loads share their starts if they have the same stacks and seats, and each stack is started alike for all of them: in
     /// one heat nobody is fresh where another one has served a load before.
     fn of(
-        load: &Asked<'_>,
-        all: &[Asked<'_>],
+        load: &RequestedLoad<'_>,
+        all: &[RequestedLoad<'_>],
         options: &SessionOptions,
         circumstances: &Circumstances<'_>,
     ) -> Self {
         let pinning = &circumstances.pinning;
-        let stacks = |load: &Asked<'_>| -> Vec<TargetId> {
+        let stacks = |load: &RequestedLoad<'_>| -> Vec<TargetId> {
             let stacks = load.stacks.iter();
             stacks.map(|one| one.target.clone()).collect()
         };
-        let seats = |load: &Asked<'_>| {
+        let seats = |load: &RequestedLoad<'_>| {
             let heat = least(&options.heats, true, Wait::Sleep);
             load.capacity(&heat, circumstances).members
         };
         let own = stacks(load);
         let targets = options.targets.iter();
         let targets: Vec<_> = targets.filter(|one| own.contains(&one.target)).collect();
-        let is_alike = |other: &Asked<'_>| {
+        let is_alike = |other: &RequestedLoad<'_>| {
             let [one, another] = [load, other].map(|load| load.workload.manifest.id.as_str());
             let mut targets = targets.iter();
             own == stacks(other)
@@ -243,7 +246,7 @@ impl Starts {
     }
 }
 
-impl Asked<'_> {
+impl RequestedLoad<'_> {
     fn capacity(&self, heat: &HeatPlan, circumstances: &Circumstances<'_>) -> Capacity {
         let limits = match self.workload.manifest.oracle {
             Oracle::Users => circumstances.limits,

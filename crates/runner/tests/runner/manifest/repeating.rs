@@ -7,7 +7,7 @@ use deadheat_model::{
     load::{HttpVersion, Reuse},
     published::RepeatedRow,
 };
-use deadheat_runner::manifest::{Asked, Catalogue, Repetition, load, repeat};
+use deadheat_runner::manifest::{Catalogue, PublishedSelection, Repetition, load, repeat};
 
 use super::{published, root, stack, workload};
 
@@ -36,7 +36,7 @@ fn catalogue() -> Catalogue {
 fn asked(documents: &[&str], workloads: &[&str], stacks: &[&str]) -> Result<Repetition, String> {
     let owned = |globs: &[&str]| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
     let (documents, workloads, stacks) = (owned(documents), owned(workloads), owned(stacks));
-    let asked = Asked {
+    let asked = PublishedSelection {
         documents: &documents,
         workloads: &workloads,
         stacks: &stacks,
@@ -103,7 +103,7 @@ fn a_stack_that_reads_no_chunks_is_not_sent_any() {
         ("workloads/text.toml", &workload("text", "")),
         ("published/blog.toml", &format!("{chunked}{rows}")),
     ]);
-    let all = Asked {
+    let all = PublishedSelection {
         documents: &[],
         workloads: &[],
         stacks: &[],
@@ -128,7 +128,7 @@ fn where_all_cpus_are_one_another_variant_stands_for_a_row() {
     ]);
     let catalogue = load(root.path(), &[]).unwrap();
     let first = |server_cpus: usize, stacks: &[String]| {
-        let asked = Asked {
+        let asked = PublishedSelection {
             documents: &[],
             workloads: &[],
             stacks,

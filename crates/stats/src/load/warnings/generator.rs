@@ -43,7 +43,7 @@ const QUEUED_LOOKS: u64 = 100;
 const BOUNDS: &str = "Throughput is a lower bound for the server, times are upper bounds.";
 
 /// What a check that needs a load of some length found.
-enum Found {
+enum CheckOutcome {
     Warning(Warning),
     /// What was found says nothing, unless the measurement takes this long.
     TooShort(Duration),
@@ -109,8 +109,8 @@ impl Load<'_> {
         let (mut warnings, mut needed) = (Vec::new(), None);
         for found in [self.cpu_wait(), self.little()].into_iter().flatten() {
             match found {
-                Found::Warning(warning) => warnings.push(warning),
-                Found::TooShort(length) => needed = needed.max(Some(length)),
+                CheckOutcome::Warning(warning) => warnings.push(warning),
+                CheckOutcome::TooShort(length) => needed = needed.max(Some(length)),
             }
         }
         warnings.extend(needed.map(|needed| {
@@ -130,7 +130,7 @@ impl Load<'_> {
     }
 
     /// The worker that waited longest for a CPU, because something else ran there, be it the server or another worker.
-    fn cpu_wait(&self) -> Option<Found> {
+    fn cpu_wait(&self) -> Option<CheckOutcome> {
         let workers = self.record.observation.workers.iter().enumerate();
         let waiting =
             workers.filter_map(|(worker, health)| Some((worker, health, health.waited()?)));
@@ -140,7 +140,7 @@ impl Load<'_> {
             return None;
         }
         if self.record.observation.window < LONG_ENOUGH {
-            return Some(Found::TooShort(ADVISED));
+            return Some(CheckOutcome::TooShort(ADVISED));
         }
         let busy = health.busy();
         let cpu = health
@@ -162,12 +162,12 @@ impl Load<'_> {
             .with("busy", busy)
             .with("bound", bound)
             .advice("Pin it to a free CPU with --cpus N.");
-        Some(Found::Warning(warning))
+        Some(CheckOutcome::Warning(warning))
     }
 
     /// Closed loop: whether the connections held as many requests in flight as they could (Little, Operations Research 9,
     /// 1961). If not, generator or connections waited for something other than the server.
-    fn little(&self) -> Option<Found> {
+    fn little(&self) -> Option<CheckOutcome> {
         let connections = self.closed()?;
         // Failed requests and connections in the making hold connections too, and are in no service time.
         let clean = self.figures.failed_share? <= FAILURES;
@@ -186,7 +186,7 @@ impl Load<'_> {
         if window < LONG_ENOUGH || (in_flight < wanted && explained) {
             // So long that it would be within the bound.
             let needed = idle.div_f64(allowed).max(ADVISED);
-            return Some(Found::TooShort(Duration::from_secs(
+            return Some(CheckOutcome::TooShort(Duration::from_secs(
                 needed.as_secs_f64().ceil() as u64,
             )));
         }
@@ -215,7 +215,7 @@ impl Load<'_> {
             .with("in_flight", in_flight)
             .with("bound", LITTLE_DEVIATION)
             .with("in_batches", in_batches);
-        Some(Found::Warning(warning))
+        Some(CheckOutcome::Warning(warning))
     }
 
     /// The time, added up over all of the `wanted` requests in flight, that connections may have spent at the two ends of

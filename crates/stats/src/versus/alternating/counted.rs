@@ -13,17 +13,17 @@ use deadheat_model::{
 
 use super::{
     equal_work::AtRate,
-    figures::{Figures, slices},
+    figures::{PairFigures, slices},
     rate,
 };
 use crate::{
-    heats::{self, Quantity, Settings, percentile::Waiting, recorded, within::Estimate},
+    heats::{self, Quantity, Settings, percentile::WaitingTimes, recorded, within::Estimate},
     order_statistic::median,
     sequential::Look,
     versus::{
         Bounds, Metric, Subject, Verdict,
         gate::Question,
-        paired::{self, PairedCell, Series},
+        paired::{self, PairedCell, PairedSeries},
         unsteady,
     },
 };
@@ -35,7 +35,7 @@ const MOST_SECONDS: f64 = 36_000.0;
 
 /// The heats at one load that count.
 pub(super) struct Counted<'a> {
-    pub(super) figures: Figures<'a>,
+    pub(super) figures: PairFigures<'a>,
     /// Requests of a closed loop that are always under way.
     pub(super) in_flight: u32,
     pub(super) heats: Vec<&'a HeatRecord>,
@@ -87,14 +87,14 @@ impl Counted<'_> {
         self.figures.sliced(&self.heats, Quantity::Throughput)
     }
 
-    fn memory(&self) -> Series {
+    fn memory(&self) -> PairedSeries {
         let of = |heat: &&HeatRecord| {
             let memory = |side: Side| heat.members[side.member()].memory_here();
             let peak = |side: Side| Some(memory(side)?.peak.unwrap_or(0) as f64);
             peak(Side::A).zip(peak(Side::B))
         };
         let pairs: Vec<(f64, f64)> = self.heats.iter().filter_map(of).collect();
-        Series::of_pairs(Metric::MemoryPeak, &pairs)
+        PairedSeries::of_pairs(Metric::MemoryPeak, &pairs)
     }
 
     /// Why the response times of an open loop cannot be judged, if so: whether a side keeps up says nothing of them.
@@ -129,7 +129,7 @@ impl Counted<'_> {
             .iter()
             .flat_map(|rate| rate.series(&self.figures));
         series.extend(at_rates);
-        let decides = |one: &Series| match (decide, one.metric) {
+        let decides = |one: &PairedSeries| match (decide, one.metric) {
             // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so that
             // its throughput decides, too.
             (_, Metric::Throughput) if is_open => true,
@@ -142,7 +142,7 @@ impl Counted<'_> {
             (Question::Slower, comparison.check.fail_if_slower),
             (Question::Costlier, comparison.check.fail_if_costlier),
         ];
-        let is_asked = |one: &Series| {
+        let is_asked = |one: &PairedSeries| {
             let (decides, at_rate) = (decides(one), one.per_second.is_some());
             let about =
                 |question: Question| question.is_about(decides, decide, one.metric, at_rate);
@@ -175,14 +175,14 @@ impl Counted<'_> {
     }
 
     /// What the rounds say, in the order of tables.
-    fn own_series(&self) -> Vec<Series> {
-        let of = |metric, heats| Series {
+    fn own_series(&self) -> Vec<PairedSeries> {
+        let of = |metric, heats| PairedSeries {
             metric,
             per_second: None,
             heats,
             bounded: [false; 2],
         };
-        let throughput = Series {
+        let throughput = PairedSeries {
             bounded: self.figures.bounded_in(&self.heats),
             ..of(Metric::Throughput, self.throughputs())
         };
@@ -224,7 +224,7 @@ impl Counted<'_> {
             ratio.heats_a
         );
         let mut series = cell.series.iter();
-        let is_same = |series: &&Series| {
+        let is_same = |series: &&PairedSeries| {
             (series.metric, series.per_second) == (ratio.metric, ratio.per_second)
         };
         let series = series.find(is_same)?;
@@ -295,7 +295,7 @@ impl Counted<'_> {
             .map(|heat| (*heat, side.member()))
             .collect();
         let settings = Settings::default();
-        let waiting = Waiting::of(self.in_flight, per_second, &heats, &settings);
+        let waiting = WaitingTimes::of(self.in_flight, per_second, &heats, &settings);
         let sentence = format!("{side}'s connections waited unevenly: {}.", waiting.uneven?);
         Some(note("uneven", sentence))
     }

@@ -7,14 +7,14 @@ use deadheat_model::{
     warning::{Warning, note},
 };
 
-use super::figures::Figures;
+use super::figures::PairFigures;
 use crate::{
     heats::{
         Settings,
         percentile::{needed, of_a_heat},
         recorded::Overloads,
     },
-    versus::{Metric, Overloaded, paired::Series},
+    versus::{Metric, Overloaded, paired::PairedSeries},
 };
 
 /// The tail that is compared, as a percentile.
@@ -63,11 +63,11 @@ impl<'a> AtRate<'a> {
 
     /// CPU time per request and p99 of response time. There are none if a side cannot take the rate, and no p99 that has the
     /// generator's own delay.
-    pub(super) fn series(&self, figures: &Figures<'_>) -> Vec<Series> {
+    pub(super) fn series(&self, figures: &PairFigures<'_>) -> Vec<PairedSeries> {
         if self.overloaded(true).next().is_some() {
             return Vec::new();
         }
-        let of = |metric, heats| Series {
+        let of = |metric, heats| PairedSeries {
             metric,
             per_second: Some(self.per_second),
             heats,
@@ -82,12 +82,12 @@ impl<'a> AtRate<'a> {
         series
     }
 
-    fn is_generator_limited(&self, figures: &Figures<'_>) -> bool {
+    fn is_generator_limited(&self, figures: &PairFigures<'_>) -> bool {
         figures.bounded_in(&self.heats).contains(&true)
     }
 
     /// What to know of it.
-    pub(super) fn notes(&self, figures: &Figures<'_>) -> Vec<Warning> {
+    pub(super) fn notes(&self, figures: &PairFigures<'_>) -> Vec<Warning> {
         let rate = figure::rate(self.per_second);
         let overloads = Side::BOTH.into_iter().filter_map(|side| {
             let overloads = self.overloads(side);

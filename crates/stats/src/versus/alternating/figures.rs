@@ -20,11 +20,11 @@ pub(super) fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &Sli
 
 /// Makes figures of heats.
 #[derive(Clone, Copy)]
-pub(super) struct Figures<'a> {
+pub(super) struct PairFigures<'a> {
     pub(super) duel: Duel<'a>,
 }
 
-impl Figures<'_> {
+impl PairFigures<'_> {
     /// Whether the generator was the limit of a side in too many of its slices.
     pub(super) fn bounded_in(&self, heats: &[&HeatRecord]) -> [bool; 2] {
         Side::BOTH.map(|side| {
@@ -79,7 +79,7 @@ impl Figures<'_> {
 }
 
 /// Both sides are in each heat, at the same places. A slow end after them is compared elsewhere ([`super::halfway`]).
-impl Numbering for Figures<'_> {
+impl Numbering for PairFigures<'_> {
     fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
         (place < Side::BOTH.len()).then_some(place)
     }

@@ -78,7 +78,7 @@ pub(super) fn candidates(sides: &[Session<'_>; 2]) -> Vec<Subject> {
         let states = sides.iter().map(|side| state(side, subject));
         states
             .into_iter()
-            .any(|state| !matches!(state, State::Unplanned(_)))
+            .any(|state| !matches!(state, CellState::Unplanned(_)))
     };
     subjects.filter(is_one).collect()
 }
@@ -89,13 +89,13 @@ pub(super) fn numbers(
     subject: &Subject,
 ) -> Result<Numbers, (String, bool)> {
     let states = sides.each_ref().map(|side| state(side, subject));
-    if let [State::Counts(a), State::Counts(b)] = states {
+    if let [CellState::Counts(a), CellState::Counts(b)] = states {
         return match other_rates(sides, subject, [a, b]) {
             Some(reason) => Err((reason, false)),
             None => Ok([a, b]),
         };
     }
-    let b_failed = matches!(states[1], State::Failed(_));
+    let b_failed = matches!(states[1], CellState::Failed(_));
     let reasons = states.iter().zip(NAMES);
     let reasons: Vec<String> = reasons
         .filter_map(|(state, name)| Some(format!("{name} {}", state.reason()?)))
@@ -104,7 +104,7 @@ pub(super) fn numbers(
 }
 
 /// What a cell of a session is worth for a comparison. A reason follows the session's name.
-enum State {
+enum CellState {
     /// The stack has figures, under this number.
     Counts(usize),
     /// It failed.
@@ -115,20 +115,20 @@ enum State {
     Unplanned(String),
 }
 
-impl State {
+impl CellState {
     fn reason(&self) -> Option<&str> {
         match self {
-            State::Counts(_) => None,
-            State::Failed(reason) | State::Lacking(reason) | State::Unplanned(reason) => {
-                Some(reason)
-            }
+            CellState::Counts(_) => None,
+            CellState::Failed(reason)
+            | CellState::Lacking(reason)
+            | CellState::Unplanned(reason) => Some(reason),
         }
     }
 }
 
-fn state(side: &Session<'_>, subject: &Subject) -> State {
+fn state(side: &Session<'_>, subject: &Subject) -> CellState {
     let Some((load, target)) = side.load(subject).zip(subject.target.as_ref()) else {
-        return State::Unplanned("did not plan it".to_owned());
+        return CellState::Unplanned("did not plan it".to_owned());
     };
     let Some(number) = load.number(target) else {
         return unplanned(side.target(target), &subject.workload);
@@ -136,36 +136,36 @@ fn state(side: &Session<'_>, subject: &Subject) -> State {
     if load.at.has_failed(number) {
         let (heats, reasons) = load.failures(number);
         let last = reasons.last().map_or("", String::as_str);
-        return State::Failed(format!(
+        return CellState::Failed(format!(
             "failed in {} of {heats} heats, {last}",
             reasons.len()
         ));
     }
     if load.is_bound(number) {
         let reason = "is a lower bound: the generator was the limit";
-        return State::Lacking(reason.to_owned());
+        return CellState::Lacking(reason.to_owned());
     }
     let has_figure = |metric| !load.logs(metric, number).is_empty();
     if Metric::ALL.into_iter().any(has_figure) {
-        State::Counts(number)
+        CellState::Counts(number)
     } else {
-        State::Lacking("has no heat that counts".to_owned())
+        CellState::Lacking("has no heat that counts".to_owned())
     }
 }
 
 /// Why a session did not plan a stack that it was asked for.
-fn unplanned(target: Option<&TargetRecord>, workload: &str) -> State {
+fn unplanned(target: Option<&TargetRecord>, workload: &str) -> CellState {
     let Some(target) = target else {
-        return State::Unplanned("was not asked for it".to_owned());
+        return CellState::Unplanned("was not asked for it".to_owned());
     };
     match &target.state {
-        TargetState::Failed(failure) => State::Failed(format!("failed {}", failure.in_words())),
-        TargetState::Unavailable { reason, remedy } => State::Unplanned(format!(
+        TargetState::Failed(failure) => CellState::Failed(format!("failed {}", failure.in_words())),
+        TargetState::Unavailable { reason, remedy } => CellState::Unplanned(format!(
             "was unavailable: {reason} (to change that: {remedy})"
         )),
         TargetState::Ready { .. } => match target.failed_workload(workload) {
-            Some(failure) => State::Failed(format!("failed {}", failure.in_words())),
-            None => State::Unplanned("did not plan it".to_owned()),
+            Some(failure) => CellState::Failed(format!("failed {}", failure.in_words())),
+            None => CellState::Unplanned("did not plan it".to_owned()),
         },
     }
 }

@@ -1,6 +1,6 @@
 //! Which members the next heat has.
 
-use deadheat_stats::heats::Deal;
+use deadheat_stats::heats::Allocation;
 
 fn deal<'a>(
     members: &'a [usize],
@@ -8,8 +8,8 @@ fn deal<'a>(
     capacity: usize,
     history: &'a [Vec<usize>],
     open: &'a [(usize, usize)],
-) -> Deal<'a> {
-    Deal {
+) -> Allocation<'a> {
+    Allocation {
         first: &[],
         members,
         anchor,
@@ -107,7 +107,7 @@ fn the_same_seed_deals_the_same_heats() {
     let open = [(3, 4)];
     let first = session(&members, Some(0), 5, &open, 10);
     assert_eq!(first, session(&members, Some(0), 5, &open, 10));
-    let other = Deal {
+    let other = Allocation {
         seed: 6,
         ..deal(&members, Some(0), 5, &[], &open)
     };

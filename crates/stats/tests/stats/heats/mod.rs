@@ -9,7 +9,7 @@ mod ranking;
 mod simulation;
 mod within_heat;
 
-use deadheat_stats::heats::{Course, Heat, Round, Slice};
+use deadheat_stats::heats::{Heat, HeatSeries, Round, Slice};
 
 /// A slice that answers so many requests per second.
 fn slice(member: usize, throughput: f64) -> Slice {
@@ -37,8 +37,8 @@ fn heat(rounds: &[Vec<Option<f64>>]) -> Heat {
 }
 
 /// A course of heats of one round each, whose figures are then the heats' estimates.
-fn course(heats: &[Vec<Option<f64>>]) -> Course {
-    Course {
+fn course(heats: &[Vec<Option<f64>>]) -> HeatSeries {
+    HeatSeries {
         members: heats.iter().map(Vec::len).max().unwrap_or(0),
         heats: heats
             .iter()

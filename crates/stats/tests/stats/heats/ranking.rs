@@ -1,15 +1,15 @@
 //! Ranks from verdicts, bounds, budgets and cost.
 
 use deadheat_stats::heats::{
-    Course, Fit, Group, Percentile, Quantity, Rank, Ranking, Settings, Verdict, of_fit, percentile,
-    rankings,
+    Fit, Group, HeatSeries, Percentile, Quantity, Rank, Ranking, Settings, Verdict, of_fit,
+    percentile, rankings,
 };
 use proptest::prelude::*;
 
 use super::course;
 
 /// Eight heats of members with these throughputs that scatter by about 1 %.
-fn steady(rates: &[f64]) -> Course {
+fn steady(rates: &[f64]) -> HeatSeries {
     let noise = [0.0, 0.01, -0.01, 0.005, -0.005, 0.01, -0.01, 0.0];
     let rate = |heat: usize, member: usize, rate: f64| {
         rate * f64::exp(noise[(heat + 3 * member) % 8] + 0.1 * heat as f64)
@@ -23,7 +23,7 @@ fn steady(rates: &[f64]) -> Course {
     course(&(0..8).map(heat).collect::<Vec<_>>())
 }
 
-fn rank_by(course: &Course, quantity: Quantity) -> Ranking {
+fn rank_by(course: &HeatSeries, quantity: Quantity) -> Ranking {
     let settings = Settings::default();
     let groups = vec![Some(Group::stacks(1)); course.members];
     rankings(course, quantity, &groups, settings.alpha, &settings).remove(0)
@@ -42,7 +42,7 @@ fn rank_of(ranking: &Ranking, member: usize) -> Rank {
     place.unwrap().rank
 }
 
-fn bound(course: &mut Course, member: usize) {
+fn bound(course: &mut HeatSeries, member: usize) {
     let rounds = course.heats.iter_mut().flat_map(|heat| &mut heat.rounds);
     for slice in rounds.flat_map(|round| &mut round.slices) {
         slice.bounded |= slice.member == member;

@@ -9,7 +9,7 @@ use deadheat_model::{
 use super::*;
 use crate::session::{
     SelectedTarget,
-    wishes::{options, participants, point, selected},
+    test_options::{options, participants, point, selected},
 };
 
 const APART: Pinning = Pinning::Apart {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadheat_model::{LoadRecord, warning::Level};
 use deadheat_stats::load::{IN_EVERY_HEADLINE, LoadAnalysis};
 
-use super::found::Found;
+use super::found::ToolFigures;
 use crate::figure::{count, figure};
 
 /// A tool whose report was printed.
@@ -38,7 +38,7 @@ impl Tool {
 
 /// A sentence for each thing that the tool's report would let somebody believe; empty: it can be believed.
 pub fn remarks(tool: Tool, record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<String> {
-    let found = Found::of(record);
+    let found = ToolFigures::of(record);
     let mut remarks = Vec::new();
     let not_2xx = found.answers_outside(200..300);
     if not_2xx > 0 {

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use deadheat_model::{Failure, LatencyHistogram, LoadRecord};
 
-use super::found::{Found, seconds};
+use super::found::{ToolFigures, seconds};
 
 /// The percentages that wrk has.
 const PERCENTS: [u32; 4] = [50, 75, 90, 99];
@@ -63,7 +63,7 @@ pub fn wrk(
     connections: u32,
     latency: bool,
 ) -> String {
-    let found = Found::of(record);
+    let found = ToolFigures::of(record);
     let observation = found.observation;
     let planned = match record.spec.stop {
         deadheat_model::StopRule::Duration { length } => length,
@@ -122,7 +122,7 @@ pub fn wrk(
 }
 
 /// Connecting, reading, writing, waiting.
-fn socket_errors(found: &Found<'_>) -> [u64; 4] {
+fn socket_errors(found: &ToolFigures<'_>) -> [u64; 4] {
     let connect = [
         Failure::ConnectRefused,
         Failure::ConnectTimeout,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 use deadheat_model::{LatencyHistogram, LoadRecord};
 use serde_json::{Map, Value, json};
 
-use super::found::{Found, bar, seconds, steps};
+use super::found::{ToolFigures, bar, seconds, steps};
 use crate::ReportError;
 
 /// The percentages that oha has, as it writes them.
@@ -38,11 +38,11 @@ fn times(record: &LoadRecord, corrected: bool) -> &LatencyHistogram {
     let open = record.observation.open.as_ref();
     match open {
         Some(open) if corrected => &open.response_time,
-        _ => Found::of(record).times,
+        _ => ToolFigures::of(record).times,
     }
 }
 
-fn success_rate(found: &Found<'_>) -> f64 {
+fn success_rate(found: &ToolFigures<'_>) -> f64 {
     let errors: u64 = found.errors().iter().map(|(_, count)| count).sum();
     let all = found.answers() + errors;
     found.answers() as f64 / all.max(1) as f64
@@ -50,7 +50,7 @@ fn success_rate(found: &Found<'_>) -> f64 {
 
 /// The report as text.
 pub fn oha(record: &LoadRecord, corrected: bool) -> String {
-    let found = Found::of(record);
+    let found = ToolFigures::of(record);
     let (answers, bytes) = (found.answers(), found.observation.body_bytes);
     let times = times(record, corrected);
     let (unit, scale) = scale(seconds(times.max()));
@@ -140,7 +140,7 @@ fn binary(mut bytes: f64) -> String {
 /// # Errors
 /// When it cannot be written as JSON.
 pub fn oha_json(record: &LoadRecord, corrected: bool) -> Result<String, ReportError> {
-    let found = Found::of(record);
+    let found = ToolFigures::of(record);
     let (answers, bytes) = (found.answers(), found.observation.body_bytes);
     let times = times(record, corrected);
     let three = |times: &LatencyHistogram| {

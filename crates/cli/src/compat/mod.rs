@@ -15,7 +15,7 @@ use std::{
 
 use clap::{Args, Parser, error::ErrorKind};
 use deadheat_model::LoadRecord;
-use deadheat_report::alike::{self, Tool, remarks};
+use deadheat_report::compat::{self, Tool, remarks};
 use deadheat_runner::files::write_whole;
 use deadheat_stats::load::analyse;
 
@@ -198,17 +198,17 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
             about, percentiles, ..
         } => {
             if let Some(path) = percentiles {
-                write(&path, &alike::ab_percentiles(record))?;
+                write(&path, &compat::ab_percentiles(record))?;
             }
-            alike::ab(record, &about)
+            compat::ab(record, &about)
         }
         Print::Wrk {
             url,
             threads,
             connections,
             latency,
-        } => alike::wrk(record, &url, threads, connections, latency),
-        Print::Hey => alike::hey(record),
+        } => compat::wrk(record, &url, threads, connections, latency),
+        Print::Hey => compat::hey(record),
         Print::Oha {
             json,
             corrected,
@@ -217,9 +217,9 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
             file = path;
             is_text = !json;
             if json {
-                alike::oha_json(record, corrected).map_err(failed)?
+                compat::oha_json(record, corrected).map_err(failed)?
             } else {
-                alike::oha(record, corrected)
+                compat::oha(record, corrected)
             }
         }
     };
@@ -248,7 +248,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{wanted::Typed, *};
+    use super::{wanted::LoadArguments, *};
 
     fn wanted(tool: Tool, line: &str) -> Result<String, String> {
         let typed = format!("{} {line}", tool.name());
@@ -273,7 +273,7 @@ mod tests {
         let typed = ["load"]
             .into_iter()
             .chain(wanted.load.iter().map(String::as_str));
-        Typed::try_parse_from(typed).map_err(usage)?;
+        LoadArguments::try_parse_from(typed).map_err(usage)?;
         Ok(wanted.load.join(" "))
     }
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Parser;
 use deadheat_model::Failure as Kind;
-use deadheat_report::alike::Ab;
+use deadheat_report::compat::Ab;
 
 use super::wanted::{
     EACH_REQUEST, Print, Wanted, loaded, milliseconds, refuse, with, with_flag, with_proxy,

@@ -12,7 +12,7 @@ use std::{
 
 use deadheat_model::{
     Warning,
-    bisect::{Answer, Asks, BisectRecord, Commit, Figures, Question},
+    bisect::{Asks, BisectAnswer, BisectRecord, Commit, Question, SpeedRatio},
     comparison::Comparison,
     heats::{EndReason, LEAST_HEATS, SessionRecord, Step},
 };
@@ -24,7 +24,7 @@ use deadheat_runner::{
 };
 use deadheat_stats::{
     bisect::spends,
-    versus::{Metric, Ratio, Verdict, Versus, halfway::Halfway},
+    versus::{Metric, Ratio, Verdict, Versus, midpoint::MidpointTest},
 };
 
 use super::{
@@ -165,7 +165,9 @@ impl<'a> Asking<'a> {
         let asked = self.pair(record, &FOUND, [&before, &commit], LAST_ALPHA)?;
         Ok(asked.map(|Pair { question, failed }| Question {
             asks,
-            answer: failed.map_or(question.answer, |(_, reason)| Answer::Skipped { reason }),
+            answer: failed.map_or(question.answer, |(_, reason)| BisectAnswer::Skipped {
+                reason,
+            }),
             spends: 0.0,
             ..question
         }))
@@ -191,7 +193,7 @@ impl<'a> Asking<'a> {
             check: Default::default(),
         };
         let next = |record: &SessionRecord, spent: Duration| -> Step {
-            let three = Halfway::of(record);
+            let three = MidpointTest::of(record);
             three.map_or(Step::End(EndReason::Nothing), |three| three.next(spent))
         };
         // Only one of the two answers can be wrong.
@@ -202,11 +204,11 @@ impl<'a> Asking<'a> {
         let Some(Measured { folder, record }) = measured? else {
             return Ok(None);
         };
-        let three = Halfway::of(&record);
+        let three = MidpointTest::of(&record);
         let three = three.ok_or_else(|| Failure::nothing("the session has no third server"))?;
         let question = Question {
             asks,
-            answer: Answer::Undecided,
+            answer: BisectAnswer::Undecided,
             figures: None,
             spends,
             heats: three.heats(),
@@ -216,7 +218,7 @@ impl<'a> Asking<'a> {
         };
         match three.failure() {
             Some((1, reason)) => Ok(Some(Question {
-                answer: Answer::Skipped { reason },
+                answer: BisectAnswer::Skipped { reason },
                 spends: 0.0,
                 ..question
             })),
@@ -224,14 +226,16 @@ impl<'a> Asking<'a> {
             None => {
                 let placed = three.judge();
                 Ok(Some(Question {
-                    answer: placed.as_ref().map_or(Answer::Undecided, |placed| {
-                        match placed.middle.verdict {
-                            Verdict::Better => Answer::NotSlower,
-                            Verdict::Worse => Answer::Slower,
-                            Verdict::DeadHeat => Answer::Half,
-                            Verdict::NotEnoughData => Answer::Undecided,
-                        }
-                    }),
+                    answer: placed
+                        .as_ref()
+                        .map_or(BisectAnswer::Undecided, |placed| {
+                            match placed.middle.verdict {
+                                Verdict::Better => BisectAnswer::NotSlower,
+                                Verdict::Worse => BisectAnswer::Slower,
+                                Verdict::DeadHeat => BisectAnswer::Half,
+                                Verdict::NotEnoughData => BisectAnswer::Undecided,
+                            }
+                        }),
                     figures: placed.and_then(|one| figures(&one.middle, Some(one.whole))),
                     ..question
                 }))
@@ -307,9 +311,9 @@ impl<'a> Asking<'a> {
         let question = Question {
             asks: Asks::Ends,
             answer: match ratio.map(|ratio| ratio.verdict) {
-                Some(Verdict::Worse) => Answer::Slower,
-                Some(Verdict::Better | Verdict::DeadHeat) => Answer::NotSlower,
-                Some(Verdict::NotEnoughData) | None => Answer::Undecided,
+                Some(Verdict::Worse) => BisectAnswer::Slower,
+                Some(Verdict::Better | Verdict::DeadHeat) => BisectAnswer::NotSlower,
+                Some(Verdict::NotEnoughData) | None => BisectAnswer::Undecided,
             },
             figures: ratio.and_then(|ratio| figures(ratio, None)),
             spends: alpha,
@@ -385,7 +389,7 @@ fn skipped(asks: Asks, spends: f64, unready: Unready) -> Result<Question, Failur
         Unready::Search(failure) => Err(failure),
         Unready::Commit(reason) => Ok(Question {
             asks,
-            answer: Answer::Skipped { reason },
+            answer: BisectAnswer::Skipped { reason },
             figures: None,
             spends,
             heats: 0,
@@ -397,11 +401,11 @@ fn skipped(asks: Asks, spends: f64, unready: Unready) -> Result<Question, Failur
 }
 
 /// A ratio for the record; `None`: it has no interval, or one with an open end.
-fn figures(ratio: &Ratio, whole: Option<f64>) -> Option<Figures> {
+fn figures(ratio: &Ratio, whole: Option<f64>) -> Option<SpeedRatio> {
     let interval = ratio
         .interval
         .filter(|interval| interval.high.is_finite())?;
-    Some(Figures {
+    Some(SpeedRatio {
         ratio: ratio.ratio,
         low: interval.low,
         high: interval.high,

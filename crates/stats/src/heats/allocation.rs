@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// What the next heat is dealt from.
 #[derive(Clone, Copy, Debug)]
-pub struct Deal<'a> {
+pub struct Allocation<'a> {
     /// The members that can run.
     pub members: &'a [usize],
     /// Those of them that run already, which are in before any other but the anchor.
@@ -28,7 +28,7 @@ pub struct Deal<'a> {
     pub seed: u64,
 }
 
-impl Deal<'_> {
+impl Allocation<'_> {
     /// The members of the next heat, in ascending order. The same history and seed give the same members.
     pub fn next(&self) -> Vec<usize> {
         let mut waiting = self.members.to_vec();

@@ -16,8 +16,8 @@ use crate::{
     LoadError, LoadEvent,
     plan::Plan,
     poller::Events,
-    recorder::{Outlet, Return, room},
-    schedule::{Course, Timeline},
+    recorder::{BufferReturn, IntervalSender, room},
+    schedule::{SliceRun, Timeline},
     sys,
     worker::Worker,
 };
@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug)]
 enum Order {
     /// To load for a slice.
-    Begin(Course),
+    Begin(SliceRun),
     /// To say what it saw. `stays`: connections are held for another slice.
     Report { stays: bool },
 }
@@ -49,17 +49,17 @@ pub(crate) enum Message {
 }
 
 /// A worker's ends of the channels.
-pub(crate) struct Line {
+pub(crate) struct WorkerChannels {
     index: usize,
     orders: Receiver<Order>,
     tell: SyncSender<Message>,
-    outlet: Option<Outlet>,
+    outlet: Option<IntervalSender>,
 }
 
 /// Says that a thread ends, in whatever way it does.
-struct Farewell(usize, SyncSender<Message>);
+struct ExitNotice(usize, SyncSender<Message>);
 
-impl Drop for Farewell {
+impl Drop for ExitNotice {
     fn drop(&mut self) {
         // Nobody listens any more when the load was given up.
         let _ = self.1.send(Message::Gone(self.0));
@@ -67,25 +67,25 @@ impl Drop for Farewell {
 }
 
 /// All workers of a load, as seen by the one who waits for them.
-pub(crate) struct Crew {
+pub(crate) struct WorkerPool {
     orders: Vec<Sender<Order>>,
     messages: Receiver<Message>,
     intervals: IntervalJoiner,
     /// The ways back of the workers' own intervals, if there are any.
-    returns: Vec<Return>,
+    returns: Vec<BufferReturn>,
     /// Slices so far.
     slices: u64,
 }
 
-impl Crew {
+impl WorkerPool {
     /// Has `spawn` start the threads, each of which is to [`work`], and waits until all are set up, or one cannot be.
     pub(crate) fn assemble(
         plan: &Plan,
-        mut spawn: impl FnMut(thread::Builder, Line) -> io::Result<()>,
+        mut spawn: impl FnMut(thread::Builder, WorkerChannels) -> io::Result<()>,
     ) -> Result<Self, LoadError> {
         let workers = plan.cpus.len();
         let (tell, messages) = mpsc::sync_channel(room(workers));
-        let mut crew = Self {
+        let mut pool = Self {
             orders: Vec::new(),
             messages,
             intervals: IntervalJoiner::default(),
@@ -95,11 +95,12 @@ impl Crew {
         for index in 0..workers {
             let (order, orders) = mpsc::channel();
             let outlet = plan.interval.map(|_| {
-                let (outlet, give_back) = Outlet::new(index, tell.clone(), plan.arrivals.is_some());
-                crew.returns.push(give_back);
+                let (outlet, give_back) =
+                    IntervalSender::new(index, tell.clone(), plan.arrivals.is_some());
+                pool.returns.push(give_back);
                 outlet
             });
-            let line = Line {
+            let line = WorkerChannels {
                 index,
                 orders,
                 tell: tell.clone(),
@@ -110,20 +111,20 @@ impl Crew {
                 worker: index,
                 source,
             })?;
-            crew.orders.push(order);
+            pool.orders.push(order);
         }
         drop(tell);
-        // Dropping the crew hangs up, and the workers that are ready go home.
+        // Dropping the pool hangs up, and the workers that are ready go home.
         let mut ready = 0;
         while ready < workers {
-            match crew.messages.recv() {
+            match pool.messages.recv() {
                 Ok(Message::Failed(error)) => return Err(error),
                 Ok(Message::Gone(worker)) => return Err(LoadError::Gone { worker }),
                 Ok(_) => ready += 1,
                 Err(_) => return Err(LoadError::Gone { worker: 0 }),
             }
         }
-        Ok(crew)
+        Ok(pool)
     }
 
     /// One slice: `guard` that does not count, then `length` that does, then the rest of what is in flight. `stays`:
@@ -149,7 +150,7 @@ impl Crew {
         let timeline = Timeline::new(sys::monotonic_ns(), guard, length);
         for (worker, orders) in self.orders.iter().enumerate() {
             let arrivals = arrivals.clone();
-            let begin = Order::Begin(Course { timeline, arrivals });
+            let begin = Order::Begin(SliceRun { timeline, arrivals });
             orders.send(begin).map_err(|_| LoadError::Gone { worker })?;
         }
         let mut at_work = self.orders.len();
@@ -233,14 +234,14 @@ impl Crew {
 }
 
 /// A worker's thread: slice after slice, until nobody gives orders any more.
-pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: Line) {
-    let Line {
+pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: WorkerChannels) {
+    let WorkerChannels {
         index,
         orders,
         tell,
         outlet,
     } = line;
-    let _farewell = Farewell(index, tell.clone());
+    let _farewell = ExitNotice(index, tell.clone());
     // Nobody listens any more when another worker could not be set up: the next order says so.
     let say = |message| drop(tell.send(message));
     let mut worker = match set_up(index, plan, stop, outlet) {
@@ -274,7 +275,7 @@ fn set_up<'a>(
     index: usize,
     plan: &'a Plan,
     stop: &'a AtomicBool,
-    outlet: Option<Outlet>,
+    outlet: Option<IntervalSender>,
 ) -> Result<Worker<'a>, LoadError> {
     if let Some(cpu) = plan.cpus[index] {
         let failed = |source| LoadError::Pin {
@@ -321,7 +322,7 @@ mod tests {
         thread::scope(|scope| {
             let (plan, stop) = (&plan, &stop);
             let mut threads = Vec::new();
-            let mut crew = Crew::assemble(plan, |named, line| {
+            let mut pool = WorkerPool::assemble(plan, |named, line| {
                 let body = move || match line.index {
                     0 => work(plan, stop, line),
                     _ => panic_in_the_first_slice(line),
@@ -331,17 +332,17 @@ mod tests {
             })
             .unwrap();
             let length = Some(Duration::from_millis(20));
-            let mut slice = || crew.slice(plan, Duration::ZERO, length, true, &mut |_| {});
+            let mut slice = || pool.slice(plan, Duration::ZERO, length, true, &mut |_| {});
             assert!(matches!(slice(), Err(LoadError::Gone { worker: 1 })));
             assert!(slice().is_err(), "the session is of no use any more");
-            drop(crew);
+            drop(pool);
             let ends: Vec<bool> = threads.into_iter().map(|one| one.join().is_ok()).collect();
             assert_eq!(ends, [true, false]);
         });
     }
 
-    fn panic_in_the_first_slice(line: Line) {
-        let _farewell = Farewell(line.index, line.tell.clone());
+    fn panic_in_the_first_slice(line: WorkerChannels) {
+        let _farewell = ExitNotice(line.index, line.tell.clone());
         line.tell.send(Message::Ready).unwrap();
         line.orders.recv().unwrap();
         // As a panic, without its message in the test's output.

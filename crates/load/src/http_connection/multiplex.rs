@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 
 use deadheat_model::Failure;
 
-use super::{Dialogue, Flight};
+use super::{HttpConnection, InFlight};
 use crate::{
     http2::{Broken, Client, Event, NOT_A_NUMBER, Phase, Sink, Text, grpc},
     plan::{Http2, Plan},
     recorder::Examples,
-    verify::{Answer, Contents, Examiner},
+    verify::{AnswerSoFar, Contents, Examiner},
 };
 
 /// A request on its way, and what is known of its answer.
 #[derive(Debug)]
 struct Slot {
-    flight: Flight,
+    flight: InFlight,
     is_taken: bool,
-    answer: Answer,
+    answer: AnswerSoFar,
     /// Its body, if it is from a template.
     body: Vec<u8>,
 }
@@ -27,11 +27,11 @@ struct Slot {
 pub(crate) enum Came {
     /// Nothing that anybody has to see to.
     More,
-    /// An answer is whole: its request is the dialogue's first one.
+    /// An answer is whole: its request is the HTTP connection's first one.
     Whole,
     /// This request has failed. The connection stays in use.
     Failed {
-        flight: Flight,
+        flight: InFlight,
         broken: Broken,
         phase: Phase,
     },
@@ -58,9 +58,9 @@ impl Multiplex {
     pub(super) fn new(plan: &Http2) -> Self {
         let streams = plan.streams;
         let slot = || Slot {
-            flight: Flight::default(),
+            flight: InFlight::default(),
             is_taken: false,
-            answer: Answer::new(),
+            answer: AnswerSoFar::new(),
             body: Vec::new(),
         };
         Self {
@@ -115,20 +115,20 @@ impl Multiplex {
         self.free.len() > aside && self.again.is_empty() && self.allows_more()
     }
 
-    pub(super) fn flights(&self) -> impl Iterator<Item = Flight> {
+    pub(super) fn flights(&self) -> impl Iterator<Item = InFlight> {
         let taken = self.slots.iter().filter(|slot| slot.is_taken);
         taken.map(|slot| slot.flight)
     }
 
     /// The request whose answer has just ended.
     #[inline]
-    pub(super) fn ended(&self) -> Option<Flight> {
+    pub(super) fn ended(&self) -> Option<InFlight> {
         self.ended.map(|index| self.slots[index].flight)
     }
 
     /// Takes out the request whose answer has just ended, or any other.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<Flight> {
+    pub(super) fn take(&mut self) -> Option<InFlight> {
         let any = || self.slots.iter().position(|slot| slot.is_taken);
         let index = self.ended.take().or_else(any)?;
         Some(self.release(index))
@@ -136,7 +136,10 @@ impl Multiplex {
 
     /// Takes out a request that the server has, or all that are late; with how much of its answer has come. `None`: some
     /// of the request was still to be sent.
-    fn take_where(&mut self, is: impl Fn(&Self, usize) -> bool) -> Option<(Flight, Option<Phase>)> {
+    fn take_where(
+        &mut self,
+        is: impl Fn(&Self, usize) -> bool,
+    ) -> Option<(InFlight, Option<Phase>)> {
         let mut all = 0..self.slots.len();
         let index = all.find(|index| self.slots[*index].is_taken && is(self, *index))?;
         let is_sending = self.client.is_sending(index);
@@ -147,12 +150,12 @@ impl Multiplex {
     }
 
     /// Takes out a request that the connection's end has lost.
-    pub(super) fn take_lost(&mut self) -> Option<(Flight, Option<Phase>)> {
+    pub(super) fn take_lost(&mut self) -> Option<(InFlight, Option<Phase>)> {
         self.take_where(|this, index| this.client.phase(index).is_some())
     }
 
     /// Takes out a request that began at this time or before. Nothing new is sent on the connection, if it was on it.
-    pub(super) fn take_late(&mut self, until: u64) -> Option<(Flight, Option<Phase>)> {
+    pub(super) fn take_late(&mut self, until: u64) -> Option<(InFlight, Option<Phase>)> {
         let open = self.client.open();
         let late = self.take_where(|this, index| this.slots[index].flight.started <= until);
         if self.client.open() < open {
@@ -162,13 +165,13 @@ impl Multiplex {
     }
 
     /// Takes out a request that is still to be sent again.
-    pub(super) fn take_unsent(&mut self) -> Option<Flight> {
+    pub(super) fn take_unsent(&mut self) -> Option<InFlight> {
         let index = self.again.pop_front()?;
         Some(self.release(index))
     }
 
     #[inline]
-    fn release(&mut self, index: usize) -> Flight {
+    fn release(&mut self, index: usize) -> InFlight {
         let slot = &mut self.slots[index];
         slot.is_taken = false;
         self.free.push(index);
@@ -177,7 +180,7 @@ impl Multiplex {
 
     /// Puts a request on its way. There must be room.
     #[inline]
-    pub(super) fn put(&mut self, flight: Flight, plan: &Plan) {
+    pub(super) fn put(&mut self, flight: InFlight, plan: &Plan) {
         let Some(index) = self.free.pop() else {
             return;
         };
@@ -219,7 +222,7 @@ impl Multiplex {
     }
 
     /// Puts a request on its way that another connection had, and that is to be sent again. There must be room.
-    pub(super) fn put_unsent(&mut self, flight: Flight) {
+    pub(super) fn put_unsent(&mut self, flight: InFlight) {
         let Some(index) = self.free.pop() else {
             return;
         };
@@ -306,7 +309,7 @@ impl Multiplex {
         plan: &Plan,
         contents: &mut Contents,
         examples: &Examples,
-        answer: &mut Answer,
+        answer: &mut AnswerSoFar,
     ) -> (Result<(usize, Came), Broken>, u64) {
         let mut at = 0;
         let mut sink = Answers {
@@ -421,7 +424,7 @@ impl Sink for Answers<'_> {
 }
 
 /// What only HTTP/2 has. In HTTP/1, nothing of it is there.
-impl Dialogue {
+impl HttpConnection {
     /// Takes the next bytes from the connection: how many, what they led to, and how many of them were a body's.
     #[inline]
     pub(crate) fn feed_frames(
@@ -472,22 +475,22 @@ impl Dialogue {
     }
 
     /// Takes out a request that the connection's end has lost, with how much of its answer had come.
-    pub(crate) fn take_lost(&mut self) -> Option<(Flight, Option<Phase>)> {
+    pub(crate) fn take_lost(&mut self) -> Option<(InFlight, Option<Phase>)> {
         self.multiplex.as_mut()?.take_lost()
     }
 
     /// Takes out a request that began at `until` or before. Nothing new is sent on the connection.
-    pub(crate) fn take_late(&mut self, until: u64) -> Option<(Flight, Option<Phase>)> {
+    pub(crate) fn take_late(&mut self, until: u64) -> Option<(InFlight, Option<Phase>)> {
         self.multiplex.as_mut()?.take_late(until)
     }
 
     /// Takes out a request that is still to be sent again.
-    pub(crate) fn take_unsent(&mut self) -> Option<Flight> {
+    pub(crate) fn take_unsent(&mut self) -> Option<InFlight> {
         self.multiplex.as_mut()?.take_unsent()
     }
 
     /// Puts a request on its way that another connection had, and that is to be sent again. There must be room.
-    pub(crate) fn put_unsent(&mut self, flight: Flight) {
+    pub(crate) fn put_unsent(&mut self, flight: InFlight) {
         if let Some(multiplex) = &mut self.multiplex {
             multiplex.put_unsent(flight);
         }

@@ -9,7 +9,7 @@ use std::{
 use deadheat_load::{LoadError, Session, Slice};
 use deadheat_model::{LoadSpec, SliceResult};
 
-use super::{message::Answer, monotonic_ns};
+use super::{message::AgentMessage, monotonic_ns};
 
 /// The most loads that are open at once.
 const MOST_OPEN: usize = 1_000;
@@ -20,27 +20,32 @@ pub(super) struct SlicedLoads(BTreeMap<u32, Session>);
 
 impl SlicedLoads {
     /// Sets a load up; setting `stop` ends its slices.
-    pub(super) fn open(&mut self, load: u32, spec: LoadSpec, stop: Arc<AtomicBool>) -> Answer {
+    pub(super) fn open(
+        &mut self,
+        load: u32,
+        spec: LoadSpec,
+        stop: Arc<AtomicBool>,
+    ) -> AgentMessage {
         if self.0.len() >= MOST_OPEN {
-            return Answer::refused(format!("{MOST_OPEN} loads are open already"));
+            return AgentMessage::refused(format!("{MOST_OPEN} loads are open already"));
         }
         match Session::open(spec, stop) {
             Ok(session) => {
                 self.0.insert(load, session);
-                Answer::Opened { load }
+                AgentMessage::Opened { load }
             }
             Err(error) => refused(&error),
         }
     }
 
     /// Loads for a slice that was to begin `at`.
-    pub(super) fn slice(&mut self, load: u32, at: u64, slice: Slice) -> Answer {
+    pub(super) fn slice(&mut self, load: u32, at: u64, slice: Slice) -> AgentMessage {
         let Some(session) = self.0.get_mut(&load) else {
-            return Answer::refused(format!("load {load} was not opened"));
+            return AgentMessage::refused(format!("load {load} was not opened"));
         };
         let late = Duration::from_nanos(monotonic_ns().saturating_sub(at));
         match session.slice(slice, &mut |_| ()) {
-            Ok(result) => Answer::Sliced {
+            Ok(result) => AgentMessage::Sliced {
                 load,
                 result: Box::new(SliceResult { late, ..result }),
             },
@@ -53,6 +58,6 @@ impl SlicedLoads {
     }
 }
 
-fn refused(error: &LoadError) -> Answer {
-    Answer::refused(error.to_string())
+fn refused(error: &LoadError) -> AgentMessage {
+    AgentMessage::refused(error.to_string())
 }

@@ -2,16 +2,16 @@
 //! next thing: a server that breaks each connection at once would lead from one into the other without an end.
 
 use super::Worker;
-use crate::connection::{Need, State};
+use crate::connection::{ConnectionState, Task};
 
 /// How many needs of one connection are seen to at a time, for example to be made and to send. Then others are looked
 /// at first.
 const AT_A_TIME: usize = 3;
 
 impl Worker<'_> {
-    /// Puts a connection on the agenda. What it needed before is out of date.
+    /// Puts a connection on the run queue. What it needed before is out of date.
     #[inline]
-    pub(super) fn want(&mut self, slot: usize, need: Need) {
+    pub(super) fn schedule(&mut self, slot: usize, need: Task) {
         let connection = &mut self.connections[slot];
         connection.need = need;
         self.enter(slot);
@@ -29,7 +29,7 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot];
         if !connection.on_agenda {
             connection.on_agenda = true;
-            self.agenda.push(slot);
+            self.run_queue.push(slot);
         }
     }
 
@@ -38,37 +38,37 @@ impl Worker<'_> {
     /// and the kernel's code for either stays in the CPU's cache.
     #[inline]
     pub(super) fn note_drained(&mut self, slot: usize) {
-        if self.connections[slot].need == Need::Nothing && self.is_drained(slot) {
-            self.want(slot, Need::Send);
+        if self.connections[slot].need == Task::Nothing && self.is_drained(slot) {
+            self.schedule(slot, Task::Send);
         }
     }
 
     #[inline]
     fn is_drained(&self, slot: usize) -> bool {
         let connection = &self.connections[slot];
-        connection.state == State::Open && connection.dialogue.wants_more(connection.aside)
+        connection.state == ConnectionState::Open && connection.http.wants_more(connection.aside)
     }
 
-    /// Sees to what is on the agenda, behind the first `from`. What comes up meanwhile waits until others have been
+    /// Sees to what is on the run queue, behind the first `from`. What comes up meanwhile waits until others have been
     /// looked at.
     #[inline]
-    pub(super) fn work_off(&mut self, from: usize) {
-        let count = self.agenda.len();
+    pub(super) fn run_queued(&mut self, from: usize) {
+        let count = self.run_queue.len();
         for nth in from..count {
-            let slot = self.agenda[nth];
-            self.attend(slot);
+            let slot = self.run_queue[nth];
+            self.run_task(slot);
             let connection = &mut self.connections[slot];
-            connection.on_agenda = connection.need != Need::Nothing;
+            connection.on_agenda = connection.need != Task::Nothing;
             if connection.on_agenda {
-                self.agenda.push(slot);
+                self.run_queue.push(slot);
             }
         }
-        self.agenda.drain(from..count);
+        self.run_queue.drain(from..count);
     }
 
     /// Sees to what one connection needs.
     #[inline]
-    pub(super) fn attend(&mut self, slot: usize) {
+    pub(super) fn run_task(&mut self, slot: usize) {
         self.attend_needs(slot);
         if std::mem::take(&mut self.connections[slot].flushes) {
             self.flush(slot);
@@ -79,13 +79,13 @@ impl Worker<'_> {
     fn attend_needs(&mut self, slot: usize) {
         for _ in 0..AT_A_TIME {
             match std::mem::take(&mut self.connections[slot].need) {
-                Need::Nothing => return,
-                Need::Begin => self.begin_on(slot),
-                Need::Send => self.send_more(slot),
+                Task::Nothing => return,
+                Task::Begin => self.begin_on(slot),
+                Task::Send => self.send_more(slot),
                 // As much as was read at a time: the rest has to wait.
-                Need::Read { closing } => return self.read_on(slot, closing),
-                Need::Aside => self.move_aside(slot),
-                Need::Connect => self.connect_if_needed(slot),
+                Task::Read { closing } => return self.read_on(slot, closing),
+                Task::Aside => self.move_aside(slot),
+                Task::Connect => self.connect_if_needed(slot),
             }
         }
     }
@@ -93,14 +93,14 @@ impl Worker<'_> {
     fn begin_on(&mut self, slot: usize) {
         // Something else may have happened to it since.
         let connection = &self.connections[slot];
-        if connection.state != State::Open {
+        if connection.state != ConnectionState::Open {
             return;
         }
-        if connection.dialogue.is_idle() {
+        if connection.http.is_idle() {
             self.ready(slot)
         } else {
             self.send_again(slot);
-            if self.connections[slot].dialogue.is_multiplexed() {
+            if self.connections[slot].http.is_multiplexed() {
                 // There may be room for more.
                 self.note_drained(slot);
             }
@@ -116,29 +116,29 @@ impl Worker<'_> {
 
     fn read_on(&mut self, slot: usize, closing: bool) {
         match self.connections[slot].state {
-            State::Greeting | State::Open => {
+            ConnectionState::Greeting | ConnectionState::Open => {
                 self.receive(slot, closing);
                 self.end_reading(slot);
                 // It may have been answered before there was more to read.
                 self.note_drained(slot);
             }
-            State::Tunnelling => self.tunnel(slot),
-            State::Handshaking => self.handshake(slot),
-            State::Connecting => self.try_to_establish(slot),
-            State::Absent => {}
+            ConnectionState::Tunnelling => self.tunnel(slot),
+            ConnectionState::Handshaking => self.handshake(slot),
+            ConnectionState::Connecting => self.try_to_establish(slot),
+            ConnectionState::Absent => {}
         }
     }
 
     /// After a request could not be written: everything that had come before has been read.
     fn end_reading(&mut self, slot: usize) {
         let connection = &self.connections[slot];
-        let reads_on = matches!(connection.need, Need::Read { .. });
+        let reads_on = matches!(connection.need, Task::Read { .. });
         let Some(error) = connection.write_error.filter(|_| !reads_on) else {
             return;
         };
-        if connection.state == State::Greeting {
+        if connection.state == ConnectionState::Greeting {
             self.connect_failed(slot, error);
-        } else if connection.dialogue.is_idle() {
+        } else if connection.http.is_idle() {
             self.renew(slot);
         } else {
             self.lose(slot, error);

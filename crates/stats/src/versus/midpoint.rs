@@ -44,7 +44,7 @@ const ABOUT_HALF: f64 = 0.25;
 
 /// A session of three servers.
 #[derive(Clone, Copy)]
-pub struct Halfway<'a> {
+pub struct MidpointTest<'a> {
     record: &'a SessionRecord,
     comparison: &'a Comparison,
 }
@@ -58,7 +58,7 @@ pub struct Placed {
     pub whole: f64,
 }
 
-impl<'a> Halfway<'a> {
+impl<'a> MidpointTest<'a> {
     /// The session as one of three servers; `None`: it has fewer.
     pub fn of(record: &'a SessionRecord) -> Option<Self> {
         let comparison = record.header.comparison.as_deref()?;
@@ -206,7 +206,7 @@ fn beside_the_middle(heat: &[Estimate]) -> Option<[Estimate; 2]> {
 }
 
 /// All are in each heat, at the same places.
-impl Numbering for Halfway<'_> {
+impl Numbering for MidpointTest<'_> {
     fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
         PLACES.contains(&place).then_some(place)
     }

@@ -11,7 +11,7 @@ use super::{
     Fault, Verifier,
     connections::UNKNOWN,
     greeting::{MALFORMED, body_of, content_type, post},
-    question::{Question, Wanted},
+    question::{ExpectedAnswer, Question},
     wire::NoReply,
 };
 
@@ -32,7 +32,7 @@ impl Verifier<'_> {
     pub(super) fn verify_refusals(&mut self) -> Result<(), Fault> {
         let unknown = Question {
             request: RequestSpec::get(UNKNOWN),
-            wanted: Wanted::Status(&[404]),
+            wanted: ExpectedAnswer::Status(&[404]),
         };
         self.expect_refusal("an unknown path", &unknown)?;
         let deletion = Question {
@@ -40,7 +40,7 @@ impl Verifier<'_> {
                 method: "DELETE".to_owned(),
                 ..RequestSpec::get(self.workload.path_at(self.point))
             },
-            wanted: Wanted::Status(WRONG_METHOD),
+            wanted: ExpectedAnswer::Status(WRONG_METHOD),
         };
         self.expect_refusal("a method that the path does not have is refused", &deletion)?;
         for good in self.questions(1)? {
@@ -55,7 +55,7 @@ impl Verifier<'_> {
                     headers: vec![content_type("text/plain")],
                     ..post(&self.workload.path, Body::Sized(body_of("John").into()))
                 },
-                wanted: Wanted::Status(WRONG_TYPE),
+                wanted: ExpectedAnswer::Status(WRONG_TYPE),
             };
             self.expect_refusal("a content type other than JSON is refused", &untyped)?;
         }
@@ -73,7 +73,7 @@ impl Verifier<'_> {
         for body in MALFORMED {
             let bad = Question {
                 request: post(&self.workload.path, Body::Sized(body.into())),
-                wanted: Wanted::Status(BAD),
+                wanted: ExpectedAnswer::Status(BAD),
             };
             let asked = format!("{} with the body `{body}`", bad.name());
             let mut wire = self.connect_for(REFUSAL)?;

@@ -19,7 +19,7 @@ pub(super) enum Void {
 }
 
 /// A member's place in a heat.
-pub(super) struct Place<'m> {
+pub(super) struct MemberState<'m> {
     pub(super) member: Box<dyn Member + 'm>,
     pub(super) warm_ups: WarmUps,
     /// Whether the next heat goes on with it.
@@ -41,7 +41,7 @@ pub(super) struct Place<'m> {
     memory_sum: u64,
 }
 
-impl<'m> Place<'m> {
+impl<'m> MemberState<'m> {
     pub(super) fn new(entry: Entry<'m>, plan: HeatPlan) -> Self {
         let record = MemberRecord {
             target: entry.target,

@@ -12,7 +12,7 @@ use crate::{
     plan::{Http2, Plan},
     recorder::Examples,
     stream::Events,
-    verify::{Answer, Contents, Examiner},
+    verify::{AnswerSoFar, Contents, Examiner},
 };
 
 pub(crate) use crate::http2::Phase;
@@ -20,13 +20,13 @@ pub(crate) use multiplex::Came;
 
 use multiplex::Multiplex;
 
-/// What a dialogue says, and what it keeps for all connections of a worker. Nothing else of the protocol is known there.
+/// What an HTTP connection says, and what it keeps for all connections of a worker. Nothing else of the protocol is known there.
 pub(crate) use crate::browser::Leads;
-pub(crate) use crate::http1::{Ending, Heads, NOT_HTTP, Progress, Step};
+pub(crate) use crate::http1::{Ending, FeedOutcome, Heads, NOT_HTTP, Progress};
 
 /// A request on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flight {
+pub(crate) struct InFlight {
     /// When it should have been sent; in a closed loop when it was.
     pub(crate) intended: u64,
     /// When it was first written.
@@ -39,16 +39,16 @@ pub(crate) struct Flight {
 
 /// The requests on their way, in the order of their answers.
 #[derive(Debug)]
-struct Flights {
-    ring: Box<[Flight]>,
+struct InFlightQueue {
+    ring: Box<[InFlight]>,
     first: usize,
     count: usize,
 }
 
-impl Flights {
+impl InFlightQueue {
     fn new(most: usize) -> Self {
         Self {
-            ring: vec![Flight::default(); most.max(1)].into_boxed_slice(),
+            ring: vec![InFlight::default(); most.max(1)].into_boxed_slice(),
             first: 0,
             count: 0,
         }
@@ -70,13 +70,13 @@ impl Flights {
     }
 
     #[inline]
-    fn first(&self) -> Option<Flight> {
+    fn first(&self) -> Option<InFlight> {
         (self.count > 0).then(|| self.ring[self.first])
     }
 
     /// Adds one behind the others. There must be room.
     #[inline]
-    fn push(&mut self, flight: Flight) {
+    fn push(&mut self, flight: InFlight) {
         debug_assert!(!self.is_full());
         let mut at = self.first + self.count;
         if at >= self.ring.len() {
@@ -88,7 +88,7 @@ impl Flights {
 
     /// Takes the first one away.
     #[inline]
-    fn pop(&mut self) -> Option<Flight> {
+    fn pop(&mut self) -> Option<InFlight> {
         let first = self.first()?;
         self.count -= 1;
         self.first += 1;
@@ -99,25 +99,25 @@ impl Flights {
     }
 
     /// Says of the one that stands behind `nth` others whether it is the last on its connection, and returns it.
-    fn set_last(&mut self, nth: usize, is_last: bool) -> Option<Flight> {
+    fn set_last(&mut self, nth: usize, is_last: bool) -> Option<InFlight> {
         let at = (self.first + nth) % self.ring.len();
         let flight = (nth < self.count).then(|| &mut self.ring[at])?;
         flight.is_last = is_last;
         Some(*flight)
     }
 
-    fn iter(&self) -> impl Iterator<Item = Flight> {
+    fn iter(&self) -> impl Iterator<Item = InFlight> {
         (0..self.count).map(|nth| self.ring[(self.first + nth) % self.ring.len()])
     }
 }
 
 /// Requests and answers on one connection after the other: its buffers are used again.
 #[derive(Debug)]
-pub(crate) struct Dialogue {
-    flights: Flights,
+pub(crate) struct HttpConnection {
+    flights: InFlightQueue,
     reader: AnswerReader,
     /// What is known of the answer that comes.
-    pub(crate) answer: Answer,
+    pub(crate) answer: AnswerSoFar,
     /// Requests put together here, where they are not the plan's own bytes.
     composed: Vec<u8>,
     /// How much of what is to be written has been.
@@ -138,14 +138,14 @@ pub(crate) struct Ignored {
     pub(crate) is_last: bool,
 }
 
-impl Dialogue {
+impl HttpConnection {
     /// For so many requests on their way at once, and perhaps as a browser.
     pub(crate) fn new(most: usize, browsing: Option<Browsing>) -> Self {
         Self {
-            flights: Flights::new(most),
+            flights: InFlightQueue::new(most),
             browser: browsing.map(Browser::new).map(Box::new),
             reader: AnswerReader::new(),
-            answer: Answer::new(),
+            answer: AnswerSoFar::new(),
             composed: Vec::new(),
             written: 0,
             holding: false,
@@ -153,7 +153,7 @@ impl Dialogue {
         }
     }
 
-    /// A dialogue in HTTP/2.
+    /// An HTTP connection in HTTP/2.
     pub(crate) fn multiplexed(plan: &Http2) -> Self {
         Self {
             multiplex: Some(Box::new(Multiplex::new(plan))),
@@ -217,7 +217,7 @@ impl Dialogue {
 
     /// The request whose answer comes next; in HTTP/2, whose answer has just ended.
     #[inline]
-    pub(crate) fn first(&self) -> Option<Flight> {
+    pub(crate) fn first(&self) -> Option<InFlight> {
         match &self.multiplex {
             None => self.flights.first(),
             Some(multiplex) => multiplex.ended(),
@@ -226,7 +226,7 @@ impl Dialogue {
 
     /// Removes the request whose answer has ended. HTTP/2 removes any other request if no answer has.
     #[inline]
-    pub(crate) fn take_first(&mut self) -> Option<Flight> {
+    pub(crate) fn take_first(&mut self) -> Option<InFlight> {
         match &mut self.multiplex {
             None => self.flights.pop(),
             Some(multiplex) => multiplex.take(),
@@ -234,13 +234,13 @@ impl Dialogue {
     }
 
     /// All requests on their way.
-    pub(crate) fn flights(&self) -> impl Iterator<Item = Flight> {
+    pub(crate) fn flights(&self) -> impl Iterator<Item = InFlight> {
         let multiplexed = self.multiplex.iter().flat_map(|one| one.flights());
         self.flights.iter().chain(multiplexed)
     }
 
     /// The request that has been on its way for longest.
-    pub(crate) fn oldest(&self) -> Option<Flight> {
+    pub(crate) fn oldest(&self) -> Option<InFlight> {
         match &self.multiplex {
             None => self.flights.first(),
             Some(multiplex) => multiplex.flights().min_by_key(|flight| flight.started),
@@ -249,7 +249,7 @@ impl Dialogue {
 
     /// Puts a request on its way; it is still to be written. There must be room.
     #[inline]
-    pub(crate) fn put(&mut self, flight: Flight, plan: &Plan, scratch: &mut Vec<u8>) {
+    pub(crate) fn put(&mut self, flight: InFlight, plan: &Plan, scratch: &mut Vec<u8>) {
         if let Some(multiplex) = &mut self.multiplex {
             return multiplex.put(flight, plan);
         }
@@ -285,12 +285,12 @@ impl Dialogue {
         self.flights.len() as u64
     }
 
-    fn compose(&mut self, flight: Flight, plan: &Plan, scratch: &mut Vec<u8>) {
+    fn compose(&mut self, flight: InFlight, plan: &Plan, scratch: &mut Vec<u8>) {
         if self.written == self.composed.len() {
             self.composed.clear();
             self.written = 0;
         }
-        let Flight {
+        let InFlight {
             exchange, is_last, ..
         } = flight;
         match self.browser.as_deref_mut() {
@@ -409,7 +409,7 @@ impl Dialogue {
 
     /// Gets ready for the answer to the first request on its way, or in HTTP/2 for all of them: the oldest one.
     #[inline]
-    pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<Flight> {
+    pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<InFlight> {
         let first = self.oldest()?;
         if self.is_multiplexed() {
             return Some(first);
@@ -428,13 +428,13 @@ impl Dialogue {
     #[inline]
     pub(crate) fn feed(
         &mut self,
-        first: Flight,
+        first: InFlight,
         bytes: &[u8],
         plan: &Plan,
         heads: &mut Heads,
         contents: &mut Contents,
         examples: &Examples,
-    ) -> (Result<Step, Malformed>, u64) {
+    ) -> (Result<FeedOutcome, Malformed>, u64) {
         let prepared = &plan.exchanges[first.exchange as usize];
         let mut examiner = Examiner {
             answer: &mut self.answer,
@@ -448,7 +448,7 @@ impl Dialogue {
         };
         let step = self.reader.feed(bytes, heads, &mut examiner);
         let received = examiner.received;
-        if let (Some(events), Ok(Step::Whole { .. })) = (&mut self.answer.events, &step) {
+        if let (Some(events), Ok(FeedOutcome::Whole { .. })) = (&mut self.answer.events, &step) {
             events.end();
         }
         (step, received)
@@ -466,7 +466,7 @@ impl Dialogue {
 
     /// So many bytes of such a body have come and were dropped.
     #[inline]
-    pub(crate) fn dropped(&mut self, bytes: u64) -> Step {
+    pub(crate) fn dropped(&mut self, bytes: u64) -> FeedOutcome {
         self.answer.dropped(bytes);
         self.reader.skip(bytes)
     }
@@ -493,10 +493,10 @@ mod tests {
 
     #[test]
     fn flights_come_back_in_order() {
-        let mut flights = Flights::new(3);
-        let flight = |exchange| Flight {
+        let mut flights = InFlightQueue::new(3);
+        let flight = |exchange| InFlight {
             exchange,
-            ..Flight::default()
+            ..InFlight::default()
         };
         assert_eq!((flights.first(), flights.pop()), (None, None));
         let mut expected = 0;

@@ -10,7 +10,7 @@ use std::{
 use clap::{Args, ValueHint};
 use deadheat_runner::agent::Launcher;
 
-use crate::care::may_listen;
+use crate::target_safety::may_listen;
 
 /// How other hosts are reached.
 #[derive(Clone, Debug, Default, Args)]

@@ -4,7 +4,9 @@ use std::{net::SocketAddr, sync::Barrier, thread};
 
 use deadheat_model::stack::Http;
 
-use super::{Fault, PATIENCE, Verifier, connections::judged, question::Question, wire::Wire};
+use super::{
+    Fault, PATIENCE, Verifier, connections::judged, question::Question, wire::ProbeConnection,
+};
 
 /// Connections at once.
 pub const CONNECTIONS: usize = 64;
@@ -73,7 +75,7 @@ struct Crowd {
 impl Crowd {
     /// One of them: connects, waits for the others, and asks its questions.
     fn client(&self, index: usize, questions: &[Question]) -> Result<(), Fault> {
-        let connect = || Wire::open(self.address, PATIENCE);
+        let connect = || ProbeConnection::open(self.address, PATIENCE);
         let first = connect();
         self.together.wait();
         let mut open = Some(first);

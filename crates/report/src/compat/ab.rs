@@ -4,7 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use deadheat_model::{Failure, LatencyHistogram, LoadRecord};
 
-use super::found::{Found, seconds};
+use super::found::{ToolFigures, seconds};
 
 /// The percentages that ab has.
 const PERCENTS: [u32; 8] = [50, 66, 75, 80, 90, 95, 98, 99];
@@ -34,7 +34,7 @@ pub struct Ab {
 
 /// The report.
 pub fn ab(record: &LoadRecord, about: &Ab) -> String {
-    let found = Found::of(record);
+    let found = ToolFigures::of(record);
     let observation = found.observation;
     let mut text = String::new();
     let mut line = |label: &str, value: String| {
@@ -137,7 +137,7 @@ pub fn ab(record: &LoadRecord, about: &Ab) -> String {
 }
 
 /// Failures as ab counts them: of connecting, of receiving, for their length, all others.
-fn causes(found: &Found<'_>) -> [u64; 4] {
+fn causes(found: &ToolFigures<'_>) -> [u64; 4] {
     let connect = [
         Failure::ConnectRefused,
         Failure::ConnectTimeout,
@@ -158,7 +158,7 @@ fn causes(found: &Found<'_>) -> [u64; 4] {
 }
 
 /// The table of times in whole milliseconds; nothing where nothing was answered.
-fn connection_times(found: &Found<'_>) -> String {
+fn connection_times(found: &ToolFigures<'_>) -> String {
     let observation = found.observation;
     if found.times.count() == 0 {
         return String::new();
@@ -197,7 +197,7 @@ fn row(times: &LatencyHistogram) -> [f64; 5] {
 }
 
 /// The times of connecting, of which there are none for a request on a connection that was kept.
-fn connecting(found: &Found<'_>) -> [f64; 5] {
+fn connecting(found: &ToolFigures<'_>) -> [f64; 5] {
     let times = &found.observation.connect_time;
     let requests = found.times.count().max(times.count()) as f64;
     if times.count() as f64 >= requests {
@@ -217,7 +217,7 @@ fn milliseconds(time: Option<Duration>) -> f64 {
     1e3 * seconds(time)
 }
 
-fn percentages(found: &Found<'_>, about: &Ab) -> String {
+fn percentages(found: &ToolFigures<'_>, about: &Ab) -> String {
     if !about.percentages || found.times.count() < 2 {
         return String::new();
     }
@@ -233,7 +233,7 @@ fn percentages(found: &Found<'_>, about: &Ab) -> String {
 
 /// The percentages as ab writes them into a file (`-e`): a row for each from 0 to 99.
 pub fn ab_percentiles(record: &LoadRecord) -> String {
-    let times = Found::of(record).times;
+    let times = ToolFigures::of(record).times;
     let mut text = "Percentage served,Time in ms\n".to_owned();
     for percent in 0..100 {
         let time = match percent {

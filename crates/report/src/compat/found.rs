@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{Failure, LatencyHistogram, LoadRecord, Observation};
 
 /// What the tools' figures are made from.
-pub(super) struct Found<'a> {
+pub(super) struct ToolFigures<'a> {
     pub(super) observation: &'a Observation,
     /// How long answers took; from the start of connecting, where each request has a connection of its own.
     pub(super) times: &'a LatencyHistogram,
@@ -14,7 +14,7 @@ pub(super) struct Found<'a> {
 /// The cause of a redirect that could not be followed for want of a Location.
 const NO_LOCATION: &str = "it has no Location";
 
-impl<'a> Found<'a> {
+impl<'a> ToolFigures<'a> {
     pub(super) fn of(record: &'a LoadRecord) -> Self {
         let observation = &record.observation;
         let with_connect = observation.service_time_with_connect.as_ref();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use deadheat_model::{LatencyHistogram, LoadRecord};
 
-use super::found::{Found, bar, seconds, steps};
+use super::found::{ToolFigures, bar, seconds, steps};
 
 /// The percentages that hey has.
 const PERCENTS: [u32; 7] = [10, 25, 50, 75, 90, 95, 99];
@@ -13,7 +13,7 @@ const LONGEST: u64 = 40;
 
 /// The report.
 pub fn hey(record: &LoadRecord) -> String {
-    let found = Found::of(record);
+    let found = ToolFigures::of(record);
     let answers = found.answers();
     let mut text = "\nSummary:\n".to_owned();
     let mut line = |label: &str, value: String| {

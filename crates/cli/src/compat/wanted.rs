@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Parser;
 use deadheat_model::LoadRecord;
-use deadheat_report::alike::Ab;
+use deadheat_report::compat::Ab;
 
 use crate::{
     exit::Failure,
@@ -62,7 +62,7 @@ pub(super) enum Print {
 /// The arguments of `deadheat load` alone.
 #[derive(Parser)]
 #[command(name = "load")]
-pub(super) struct Typed {
+pub(super) struct LoadArguments {
     #[command(flatten)]
     pub(super) load: LoadArgs,
 }
@@ -110,7 +110,7 @@ pub(super) fn loaded(
 ) -> Result<LoadRecord, Failure> {
     let own = ["load", "--expect-status", statuses, "--warm-up", "0s"];
     let typed = own.into_iter().chain(arguments.iter().map(String::as_str));
-    let typed = Typed::try_parse_from(typed).map_err(Failure::usage)?;
+    let typed = LoadArguments::try_parse_from(typed).map_err(Failure::usage)?;
     load::observed(&typed.load, limit)
 }
 

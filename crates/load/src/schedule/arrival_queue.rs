@@ -35,7 +35,7 @@ const LAG_BITS: u32 = 40;
 
 /// The arrivals that have been taken, and a notice of each worker.
 #[derive(Debug)]
-pub(crate) struct Taking {
+pub(crate) struct ArrivalQueue {
     taken: AtomicU64,
     /// Whether a worker has counted all that nobody took at the end.
     rest_counted: AtomicBool,
@@ -43,7 +43,7 @@ pub(crate) struct Taking {
     notices: Vec<Notice>,
 }
 
-impl Taking {
+impl ArrivalQueue {
     /// Of so many workers, which make `connections` at the start.
     pub(crate) fn new(workers: usize, connections: u32) -> io::Result<Self> {
         let notice = |worker| {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_lag_is_known_until_its_place_is_another_arrivals() {
-        let taking = Taking::new(2, 0).unwrap();
+        let taking = ArrivalQueue::new(2, 0).unwrap();
         assert_eq!((taking.lag(0), taking.lag(7)), (None, None));
         taking.note_due(0, 7, 1_234);
         taking.note_due(1, 8, u64::MAX);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn who_has_a_free_connection_is_known_to_the_others() {
-        let taking = Taking::new(3, 0).unwrap();
+        let taking = ArrivalQueue::new(3, 0).unwrap();
         assert_eq!(taking.free_elsewhere(0), None);
         taking.note_free(2, 1);
         assert_eq!(taking.free_elsewhere(0), Some(2));
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn who_is_to_make_a_connection_counts_as_connected_until_that_has_been_tried() {
-        let taking = Taking::new(3, 1).unwrap();
+        let taking = ArrivalQueue::new(3, 1).unwrap();
         assert!(!taking.is_open_elsewhere(0) && taking.is_open_elsewhere(1));
         taking.note_open(0, 0);
         assert!(!taking.is_open_elsewhere(1));
