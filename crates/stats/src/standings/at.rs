@@ -11,7 +11,7 @@ use deadheat_model::{
 use crate::{
     heats::{
         Fit, Group, HeatSeries, Look, Looks, Quantity, Ranking, Settings, of_fit,
-        percentile::estimates_together,
+        percentile::{estimates_together, is_near_capacity},
         rankings,
         recorded::{self, Numbering, Overloads},
         within::{self, Estimate},
@@ -208,11 +208,33 @@ impl<'a> LoadAt<'a> {
         within::of_heats(&course.heats, quantity)
     }
 
-    /// The estimates of each heat by a percentile (0 to 100) of the times.
+    /// The numbers whose capacity is so near to the rate that percentiles of their turns say little.
+    pub(crate) fn near_capacity(&self) -> Vec<usize> {
+        let loads = self.record.header.plan.loads.iter();
+        let closed = loads.enumerate().find(|(_, one)| {
+            one.workload == self.load.workload && self.load.point.is_in_heats_of(&one.point)
+        });
+        let (Some(rate), Some((closed, _))) = (self.offered(), closed) else {
+            return Vec::new();
+        };
+        let closed = Self::ended(self.record, closed, self.settings, self.record.end);
+        let is_near = |number: &usize| {
+            let figures = closed.heat_figures(*number).into_iter();
+            is_near_capacity(rate, figures.map(|figure| figure.per_second))
+        };
+        (0..self.load.targets.len()).filter(is_near).collect()
+    }
+
+    /// The estimates of each heat by a percentile (0 to 100) of the times, of members that are not near their capacity.
     pub(crate) fn timed(&self, percent: f64) -> Vec<Vec<Estimate>> {
+        let near = self.near_capacity();
         let heats = self.heats.iter();
         let found: Vec<_> = heats
-            .map(|heat| recorded::percentiles(percent, heat, self))
+            .map(|heat| {
+                let mut found = recorded::percentiles(percent, heat, self);
+                found.retain(|one| !near.contains(&one.member));
+                found
+            })
             .collect();
         estimates_together(percent, found, &self.settings)
     }

@@ -33,10 +33,12 @@ impl GroupRankings<'_> {
         let unplaced = |one: &&RankedMember| self.ranking.unplaced.contains(&one.member);
         let unplaced = self.cost.places.iter().filter(unplaced);
         let places = self.ranking.places.iter().chain(unplaced);
-        places.map(|place| self.row(place.member)).collect()
+        let near_capacity = self.at.near_capacity();
+        let row = |place: &RankedMember| self.row(place.member, &near_capacity);
+        places.map(row).collect()
     }
 
-    fn row(&self, member: usize) -> Row {
+    fn row(&self, member: usize, near_capacity: &[usize]) -> Row {
         let at = self.at;
         let cpus = at.cpus(member);
         let sound = || at.sound(member);
@@ -101,6 +103,7 @@ impl GroupRankings<'_> {
             },
             unsteady_heats: at.unsteady_heats(member),
             overloads: at.overloads(member).in_words(),
+            near_capacity: near_capacity.contains(&member),
             heats: sound().count() as u32,
             slices: counted as u32,
             often_late: is_closed && recorded::often_late(slices()),

@@ -175,6 +175,9 @@ pub struct Row {
     /// At a rate: the heats in which it did not take it, in words. They are not most of its heats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overloads: Option<String>,
+    /// Whether the rate is so near to its capacity that turns say little of response times: it has none then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub near_capacity: bool,
     /// Complete heats that count in which it took part.
     pub heats: u32,
     /// Slices that count.

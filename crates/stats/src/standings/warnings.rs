@@ -40,6 +40,7 @@ pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warning
     warnings.extend(found.disturbed());
     warnings.extend(found.failed_heats());
     warnings.extend(found.generator_limited());
+    warnings.extend(found.near_capacity());
     warnings.extend(found.failed_requests());
     warnings.extend(found.changed_by_a_load());
     warnings.extend(found.unsteady());
@@ -242,6 +243,14 @@ impl Session<'_> {
                 .with("hosts", hosts)
                 .advice("Compare them by CPU per request."),
         )
+    }
+
+    /// Stacks that have no response time at a rate, because it is near their capacity.
+    fn near_capacity(&self) -> Option<Warning> {
+        let begins = "The rate is near their capacity, where turns do not show whole queues, so they have no \
+                      response times";
+        let found = self.of_rows_that("near-capacity", begins, |row| row.near_capacity);
+        Some(found?.advice("Measure them at a lower --rate, or alone with `deadheat load --rate`."))
     }
 
     fn failed_requests(&self) -> Option<Warning> {

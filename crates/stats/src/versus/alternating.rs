@@ -211,7 +211,8 @@ impl<'a> Duel<'a> {
             let heats: Vec<&HeatRecord> = self.heats(index).take(heats).collect();
             let at_rate = |index: usize| {
                 let parts = self.heats(index);
-                AtRate::of(parts.filter(|part| is_part_of(part, &heats)).collect())
+                let parts = parts.filter(|part| is_part_of(part, &heats));
+                AtRate::of(parts.collect(), &heats)
             };
             let counted = Counted {
                 figures: PairFigures { duel: *self },

@@ -43,6 +43,9 @@ pub fn notes(row: &RowView) -> Vec<String> {
     if let Some(overloads) = &row.overloads {
         notes.push(overloads.clone());
     }
+    if row.near_capacity {
+        notes.push("no response times: the rate is near its capacity".to_owned());
+    }
     if let Some(uneven) = row.uneven {
         notes.push(format!("its connections waited unevenly: {uneven}"));
     }
@@ -93,7 +96,7 @@ pub fn lack(lack: &LackView) -> String {
 /// What is to be known of a load as a whole: missing percentiles, stack beside itself, null server, heats that count.
 pub fn load_notes(load: &LoadView) -> Vec<String> {
     let lacks = |row: &RowView| row.p50_seconds.is_none() || row.p99_seconds.is_none();
-    let percentiles = load.rows().any(lacks);
+    let percentiles = load.rows().any(|row| lacks(row) && !row.near_capacity);
     let percentiles = percentiles.then(|| format!("{NONE}: too few answers for this percentile."));
     let null_server = load.ceiling_per_second.map(|ceiling| {
         let ceiling = figure(ceiling);

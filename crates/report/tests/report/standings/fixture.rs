@@ -231,6 +231,7 @@ impl Load {
             },
             cpu_us_per_request: Some(figure(cost, member, 1e6)),
             overloads: None,
+            near_capacity: false,
             mean_seconds: (!self.is_open).then_some(50.0 / stack.rate),
             p50_seconds: Some(time(p50, stack.p99_ms / 2e3)),
             p99_seconds: Some(time(main, stack.p99_ms / 1e3)),

@@ -3,16 +3,16 @@
 use deadheat_model::{
     HeatRecord,
     comparison::Side,
-    figure,
+    figure::{self, list},
     warning::{Warning, note},
 };
 
 use super::figures::PairFigures;
 use crate::{
     heats::{
-        Settings,
-        percentile::{needed, of_a_heat},
-        recorded::Overloads,
+        Quantity, Settings,
+        percentile::{is_near_capacity, needed, of_a_heat},
+        recorded::{self, Overloads},
     },
     versus::{Metric, Overloaded, paired::PairedSeries},
 };
@@ -26,16 +26,30 @@ pub(super) struct AtRate<'a> {
     per_second: f64,
     /// Its part of each heat.
     heats: Vec<&'a HeatRecord>,
+    /// The sides that are so near to their capacity that percentiles of their turns say little.
+    near_capacity: Vec<Side>,
 }
 
 impl<'a> AtRate<'a> {
-    /// The rate of these parts of heats; `None`: nothing was offered, because no capacity was known.
-    pub(super) fn of(heats: Vec<&'a HeatRecord>) -> Option<Self> {
+    /// The rate of these parts of heats, of which the closed loops found the capacities; `None`: nothing was offered,
+    /// because no capacity was known.
+    pub(super) fn of(heats: Vec<&'a HeatRecord>, closed: &[&HeatRecord]) -> Option<Self> {
         let members = heats.iter().flat_map(|heat| &heat.members);
         let per_second = members
             .filter_map(|member| member.offered_per_second)
             .next()?;
-        Some(Self { per_second, heats })
+        let capacities = closed.iter();
+        let capacities = capacities.map(|heat| recorded::figures(heat, Quantity::Throughput));
+        let capacities: Vec<Vec<Option<f64>>> = capacities.collect();
+        let is_near = |side: &Side| {
+            let own = capacities.iter().filter_map(|heat| heat[side.member()]);
+            is_near_capacity(per_second, own)
+        };
+        Some(Self {
+            per_second,
+            heats,
+            near_capacity: Side::BOTH.into_iter().filter(is_near).collect(),
+        })
     }
 
     pub(super) fn per_second(&self) -> f64 {
@@ -62,7 +76,7 @@ impl<'a> AtRate<'a> {
     }
 
     /// CPU time per request and p99 of response time. There are none if a side cannot take the rate, and no p99 that has the
-    /// generator's own delay.
+    /// generator's own delay, or of a side near its capacity.
     pub(super) fn series(&self, figures: &PairFigures<'_>) -> Vec<PairedSeries> {
         if self.overloaded(true).next().is_some() {
             return Vec::new();
@@ -75,7 +89,7 @@ impl<'a> AtRate<'a> {
         };
         let cost = of(Metric::CpuPerRequest, figures.costs(&self.heats));
         let mut series = vec![cost];
-        if !self.is_generator_limited(figures) {
+        if !self.is_generator_limited(figures) && self.near_capacity.is_empty() {
             let times = figures.times(&self.heats, TAIL);
             series.push(of(Metric::ResponseTimeP99, times));
         }
@@ -105,6 +119,17 @@ impl<'a> AtRate<'a> {
                 "At {rate} the generator was the limit, so p99, which would include its own delay, is not compared."
             );
             notes.push(note("generator-limited-at-rate", sentence));
+        } else if !self.near_capacity.is_empty() {
+            let who = list(&self.near_capacity);
+            let verb = if self.near_capacity.len() == 1 {
+                "is"
+            } else {
+                "are"
+            };
+            let sentence = format!(
+                "At {rate}, {who} {verb} near capacity, where turns do not show whole queues, so p99 is not compared."
+            );
+            notes.push(note("near-capacity", sentence).advice("A lower --rate has it."));
         } else if figures
             .times(&self.heats, TAIL)
             .iter()

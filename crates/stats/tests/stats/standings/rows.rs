@@ -153,6 +153,43 @@ fn what_the_hypervisor_steals_is_in_no_cost_of_equal_work() {
 }
 
 #[test]
+fn near_its_capacity_a_stack_has_a_cost_and_no_response_times() {
+    let closed = steered(&quiet(&[1.0, 2.0, 4.0]), 1);
+    let capacity = |target: &TargetId| {
+        let found = standings(&closed);
+        let rows = &found.loads[0].first_table().unwrap().rows;
+        let row = rows.iter().find(|row| row.target == *target).unwrap();
+        row.throughput_per_second.value
+    };
+    let slowest = TargetId::new("stack-0", None);
+    let near = |share: f64| {
+        let mut record = at_a_rate(|_| false);
+        for one in &mut record.heats {
+            one.load = 1;
+            for member in &mut one.heat.members {
+                member.offered_per_second = Some(share * capacity(&slowest));
+            }
+        }
+        let load = closed.header.plan.loads[0].clone();
+        record.header.plan.loads.insert(0, load);
+        record.heats = closed.heats.iter().chain(&record.heats).cloned().collect();
+        let found = standings(&record);
+        let warned = found.warnings.iter().any(|one| one.id == "near-capacity");
+        let rows = &found.loads[1].first_table().unwrap().rows;
+        assert_eq!(rows.len(), 3);
+        assert!(rows.iter().all(|row| row.cpu_us_per_request.is_some()));
+        let near = rows.iter().filter(|row| row.near_capacity);
+        let near: Vec<TargetId> = near.map(|row| row.target.clone()).collect();
+        let without = rows.iter().filter(|row| row.p99_seconds.is_none());
+        assert!(without.map(|row| &row.target).eq(&near));
+        assert_eq!(warned, !near.is_empty());
+        near
+    };
+    assert_eq!(near(0.7), []);
+    assert_eq!(near(0.9), std::slice::from_ref(&slowest));
+}
+
+#[test]
 fn equal_work_is_ranked_by_response_time_and_cost_at_one_rate() {
     let found = standings(&at_a_rate(|_| false));
     let load = &found.loads[0];

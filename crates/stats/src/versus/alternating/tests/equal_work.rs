@@ -208,6 +208,24 @@ fn a_look_ends_it_by_what_decides_alone() {
 }
 
 #[test]
+fn near_its_capacity_a_side_has_a_cost_and_no_p99() {
+    let has_p99 = |throughput| {
+        let b = B { throughput, ..SAME };
+        let cell = cell(b, Decide::Throughput, Check::default());
+        let is_told = cell.notes.iter().any(|note| note.id == "near-capacity");
+        let rows = rows(&cell);
+        assert!(rows.contains(&(Metric::CpuPerRequest, Some(RATE))));
+        let has_p99 = rows.contains(&(Metric::ResponseTimeP99, Some(RATE)));
+        assert_ne!(has_p99, is_told, "{:?}", cell.notes);
+        has_p99
+    };
+    // The rate is a tenth of A's capacity.
+    assert!(has_p99(1.0));
+    assert!(has_p99(0.14));
+    assert!(!has_p99(0.115));
+}
+
+#[test]
 fn a_gate_of_cost_tests_its_bound_and_shares_the_error_with_what_decides() {
     let check = |slower, costlier| Check {
         fail_if_slower: slower,
