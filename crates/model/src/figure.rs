@@ -226,6 +226,11 @@ pub fn short_percent(share: f64) -> String {
     format!("{} %", two_digits(share * 100.0))
 }
 
+/// A share that is known roughly, in whole percent ("8 %").
+pub fn rough_percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
 /// A difference in percent, with its sign: "−4.8 %", "+268 %".
 pub fn signed(share: f64) -> String {
     let percent = 100.0 * share;

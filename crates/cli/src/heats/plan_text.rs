@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     StackProtocol, TargetId,
-    figure::{self, about, counted, list, short_percent, some, time},
+    figure::{self, about, counted, list, rough_percent, some, time},
     heat::Rounds,
     heats::{Plan, PlannedLoad},
     workload::OfferedRate,
@@ -214,7 +214,7 @@ fn expected(plan: &Plan) -> Option<String> {
         .filter_map(|expected| expected.half_width)
         .collect();
     widths.sort_by(f64::total_cmp);
-    let [least, most] = [widths.first()?, widths.last()?].map(|width| short_percent(*width));
+    let [least, most] = [widths.first()?, widths.last()?].map(|width| rough_percent(*width));
     let width = if least == most {
         format!("±{most}")
     } else {

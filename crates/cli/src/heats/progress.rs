@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use deadheat_model::{
     Event, TargetId,
     event::HeatStep,
-    figure::{about, counted, short_percent},
+    figure::{about, counted, rough_percent},
     heat::Rounds,
     heats::{Control, MeasuredHeat, NextHeat, Plan, SessionHeader, SessionRecord},
 };
@@ -262,7 +262,7 @@ fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
     let found: Vec<String> = found
         .iter()
         .filter_map(|one| {
-            let width = short_percent(one.half_width?);
+            let width = rough_percent(one.half_width?);
             let heats = counted(one.heats, "heat");
             Some(format!("{} ±{width} after {heats}", one.load))
         })
