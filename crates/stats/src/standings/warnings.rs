@@ -247,10 +247,9 @@ impl Session<'_> {
 
     /// Stacks that have no response time at a rate, because it is near their capacity.
     fn near_capacity(&self) -> Option<Warning> {
-        let begins = "The rate is near their capacity, where turns do not show whole queues, so they have no \
-                      response times";
+        let begins = "No response times, because the rate is near their capacity";
         let found = self.of_rows_that("near-capacity", begins, |row| row.near_capacity);
-        Some(found?.advice("Measure them at a lower --rate, or alone with `deadheat load --rate`."))
+        Some(found?.advice("Turns do not show whole queues there. Measure at a lower --rate."))
     }
 
     fn failed_requests(&self) -> Option<Warning> {
