@@ -28,6 +28,12 @@ pub(crate) fn json(body: &impl Body) -> Result<String, Failure> {
     report::json(body).map_err(|error| Failure::nothing(error.to_string()))
 }
 
+/// A plan and nothing beside it, for programs.
+#[derive(Serialize)]
+pub(crate) struct PlanAlone<T> {
+    pub(crate) plan: T,
+}
+
 /// What `--dry-run --json` prints; docs/formats.md describes it.
 #[derive(Serialize)]
 #[serde(transparent)]

@@ -33,7 +33,7 @@ use crate::{LoadError, socket};
 /// Names of protocols (RFC 7301 §6, RFC 9113 §3.1).
 const HTTP1: &[u8] = b"http/1.1";
 const HTTP2: &[u8] = b"h2";
-/// So many names of a certificate are told at most.
+/// The most names of a certificate that a message lists.
 const MOST_NAMES: usize = 4;
 
 fn problem(problem: impl Into<String>) -> LoadError {

@@ -9,7 +9,7 @@ use deadheat_stats::bisect::{Search, spending::steps};
 use serde::Serialize;
 
 use super::{start::Planned, subject::Subject};
-use crate::{compare::live::looks::BUDGET, plan_text};
+use crate::{compare::live::looks::BUDGET, data::PlanAlone, plan_text};
 
 /// Comparisons beside those of the steps: the first and the last one, which are of two commits.
 const ENDS: u32 = 2;
@@ -72,12 +72,12 @@ pub(super) fn plan(planned: &Planned) -> Document {
 }
 
 /// The plan for programs.
-pub(super) fn for_programs(planned: &Planned) -> PlanOfSearch<'_> {
+pub(super) fn for_programs(planned: &Planned) -> PlanAlone<PlannedSearch<'_>> {
     let Planned { args, record, .. } = planned;
     let heat = &args.measure.heat;
     let steps = steps(record.commits.len());
     let budget = heat.budget.unwrap_or(BUDGET);
-    PlanOfSearch {
+    PlanAlone {
         plan: PlannedSearch {
             measured: &record.measured,
             good: &record.good,
@@ -91,12 +91,7 @@ pub(super) fn for_programs(planned: &Planned) -> PlanOfSearch<'_> {
 
 /// The plan of a search for programs.
 #[derive(Serialize)]
-pub(super) struct PlanOfSearch<'a> {
-    plan: PlannedSearch<'a>,
-}
-
-#[derive(Serialize)]
-struct PlannedSearch<'a> {
+pub(super) struct PlannedSearch<'a> {
     measured: &'a str,
     good: &'a Commit,
     commits: &'a [Commit],

@@ -125,7 +125,7 @@ fn an_h2c_port_that_hangs_on_http_1() {
 
 #[test]
 fn wrong_answers_over_http_2_alone() {
-    // It never becomes ready there, and what is told is its last answer: on a busy machine, one may take 2 s.
+    // It never becomes ready there. The message has its last answer, which can take 2 s on a busy machine.
     let told = [
         "got status 200 with `Howdy, World?`",
         "so it must speak HTTP/2 without TLS (h2c)",

@@ -15,7 +15,7 @@ pub(crate) struct RequestTimes {
     pub(crate) end: u64,
 }
 
-/// What stands at an instant.
+/// Requests in flight and waiting, at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gauges {
     /// Requests on their way.

@@ -129,7 +129,7 @@ pub struct GeneratorUse {
     pub polled_seconds: f64,
     /// The largest share of the time that one of them was at work (0 to 1), without what it waited awake.
     pub busiest: f64,
-    /// Whose that was: the host's place in [`crate::hosts::Hosts::generators`]; `None`: this machine's.
+    /// The host of that thread: its place in [`crate::hosts::Hosts::generators`]; `None`: this machine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<u32>,
 }

@@ -76,7 +76,7 @@ impl CountedTime {
         }
     }
 
-    /// The same of another part of the load; `None`: the parts are of different loops.
+    /// The time of this part and another part of the load together; `None`: the parts are of different loops.
     pub(super) fn merged(self, other: Self) -> Option<Self> {
         match (self, other) {
             (

@@ -1,5 +1,7 @@
 //! One load of a session: which heats count, who took part, and at which error level it is judged.
 
+use std::cell::OnceCell;
+
 use deadheat_model::{
     HeatRecord, TargetId,
     heat::{MemberRecord, SliceRecord},
@@ -40,6 +42,8 @@ pub struct LoadAt<'a> {
     pub(crate) complete: u32,
     /// The complete heats that count: up to the look, or all as long as there was none.
     pub(crate) heats: Vec<&'a HeatRecord>,
+    /// As [`Self::near_capacity`] finds it.
+    near_capacity: OnceCell<Vec<usize>>,
 }
 
 impl<'a> LoadAt<'a> {
@@ -73,6 +77,7 @@ impl<'a> LoadAt<'a> {
             look,
             complete,
             heats,
+            near_capacity: OnceCell::new(),
         }
     }
 
@@ -209,7 +214,11 @@ impl<'a> LoadAt<'a> {
     }
 
     /// The numbers whose capacity is so near to the rate that percentiles of their turns say little.
-    pub(crate) fn near_capacity(&self) -> Vec<usize> {
+    pub(crate) fn near_capacity(&self) -> &[usize] {
+        self.near_capacity.get_or_init(|| self.find_near_capacity())
+    }
+
+    fn find_near_capacity(&self) -> Vec<usize> {
         let loads = self.record.header.plan.loads.iter();
         let closed = loads.enumerate().find(|(_, one)| {
             one.workload == self.load.workload && self.load.point.is_in_heats_of(&one.point)
@@ -218,11 +227,19 @@ impl<'a> LoadAt<'a> {
             return Vec::new();
         };
         let closed = Self::ended(self.record, closed, self.settings, self.record.end);
-        let is_near = |number: &usize| {
-            let figures = closed.heat_figures(*number).into_iter();
-            is_near_capacity(rate, figures.map(|figure| figure.per_second))
-        };
-        (0..self.load.targets.len()).filter(is_near).collect()
+        let mut capacities = vec![Vec::new(); self.load.members()];
+        for heat in &closed.heats {
+            let figures = recorded::figures(heat, Quantity::Throughput);
+            for (member, figure) in heat.members.iter().zip(figures) {
+                if let Some(number) = closed.load.number(member) {
+                    capacities[number].extend(figure);
+                }
+            }
+        }
+        let stacks = 0..self.load.targets.len();
+        stacks
+            .filter(|number| is_near_capacity(rate, capacities[*number].iter().copied()))
+            .collect()
     }
 
     /// The estimates of each heat by a percentile (0 to 100) of the times, of members that are not near their capacity.

@@ -34,7 +34,7 @@ impl GroupRankings<'_> {
         let unplaced = self.cost.places.iter().filter(unplaced);
         let places = self.ranking.places.iter().chain(unplaced);
         let near_capacity = self.at.near_capacity();
-        let row = |place: &RankedMember| self.row(place.member, &near_capacity);
+        let row = |place: &RankedMember| self.row(place.member, near_capacity);
         places.map(row).collect()
     }
 

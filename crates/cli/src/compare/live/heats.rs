@@ -22,7 +22,6 @@ use deadheat_stats::{
     heats::order,
     versus::{Check, Versus, alternating::Duel},
 };
-use serde::Serialize;
 
 use super::{
     loads::rates,
@@ -35,7 +34,8 @@ use crate::{
         bounds, check,
         measured::{self, versus, waiting},
     },
-    data, elsewhere,
+    data::{self, PlanAlone},
+    elsewhere,
     exit::Failure,
     heats::args::HeatArgs,
     output,
@@ -65,7 +65,7 @@ pub(super) fn measure(
     let planned = Planned::new(comparison, options, args, bounds(args).alpha)?;
     let described = planned.described();
     if args.measure.heat.dry_run {
-        let for_programs = || PlanOfComparison {
+        let for_programs = || PlanAlone {
             plan: &planned.plan,
         };
         args.verdict.data.print_plan(&described, for_programs)?;
@@ -74,12 +74,6 @@ pub(super) fn measure(
     output::note(&data::as_note(&described));
     let (folder, _) = planned.run(duel, Progress::default(), interrupted)?;
     versus_in(&folder).map(Some)
-}
-
-/// The plan of a comparison for programs.
-#[derive(Serialize)]
-struct PlanOfComparison<'a> {
-    plan: &'a Plan,
 }
 
 /// The comparison with the names that the user gave the sides.

@@ -74,7 +74,7 @@ pub(super) fn bring_up(warm_ups: WarmUps, ready: Option<Duration>) -> Duration {
     starting_time(ready) + warm_up_time(warm_ups.started)
 }
 
-/// About what the warm-ups of a member at so many rates take.
+/// The approximate time of a member's warm-ups at this number of rates.
 pub(super) fn warm_up_at_rates(warm_ups: WarmUps, rates: usize) -> Duration {
     let each = warm_ups.at_a_rate.map(warm_up_time);
     each.unwrap_or_default() * rates as u32
