@@ -1,37 +1,27 @@
 //! The command line, as it is typed.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use deadheat_model::workload::OfferedRate;
 
 use crate::{
     bisect::args::BisectArgs,
     compare::args::CompareArgs,
     compat::AsArgs,
-    config::args::ConfigArgs,
-    data::{DataArgs, DataFormat, FilesArgs, TextOrJson},
-    elsewhere::ElsewhereArgs,
-    explicit_options::ExplicitOptions,
-    heats::args::HeatArgs,
+    data::{DataArgs, Format},
+    global_options::GlobalArgs,
+    history::HistoryArgs,
     import::ImportArgs,
-    launcher_args::ReachArgs,
-    load::{args::LoadArgs, rate::equal_rate_or_none},
-    output::ColourArg,
-    root_args::PlaceArgs,
-    values::{debian_package, duration, margin, precision, price},
-    verbosity::VerbosityArgs,
+    load::args::LoadArgs,
+    options::{DoctorArgs, RunArgs, SetupArgs, StacksCommand},
 };
 
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
 #[derive(Debug, Parser)]
 #[command(name = "deadheat", version, max_term_width = 100, after_help = EXIT_STATUS)]
 pub(crate) struct Arguments {
-    /// When to use colors
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourArg::Auto, hide_short_help = true, help_heading = "Global options")]
-    pub(crate) color: ColourArg,
     #[command(flatten)]
-    pub(crate) verbosity: VerbosityArgs,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -82,151 +72,6 @@ pub(crate) enum Command {
     NullServer(HiddenArgs),
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum StacksCommand {
-    /// List, check, create and copy stacks.
-    List(ListArgs),
-    /// Begin a stack: a folder that passes `stacks check` for plaintext at once, with a list of the remaining work.
-    New(NewArgs),
-    /// Copy a stack into a folder of yours, to change it.
-    Eject(EjectArgs),
-    /// Check that stacks answer every workload correctly, and show the expected and the actual answer of each broken
-    /// rule.
-    Check(CheckArgs),
-}
-
-/// Which stacks and workloads.
-#[derive(Debug, Args)]
-pub(crate) struct SelectionArgs {
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-    /// Stacks: `go-nethttp`, `go-*`, `go-nethttp:2cpu` (one variant); repeatable
-    ///
-    /// `go-*` stands for the default variants, `*:*` for all. By default the best known stack of each of eleven languages;
-    /// for `setup` all.
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) stack: Vec<String>,
-    /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable
-    ///
-    /// By default plaintext and users; for `setup` also proxy. Over HTTP/2 or TLS, name the load point: `json:h2c-10x10`.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workload: Vec<String>,
-    /// Every variant of every stack, every load point of every workload (HTTP/2 and TLS: only if named)
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-/// PostgreSQL as it is found by itself.
-pub(crate) const AUTO: &str = "auto";
-
-/// Where PostgreSQL comes from.
-#[derive(Debug, Args)]
-pub(crate) struct PostgresArgs {
-    /// PostgreSQL: `auto`, `installed`, `download`, or a URL
-    ///
-    /// A URL is written `postgres://user:password@host/db`.
-    #[arg(long, value_name = "SOURCE", default_value = AUTO)]
-    pub(crate) postgres: String,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "All options: deadheat run --help.",
-    after_long_help = "The method is explained in docs/methodology.md."
-)]
-pub(crate) struct RunArgs {
-    #[command(flatten)]
-    pub(crate) explicit: ExplicitOptions,
-    #[command(flatten)]
-    pub(crate) selection: SelectionArgs,
-    /// Repeat published comparisons, with their stacks and loads. DOCUMENT is a document, such as `webstacks-*`, or one
-    /// table, such as `go-nim-python:json`; repeatable [without DOCUMENT, all]
-    #[arg(
-        long,
-        value_name = "DOCUMENT",
-        num_args = 0..=1,
-        default_missing_value = "*",
-        conflicts_with_all = ["all", "quick", "publish", "rate"],
-        hide_short_help = true
-    )]
-    pub(crate) published: Vec<String>,
-    /// For a first impression: plaintext in three minutes, without stacks that warm up slowly
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// For figures that you publish: all planned heats
-    ///
-    /// It has no time limit, and lists the reasons why a session is unfit to publish.
-    #[arg(long, conflicts_with = "quick")]
-    pub(crate) publish: bool,
-    #[command(flatten)]
-    pub(crate) heat: HeatArgs,
-    /// Measure until ratios to the best are known this well, instead of for a time: `5%` for ±5 %
-    ///
-    /// The plan shows how long that takes, with eight heats or more. If the machine is noisier than usual, the session goes on
-    /// for up to twice that time, and the report has the precision that it reached.
-    #[arg(
-        long,
-        value_name = "PERCENT",
-        value_parser = precision,
-        conflicts_with_all = ["budget", "heats", "quick", "publish", "whole_budget"]
-    )]
-    pub(crate) precision: Option<f64>,
-    /// Measure each stack with each of these numbers of CPUs, such as 1,2,4, and show how much it gains from more
-    ///
-    /// The session has a server for each number, so it takes longer. If the machine has no room for the largest number beside
-    /// the load generator, both use the same CPUs. That is unfair to larger numbers, and the report warns.
-    #[arg(
-        long,
-        value_name = "N,N,…",
-        value_delimiter = ',',
-        value_parser = clap::value_parser!(u32).range(1..=999),
-        conflicts_with = "published"
-    )]
-    pub(crate) cpus: Vec<u32>,
-    /// Measure until the budget ends or all heats are run, even if every ranking is decided before
-    #[arg(long, hide_short_help = true)]
-    pub(crate) whole_budget: bool,
-    /// Start every server anew for each load, in place of one start that serves a heat at each load
-    #[arg(long, hide_short_help = true)]
-    pub(crate) separate_loads: bool,
-    /// Two stacks that are proven to be within this are a dead heat
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
-    pub(crate) margin: f64,
-    /// Equal work: offer this rate to every stack as well, and compare CPU time per request and response times there;
-    /// repeatable [default: `common`; with --quick and --published `none`]
-    ///
-    /// RATE is a number of requests per second (`2000/s`); `common`, the largest of 1, 2, 5, 10 … that three quarters of the
-    /// stacks can take at 70 % of their capacity; or `none`.
-    #[arg(long, value_name = "RATE", value_parser = equal_rate_or_none)]
-    pub(crate) rate: Vec<Option<OfferedRate>>,
-    /// The price of a CPU for an hour, in any currency; shows that of a million requests at equal work
-    #[arg(long, value_name = "PER-CPU-HOUR", value_parser = price, hide_short_help = true)]
-    pub(crate) price: Option<f64>,
-    #[command(flatten)]
-    pub(crate) postgres: PostgresArgs,
-    /// Install missing requirements first, as `deadheat setup --yes` does
-    #[arg(long)]
-    pub(crate) setup: bool,
-    #[command(flatten)]
-    pub(crate) data: FilesArgs<Format>,
-    /// Write the report so far after each heat, as a page that reloads itself
-    ///
-    /// It is `report.html` in the session's folder, which the final report replaces.
-    #[arg(long)]
-    pub(crate) live: bool,
-    #[command(flatten)]
-    pub(crate) _config: ConfigArgs,
-    /// Continue an interrupted or killed session with its original options
-    ///
-    /// Only --format, --output, --live, --postgres and --root can be changed. It is refused if the machine, a stack or a
-    /// workload has changed.
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) resume: Option<PathBuf>,
-    // The heading of these is that of all after them.
-    #[command(flatten)]
-    pub(crate) elsewhere: ElsewhereArgs,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The session's folder, or a file with reports of other tools [default: the newest session in `results/`]
@@ -239,149 +84,6 @@ pub(crate) struct ReportArgs {
     /// In text: show everything, instead of 40 lines
     #[arg(long)]
     pub(crate) details: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HistoryArgs {
-    /// The folder of sessions
-    #[arg(value_name = "FOLDER", default_value = "results")]
-    pub(crate) results: PathBuf,
-    /// Show the figures of these stacks, all variants of a name without a colon; repeatable
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) stack: Vec<String>,
-    /// Show figures at these workloads, all load points of a name without a colon; repeatable
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workload: Vec<String>,
-    #[command(flatten)]
-    pub(crate) data: DataArgs<TextOrJson>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// A table for the terminal
-    Text,
-    /// Tables to be committed or pasted
-    Markdown,
-    /// A page that opens anywhere
-    Html,
-    /// For programs (docs/formats.md)
-    Json,
-    /// For spreadsheets (docs/formats.md)
-    Csv,
-    /// A picture (PNG, 1200 × 630) of one workload, for where a link is shown
-    Card,
-}
-
-impl DataFormat for Format {
-    const TEXT: Self = Self::Text;
-    const JSON: Self = Self::Json;
-
-    fn endings(&self) -> &'static [&'static str] {
-        match self {
-            Self::Text => &["txt"],
-            Self::Markdown => &["md"],
-            Self::Html => &["html", "htm"],
-            Self::Json => &["json"],
-            Self::Csv => &["csv"],
-            Self::Card => &["png"],
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SetupArgs {
-    #[command(flatten)]
-    pub(crate) selection: SelectionArgs,
-    #[command(flatten)]
-    pub(crate) postgres: PostgresArgs,
-    /// Also install this Debian package; repeatable
-    #[arg(long, value_name = "NAME", value_parser = debian_package)]
-    pub(crate) package: Vec<String>,
-    /// Install Debian packages without asking
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-    /// Print the commands and exit
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArgs {
-    #[command(flatten)]
-    pub(crate) data: DataArgs<TextOrJson>,
-    /// The folder of sessions, whose file system is examined
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub(crate) results: PathBuf,
-    /// How long to watch other processes [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) watch: Option<Duration>,
-    /// Also examine this host, its clock, and how long messages take to it; repeatable
-    #[arg(long, value_name = "HOST", help_heading = "Several hosts")]
-    pub(crate) on: Vec<String>,
-    #[command(flatten)]
-    pub(crate) reach: ReachArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
-    #[arg(id = "stack", value_name = "GLOB")]
-    pub(crate) stacks: Vec<String>,
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-    #[command(flatten)]
-    pub(crate) data: DataArgs<TextOrJson>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct NewArgs {
-    /// The stack's name: LANGUAGE-FRAMEWORK, such as `python-aiohttp`
-    pub(crate) name: String,
-    /// The language of the skeleton [default: that of the name]
-    #[arg(long, value_name = "LANGUAGE")]
-    pub(crate) from: Option<String>,
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EjectArgs {
-    /// The stack, such as `go-nethttp`
-    pub(crate) name: String,
-    /// The folder that the stack's folder is made in; other commands find it with `--stacks DIR`
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub(crate) folder: PathBuf,
-    /// Give the copy another name, to compare it with the original
-    #[arg(long = "as", value_name = "NAME")]
-    pub(crate) rename: Option<String>,
-    /// The folder with `stacks/` and `workloads/` [default: as for `stacks list`]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CheckArgs {
-    /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
-    #[arg(id = "stack", value_name = "GLOB")]
-    pub(crate) stacks: Vec<String>,
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-    /// Workloads [default: all of them]; repeatable
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workload: Vec<String>,
-    #[command(flatten)]
-    pub(crate) postgres: PostgresArgs,
-    /// A stack that is unavailable here is a failure
-    #[arg(long)]
-    pub(crate) strict: bool,
-    /// Except these, which may be unavailable, or lack packages from their registry; repeatable
-    #[arg(long, value_name = "GLOB", requires = "strict")]
-    pub(crate) may_lack: Vec<String>,
-    #[command(flatten)]
-    pub(crate) data: DataArgs<TextOrJson>,
-    /// How long a server may take to its first correct answer
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
-    pub(crate) start_timeout: Duration,
 }
 
 const COMPLETIONS_HELP: &str = "\
@@ -431,6 +133,12 @@ mod tests {
     use clap::{Command, CommandFactory};
 
     use super::*;
+    use crate::{
+        explicit_options::{self, ExplicitOptions},
+        hints::{self, OF_OTHER_TOOLS},
+        load::args::RequestArgs,
+        output::Told,
+    };
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -462,6 +170,103 @@ mod tests {
                 assert!(long.contains(&format!("--{option}")), "{name} --{option}");
             }
         }
+    }
+
+    fn hint_of(line: &str) -> Option<String> {
+        let error = Arguments::try_parse_from(line.split(' ')).unwrap_err();
+        hints::hint(&error)
+    }
+
+    #[test]
+    fn options_of_other_tools_are_answered_with_ours() {
+        let load = |options: &str| hint_of(&format!("deadheat load http://h/ {options}"));
+        assert_eq!(load("-z 10s").unwrap(), "Instead of -z, here: -d 10s");
+        assert!(load("--no-tui").unwrap().contains("--progress off"));
+        assert_eq!(load("--nonsense"), None);
+        assert!(load("-m POST").unwrap().contains("-X POST"));
+        assert_eq!(load("-m 0"), None);
+        for rate in ["-q 5000", "http://i/"] {
+            assert!(load(rate).unwrap().contains("--rate 5000/s"), "{rate}");
+        }
+        for (option, _) in &OF_OTHER_TOOLS[..13] {
+            assert!(
+                load(option).is_some(),
+                "{option} is an option of ours: no hint is given"
+            );
+        }
+        assert!(hint_of("deadheat compare a b --markdown").is_some());
+    }
+
+    #[test]
+    fn a_url_without_a_command_is_answered_with_load() {
+        let hint = hint_of("deadheat http://127.0.0.1:8080/").unwrap();
+        assert!(hint.ends_with("deadheat load http://127.0.0.1:8080/"));
+        assert_eq!(hint_of("deadheat lood"), None);
+    }
+
+    fn given(line: &str) -> ExplicitOptions {
+        let words = line.split_whitespace();
+        let typed = Arguments::try_parse_from(["deadheat"].into_iter().chain(words)).unwrap();
+        match typed.command {
+            super::Command::Load(args) => args.explicit,
+            super::Command::Compare(args) => args.explicit,
+            super::Command::Run(args) => args.explicit,
+            super::Command::Bisect(args) => args.explicit,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_was_given_is_listed_in_its_order_and_defaults_are_not() {
+        let load = given("load http://h/ --rate 5 -4 -H a:b --http1.0 -H c:d --progress auto");
+        let expected = [
+            "--url",
+            "--rate",
+            "-4",
+            "--header",
+            "--http1.0",
+            "--progress",
+        ];
+        assert_eq!(load.names(), expected);
+        let request = load.of::<RequestArgs>();
+        assert_eq!(request.names(), ["--header", "--http1.0"]);
+        assert_eq!(given("run --stacks x").names(), ["--stacks"]);
+        assert!(given("compare a b --slice 100ms").has("--slice"));
+        assert!(given("bisect a b --budget 1m c").has("--budget"));
+    }
+
+    #[test]
+    fn every_option_is_called_as_it_is_typed() {
+        let program = Arguments::command();
+        for command in ["load", "compare", "run", "bisect"] {
+            let options = program.find_subcommand(command).unwrap().get_arguments();
+            for option in options.filter(|option| !option.is_positional()) {
+                let typed = match (option.get_long(), option.get_short()) {
+                    (Some(long), _) => format!("--{long}"),
+                    (None, short) => format!("-{}", short.unwrap_or_default()),
+                };
+                assert_eq!(
+                    explicit_options::name(option.get_id().as_str()),
+                    typed,
+                    "{command}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_options_stand_before_and_after_the_command() {
+        let told = |line: &str| {
+            let parsed = Arguments::try_parse_from(line.split(' '));
+            parsed
+                .map(|arguments| arguments.global.verbosity.told())
+                .ok()
+        };
+        assert_eq!(told("deadheat run"), Some(Told::Usual));
+        assert_eq!(told("deadheat run -v"), Some(Told::Steps));
+        assert_eq!(told("deadheat -vv stacks list"), Some(Told::Everything));
+        assert_eq!(told("deadheat load http://h/ -q"), Some(Told::Problems));
+        assert_eq!(told("deadheat run -q -v"), None);
     }
 
     #[test]

@@ -57,6 +57,39 @@ pub(crate) trait DataFormat: ValueEnum + PartialEq + Send + Sync + 'static {
     fn endings(&self) -> &'static [&'static str];
 }
 
+/// The formats of a session's report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A table for the terminal
+    Text,
+    /// Tables to be committed or pasted
+    Markdown,
+    /// A page that opens anywhere
+    Html,
+    /// For programs (docs/formats.md)
+    Json,
+    /// For spreadsheets (docs/formats.md)
+    Csv,
+    /// A picture (PNG, 1200 × 630) of one workload, for where a link is shown
+    Card,
+}
+
+impl DataFormat for Format {
+    const TEXT: Self = Self::Text;
+    const JSON: Self = Self::Json;
+
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt"],
+            Self::Markdown => &["md"],
+            Self::Html => &["html", "htm"],
+            Self::Json => &["json"],
+            Self::Csv => &["csv"],
+            Self::Card => &["png"],
+        }
+    }
+}
+
 /// The format that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is not `.json`.
 ///
 /// # Errors

@@ -28,9 +28,9 @@ use serde::Serialize;
 use self::hosts::ExaminedHost;
 
 use crate::{
-    args::DoctorArgs,
     data::{self, TextOrJson},
     exit::{Exit, Failure},
+    options::DoctorArgs,
     output,
 };
 

@@ -67,7 +67,7 @@ pub(crate) fn refuse(what: &str, meaningless: &[String]) -> Result<(), Failure> 
 }
 
 /// The option with this id, as it is typed.
-fn name(id: &str) -> String {
+pub(crate) fn name(id: &str) -> String {
     match id.len() {
         1 => format!("-{id}"),
         _ => format!("--{}", id.replace('_', "-")),
@@ -96,59 +96,5 @@ impl Args for ExplicitOptions {
 
     fn augment_args_for_update(command: Command) -> Command {
         command
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::{CommandFactory as _, Parser as _};
-
-    use super::*;
-    use crate::args::{Arguments, Command as Typed};
-
-    fn given(line: &str) -> ExplicitOptions {
-        let words = line.split_whitespace();
-        let typed = Arguments::try_parse_from(["deadheat"].into_iter().chain(words)).unwrap();
-        match typed.command {
-            Typed::Load(args) => args.explicit,
-            Typed::Compare(args) => args.explicit,
-            Typed::Run(args) => args.explicit,
-            Typed::Bisect(args) => args.explicit,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn what_was_given_is_listed_in_its_order_and_defaults_are_not() {
-        let load = given("load http://h/ --rate 5 -4 -H a:b --http1.0 -H c:d --progress auto");
-        let expected = [
-            "--url",
-            "--rate",
-            "-4",
-            "--header",
-            "--http1.0",
-            "--progress",
-        ];
-        assert_eq!(load.names(), expected);
-        let request = load.of::<crate::load::args::RequestArgs>();
-        assert_eq!(request.names(), ["--header", "--http1.0"]);
-        assert_eq!(given("run --stacks x").names(), ["--stacks"]);
-        assert!(given("compare a b --slice 100ms").has("--slice"));
-        assert!(given("bisect a b --budget 1m c").has("--budget"));
-    }
-
-    #[test]
-    fn every_option_is_called_as_it_is_typed() {
-        let program = Arguments::command();
-        for command in ["load", "compare", "run", "bisect"] {
-            let options = program.find_subcommand(command).unwrap().get_arguments();
-            for option in options.filter(|option| !option.is_positional()) {
-                let typed = match (option.get_long(), option.get_short()) {
-                    (Some(long), _) => format!("--{long}"),
-                    (None, short) => format!("-{}", short.unwrap_or_default()),
-                };
-                assert_eq!(name(option.get_id().as_str()), typed, "{command}");
-            }
-        }
     }
 }

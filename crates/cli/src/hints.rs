@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use deadheat_runner::secret::HIDDEN;
 
 /// Options of ab, wrk, hey, oha and h2load, and what does the same here. docs/load.md has them by need.
-const OF_OTHER_TOOLS: [(&str, &str); 18] = [
+pub(crate) const OF_OTHER_TOOLS: [(&str, &str); 18] = [
     ("-A", "--user USER:PASSWORD"),
     ("-F", "--form NAME=VALUE"),
     ("-D", "--body-file FILE"),
@@ -128,44 +128,4 @@ fn second_operand(typed: &str) -> Option<String> {
     is_operand.then(|| {
         "One URL is loaded; --urls FILE names several. -q is quiet, and takes no value: a rate is --rate 5000/s. A number of redirects is --follow-redirects=3".to_owned()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::args::Arguments;
-
-    fn hint_of(line: &str) -> Option<String> {
-        let error = Arguments::try_parse_from(line.split(' ')).unwrap_err();
-        hint(&error)
-    }
-
-    #[test]
-    fn options_of_other_tools_are_answered_with_ours() {
-        let load = |options: &str| hint_of(&format!("deadheat load http://h/ {options}"));
-        assert_eq!(load("-z 10s").unwrap(), "Instead of -z, here: -d 10s");
-        assert!(load("--no-tui").unwrap().contains("--progress off"));
-        assert_eq!(load("--nonsense"), None);
-        assert!(load("-m POST").unwrap().contains("-X POST"));
-        assert_eq!(load("-m 0"), None);
-        for rate in ["-q 5000", "http://i/"] {
-            assert!(load(rate).unwrap().contains("--rate 5000/s"), "{rate}");
-        }
-        for (option, _) in &OF_OTHER_TOOLS[..13] {
-            assert!(
-                load(option).is_some(),
-                "{option} is an option of ours: no hint is given"
-            );
-        }
-        assert!(hint_of("deadheat compare a b --markdown").is_some());
-    }
-
-    #[test]
-    fn a_url_without_a_command_is_answered_with_load() {
-        let hint = hint_of("deadheat http://127.0.0.1:8080/").unwrap();
-        assert!(hint.ends_with("deadheat load http://127.0.0.1:8080/"));
-        assert_eq!(hint_of("deadheat lood"), None);
-    }
 }

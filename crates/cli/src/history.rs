@@ -1,19 +1,35 @@
 //! `deadheat history`: the sessions of a folder, what changed between them, and a stack's figures over them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use deadheat_model::{TargetId, figure::counted, heats::PlannedLoad};
 use deadheat_runner::session::heats::read_session;
 use deadheat_stats::history::History;
 use globset::{Glob, GlobMatcher};
 
 use crate::{
-    args::HistoryArgs,
-    data::TextOrJson,
+    data::{DataArgs, TextOrJson},
     exit::{Exit, Failure},
     output,
     session_folders::{SessionFolder, sessions},
 };
+
+/// What `deadheat history` is asked to do.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// The folder of sessions
+    #[arg(value_name = "FOLDER", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Show the figures of these stacks, all variants of a name without a colon; repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) stack: Vec<String>,
+    /// Show figures at these workloads, all load points of a name without a colon; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
+}
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;

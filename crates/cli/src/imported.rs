@@ -106,18 +106,6 @@ fn side(operand: &str) -> Result<Option<Imported>, Failure> {
     }
 }
 
-/// Whether a file has reports of another tool, also damaged ones.
-pub(crate) fn has_reports(file: &Path) -> bool {
-    let read = files::read_typed(file, LONGEST_TEXT);
-    let name = file.display().to_string();
-    read.is_ok_and(|bytes| {
-        !matches!(
-            import(&[(name, bytes)], None),
-            Err(ImportError::Nothing { .. })
-        )
-    })
-}
-
 /// Runs of several servers are no side of a comparison.
 fn one_server(file: &str, imported: &Imported) -> Result<(), Failure> {
     let mut names: Vec<&str> = imported

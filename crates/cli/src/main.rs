@@ -10,10 +10,10 @@ mod data;
 mod doctor;
 #[cfg(test)]
 mod documented;
-mod elsewhere;
 mod embedded;
 mod exit;
 mod explicit_options;
+mod global_options;
 mod heats;
 mod hidden;
 mod hints;
@@ -28,6 +28,8 @@ mod live;
 mod load;
 mod man;
 mod meant;
+mod options;
+mod other_hosts;
 mod output;
 mod plan_text;
 mod profile;
@@ -44,14 +46,13 @@ mod stacks;
 mod target_safety;
 mod toolchains;
 mod values;
-mod verbosity;
 
 use std::{env, ffi::OsString, process::ExitCode};
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use self::{
-    args::{Arguments, Command, StacksCommand},
+    args::{Arguments, Command},
     exit::{Exit, Failure},
 };
 
@@ -95,8 +96,8 @@ fn parsed(line: &[OsString]) -> clap::error::Result<(Arguments, ArgMatches)> {
 
 /// Runs the command, with defaults from a file.
 fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Result<Exit, Failure> {
-    output::use_colour(arguments.color);
-    output::tell(arguments.verbosity.told());
+    output::use_colour(arguments.global.color);
+    output::tell(arguments.global.verbosity.told());
     output::show_log();
     let config::Defaults { line, told } = config::with_defaults(typed, matches)?;
     if let Some(told) = told {
@@ -126,10 +127,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::As(args) => compat::run_as(args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
-        Command::Stacks(StacksCommand::List(args)) => stacks::list(&args),
-        Command::Stacks(StacksCommand::New(args)) => stacks::new(&args),
-        Command::Stacks(StacksCommand::Eject(args)) => stacks::eject(&args),
-        Command::Stacks(StacksCommand::Check(args)) => stacks::check(&args),
+        Command::Stacks(command) => stacks::stacks(&command),
         Command::Completions(args) => completion::script(&args),
         Command::Man(args) => man::man(&args),
         Command::Agent => hidden::agent(),

@@ -6,11 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use deadheat_import::has_reports;
 use deadheat_runner::{
-    manifest::nearest, prepare::search_path, secret::without_password, session::HEADER_FILE,
+    files::{LONGEST_TEXT, read_typed},
+    manifest::nearest,
+    prepare::search_path,
+    secret::without_password,
+    session::HEADER_FILE,
 };
-
-use crate::imported;
 
 /// Programs that run files with these endings.
 const INTERPRETERS: [(&str, &str); 9] = [
@@ -194,7 +197,7 @@ fn of_a_file(path: &Path, text: &str) -> String {
             quoted(&format!("{interpreter} {text}"))
         );
     }
-    if imported::has_reports(path) {
+    if read_typed(path, LONGEST_TEXT).is_ok_and(|bytes| has_reports(&bytes)) {
         return format!(
             "{text} has reports of another tool: compare it with a file that has some, too"
         );

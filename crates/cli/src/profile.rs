@@ -18,10 +18,10 @@ use deadheat_runner::{
 };
 
 use crate::{
-    args::{AUTO, RunArgs, SelectionArgs},
-    elsewhere,
     exit::Failure,
-    invocation, select,
+    invocation,
+    options::{AUTO, RunArgs, SelectionArgs},
+    other_hosts, select,
 };
 
 /// The time that measuring may take by default.
@@ -67,12 +67,12 @@ impl Profile {
         let hosts = {
             let mut workloads = self.selection.workloads.iter();
             let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
-            elsewhere::hosts(&args.elsewhere, true, needs_database).map_err(Failure::usage)?
+            other_hosts::hosts(&args.other_hosts, true, needs_database).map_err(Failure::usage)?
         };
-        if args.elsewhere.database.is_some() && args.postgres.postgres != AUTO {
+        if args.other_hosts.database.is_some() && args.postgres.postgres != AUTO {
             return Err(Failure::usage(format!(
                 "--postgres and {}: use one of them; --database HOST starts a PostgreSQL of its own there",
-                args.elsewhere.called("--database")
+                args.other_hosts.called("--database")
             )));
         }
         let targets = select::targets(catalogue, &self.selection);

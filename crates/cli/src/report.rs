@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use deadheat_runner::session::heats::read_session;
 
 use crate::{
-    args::{Format, ReportArgs},
+    args::ReportArgs,
     bisect,
     compare::{self, args::CompareFormat, measured::versus},
-    data::Sink,
+    data::{Format, Sink},
     exit::{Exit, Failure},
     heats, imported, load, output,
     session_folders::{RESULTS, sessions},

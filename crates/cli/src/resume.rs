@@ -16,11 +16,11 @@ use deadheat_runner::{
 };
 
 use crate::{
-    args::RunArgs,
     exit::{Exit, Failure},
     explicit_options::ExplicitOptions,
     heats, interrupt,
     invocation::{self, shown},
+    options::RunArgs,
     output,
     root_args::PlaceArgs,
     select,
@@ -217,18 +217,18 @@ mod tests {
     use deadheat_model::{heats::SCHEMA, machine::Machine};
 
     use super::*;
-    use crate::args::{Arguments, Command};
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        run: RunArgs,
+    }
 
     #[test]
     fn what_changes_what_is_measured_is_refused() {
         let typed = |options: &[&str]| {
-            let all = ["deadheat", "-q", "run", "--resume", "x"]
-                .iter()
-                .chain(options);
-            match Arguments::try_parse_from(all).unwrap().command {
-                Command::Run(args) => args.explicit,
-                other => panic!("{other:?}"),
-            }
+            let all = ["run", "--resume", "x"].iter().chain(options);
+            Typed::try_parse_from(all).unwrap().run.explicit
         };
         for harmless in [
             &[][..],

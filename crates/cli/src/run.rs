@@ -1,9 +1,9 @@
 //! `deadheat run`: the main job.
 
 use crate::{
-    args::RunArgs,
     exit::{Exit, Failure},
     heats, interrupt,
+    options::RunArgs,
     profile::Profile,
     resume, select,
 };
@@ -12,7 +12,7 @@ pub(crate) fn run(mut args: RunArgs) -> Result<Exit, Failure> {
     if let Some(session) = args.resume.clone() {
         return resume::resume(&args, &session);
     }
-    args.elsewhere
+    args.other_hosts
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
     let catalogue = select::catalogue(&args.selection.place)?;

@@ -10,14 +10,15 @@ use deadheat_runner::{
         BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, SetupPlan,
         SetupProgress, SetupStep, assess, in_shell, inspect_all, run_setup,
     },
-    process::KeptFolder,
+    process::TempFolder,
 };
 
 use crate::{
-    args::{PostgresArgs, SetupArgs},
     data,
     exit::{Exit, Failure},
-    interrupt, invocation, output, plan_text, select,
+    interrupt, invocation,
+    options::{PostgresArgs, SetupArgs},
+    output, plan_text, select,
     toolchains::looking,
 };
 
@@ -164,7 +165,7 @@ impl<'a> Work<'a> {
                 self.plan.by_hand = true;
             }
         }
-        let logs = KeptFolder::create("deadheat-setup-", &invocation::supervision()?)
+        let logs = TempFolder::create("deadheat-setup-", &invocation::supervision()?)
             .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
         let builder = Builder {
             host: &self.host,

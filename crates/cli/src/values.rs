@@ -83,6 +83,28 @@ pub(crate) fn time(text: &str, written: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
+/// "500ms", "10s", "1m 30s"; zero, too ("0s").
+pub(crate) fn time_or_none(text: &str) -> Result<Duration, String> {
+    time(text, "write a time like 500ms, 10s or 2m")
+}
+
+/// The same without zero; a number alone is of seconds.
+pub(crate) fn length(text: &str) -> Result<Duration, String> {
+    // For curl, -d is a body: people used to it type one here.
+    if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
+        return Err("this is not a time; set a body with --body or --body-file".to_owned());
+    }
+    // As ab, hey and wrk read it.
+    let seconds = text
+        .parse()
+        .ok()
+        .filter(|seconds: &u32| text == seconds.to_string());
+    above_zero(match seconds {
+        Some(seconds) => Duration::from_secs(seconds.into()),
+        None => time_or_none(text)?,
+    })
+}
+
 /// "3%" or "3 %", as 0.03; above 0 and below 100 %.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').map(str::trim);
@@ -139,6 +161,26 @@ pub(crate) fn debian_package(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_need_a_unit_and_may_be_nothing_only_where_that_means_something() {
+        assert_eq!(time_or_none("1m 30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time_or_none("0s"), Ok(Duration::ZERO));
+        assert_eq!(length("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(length("10"), Ok(Duration::from_secs(10)));
+        assert!(length("010").is_err() && length("1.5").is_err());
+        for wrong in ["10", "", "-1s", "ten", "1s,", "400days"] {
+            assert!(time_or_none(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(length("0s").unwrap_err().contains("greater than zero"));
+    }
+
+    #[test]
+    fn a_body_after_d_is_told_where_it_belongs() {
+        for body in [r#"{"a":1}"#, "@file", "a=1"] {
+            assert!(length(body).unwrap_err().contains("--body"), "{body}");
+        }
+    }
 
     #[test]
     fn a_precision_is_a_percentage_within_reason() {

@@ -75,6 +75,12 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
     })
 }
 
+/// Whether this has reports, also damaged ones.
+pub fn has_reports(bytes: &[u8]) -> bool {
+    let found = import(&[(String::new(), bytes.to_owned())], None);
+    !matches!(found, Err(ImportError::Nothing { .. }))
+}
+
 /// What an earlier import wrote.
 fn read_back(bytes: &[u8]) -> Option<Imported> {
     let imported: Imported = serde_json::from_slice(bytes).ok()?;

@@ -23,9 +23,8 @@ use deadheat_stats::bisect::{Outcome, next, outcome};
 pub(crate) use self::folder::RECORD;
 use self::{args::BisectArgs, measure::Asking, start::Search};
 use crate::{
-    args::Format,
     compare::args::{CompareArgs, CompareFormat},
-    data::{self, Sink},
+    data::{self, Format, Sink},
     exit::{Exit, Failure},
     interrupt,
     invocation::shown,

@@ -2,7 +2,7 @@
 
 use std::{env, path::Path, time::SystemTime};
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use deadheat_model::bisect::{BisectRecord, SCHEMA};
 use deadheat_runner::{
     revision::{Revision, commit_of, commits_between},
@@ -11,10 +11,7 @@ use deadheat_runner::{
 
 use super::{args::BisectArgs, folder::Folder, subject::Subject, typed};
 use crate::{
-    args::{Arguments, Command},
-    compare::live::secrets::without_secrets,
-    exit::Failure,
-    invocation,
+    compare::live::secrets::without_secrets, exit::Failure, global_options::GlobalArgs, invocation,
     resume::refuse_others,
 };
 
@@ -43,7 +40,7 @@ pub(super) struct Search {
 /// Finds the commits that `args` name.
 pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
     args.measure
-        .elsewhere
+        .other_hosts
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
     let folder = env::current_dir().map_err(|error| {
@@ -112,7 +109,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
         ))
     })?;
     args.measure
-        .elsewhere
+        .other_hosts
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
     Ok(Search {
@@ -122,6 +119,20 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
         shown,
         record,
     })
+}
+
+/// The command line of a search as it was recorded.
+#[derive(Debug, Parser)]
+struct Recorded {
+    #[command(flatten)]
+    _global: GlobalArgs,
+    #[command(subcommand)]
+    command: RecordedCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum RecordedCommand {
+    Bisect(Box<BisectArgs>),
 }
 
 /// What was typed when it began.
@@ -134,13 +145,11 @@ fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
     }
     let program = ["deadheat".to_owned()];
     let all = program.iter().chain(&record.arguments);
-    match Arguments::try_parse_from(all).map(|parsed| parsed.command) {
-        Ok(Command::Bisect(args)) if args.resume.is_none() => Ok(*args),
-        Ok(_) => Err(Failure::usage(
-            "the record has the arguments of another command",
-        )),
-        Err(error) => Err(Failure::usage(format!(
-            "reading the recorded arguments: {error}"
-        ))),
+    let wrong = |what: &str| Failure::usage(format!("reading the recorded arguments: {what}"));
+    let parsed = Recorded::try_parse_from(all).map_err(|error| wrong(&error.to_string()))?;
+    let RecordedCommand::Bisect(args) = parsed.command;
+    match args.resume {
+        None => Ok(*args),
+        Some(_) => Err(wrong("they go on with another search")),
     }
 }

@@ -7,13 +7,13 @@ use deadheat_stats::versus::Bounds;
 use crate::{
     config::args::ConfigArgs,
     data::{DataFormat, FilesArgs},
-    elsewhere::ElsewhereArgs,
     explicit_options::ExplicitOptions,
     heats::args::HeatArgs,
     load::{
         args::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs},
         rate::equal_rate,
     },
+    other_hosts::OtherHostsArgs,
     root_args::PlaceArgs,
     values::{margin, one_of, share},
 };
@@ -239,7 +239,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with = "heats", hide_short_help = true)]
     pub(crate) looks: Vec<u32>,
     #[command(flatten)]
-    pub(crate) elsewhere: ElsewhereArgs,
+    pub(crate) other_hosts: OtherHostsArgs,
 }
 
 /// Of URLs and commands.

@@ -26,8 +26,8 @@ use crate::{
 };
 
 pub(crate) fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
-    let elsewhere = &mut args.measure.elsewhere;
-    elsewhere
+    let other_hosts = &mut args.measure.other_hosts;
+    other_hosts
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
     let comparands = resolve::resolve(&args)?;

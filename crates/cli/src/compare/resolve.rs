@@ -108,9 +108,12 @@ impl Operand {
 /// What is compared; options that have no meaning for it are refused.
 pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     let comparands = comparands(args)?;
-    let elsewhere = &args.measure.elsewhere;
+    let other_hosts = &args.measure.other_hosts;
     let options = meaningless(&comparands, args);
-    let options: Vec<String> = options.iter().map(|name| elsewhere.called(name)).collect();
+    let options: Vec<String> = options
+        .iter()
+        .map(|name| other_hosts.called(name))
+        .collect();
     refuse(kinds(&comparands), &options)?;
     Ok(comparands)
 }

@@ -7,7 +7,7 @@ use deadheat_runner::{
     doctor::{Examination, Fact, judge_link, unreached},
 };
 
-use crate::{args::DoctorArgs, launcher_args::check_names};
+use crate::{launcher_args::check_names, options::DoctorArgs};
 
 /// The hosts that were asked for.
 pub(super) struct Hosts {

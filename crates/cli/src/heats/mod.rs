@@ -25,13 +25,13 @@ use serde::Serialize;
 pub(crate) use self::show::Rendered;
 use self::{progress::Progress, steer::Steer};
 use crate::{
-    args::{Format, RunArgs},
-    data::{self, Files},
-    doctor, elsewhere,
+    data::{self, Files, Format},
+    doctor,
     exit::{Exit, Failure},
     invocation::shown,
     live::Live,
-    output, plan_text as words,
+    options::RunArgs,
+    other_hosts, output, plan_text as words,
     profile::Profile,
     setup,
     toolchains::{self, Missing, looking},
@@ -57,7 +57,8 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let mut options = profile.clone().options(args, catalogue)?;
     let mut steer = Steer::of(&options);
-    elsewhere::check(&args.elsewhere, &heats::draft(&options, &steer)).map_err(Failure::usage)?;
+    other_hosts::check(&args.other_hosts, &heats::draft(&options, &steer))
+        .map_err(Failure::usage)?;
     if args.setup && !args.heat.dry_run {
         let selection = &profile.selection;
         setup::install(catalogue, selection, &args.postgres, interrupted)?;

@@ -13,10 +13,10 @@ use deadheat_runner::{files::write_whole, session::heats::read_session};
 use deadheat_stats::standings::{Standings, standings};
 
 use crate::{
-    args::{Format, RunArgs},
-    data::{self, Files},
+    data::{self, Files, Format},
     exit::{Exit, Failure},
     invocation::shown,
+    options::RunArgs,
     output,
     session_folders::HTML_FILE,
 };

@@ -5,13 +5,6 @@
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
-use crate::{
-    config::args::ConfigArgs,
-    data::{DataFormat, FilesArgs},
-    explicit_options::ExplicitOptions,
-    launcher_args::ReachArgs,
-    values::one_of,
-};
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{
     MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS, MOST_STREAMS, MOST_THREADS,
@@ -26,10 +19,14 @@ use super::{
     stream::StreamArgs,
     think::think,
     thresholds::Threshold,
-    values::{
-        FixedAddress, grpc_path, header, interval, label, length, number, requests, time_or_none,
-        whole,
-    },
+    values::{FixedAddress, grpc_path, header, interval, label, number, requests, whole},
+};
+use crate::{
+    config::args::ConfigArgs,
+    data::{DataFormat, FilesArgs},
+    explicit_options::ExplicitOptions,
+    launcher_args::ReachArgs,
+    values::{length, one_of, time_or_none},
 };
 
 const AFTER_HELP: &str = "\

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_load::limits::MOST_PER_SECOND;
 use deadheat_model::{load::Stage, workload::OfferedRate};
 
-use super::values::length;
+use crate::values::length;
 
 /// A rate above zero, in requests per second: "5000/s", "300/m", "5000" (per second).
 pub(crate) fn rate(text: &str) -> Result<f64, String> {

@@ -2,7 +2,7 @@
 
 use deadheat_model::{figure, load::Think};
 
-use super::values::{length, time_or_none};
+use crate::values::{length, time_or_none};
 
 /// How long to wait between an answer and the next request.
 pub(crate) fn think(text: &str) -> Result<Think, String> {

@@ -2,17 +2,17 @@
 
 use deadheat_runner::{
     manifest::{self, Reach},
-    process::KeptFolder,
+    process::TempFolder,
     session::{self, PinningMode, SessionOptions},
 };
 
 use super::findings::Findings;
 use crate::{
-    args::CheckArgs,
     data::{self, TextOrJson},
     exit::{Exit, Failure},
     interrupt,
     invocation::{random_seed, supervision},
+    options::CheckArgs,
     output,
     progress::Progress,
     select,
@@ -29,7 +29,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
             .map_err(|error| Failure::usage(format!("--may-lack: {error}")))?,
     };
     let supervision = supervision()?;
-    let folder = KeptFolder::create("deadheat-check-", &supervision)
+    let folder = TempFolder::create("deadheat-check-", &supervision)
         .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
     let options = SessionOptions {
         results: folder.path().to_owned(),

@@ -6,8 +6,8 @@ use deadheat_runner::{eject::eject as copy, manifest, prepare::in_shell};
 
 use super::name::Name;
 use crate::{
-    args::EjectArgs,
     exit::{Exit, Failure},
+    options::EjectArgs,
     output, select,
 };
 

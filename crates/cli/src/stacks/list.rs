@@ -11,11 +11,11 @@ use super::{
     table,
 };
 use crate::{
-    args::ListArgs,
     data::{self, TextOrJson},
     exit::{Exit, Failure},
     interrupt,
     invocation::supervision,
+    options::ListArgs,
     select,
     toolchains::looking,
 };

@@ -10,4 +10,18 @@ mod row;
 mod skeletons;
 mod table;
 
-pub(crate) use self::{check::check, eject::eject, list::list, new::new};
+use self::{check::check, eject::eject, list::list, new::new};
+use crate::{
+    exit::{Exit, Failure},
+    options::StacksCommand,
+};
+
+/// `deadheat stacks …`.
+pub(crate) fn stacks(command: &StacksCommand) -> Result<Exit, Failure> {
+    match command {
+        StacksCommand::List(args) => list(args),
+        StacksCommand::New(args) => new(args),
+        StacksCommand::Eject(args) => eject(args),
+        StacksCommand::Check(args) => check(args),
+    }
+}

@@ -13,8 +13,8 @@ use super::{
     skeletons::{self, Skeleton},
 };
 use crate::{
-    args::NewArgs,
     exit::{Exit, Failure},
+    options::NewArgs,
     output, select,
 };
 

@@ -1,16 +1,14 @@
 //! The words of a comparison.
 
 use deadheat_stats::{
-    heats::recorded::SliceLengths,
+    heats::{recorded::SliceLengths, unseen_starts},
     order_statistic::Interval,
     sequential::Design,
     versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
 };
 
 use super::advantage::Advantage;
-use crate::figure::{
-    self, bytes, counted, figure, list, seconds, setting, signed, span, unseen_starts,
-};
+use crate::figure::{self, bytes, counted, figure, list, seconds, setting, signed, span};
 
 /// A metric's name, with what it is.
 pub(super) const fn title(metric: Metric) -> &'static str {

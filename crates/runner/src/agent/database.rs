@@ -8,7 +8,7 @@ use super::{
     remote::AgentError,
 };
 use crate::{
-    process::{KeptFolder, Supervision},
+    process::{Supervision, TempFolder},
     services::{Access, PostgresOptions, Served},
 };
 
@@ -16,13 +16,13 @@ use crate::{
 pub(super) struct HostedDatabase {
     // The order matters: the server ends before its logs go.
     served: Served,
-    _logs: KeptFolder,
+    _logs: TempFolder,
 }
 
 impl HostedDatabase {
     /// Starts it.
     pub(super) fn start(access: Access, supervision: &Supervision) -> Result<Self, String> {
-        let logs = KeptFolder::create("deadheat-logs-", supervision);
+        let logs = TempFolder::create("deadheat-logs-", supervision);
         let logs = logs.map_err(|error| format!("making a folder for logs: {error}"))?;
         let options = PostgresOptions {
             access,

@@ -7,7 +7,7 @@ use deadheat_model::TargetId;
 use super::{Revision, RevisionError, git::Git};
 use crate::{
     manifest::{self, ManifestErrors, Stack},
-    process::{KeptFolder, Supervision},
+    process::{Supervision, TempFolder},
 };
 
 /// A stack as it was at a commit. The folder that was made for it is deleted when this is dropped, and when Deadheat is
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Checkout {
     stack: Stack,
-    _folder: KeptFolder,
+    _folder: TempFolder,
 }
 
 impl Checkout {
@@ -33,7 +33,7 @@ impl Checkout {
         let git = Git::of(root)?;
         let tree = format!("{}:{}", revision.commit, git.prefix()?);
         check_stack(&git, &tree, stack, revision)?;
-        let folder = KeptFolder::create("deadheat-revision-", supervision).map_err(|error| {
+        let folder = TempFolder::create("deadheat-revision-", supervision).map_err(|error| {
             RevisionError::Folder {
                 typed: revision.typed.clone(),
                 reason: error.to_string(),

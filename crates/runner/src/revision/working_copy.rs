@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Revision, RevisionError, git::Git};
-use crate::process::{KeptFolder, Supervision};
+use crate::process::{Supervision, TempFolder};
 
 /// A clone at a commit. It borrows the objects of the user's repository, in which nothing is changed: an entry in its
 /// list of work trees would stay there if Deadheat was killed. It is deleted when this is dropped, and when Deadheat is
@@ -11,7 +11,7 @@ use crate::process::{KeptFolder, Supervision};
 #[derive(Debug)]
 pub struct WorkingCopy {
     folder: PathBuf,
-    _kept: KeptFolder,
+    _kept: TempFolder,
 }
 
 impl WorkingCopy {
@@ -29,7 +29,7 @@ impl WorkingCopy {
             .line(&["rev-parse", "--show-toplevel"])?
             .unwrap_or_default();
         let prefix = git.prefix()?;
-        let kept = KeptFolder::create("deadheat-revision-", supervision).map_err(|error| {
+        let kept = TempFolder::create("deadheat-revision-", supervision).map_err(|error| {
             RevisionError::Folder {
                 typed: revision.typed.clone(),
                 reason: error.to_string(),

@@ -12,7 +12,7 @@ use crate::{
 
 /// The agents on other hosts, as far as there are any.
 #[derive(Default)]
-pub(super) struct Elsewhere {
+pub(super) struct ReachedHosts {
     /// On all generators.
     pub(super) generators: LoadedFrom,
     /// On the database's host.
@@ -21,7 +21,7 @@ pub(super) struct Elsewhere {
     pub(super) found: Vec<HostRecord>,
 }
 
-impl Elsewhere {
+impl ReachedHosts {
     /// Starts an agent on each host.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     agent::Agents,
     certificate::Certificate,
-    process::{CpuGroup, KeptFolder},
+    process::{CpuGroup, TempFolder},
     services::{Postgres, PostgresOptions, Upstream},
     verify::{Blob, Fixtures},
 };
@@ -29,7 +29,7 @@ pub struct Services {
     /// What servers show that are asked over TLS, if one is.
     pub(super) certificate: Option<Certificate>,
     /// Where its files are. Deleted with this.
-    _tls_folder: Option<KeptFolder>,
+    _tls_folder: Option<TempFolder>,
     /// On the host of the database, if that is another one. It ends after the connections to it.
     database_host: Option<Agents>,
     postgres_failure: Option<StackFailure>,
@@ -61,7 +61,7 @@ impl Services {
         let mut targets = options.targets.iter();
         let tls_folder = targets
             .any(|target| options.protocols(target).need_tls())
-            .then(|| KeptFolder::create("deadheat-tls-", &options.supervision))
+            .then(|| TempFolder::create("deadheat-tls-", &options.supervision))
             .transpose()
             .map_err(SessionError::Certificate)?;
         let certificate = tls_folder

@@ -3,7 +3,7 @@
 use std::{fs, io::Write, path::Path, time::Duration};
 
 use deadheat_runner::process::{
-    KeptFolder, Spawn, Supervised, Supervision, descendants, log_tail, read_stat,
+    Spawn, Supervised, Supervision, TempFolder, descendants, log_tail, read_stat,
 };
 use deadheat_testkit::{eventually, not_tested, wait_until};
 
@@ -382,7 +382,7 @@ fn it_runs_on_the_cpus_that_it_is_given() {
 fn a_temporary_folder_goes_when_nobody_works_in_it_any_more_or_stays_if_it_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let seen = folder.path().join("seen");
-    let mut kept = KeptFolder::create("deadheat-test-", &supervision()).unwrap();
+    let mut kept = TempFolder::create("deadheat-test-", &supervision()).unwrap();
     let path = kept.path().to_owned();
     fs::write(path.join("file"), "here").unwrap();
     // What still works there needs its files for its end.
@@ -396,7 +396,7 @@ fn a_temporary_folder_goes_when_nobody_works_in_it_any_more_or_stays_if_it_is_ke
     assert_eq!(fs::read_to_string(&seen).unwrap(), "here");
     assert!(!path.exists());
 
-    let kept = KeptFolder::create("deadheat-test-", &supervision()).unwrap();
+    let kept = TempFolder::create("deadheat-test-", &supervision()).unwrap();
     let path = kept.keep().unwrap();
     assert!(path.is_dir());
     fs::remove_dir(&path).unwrap();

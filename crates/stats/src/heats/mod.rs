@@ -38,7 +38,7 @@ pub use allocation::Allocation;
 pub use course::{Heat, HeatSeries, Quantity, Round, Slice};
 pub use fit::{Contrast, Fit};
 pub use limit::{LimitedBy, limit_of};
-pub use pairs::{Alone, Pair, Remedy, Rule, Verdict, unseen};
+pub use pairs::{Alone, Pair, Remedy, Rule, Verdict, unseen_starts};
 pub use percentile::Percentile;
 pub use pilot::{Pilot, Planned};
 pub use ranking::{Group, Rank, RankedMember, Ranking, of_fit, rankings};

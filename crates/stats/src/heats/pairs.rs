@@ -9,6 +9,7 @@
 //! 15, 1987). It does not profit from proven differences: if it did, members in a row, each exactly the margin from
 //! the next, would have a false dead heat in more sessions than α (docs/statistics.md has both figures).
 
+use deadheat_model::figure::{counted, short_percent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -274,6 +275,18 @@ pub const MOST_HEATS: u32 = 10_000;
 /// 1 − 0.05^(1/n).
 pub fn unseen(starts: usize) -> f64 {
     1.0 - 0.05_f64.powf(1.0 / starts as f64)
+}
+
+/// How common a kind of process can be that this number of starts of each server has not shown.
+pub fn unseen_starts(starts: usize) -> String {
+    if starts == 1 {
+        return "One process of each was seen: others may differ.".to_owned();
+    }
+    format!(
+        "{} of each: a kind of process with a share of up to {} may be unseen.",
+        counted(starts, "start"),
+        short_percent(unseen(starts))
+    )
 }
 
 /// What decides on a ratio. It is fixed before anything is measured.

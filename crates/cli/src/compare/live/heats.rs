@@ -35,10 +35,9 @@ use crate::{
         measured::{self, versus, waiting},
     },
     data::{self, PlanAlone},
-    elsewhere,
     exit::Failure,
     heats::args::HeatArgs,
-    output,
+    other_hosts, output,
     plan_text::{self, Entry, hosts, pinning},
 };
 
@@ -140,7 +139,7 @@ impl Planned {
         options.heats.alpha = alpha;
         options.budget = looks.budget;
         let plan = heats::draft(&options, &AtLooks::at(looks.heats()));
-        elsewhere::check(&args.measure.elsewhere, &plan).map_err(Failure::usage)?;
+        other_hosts::check(&args.measure.other_hosts, &plan).map_err(Failure::usage)?;
         Ok(Self {
             options,
             looks,

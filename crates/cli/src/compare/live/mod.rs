@@ -18,8 +18,8 @@ use super::{
     resolve::Live,
 };
 use crate::{
-    elsewhere::hosts,
     exit::{Exit, Failure},
+    other_hosts::hosts,
 };
 
 /// What came of a measurement.
@@ -52,7 +52,7 @@ pub(crate) fn session(
     let mut workloads = base.workloads.iter();
     let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
     Ok(SessionOptions {
-        hosts: hosts(&args.elsewhere, starts, needs_database).map_err(Failure::usage)?,
+        hosts: hosts(&args.other_hosts, starts, needs_database).map_err(Failure::usage)?,
         ..args.heat.session(base)
     })
 }

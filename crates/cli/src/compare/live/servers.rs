@@ -30,9 +30,9 @@ pub(super) fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
         Ok((name, ContenderKind::Url { load }))
     };
     let sides = [server(&args.a)?, server(&args.b)?];
-    let elsewhere = &args.measure.elsewhere;
-    if elsewhere.generator.iter().any(|name| name != LOCAL) {
-        refuse_loopback(&elsewhere.called("--generator"), &sides)?;
+    let other_hosts = &args.measure.other_hosts;
+    if other_hosts.generator.iter().any(|name| name != LOCAL) {
+        refuse_loopback(&other_hosts.called("--generator"), &sides)?;
     }
     compare(sides, Some(PinningMode::Off), args)
 }

@@ -11,8 +11,7 @@ use deadheat_runner::files;
 use deadheat_stats::capacity::analyse;
 
 use crate::{
-    args::Format,
-    data::{self, Files, FilesArgs, Sink},
+    data::{self, Files, FilesArgs, Format, Sink},
     exit::Failure,
     load::args::LoadFormat,
     output,

@@ -2,13 +2,13 @@
 
 use deadheat_model::StackProtocol;
 use deadheat_stats::{
-    heats::{LimitedBy, Verdict},
+    heats::{LimitedBy, Verdict, unseen_starts},
     standings::Twin,
 };
 
 use super::{Measure, absent, percent, quantity, verdict};
 use crate::{
-    figure::{NONE, count, counted, figure, list, ratio, ratios, unseen_starts},
+    figure::{NONE, count, counted, figure, list, ratio, ratios},
     standings::view::{LackView, LoadView, RowView},
     view::clean,
 };

@@ -16,7 +16,7 @@ use super::{
     settings,
 };
 use crate::{
-    process::{KeptFolder, ProcessError, Spawn, Supervised, Supervision, User},
+    process::{ProcessError, Spawn, Supervised, Supervision, TempFolder, User},
     services::ServiceError,
 };
 
@@ -72,7 +72,7 @@ impl Access {
 pub(super) struct Cluster {
     // The order matters: the server ends before its folder goes.
     pub(super) server: Supervised,
-    folder: KeptFolder,
+    folder: TempFolder,
     pub(super) endpoint: Endpoint,
     pub(super) log: PathBuf,
 }
@@ -171,8 +171,8 @@ impl Plan<'_> {
     }
 
     /// Only its owner may look into it, and that is who runs the server.
-    fn make_folder(&self) -> io::Result<KeptFolder> {
-        let folder = KeptFolder::create("deadheat-postgres-", self.supervision)?;
+    fn make_folder(&self) -> io::Result<TempFolder> {
+        let folder = TempFolder::create("deadheat-postgres-", self.supervision)?;
         self.give_away(folder.path())?;
         Ok(folder)
     }

@@ -18,8 +18,8 @@ use deadheat_model::{
 
 use super::{
     Steering,
+    participants::{Participant, participants},
     rates::offer,
-    roster::{Participant, roster},
 };
 use crate::{
     heat::{Entry, EqualWork, Heat, Identity, KeptServers, Machine, run_told},
@@ -155,7 +155,7 @@ impl Measuring<'_> {
     ) -> Result<Vec<(usize, HeatRecord)>, SessionError> {
         let plan = &self.record.header.plan;
         let load = planned(&plan.loads, next.load)?;
-        let mut cast = roster(load, next, number).map_err(SessionError::Unplanned)?;
+        let mut participants = participants(load, next, number).map_err(SessionError::Unplanned)?;
         let with_it: Vec<(usize, &PlannedLoad)> = plan.equal_work(load).collect();
         let seed = plan.seed ^ u64::from(number) << 32;
         let generator = self.generators.generator();
@@ -186,14 +186,14 @@ impl Measuring<'_> {
         let fixtures = &mut self.services.fixtures;
         let ceiling = stacks
             .as_ref()
-            .filter(|_| cast.iter().any(|one| one.role == Role::Ceiling))
+            .filter(|_| participants.iter().any(|one| one.role == Role::Ceiling))
             .and_then(|setting| ceiling(setting, self.folder, fixtures));
         // Without it, the stacks can be compared all the same.
-        cast.retain(|one| ceiling.is_some() || one.role != Role::Ceiling);
-        let seats = seats(&self.kept, &cast);
+        participants.retain(|one| ceiling.is_some() || one.role != Role::Ceiling);
+        let seats = seats(&self.kept, &participants);
         let fixtures = Mutex::new(fixtures);
         let mut entries: Vec<Entry<'_>> = Vec::new();
-        for (one, seat) in cast.iter().zip(seats) {
+        for (one, seat) in participants.iter().zip(seats) {
             let comparison = self.options.comparison.as_deref();
             if let Some(server) = comparison.and_then(|both| both.server(&one.target)) {
                 // Its load is named by what it is asked, which may be no file name.
@@ -240,7 +240,7 @@ impl Measuring<'_> {
         let mut parts = run_told(heat, now(), &machine, self.interrupt, &mut on_step)?;
         let lost = self.generators.lost().or_else(|| self.services.lost());
         for record in &mut parts {
-            for (member, one) in record.members.iter_mut().zip(&cast) {
+            for (member, one) in record.members.iter_mut().zip(&participants) {
                 member.command = words_as_recorded(&member.command);
                 let both = self.options.comparison.as_deref();
                 let own = || both.and_then(|both| both.server(&one.target)?.rate());
@@ -260,11 +260,13 @@ impl Measuring<'_> {
 
 /// The numbers of those who take part among the servers that are alive together: of those that go on, their own. Who goes on
 /// and does not take part is ended.
-fn seats(kept: &KeptServers, cast: &[Participant]) -> Vec<usize> {
-    let cast = cast.iter().map(|one| identity(&one.target, one.role));
-    let cast: Vec<Identity> = cast.collect();
-    kept.stop_others(&cast);
-    let own: Vec<Option<usize>> = cast.iter().map(|one| kept.seat(one)).collect();
+fn seats(kept: &KeptServers, participants: &[Participant]) -> Vec<usize> {
+    let participants = participants
+        .iter()
+        .map(|one| identity(&one.target, one.role));
+    let participants: Vec<Identity> = participants.collect();
+    kept.stop_others(&participants);
+    let own: Vec<Option<usize>> = participants.iter().map(|one| kept.seat(one)).collect();
     let mut free = (0..).filter(|seat| !own.contains(&Some(*seat)));
     let seats = own.iter().map(|seat| seat.or_else(|| free.next()));
     seats.flatten().collect()

@@ -7,10 +7,10 @@ pub(super) mod fixture;
 mod journal;
 mod measuring;
 mod options;
+mod participants;
 mod plan;
 mod rates;
 mod resume;
-mod roster;
 mod times;
 
 use std::{
@@ -44,7 +44,7 @@ pub use self::{
 use super::{
     Participant, SessionError, SessionOptions, describe_machine,
     folder::{self, SessionFolder},
-    hosts::Elsewhere,
+    hosts::ReachedHosts,
     inherited_by_servers,
     journal::{HEADER_FILE, Journal},
     machine,
@@ -115,12 +115,12 @@ pub fn run(
     let folder = SessionFolder::create(&options.results, options.seed)?;
     let mut journal = Journal::claim_as(folder.path(), HEATS_FILE)?;
     let pinning = options.share_out();
-    let elsewhere = Elsewhere::reach(options.hosts.as_ref(), interrupt)?;
+    let reached = ReachedHosts::reach(options.hosts.as_ref(), interrupt)?;
     let (mut services, prepared) = prepare(
         options,
         &folder,
         &pinning,
-        elsewhere.database,
+        reached.database,
         on_event,
         interrupt,
     )?;
@@ -145,7 +145,7 @@ pub fn run(
     let plan = plan(options, &circumstances);
     let records = prepared.into_iter().map(|one| one.record).collect();
     let header = SessionHeader {
-        hosts: elsewhere.found,
+        hosts: reached.found,
         ..header(options, &folder, plan, records, &services)
     };
     journal.begin_as(HEADER_FILE, &header)?;
@@ -159,7 +159,7 @@ pub fn run(
             end: None,
         },
         services: &mut services,
-        generators: elsewhere.generators,
+        generators: reached.generators,
         journal: &mut journal,
         steering,
         on_event,

@@ -19,7 +19,7 @@ use super::{
 use crate::session::{
     ResumeError, SessionOptions, circumstances,
     folder::{SessionFolder, now},
-    hosts::Elsewhere,
+    hosts::ReachedHosts,
     journal::Journal,
     machine,
     resume::{expect_header, prepare_again, refuse, reopen},
@@ -116,16 +116,13 @@ pub fn resume(
         reason,
         journal,
     };
-    let elsewhere = Elsewhere::reach(record.header.plan.hosts.as_ref(), interrupt)?;
-    refuse(
-        &folder,
-        circumstances::hosts(&record.header, elsewhere.found),
-    )?;
+    let reached = ReachedHosts::reach(record.header.plan.hosts.as_ref(), interrupt)?;
+    refuse(&folder, circumstances::hosts(&record.header, reached.found))?;
     let again = prepare_again(
         &folder,
         &record.header,
         options,
-        elsewhere.database,
+        reached.database,
         on_event,
         interrupt,
     )?;
@@ -144,7 +141,7 @@ pub fn resume(
         // As the next one who reads it will find it.
         record: read_session(folder.path())?,
         services: &mut services,
-        generators: elsewhere.generators,
+        generators: reached.generators,
         journal: &mut journal,
         steering,
         on_event,

@@ -1,8 +1,18 @@
-//! `-v` and `-q`: how much is told on standard error.
+//! The options of all commands: colours, and how much is told on standard error.
 
 use clap::{ArgAction, Args};
 
-use crate::output::Told;
+use crate::output::{ColourArg, Told};
+
+/// The options of all commands.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct GlobalArgs {
+    /// When to use colors
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourArg::Auto, hide_short_help = true, help_heading = "Global options")]
+    pub(crate) color: ColourArg,
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+}
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -25,26 +35,5 @@ impl VerbosityArgs {
             (false, 1) => Told::Steps,
             (false, _) => Told::Everything,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser as _;
-
-    use super::*;
-    use crate::args::Arguments;
-
-    #[test]
-    fn the_options_stand_before_and_after_the_command() {
-        let told = |line: &str| {
-            let parsed = Arguments::try_parse_from(line.split(' '));
-            parsed.map(|arguments| arguments.verbosity.told()).ok()
-        };
-        assert_eq!(told("deadheat run"), Some(Told::Usual));
-        assert_eq!(told("deadheat run -v"), Some(Told::Steps));
-        assert_eq!(told("deadheat -vv stacks list"), Some(Told::Everything));
-        assert_eq!(told("deadheat load http://h/ -q"), Some(Told::Problems));
-        assert_eq!(told("deadheat run -q -v"), None);
     }
 }

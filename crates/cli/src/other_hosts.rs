@@ -24,7 +24,7 @@ use crate::{
 /// What is done elsewhere.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Several hosts")]
-pub(crate) struct ElsewhereArgs {
+pub(crate) struct OtherHostsArgs {
     /// Load the servers from this host instead of this machine, repeatable; each has an equal share
     #[arg(long, value_name = "HOST", hide_short_help = true)]
     pub(crate) generator: Vec<String>,
@@ -54,7 +54,7 @@ pub(crate) struct ElsewhereArgs {
     file: Option<FromFile>,
 }
 
-impl ElsewhereArgs {
+impl OtherHostsArgs {
     /// Takes from the file of hosts, if one was named, what the command line does not say.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl ElsewhereArgs {
 /// # Errors
 /// What is wrong with them.
 pub(crate) fn hosts(
-    args: &ElsewhereArgs,
+    args: &OtherHostsArgs,
     starts: bool,
     needs_database: bool,
 ) -> Result<Option<Hosts>, String> {
@@ -153,7 +153,7 @@ pub(crate) fn hosts(
 }
 
 /// The other nodes of a Slurm job.
-fn of_job(args: &ElsewhereArgs, others: &[Node], needs_database: bool) -> Result<Hosts, String> {
+fn of_job(args: &OtherHostsArgs, others: &[Node], needs_database: bool) -> Result<Hosts, String> {
     let (database, generators) = match others {
         [generators @ .., last] if needs_database && !generators.is_empty() => {
             (Some(last), generators)
@@ -188,14 +188,14 @@ fn of_job(args: &ElsewhereArgs, others: &[Node], needs_database: bool) -> Result
     })
 }
 
-fn generator_cpus(args: &ElsewhereArgs) -> Result<Vec<usize>, String> {
+fn generator_cpus(args: &OtherHostsArgs) -> Result<Vec<usize>, String> {
     let list = args.generator_cpus.as_deref();
     let parsed = list.map(|list| cpus("--generator-cpus", list)).transpose();
     Ok(args.located("generator-cpus", parsed)?.unwrap_or_default())
 }
 
 /// Refuses a plan with a load that has fewer connections than there are generators.
-pub(crate) fn check(args: &ElsewhereArgs, plan: &Plan) -> Result<(), String> {
+pub(crate) fn check(args: &OtherHostsArgs, plan: &Plan) -> Result<(), String> {
     let generators = plan
         .hosts
         .as_ref()
@@ -256,8 +256,8 @@ fn leading_to(names: &[String], host: &str) -> Result<IpAddr, String> {
 mod tests {
     use super::*;
 
-    fn ask(change: impl FnOnce(&mut ElsewhereArgs)) -> Result<Option<Hosts>, String> {
-        let mut args = ElsewhereArgs::default();
+    fn ask(change: impl FnOnce(&mut OtherHostsArgs)) -> Result<Option<Hosts>, String> {
+        let mut args = OtherHostsArgs::default();
         change(&mut args);
         hosts(&args, true, true)
     }
@@ -327,7 +327,7 @@ mod tests {
         };
         let nodes = [node(2), node(3), node(4)];
         let of = |count: usize, needs: bool| {
-            let hosts = of_job(&ElsewhereArgs::default(), &nodes[..count], needs).unwrap();
+            let hosts = of_job(&OtherHostsArgs::default(), &nodes[..count], needs).unwrap();
             (hosts.generators, hosts.database.map(|one| one.host))
         };
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -348,7 +348,7 @@ mod tests {
         assert!(of("x").unwrap_err().starts_with("--generator-cpus \"x\""));
     }
 
-    fn with_file(text: &str, change: impl FnOnce(&mut ElsewhereArgs)) -> Result<Hosts, String> {
+    fn with_file(text: &str, change: impl FnOnce(&mut OtherHostsArgs)) -> Result<Hosts, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("hosts.toml");
         std::fs::write(&path, text).unwrap();

@@ -19,7 +19,7 @@ pub(super) struct Participant {
 ///
 /// # Errors
 /// What is not in the plan.
-pub(super) fn roster(
+pub(super) fn participants(
     load: &PlannedLoad,
     next: &NextHeat,
     heat: u32,
@@ -28,18 +28,18 @@ pub(super) fn roster(
         let target = load.targets.get(number).cloned();
         target.ok_or_else(|| format!("{} has no stack of number {number}", load.name()))
     };
-    let mut roster = Vec::new();
+    let mut participants = Vec::new();
     for number in &next.members {
         let (target, role) = (stack(*number)?, Role::Member);
-        roster.push(Participant { target, role });
+        participants.push(Participant { target, role });
     }
-    if roster.is_empty() {
+    if participants.is_empty() {
         return Err(format!("a heat of {} without stacks", load.name()));
     }
-    let place = roster.len() - heat as usize % (roster.len() + 1);
+    let place = participants.len() - heat as usize % (participants.len() + 1);
     match next.control {
         None => {}
-        Some(Control::Ceiling) => roster.insert(
+        Some(Control::Ceiling) => participants.insert(
             place,
             Participant {
                 target: TargetId::null_server(),
@@ -59,10 +59,10 @@ pub(super) fn roster(
                     of: original as u32,
                 },
             };
-            roster.insert(place, twin);
+            participants.insert(place, twin);
         }
     }
-    Ok(roster)
+    Ok(participants)
 }
 
 #[cfg(test)]
@@ -70,7 +70,10 @@ mod tests {
     use super::*;
     use crate::session::heats::fixture::load;
 
-    fn of(members: &[usize], control: Option<Control>) -> Result<Vec<(String, Role)>, String> {
+    fn taking_part(
+        members: &[usize],
+        control: Option<Control>,
+    ) -> Result<Vec<(String, Role)>, String> {
         in_heat(0, members, control)
     }
 
@@ -85,8 +88,8 @@ mod tests {
             members: members.to_vec(),
             control,
         };
-        let roster = roster(&load(&["a", "b", "c"]), &next, heat)?.into_iter();
-        Ok(roster
+        let participants = participants(&load(&["a", "b", "c"]), &next, heat)?.into_iter();
+        Ok(participants
             .map(|one| (one.target.to_string(), one.role))
             .collect())
     }
@@ -95,11 +98,11 @@ mod tests {
     fn stacks_come_before_the_control_and_a_twin_knows_its_originals_place() {
         let named = |name: &str, role| (name.to_owned(), role);
         let (a, c) = (named("a", Role::Member), named("c", Role::Member));
-        assert_eq!(of(&[0, 2], None).unwrap(), [a.clone(), c.clone()]);
-        let ceiling = of(&[0, 2], Some(Control::Ceiling)).unwrap();
+        assert_eq!(taking_part(&[0, 2], None).unwrap(), [a.clone(), c.clone()]);
+        let ceiling = taking_part(&[0, 2], Some(Control::Ceiling)).unwrap();
         let null = named("~null-server", Role::Ceiling);
         assert_eq!(ceiling, [a.clone(), c.clone(), null]);
-        let twin = of(&[0, 2], Some(Control::Twin { of: 2 })).unwrap();
+        let twin = taking_part(&[0, 2], Some(Control::Twin { of: 2 })).unwrap();
         assert_eq!(twin, [a, c, named("c", Role::Twin { of: 1 })]);
     }
 
@@ -117,8 +120,8 @@ mod tests {
 
     #[test]
     fn who_is_not_planned_is_refused() {
-        assert!(of(&[3], None).unwrap_err().contains("number 3"));
-        assert!(of(&[], Some(Control::Ceiling)).is_err());
-        assert!(of(&[0], Some(Control::Twin { of: 1 })).is_err());
+        assert!(taking_part(&[3], None).unwrap_err().contains("number 3"));
+        assert!(taking_part(&[], Some(Control::Ceiling)).is_err());
+        assert!(taking_part(&[0], Some(Control::Twin { of: 1 })).is_err());
     }
 }

@@ -12,13 +12,13 @@ use crate::files::private_folder;
 /// A temporary folder that only its owner may look into. It is deleted when this is dropped, and when Deadheat is
 /// killed: what writes into it must be supervised too, and ends at the same time.
 #[derive(Debug)]
-pub struct KeptFolder {
+pub struct TempFolder {
     path: PathBuf,
     /// Deletes the folder when it ends, which is when Deadheat ends at the latest.
-    keeper: Supervised,
+    deleter: Supervised,
 }
 
-impl KeptFolder {
+impl TempFolder {
     /// Makes one whose name begins with `prefix`.
     ///
     /// # Errors
@@ -26,7 +26,7 @@ impl KeptFolder {
     pub fn create(prefix: &str, supervision: &Supervision) -> io::Result<Self> {
         let folder = private_folder(prefix)?;
         let spec = Spawn {
-            name: "the keeper of a temporary folder".to_owned(),
+            name: "what deletes a temporary folder".to_owned(),
             program: "sleep".into(),
             args: vec![i32::MAX.to_string()],
             env: Vec::new(),
@@ -39,10 +39,10 @@ impl KeptFolder {
             unhurried: false,
             remove_after: Some(folder.path().to_owned()),
         };
-        let keeper = Supervised::spawn(supervision, &spec).map_err(io::Error::other)?;
+        let deleter = Supervised::spawn(supervision, &spec).map_err(io::Error::other)?;
         Ok(Self {
             path: folder.keep(),
-            keeper,
+            deleter,
         })
     }
 
@@ -56,7 +56,7 @@ impl KeptFolder {
     /// # Errors
     /// When its supervisor does not answer.
     pub fn keep(mut self) -> Result<PathBuf, ProcessError> {
-        self.keeper.stop_and_keep()?;
+        self.deleter.stop_and_keep()?;
         Ok(self.path.clone())
     }
 
@@ -65,6 +65,6 @@ impl KeptFolder {
     /// # Errors
     /// When its supervisor does not answer.
     pub fn remove(&mut self) -> Result<(), ProcessError> {
-        self.keeper.stop().map(drop)
+        self.deleter.stop().map(drop)
     }
 }
