@@ -11,7 +11,10 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     for run in &whole.runs {
         let figures = &run.figures;
         let rate = figures.requests_per_second;
-        assert!(rate.is_none_or(|rate| rate > 0.0 && rate.is_finite()), "{run:?}");
+        assert!(
+            rate.is_none_or(|rate| rate > 0.0 && rate.is_finite()),
+            "{run:?}"
+        );
         let errors = figures.non_2xx.zip(figures.complete);
         assert!(errors.is_none_or(|(errors, all)| errors <= all), "{run:?}");
     }

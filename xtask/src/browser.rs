@@ -1,4 +1,4 @@
-//! The report's pages in a real browser: `crates/report/tests/browser`. Node's own test runner drives an installed
+//! The report's pages in a real browser: `crates/cli/tests/browser`. Node's own test runner drives an installed
 //! Chromium with Playwright.
 #![allow(clippy::print_stdout)]
 
@@ -13,7 +13,7 @@ use crate::project::{compiling, root, target};
 use crate::steps::{Lack, Steps};
 
 /// Where the tests are, in the project's folder.
-pub(crate) const FOLDER: &str = "crates/report/tests/browser";
+pub(crate) const FOLDER: &str = "crates/cli/tests/browser";
 
 const TESTS: [&str; 4] = [
     "checks.test.mjs",

@@ -3,18 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-
-use crate::{
-    bisect::args::BisectArgs,
-    compare::args::CompareArgs,
-    compat::AsArgs,
+use deadheat_bench::options::{DoctorArgs, RunArgs, SetupArgs, StacksCommand};
+use deadheat_compare::{bisect::options::BisectArgs, history::HistoryArgs, options::CompareArgs};
+use deadheat_loadtool::{look_alikes::AsArgs, options::LoadArgs};
+use deadheat_shell::{
     data::{DataArgs, Format},
     global_options::GlobalArgs,
-    history::HistoryArgs,
-    import::ImportArgs,
-    load::args::LoadArgs,
-    options::{DoctorArgs, RunArgs, SetupArgs, StacksCommand},
 };
+
+use crate::import::ImportArgs;
 
 /// Says which HTTP server stack is faster for a job, what it costs in CPU and memory, and when it is a dead heat.
 #[derive(Debug, Parser)]
@@ -131,14 +128,14 @@ pub(crate) struct HiddenArgs {
 #[cfg(test)]
 mod tests {
     use clap::{Command, CommandFactory};
-
-    use super::*;
-    use crate::{
+    use deadheat_loadtool::options::RequestArgs;
+    use deadheat_shell::{
         explicit_options::{self, ExplicitOptions},
         hints::{self, OF_OTHER_TOOLS},
-        load::args::RequestArgs,
         output::Told,
     };
+
+    use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -6,12 +6,12 @@ use deadheat_runner::{
     agent, process,
     services::{null, upstream},
 };
-
-use crate::{
-    args::HiddenArgs,
+use deadheat_shell::{
     exit::{Exit, Failure},
     invocation,
 };
+
+use crate::args::HiddenArgs;
 
 pub(crate) fn supervise() -> Result<Exit, Failure> {
     process::supervise().map_err(|error| {

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use deadheat_compare::imported;
 use deadheat_import::{Published, document, toml};
 use deadheat_model::{TargetId, imported::Imported};
-
-use crate::{
+use deadheat_shell::{
     data::{self, DataFormat, FilesArgs},
     exit::{Exit, Failure},
-    imported, output,
+    output,
 };
 
 /// What `deadheat import` is asked to do.

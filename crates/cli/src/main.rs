@@ -1,69 +1,38 @@
 //! Deadheat: which HTTP server stack is faster for a job, what it costs, and when it is a dead heat.
 
 mod args;
-mod bisect;
-mod compare;
-mod compat;
 mod completion;
 mod config;
-mod data;
-mod doctor;
 #[cfg(test)]
 mod documented;
-mod embedded;
-mod exit;
-mod explicit_options;
-mod global_options;
-mod heats;
 mod hidden;
-mod hints;
-mod history;
-mod hosts_file;
 mod import;
-mod imported;
-mod interrupt;
-mod invocation;
-mod launcher_args;
-mod live;
-mod load;
 mod man;
-mod meant;
-mod options;
-mod other_hosts;
-mod output;
-mod plan_text;
-mod profile;
-mod progress;
 mod report;
-mod resume;
-mod root_args;
-mod run;
-mod select;
-mod session_folders;
-mod setup;
-mod slurm;
-mod stacks;
-mod target_safety;
-mod toolchains;
-mod values;
 
 use std::{env, ffi::OsString, process::ExitCode};
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-
-use self::{
-    args::{Arguments, Command},
+use deadheat_bench::{doctor, run, setup, stacks};
+use deadheat_compare::{bisect, history};
+use deadheat_loadtool::look_alikes;
+use deadheat_shell::{
     exit::{Exit, Failure},
+    invocation, output,
 };
+
+use self::args::{Arguments, Command};
 
 fn main() -> ExitCode {
     let mut words = env::args_os();
-    let tool = words.next().and_then(|program| compat::called(&program));
+    let tool = words
+        .next()
+        .and_then(|program| look_alikes::called(&program));
     let result = match tool {
-        Some(tool) => compat::run(tool, words),
+        Some(tool) => look_alikes::run(tool, words),
         None if completion::answered() => return ExitCode::SUCCESS,
-        None => match compat::asked(env::args_os().skip(1)) {
-            Some((tool, options)) => compat::run(tool, options),
+        None => match look_alikes::asked(env::args_os().skip(1)) {
+            Some((tool, options)) => look_alikes::run(tool, options),
             None => run(),
         },
     };
@@ -119,12 +88,12 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(*args),
         Command::Report(args) => report::report(&args),
-        Command::Compare(args) => compare::compare(*args),
+        Command::Compare(args) => deadheat_compare::compare(*args),
         Command::Bisect(args) => bisect::bisect(*args),
         Command::History(args) => history::history(&args),
         Command::Import(args) => import::import(&args),
-        Command::Load(args) => load::load(&args),
-        Command::As(args) => compat::run_as(args),
+        Command::Load(args) => deadheat_loadtool::load(&args),
+        Command::As(args) => look_alikes::run_as(args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Stacks(command) => stacks::stacks(&command),

@@ -14,12 +14,12 @@ use clap_mangen::{
 };
 use deadheat_model::figure::counted;
 use deadheat_runner::files::write_whole;
-
-use crate::{
-    args::{Arguments, ManArgs},
+use deadheat_shell::{
     exit::{Exit, Failure},
     output,
 };
+
+use crate::args::{Arguments, ManArgs};
 
 pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let pages = pages().map_err(|error| Failure::nothing(format!("making pages: {error}")))?;

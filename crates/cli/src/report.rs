@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use deadheat_bench::heats;
+use deadheat_compare as compare;
+use deadheat_compare::{bisect, imported, measured::versus, options::CompareFormat};
+use deadheat_loadtool as load;
 use deadheat_runner::session::heats::read_session;
-
-use crate::{
-    args::ReportArgs,
-    bisect,
-    compare::{self, args::CompareFormat, measured::versus},
+use deadheat_shell::{
     data::{Format, Sink},
     exit::{Exit, Failure},
-    heats, imported, load, output,
+    output,
     session_folders::{RESULTS, sessions},
 };
+
+use crate::args::ReportArgs;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;

@@ -390,7 +390,7 @@ impl<'a> Reader<'a> {
     }
 
     /// There is no report; a line may have looked like a part of one.
-    fn nothing(&self) -> ImportError {
+    pub fn nothing(&self) -> ImportError {
         let hint = self.left_out.first().map_or_else(String::new, |left| {
             let (line, reason) = (left.place.line, &left.reason);
             if reason.starts_with("a report of") {

@@ -4,7 +4,7 @@ use deadheat_model::imported::{Load, RunFigures, Tool};
 
 /// The report of one run, before its surroundings are known.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub struct Report {
     pub(crate) tool: Tool,
     /// Host and path, or URL.
     pub(crate) target: Option<String>,

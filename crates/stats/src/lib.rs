@@ -3,18 +3,16 @@
 //! Pure functions without input or output; this crate knows no format. Every number of
 //! [`standings`](standings::standings) can be computed again from the record alone.
 
-pub mod bisect;
 pub mod capacity;
 pub mod figures;
 pub mod heats;
-pub mod history;
 pub mod holm;
 pub mod interval;
-pub mod load;
 pub mod order_statistic;
 pub mod sequential;
 pub mod standings;
 pub mod steadiness;
 pub mod steering;
+pub mod uneven;
 pub mod versus;
 pub mod welch;

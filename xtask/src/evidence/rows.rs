@@ -278,7 +278,8 @@ fn slices_alike() -> [Row; 3] {
         ),
         row(
             "neighbours",
-            "Whether a server is frozen for one neighbour's turn between its slices or for eleven changes little.",
+            "Between its slices a server is frozen for one neighbour's turn, or for eleven. Its figures are not quite alike, so \
+             stacks are compared within a session.",
             "--contrast neighbours --pairs 30 --warm-up 5s",
             "--stack go-nethttp --stack node-fastify --stack python-flask",
         ),

@@ -4,9 +4,10 @@
 use std::{ffi::OsStr, fs, path::Path};
 
 use clap_complete::{CompletionCandidate, PathCompleter, engine::ValueCompleter as _};
+use deadheat_bench::select;
+use deadheat_compare::bisect;
 use deadheat_runner::{manifest::Catalogue, session::HEADER_FILE};
-
-use crate::{bisect, select, session_folders::RESULTS};
+use deadheat_shell::session_folders::RESULTS;
 
 pub(super) fn stacks(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(catalogue) = catalogue() else {

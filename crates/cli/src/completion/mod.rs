@@ -15,13 +15,13 @@ use clap_complete::{
     ArgValueCompleter, CompletionCandidate,
     env::{Elvish, EnvCompleter, Fish, Powershell, Zsh},
 };
-
-use self::bash::Bash;
-use crate::{
-    args::{Arguments, CompletionsArgs, ShellArg},
+use deadheat_shell::{
     exit::{Exit, Failure},
     output::{self, Told},
 };
+
+use self::bash::Bash;
+use crate::args::{Arguments, CompletionsArgs, ShellArg};
 
 /// The variable with which the script calls; its value is the shell.
 const VARIABLE: &str = "_DEADHEAT_COMPLETE";

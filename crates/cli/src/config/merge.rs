@@ -3,14 +3,12 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{ArgMatches, Command as Program, FromArgMatches as _};
+use deadheat_compare as compare;
+use deadheat_loadtool as load;
+use deadheat_shell::data::{DataFormat, FilesArgs};
 
 use super::options::{FromFile, Occurrence};
-use crate::{
-    args::{Arguments, Command},
-    compare,
-    data::{DataFormat, FilesArgs},
-    load,
-};
+use crate::args::{Arguments, Command};
 
 /// A command line with options of a file.
 pub(super) struct Merged<'f> {

@@ -2,7 +2,6 @@
 //! after this reads one command line, and a run on another host needs no file. A file that was found, and not named, may
 //! set figures only.
 
-pub(crate) mod args;
 mod effects;
 mod find;
 mod merge;
@@ -19,12 +18,13 @@ use deadheat_runner::{
     manifest::{ManifestErrors, OptionsFile},
     secret::{HIDDEN, without_password},
 };
+use deadheat_shell::{exit::Failure, invocation, output};
 
 use self::{
     find::{ConfigFile, VARIABLE},
     options::{FromFile, OfTable},
 };
-use crate::{args::Arguments, exit::Failure, invocation, output};
+use crate::args::Arguments;
 
 /// The commands that have a table in the file.
 const COMMANDS: [&str; 3] = ["run", "load", "compare"];

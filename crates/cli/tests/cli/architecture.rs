@@ -17,22 +17,68 @@ use crate::support::root::project;
 
 /// Which crates of this workspace a crate may use. `deadheat-testkit` and `deadheat-simulation` are for tests: any
 /// crate's, and no crate's product.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 14] = [
     ("deadheat-model", &[]),
+    ("deadheat-document", &["deadheat-model"]),
     ("deadheat-load", &["deadheat-model"]),
     ("deadheat-stats", &["deadheat-model"]),
     ("deadheat-import", &["deadheat-model"]),
     ("deadheat-runner", &["deadheat-model", "deadheat-load"]),
-    ("deadheat-report", &["deadheat-model", "deadheat-stats"]),
+    (
+        "deadheat-shell",
+        &[
+            "deadheat-model",
+            "deadheat-document",
+            "deadheat-load",
+            "deadheat-runner",
+        ],
+    ),
+    (
+        "deadheat-loadtool",
+        &[
+            "deadheat-model",
+            "deadheat-document",
+            "deadheat-load",
+            "deadheat-runner",
+            "deadheat-stats",
+            "deadheat-shell",
+        ],
+    ),
+    (
+        "deadheat-bench",
+        &[
+            "deadheat-model",
+            "deadheat-document",
+            "deadheat-import",
+            "deadheat-runner",
+            "deadheat-stats",
+            "deadheat-shell",
+        ],
+    ),
+    (
+        "deadheat-compare",
+        &[
+            "deadheat-model",
+            "deadheat-document",
+            "deadheat-import",
+            "deadheat-load",
+            "deadheat-runner",
+            "deadheat-stats",
+            "deadheat-shell",
+            "deadheat-loadtool",
+            "deadheat-bench",
+        ],
+    ),
     (
         "deadheat",
         &[
             "deadheat-model",
             "deadheat-import",
-            "deadheat-load",
             "deadheat-runner",
-            "deadheat-stats",
-            "deadheat-report",
+            "deadheat-shell",
+            "deadheat-loadtool",
+            "deadheat-bench",
+            "deadheat-compare",
         ],
     ),
     ("deadheat-testkit", &["deadheat-model"]),
@@ -80,7 +126,7 @@ const WRITERS: [(&str, &str); 4] = [
     ),
 ];
 /// The file that writes for deadheat.
-const OUTPUT: &str = "crates/cli/src/output.rs";
+const OUTPUT: &str = "crates/shell/src/output.rs";
 
 /// A dependency on another crate of the workspace.
 struct Dependency {
@@ -147,8 +193,10 @@ fn crates_depend_on_each_other_only_as_the_architecture_says() {
         for_tests,
     } in &workspace.dependencies
     {
+        // Tests also make what is shown of what a crate below has found.
+        let is_below = || below(from, &known).contains(to.as_str());
         let may = known[from.as_str()].contains(&to.as_str())
-            || (*for_tests && FOR_TESTS.contains(&to.as_str()));
+            || (*for_tests && (FOR_TESTS.contains(&to.as_str()) || is_below()));
         let what = if *for_tests {
             "its tests may not use"
         } else {
@@ -159,6 +207,13 @@ fn crates_depend_on_each_other_only_as_the_architecture_says() {
             "{from}: {what} {to}; ARCHITECTURE.md says which way data flows"
         );
     }
+}
+
+/// The crates that one uses, directly or through others.
+fn below<'a>(name: &str, known: &BTreeMap<&str, &'a [&'a str]>) -> BTreeSet<&'a str> {
+    let own = known[name].iter().copied();
+    own.flat_map(|one| below(one, known).into_iter().chain([one]))
+        .collect()
 }
 
 #[test]
@@ -238,6 +293,62 @@ fn what_writes_is_recognised() {
     }
 }
 
+/// What a function of its arguments does not name: what reads, writes, waits, or looks at a clock, and the crates that do.
+const EFFECTS: [&str; 11] = [
+    "std::env",
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "std::time::Instant",
+    "Instant::now",
+    "SystemTime::now",
+    "deadheat_load",
+    "deadheat_runner",
+    "deadheat_shell",
+];
+
+#[test]
+fn analyses_and_documents_are_functions_of_their_arguments() {
+    let root = project();
+    let mut seen = BTreeSet::new();
+    for folder in product_folders(&root) {
+        let name = folder.parent().and_then(Path::file_name);
+        let name = name.unwrap_or_default().to_string_lossy();
+        for file in rust_files(vec![folder.clone()]) {
+            let module = module_of(&folder, &file);
+            let is_in = |name: &str| module.iter().any(|one| one == name);
+            let is_document = is_in("document") || name == "document";
+            if !(is_document || is_in("analysis") || name == "stats") {
+                continue;
+            }
+            seen.insert(name.clone().into_owned());
+            for path in uses_of(&file, module.clone()).written {
+                let path = path.join("::");
+                let rest = |one: &&&str| path.strip_prefix(**one);
+                let effect = EFFECTS.iter().find(|one| {
+                    rest(one).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+                });
+                assert_eq!(
+                    effect,
+                    None,
+                    "{}: {path}: an analysis and a document are functions of their arguments",
+                    file.display()
+                );
+                let is_of_another =
+                    path.starts_with("deadheat_") && path.split("::").any(|one| one == "analysis");
+                assert!(
+                    !(is_document && is_of_another),
+                    "{}: {path}: a document has its own topic's analysis, and no other",
+                    file.display()
+                );
+            }
+        }
+    }
+    let expected = ["bench", "compare", "document", "loadtool", "stats"];
+    assert_eq!(seen, expected.map(str::to_owned).into());
+}
+
 /// A file's modules from the crate's root on: `load/live/mod.rs` is `["load", "live"]`.
 type Module = Vec<String>;
 
@@ -268,19 +379,17 @@ fn circles(folder: &Path) -> Vec<Vec<Module>> {
         .into_iter()
         .map(|file| (module_of(folder, &file), file))
         .collect();
-    let mut uses = Uses::default();
+    let mut all = Uses::default();
     let mut used = Vec::new();
     for (module, file) in &files {
-        let text = fs::read_to_string(file).expect("reading a source file");
-        uses.module = module.clone();
-        let code = syn::parse_file(&text);
-        uses.visit_file(&code.unwrap_or_else(|error| panic!("{}: {error}", file.display())));
-        used.extend(uses.found.drain(..).map(|path| (module, path)));
+        let uses = uses_of(file, module.clone());
+        used.extend(uses.found.into_iter().map(|path| (module, path)));
+        all.exported.extend(uses.exported);
     }
     let related = |a: &Module, b: &Module| a.starts_with(b) || b.starts_with(a);
     let mut edges: BTreeMap<&Module, BTreeSet<Module>> = BTreeMap::new();
     for (module, path) in used {
-        let home = uses.home(path, &files);
+        let home = all.home(path, &files);
         if !related(module, &home) {
             edges.entry(module).or_default().insert(home);
         }
@@ -299,6 +408,18 @@ fn circles(folder: &Path) -> Vec<Vec<Module>> {
         }
     }
     circles
+}
+
+/// What a file names, tests excepted.
+fn uses_of(file: &Path, module: Module) -> Uses {
+    let text = fs::read_to_string(file).expect("reading a source file");
+    let code = syn::parse_file(&text);
+    let mut uses = Uses {
+        module,
+        ..Uses::default()
+    };
+    uses.visit_file(&code.unwrap_or_else(|error| panic!("{}: {error}", file.display())));
+    uses
 }
 
 /// What a module uses, directly or through others; itself too, if it is in a circle.
@@ -332,6 +453,9 @@ fn module_of(folder: &Path, file: &Path) -> Module {
 struct Uses {
     /// The one that is being read.
     module: Module,
+    /// Paths as they are written.
+    written: Vec<Vec<String>>,
+    /// Those in this crate, from its root on.
     found: Vec<Vec<String>>,
     /// What modules re-export by name: a path as it can be written, and where it leads.
     exported: BTreeMap<Vec<String>, Vec<String>>,
@@ -354,6 +478,7 @@ impl Uses {
             UseTree::Rename(renamed) => (with(&renamed.ident), Some(&renamed.rename)),
             UseTree::Glob(_) => (path.to_vec(), None),
         };
+        self.written.push(named.clone());
         let Some(named) = self.absolute(&named) else {
             return;
         };
@@ -424,6 +549,7 @@ impl<'ast> Visit<'ast> for Uses {
             .map(|one| one.ident.to_string())
             .collect();
         self.found.extend(self.absolute(&parts));
+        self.written.push(parts);
         visit::visit_path(self, path);
     }
 }

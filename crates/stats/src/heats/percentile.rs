@@ -9,8 +9,8 @@ use deadheat_model::{
 
 use super::{Quantity, Settings, recorded, within::Estimate};
 use crate::{
-    load::{Uneven, uneven},
     order_statistic::median,
+    uneven::{self, Uneven},
 };
 
 /// A percentile of one member's response times in one heat, from the merged histograms of its slices.

@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::{
     heats::{Group, LimitedBy, Look, Ranking, Settings, Verdict},
     interval::LogMean,
-    load::Uneven,
     order_statistic::Interval,
+    uneven::Uneven,
 };
 
 /// What a session of heats says.

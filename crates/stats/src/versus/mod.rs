@@ -10,7 +10,6 @@ mod gate;
 mod metric;
 pub mod midpoint;
 pub mod paired;
-pub mod runs;
 pub mod sessions;
 pub mod tool_runs;
 
@@ -56,7 +55,7 @@ pub struct Bounds {
 impl Bounds {
     /// What decides on `metric` in the same heats. What is proven counts there, however small it is. Only the throughput
     /// of an open loop is one by construction, whose last digits mean nothing: it differs where a side did not keep up.
-    pub(crate) fn in_heats(&self, metric: Metric, is_open: bool) -> Rule {
+    pub fn in_heats(&self, metric: Metric, is_open: bool) -> Rule {
         let practical = match metric {
             Metric::Throughput if is_open => self.practical_latency,
             _ => 0.0,
@@ -71,7 +70,7 @@ impl Bounds {
     }
 
     /// The rule for runs of a load, which say nothing of a server's starts, however many they are.
-    pub(crate) fn of_runs(self) -> Self {
+    pub fn of_runs(self) -> Self {
         Self {
             least_heats: 0,
             ..self
@@ -494,7 +493,7 @@ fn verdict(direction: Direction, found: Option<heats::Verdict>) -> Verdict {
 }
 
 /// A difference between A and `others` that ought not to be there, for somebody who compares all the same.
-fn differs(change: &Change, a: &str, others: &str) -> Warning {
+pub fn differs(change: &Change, a: &str, others: &str) -> Warning {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
     let (name, before, after) = (change.name(), value(&change.before), value(&change.after));
     let sentence = format!("Conditions differ: {name} is {before} in {a}, {after} in {others}.");

@@ -2,13 +2,10 @@
 
 mod capacity;
 mod heats;
-mod history;
-mod load;
-mod load_fixture;
 mod properties;
 mod random;
 mod reference;
 mod sequential;
+mod sessions;
 mod standings;
 mod versus;
-mod versus_runs;

@@ -4,7 +4,7 @@ mod cells;
 mod conditions;
 mod load;
 mod null_server;
-pub(in crate::versus) mod unpaired;
+pub mod unpaired;
 
 use deadheat_model::{heats::SessionRecord, warning::doubt};
 

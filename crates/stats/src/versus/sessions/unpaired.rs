@@ -4,10 +4,10 @@ use super::{Bounds, Metric, Ratio};
 use crate::{holm::holm, order_statistic::Interval, versus::Verdict, welch};
 
 /// With fewer heats or runs on a side there is no interval: it would reach over orders of magnitude.
-pub(in crate::versus) const LEAST: usize = 3;
+pub const LEAST: usize = 3;
 
 /// The logarithms of a metric on both sides.
-pub(in crate::versus) struct Sample {
+pub struct Sample {
     metric: Metric,
     a: Vec<f64>,
     b: Vec<f64>,
@@ -15,13 +15,13 @@ pub(in crate::versus) struct Sample {
 
 impl Sample {
     /// A sample of the logarithms of both sides, one for each heat; `None` when a side has none.
-    pub(in crate::versus) fn of(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
+    pub fn of(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
         (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
     }
 
     /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α. `drift` is how far the null
     /// server was from itself.
-    pub(in crate::versus) fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
+    pub fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
         let (a, b) = (mean(&self.a), mean(&self.b));
         let has_enough = self.a.len().min(self.b.len()) >= LEAST;
         let difference = welch::difference(&self.a, &self.b).filter(|_| has_enough);
@@ -50,7 +50,7 @@ impl Sample {
 /// which Holm's method tests it: 1 − α/k for the smallest of k p values, 1 − α/(k − 1) for the next, and for all from
 /// the first that is not significant on that one's. So an interval excludes 1 where the adjusted p is below α, and
 /// nowhere else.
-pub(in crate::versus) fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
+pub fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
     let mut tested: Vec<&mut &mut Ratio> = ratios.iter_mut().filter(|r| r.p.is_some()).collect();
     tested.sort_by(|one, other| one.p.unwrap_or(1.0).total_cmp(&other.p.unwrap_or(1.0)));
     let p: Vec<f64> = tested.iter().filter_map(|ratio| ratio.p).collect();

@@ -10,7 +10,7 @@ use deadheat_model::{
     plan::Pinning,
     warning::{Level, Warning},
 };
-use deadheat_stats::{load::Uneven, standings::standings};
+use deadheat_stats::{standings::standings, uneven::Uneven};
 use serde_json::json;
 
 use super::{died, member, quiet, steered};

@@ -1,0 +1,343 @@
+//! How many times as fast each stack is as one of them, the baseline, with intervals that stand alone: a column of a load's
+//! table. A page draws it beside the first stack; for all others it has the same figures, which its script puts in their
+//! places.
+
+use std::fmt::Display;
+
+use deadheat_document::{
+    html::in_script,
+    plot::{
+        axis::Scale,
+        svg::{Percent, Svg, tenths},
+    },
+};
+use deadheat_model::figure::{self, NONE};
+use deadheat_stats::{
+    heats::{Verdict, pairs::Pair},
+    standings::Measure,
+};
+use minijinja::HtmlEscape;
+use serde::{Serialize, Serializer, ser::SerializeTuple};
+
+use crate::document::{
+    view::{LoadView, StandingsView, TableView},
+    words,
+};
+
+/// The script that draws beside another baseline.
+pub(in crate::document) const SCRIPT: &str = include_str!("baselines.js");
+
+/// Ratios up to this, and down to its inverse, are near.
+const NEAR: f64 = 4.0;
+/// Ticks that an axis has room for. Those that it does not need are empty.
+const TICKS: usize = 6;
+/// The least distance of ticks, as a share of the axis.
+const APART: f64 = 0.2;
+/// The height of a row's drawing in pixels.
+const HEIGHT: usize = 22;
+
+/// The column of a table.
+pub(super) struct Baselines {
+    title: &'static str,
+    names: Vec<String>,
+    /// What is drawn beside each row as the baseline.
+    layouts: Vec<Layout>,
+}
+
+/// What the drawings mean.
+pub(super) fn caption(view: &StandingsView) -> String {
+    format!(
+        "● differs, ○ undecided, • beyond the axis; the band is a dead heat, all of it within ±{}. Each interval of a ratio \
+         stands alone: it is for the reader who has picked this pair beforehand, and misses the truth in {} of sessions. \
+         Ranks and ± allow for all stacks.",
+        words::percent(view.margin),
+        words::percent(view.alpha)
+    )
+}
+
+impl Baselines {
+    /// All baselines of a table. `margin`: ratios within it of 1 are as good as equal.
+    pub(super) fn new(load: &LoadView, table: &TableView, margin: f64) -> Self {
+        let places = 0..table.rows.len();
+        Self {
+            title: match load.measure {
+                Measure::Throughput => "times as fast as",
+                Measure::ResponseTime => "times as fast, by p99, as",
+            },
+            names: table.rows.iter().map(|row| row.target.clone()).collect(),
+            layouts: places
+                .map(|baseline| Layout::new(&cells(table, baseline), margin))
+                .collect(),
+        }
+    }
+
+    /// The head: the choice of a baseline, the axis, and what is drawn beside each.
+    pub(super) fn head(&self) -> String {
+        let options = self.names.iter().map(|name| HtmlEscape(name));
+        let options: String = options
+            .map(|name| format!("<option>{name}</option>"))
+            .collect();
+        let first = HtmlEscape(&self.names[0]);
+        let mut axis = Svg::beside_text(16, &[]);
+        for tick in 0..TICKS {
+            let (at, label) = self.layouts[0].ticks.get(tick).cloned().unwrap_or_default();
+            axis.text("text", &[("x", &percent(at)), ("y", &12)], &label);
+        }
+        // Figures and words of this program, which are JSON.
+        let layouts = serde_json::to_string(&self.layouts).unwrap_or_default();
+        format!(
+            "{} <span class=\"against\">{first}</span><label class=\"choosers\" hidden><span class=\"hidden\">the \
+             baseline</span> <select>{options}</select></label><span class=\"beside\">{}</span><script \
+             type=\"application/json\">{}</script>",
+            self.title,
+            axis.finish(),
+            in_script(&layouts)
+        )
+    }
+
+    /// A row beside the first stack.
+    pub(super) fn cell(&self, row: usize) -> String {
+        let Layout {
+            band: (left, one, right),
+            rows,
+            ..
+        } = &self.layouts[0];
+        let Mark {
+            at,
+            kind,
+            ratio,
+            interval,
+        } = &rows[row];
+        let (at, low, high) = at.unwrap_or_default();
+        let (width, middle) = (tenths(right - left), HEIGHT / 2);
+        let mut svg = Svg::beside_text(HEIGHT, &[]);
+        svg.element(
+            "rect",
+            &[
+                ("x", &percent(*left)),
+                ("width", &percent(width)),
+                ("height", &HEIGHT),
+            ],
+        );
+        let one = percent(*one);
+        svg.element(
+            "line",
+            &[
+                ("class", &"one"),
+                ("x1", &one),
+                ("x2", &one),
+                ("y2", &HEIGHT),
+            ],
+        );
+        let ends: [(&str, &dyn Display); 4] = [
+            ("x1", &percent(low)),
+            ("x2", &percent(high)),
+            ("y1", &middle),
+            ("y2", &middle),
+        ];
+        svg.element("line", &ends);
+        svg.element(
+            "circle",
+            &[("cx", &percent(at)), ("cy", &middle), ("r", &4.5)],
+        );
+        format!(
+            "<span class=\"beside {kind}\">{} <b>{ratio}</b> <span class=\"soft\">{interval}</span></span>",
+            svg.finish()
+        )
+    }
+}
+
+/// A place that is counted in percent of the width.
+fn percent(place: f64) -> Percent {
+    Percent(place / 100.0)
+}
+
+/// How every row of a table stands to one of them.
+fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
+    let mut cells = vec![Cell::Nothing; table.rows.len()];
+    cells[baseline] = Cell::Baseline;
+    for pair in &table.pairs {
+        let (other, beside) = if pair.worse == baseline {
+            (pair.better, better(pair))
+        } else if pair.better == baseline {
+            (pair.worse, better(pair).map(inverse))
+        } else {
+            continue;
+        };
+        if let (Some(cell), Some(beside)) = (cells.get_mut(other), beside) {
+            *cell = Cell::Beside(beside);
+        }
+    }
+    cells
+}
+
+/// How the better one of a pair stands to the other, alone; `None` if they cannot be compared.
+fn better(pair: &Pair) -> Option<Beside> {
+    let alone = pair.alone?;
+    Some(Beside {
+        ratio: pair.ratio?,
+        interval: Some((alone.interval.low, alone.interval.high)),
+        verdict: alone.verdict,
+    })
+}
+
+/// The same pair seen from the other one.
+fn inverse(beside: Beside) -> Beside {
+    Beside {
+        ratio: 1.0 / beside.ratio,
+        interval: beside.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
+        verdict: beside.verdict.reversed(),
+    }
+}
+
+/// How a stack stands to the baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Beside {
+    /// How many times as fast it is.
+    ratio: f64,
+    /// The ends of its interval; an end that is open is 0 or ∞.
+    interval: Option<(f64, f64)>,
+    /// What is known.
+    verdict: Verdict,
+}
+
+/// A row's figures relative to a baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cell {
+    /// The row is the baseline's.
+    Baseline,
+    /// The two can be compared.
+    Beside(Beside),
+    /// They cannot.
+    Nothing,
+}
+
+/// All that is drawn beside one baseline. Places are percent of the drawing's width.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Layout {
+    /// The values at the axis: where, and what is written.
+    ticks: Vec<(f64, String)>,
+    /// Where the dead heat's band begins, 1 is, and it ends.
+    band: (f64, f64, f64),
+    /// The rows.
+    rows: Vec<Mark>,
+}
+
+/// What a row of the plot shows.
+#[derive(Clone, Debug, PartialEq)]
+struct Mark {
+    /// Where the dot and the interval's ends are; `None`: there is nothing to draw.
+    at: Option<(f64, f64, f64)>,
+    /// The kind of the dot.
+    kind: &'static str,
+    /// The ratio.
+    ratio: String,
+    /// The interval.
+    interval: String,
+}
+
+impl Serialize for Mark {
+    /// As a list, because there is one for each pair of stacks.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tuple = serializer.serialize_tuple(4)?;
+        tuple.serialize_element(&self.at)?;
+        tuple.serialize_element(self.kind)?;
+        tuple.serialize_element(&self.ratio)?;
+        tuple.serialize_element(&self.interval)?;
+        tuple.end()
+    }
+}
+
+impl Layout {
+    /// The places of everything beside one baseline. Ratios within `margin` of 1 (0.03: 3 %) are as good as equal.
+    fn new(cells: &[Cell], margin: f64) -> Self {
+        let known: Vec<&Beside> = shown(cells);
+        let known = known.into_iter();
+        let least = known.clone().map(|one| one.ratio).fold(1.0, f64::min);
+        let most = known.clone().map(|one| one.ratio).fold(1.0, f64::max);
+        // A single wide interval must not press all others together: it ends at the edge, and its text says where.
+        let ends = known.flat_map(|one| {
+            let (low, high) = one.interval.unwrap_or((one.ratio, one.ratio));
+            [one.ratio, low.max(least / 2.0), high.min(most * 2.0)]
+        });
+        let equal = [1.0, 1.0 / (1.0 + margin), 1.0 + margin];
+        let axis = Scale::logarithmic(equal.into_iter().chain(ends));
+        let place = |value: f64| Percent(axis.map_or(0.0, |axis| axis.at(value))).figure();
+        let ticks = axis
+            .map(|axis| axis.ticks(APART, Some(1.0)))
+            .unwrap_or_default();
+        let ticks = ticks.into_iter();
+        let mark = |cell: &Cell| match cell {
+            Cell::Baseline => Mark {
+                at: Some((place(1.0), place(1.0), place(1.0))),
+                kind: "baseline",
+                ratio: "1×".to_owned(),
+                interval: "baseline".to_owned(),
+            },
+            Cell::Beside(beside) => {
+                let (low, high) = beside.interval.unwrap_or((beside.ratio, beside.ratio));
+                let is_beyond = axis.is_some_and(|axis| axis.is_beyond(beside.ratio));
+                Mark {
+                    at: Some((place(beside.ratio), place(low), place(high))),
+                    kind: if is_beyond { "beyond" } else { kind(beside) },
+                    ratio: format!("{}×", figure::ratio(beside.ratio)),
+                    interval: beside
+                        .interval
+                        .map_or_else(String::new, |(low, high)| figure::ratios(low, high)),
+                }
+            }
+            Cell::Nothing => Mark {
+                at: None,
+                kind: "nothing",
+                ratio: NONE.to_owned(),
+                interval: String::new(),
+            },
+        };
+        Self {
+            ticks: ticks.map(|tick| (place(tick), tick_label(tick))).collect(),
+            band: (place(1.0 / (1.0 + margin)), place(1.0), place(1.0 + margin)),
+            rows: cells.iter().map(mark).collect(),
+        }
+    }
+}
+
+/// What the axis must hold: all that is within a factor of the baseline, if that is at least half of the rows. Far away
+/// rows are different without a plot, and would leave no room to see whether near ones are.
+fn shown(cells: &[Cell]) -> Vec<&Beside> {
+    let known: Vec<&Beside> = cells
+        .iter()
+        .filter_map(|cell| match cell {
+            Cell::Beside(beside) => Some(beside),
+            _ => None,
+        })
+        .collect();
+    let is_near = |one: &&&Beside| one.ratio.ln().abs() <= NEAR.ln();
+    let near: Vec<&Beside> = known.iter().filter(is_near).copied().collect();
+    if near.len() * 2 >= known.len() {
+        near
+    } else {
+        known
+    }
+}
+
+/// "0.5×": a tick is a round number.
+fn tick_label(tick: f64) -> String {
+    // Rounded, because a product of steps is not exact.
+    let rounded: f64 = format!("{tick:.3e}").parse().unwrap_or(tick);
+    format!("{rounded}×")
+}
+
+/// The classes of a row, by what is known.
+fn kind(beside: &Beside) -> &'static str {
+    let is_open = |(low, high): (f64, f64)| low <= 0.0 || high.is_infinite();
+    match (beside.verdict, beside.interval.is_some_and(is_open)) {
+        (Verdict::Faster | Verdict::Slower, false) => "differs",
+        (Verdict::Faster | Verdict::Slower, true) => "differs open",
+        (Verdict::DeadHeat, _) => "dead-heat",
+        (Verdict::Undecided, false) => "undecided",
+        (Verdict::Undecided, true) => "undecided open",
+    }
+}
+
+#[cfg(test)]
+mod tests;

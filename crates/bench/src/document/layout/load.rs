@@ -1,0 +1,240 @@
+//! The section of a load.
+
+use deadheat_document::{Cell, Column, Section, Table};
+use deadheat_model::figure::{NONE, count, figure, seconds};
+use deadheat_stats::{
+    heats::{Verdict, pairs::Pair},
+    standings::Measure,
+};
+
+use super::{baselines, course};
+use crate::document::{
+    view::{AtRate, LoadView, Placed, RowView, StandingsView, TableView},
+    words,
+};
+
+/// Undecided pairs that are shown.
+const MOST_PAIRS: usize = 8;
+
+/// A load with its tables and notes.
+pub(super) fn section(load: &LoadView, view: &StandingsView) -> Section {
+    // A single load's answer is the document's.
+    let answer =
+        (view.leading().count() > 1 || !load.leads()).then(|| format!("{}.", load.answer()));
+    let mut section = Section::new(&load.title)
+        .aside(Some(&load.description))
+        .paragraphs(answer);
+    for table in load.filled_tables() {
+        if let Some(title) = &table.title {
+            section = section.subtitle(title);
+        }
+        section = section
+            .table(ranking(load, table, view))
+            .table(details(load, table))
+            .table(undecided(load, table))
+            .fold_of_drawings(course::section(load, table));
+    }
+    let notes = load.rows().filter_map(|row| {
+        let notes = words::notes(row);
+        (!notes.is_empty()).then(|| format!("{}: {}.", row.target, notes.join("; ")))
+    });
+    section
+        .bullets(load.lacking.iter().map(words::lack))
+        .bullets(notes.chain(words::load_notes(load)))
+}
+
+/// The table of throughput and of what a request costs.
+fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
+    let measure = load.measure;
+    let baselines = baselines::Baselines::new(load, table, view.margin);
+    let less = measure == Measure::ResponseTime;
+    let costs = match load.rates.as_slice() {
+        [] => vec![Column::right("CPU/req").sorted(true)],
+        rates => rates
+            .iter()
+            .flat_map(|rate| {
+                let at = |what: &str| format!("{what} at {}/s", figure(*rate));
+                let price = load.price_per_cpu_hour.map(|_| at("price of a million"));
+                let heads = [at("CPU")].into_iter().chain(price).chain([at("p99")]);
+                heads
+                    .map(|head| Column::right(head).sorted(true))
+                    .collect::<Vec<_>>()
+            })
+            .collect(),
+    };
+    let columns = [
+        Column::left("stack").sorted(true),
+        Column::right("rank").sorted(true),
+        Column::right(words::measure_head(measure)).sorted(less),
+        Column::right("±").sorted(true),
+        Column::drawn(baselines.head()),
+    ]
+    .into_iter()
+    .chain(costs)
+    .chain([
+        Column::right("peak mem").sorted(true),
+        Column::left("beside the best").whole(),
+    ]);
+    let most = |of: fn(&RowView) -> Option<f64>| {
+        let all = table.rows.iter().filter_map(of);
+        all.fold(0.0, f64::max)
+    };
+    let cost = |row: &RowView| row.cpu_us_per_request.map(|cost| cost.value);
+    let memory = |row: &RowView| row.memory.peak_bytes;
+    let (most_cost, most_memory) = (most(cost), most(memory));
+    let mut ranking = Table::new(columns).caption(baselines::caption(view));
+    for (place, row) in table.rows.iter().enumerate() {
+        let main = row.main.map(|main| main.value);
+        let rank = row.main.and_then(|main| main.rank);
+        let costs = if load.rates.is_empty() {
+            vec![placed(row.cpu_us_per_request, words::cost).bar(share(cost(row), most_cost))]
+        } else {
+            let found = row.at_rates.iter();
+            found
+                .flat_map(|found| at_rate(found, load.price_per_cpu_hour))
+                .collect()
+        };
+        let before = [
+            Cell::from(&row.target),
+            Cell::figure(
+                words::rank(rank),
+                rank.map(|rank| (rank.best + rank.worst) as f64),
+            ),
+            Cell::figure(words::main_placed(measure, row), main).bar(share(main, table.most)),
+            Cell::figure(words::half_width_in_column(row.half_width), row.half_width),
+            Cell::drawn(baselines.cell(place)),
+        ];
+        let after = [
+            Cell::figure(words::memory(memory(row)), memory(row))
+                .bar(share(memory(row), most_memory)),
+            Cell::from(words::row_verdict(measure, row)),
+        ];
+        ranking.row(before.into_iter().chain(costs).chain(after));
+    }
+    ranking
+}
+
+/// What a request costs at a rate, the price of a million if that of an hour is known, and how long a request takes.
+fn at_rate(found: &AtRate, per_cpu_hour: Option<f64>) -> Vec<Cell> {
+    let cost = match found {
+        AtRate::Lacks(because) => Cell::from(words::absent(*because)),
+        AtRate::Took { .. } => placed(found.cost(), words::cost),
+    };
+    let price = per_cpu_hour.map(|price| {
+        let million = found
+            .cost()
+            .map(|cost| words::price_of_a_million(cost.value, price));
+        number(million, figure)
+    });
+    let p99 = placed(found.p99(), seconds);
+    [cost].into_iter().chain(price).chain([p99]).collect()
+}
+
+fn share(value: Option<f64>, most: f64) -> Option<f64> {
+    value.filter(|_| most > 0.0).map(|value| value / most)
+}
+
+/// A ranked figure with its rank.
+fn placed(placed: Option<Placed>, write: fn(f64) -> String) -> Cell {
+    let text = words::placed(placed.as_ref(), write);
+    let rank = placed.and_then(|one| one.rank);
+    let rank = rank.map_or_else(String::new, |rank| words::rank(Some(rank)));
+    Cell::figure(text, placed.map(|one| one.value)).note(rank)
+}
+
+/// A column with its figures.
+type Figures = (Column, fn(&RowView) -> Cell);
+
+fn column(head: &str, less_is_better: bool, cell: fn(&RowView) -> Cell) -> Figures {
+    (Column::right(head).sorted(less_is_better), cell)
+}
+
+/// Everything else that is known of each stack.
+fn details(load: &LoadView, table: &TableView) -> Table {
+    let times = match load.measure {
+        // Beside equal work, the cost at full load is a detail, and the queueing there says nothing.
+        Measure::Throughput if !load.rates.is_empty() => vec![
+            column("CPU, full load", true, |row| {
+                placed(row.cpu_us_per_request, words::cost)
+            }),
+            column("mean time", true, |row| time(row.mean_seconds)),
+        ],
+        Measure::Throughput => vec![
+            column("mean time", true, |row| time(row.mean_seconds)),
+            column("p50", true, |row| placed(row.p50_seconds, seconds)),
+            column("p99", true, |row| placed(row.p99_seconds, seconds)),
+        ],
+        Measure::ResponseTime => vec![
+            column("p50", true, |row| placed(row.p50_seconds, seconds)),
+            column("answered/s", false, |row| {
+                number(Some(row.throughput_per_second.value), figure)
+            }),
+        ],
+    };
+    let rest = [
+        column("mean mem", true, |row| bytes(row.memory.mean_bytes)),
+        column("CPUs busy", false, |row| number(row.busy, words::percent)),
+        column("heats", false, |row| counted(row.heats.into())),
+        column("spread", false, |row| number(row.spread, words::percent)),
+        column("slices", false, |row| counted(row.slices.into())),
+        column("discarded", false, |row| {
+            counted(row.discarded_slices.into())
+        }),
+        column("answers", false, |row| counted(row.answers)),
+        column("failed", false, |row| counted(row.failed_requests)),
+    ];
+    let figures = times.into_iter().chain(rest);
+    let (columns, cells): (Vec<Column>, Vec<_>) = figures.unzip();
+    let mut details = Table::new(
+        [Column::left("stack").sorted(true)]
+            .into_iter()
+            .chain(columns),
+    );
+    for row in &table.rows {
+        let figures = cells.iter().map(|cell| cell(row));
+        details.row([Cell::from(&row.target)].into_iter().chain(figures));
+    }
+    details
+}
+
+fn number(value: Option<f64>, write: fn(f64) -> String) -> Cell {
+    Cell::figure(value.map_or_else(|| NONE.to_owned(), write), value)
+}
+
+fn time(value: Option<f64>) -> Cell {
+    Cell::figure(words::time(value), value)
+}
+
+fn bytes(value: Option<f64>) -> Cell {
+    Cell::figure(words::memory(value), value)
+}
+
+fn counted(value: u64) -> Cell {
+    Cell::figure(count(value), Some(value as f64))
+}
+
+/// Neighbours without a verdict, and what could decide them.
+fn undecided(load: &LoadView, table: &TableView) -> Table {
+    let is_open =
+        |pair: &&Pair| pair.verdict == Verdict::Undecided && pair.worse == pair.better + 1;
+    let pairs: Vec<&Pair> = table.pairs.iter().filter(is_open).collect();
+    let quantity = words::quantity(load.measure);
+    let name = |place: usize| &table.rows[place].target;
+    let mut undecided = Table::new([
+        Column::left("neighbours"),
+        Column::left("verdict").whole(),
+        Column::left("what would decide it").whole(),
+    ]);
+    for pair in pairs.iter().take(MOST_PAIRS) {
+        undecided.row([
+            format!("{} beside {}", name(pair.worse), name(pair.better)),
+            words::pair_verdict(quantity, pair),
+            pair.remedy.map_or_else(String::new, words::remedy),
+        ]);
+    }
+    if pairs.len() > MOST_PAIRS {
+        let more = pairs.len() - MOST_PAIRS;
+        undecided.note("", format!("and {more} more undecided neighbours"));
+    }
+    undecided
+}

@@ -1,0 +1,205 @@
+//! What a reader wants who asks where the figures come from.
+
+use deadheat_document::view::{Fact, StackFacts, facts};
+use deadheat_model::{
+    Wait, Warning,
+    figure::{counted, list, long_time, seconds, setting, span},
+    heat::Rounds,
+    heats::SessionRecord,
+    warning::Level,
+};
+use deadheat_stats::standings::{LoadStandings, Standings, TimeSpent};
+
+use super::{State, load::planned};
+use crate::document::words;
+
+mod caveats;
+
+/// Where the figures come from, and what they do not show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Details {
+    /// Session, versions, arguments.
+    pub provenance: Vec<Fact>,
+    /// The machine.
+    pub machine: Vec<Fact>,
+    /// How it was measured and judged.
+    pub method: Vec<Fact>,
+    /// What `deadheat doctor` found that is no warning of the session.
+    pub findings: Vec<Warning>,
+    /// Every stack that was asked for.
+    pub stacks: Vec<StackFacts>,
+    /// What the session does not show, a sentence or two each.
+    pub caveats: Vec<String>,
+    /// Where the time of the session went, in a line without a full stop; `None` before the first heat.
+    pub time_line: Option<String>,
+}
+
+pub(super) fn details(record: &SessionRecord, standings: &Standings, state: State) -> Details {
+    let header = &record.header;
+    let findings = header.findings.iter();
+    let findings = findings.filter(|one| one.level > Level::Doubt).cloned();
+    Details {
+        provenance: provenance(record, state),
+        machine: facts::machine(header),
+        method: method(record, standings),
+        findings: findings.collect(),
+        stacks: header.targets.iter().map(facts::stack).collect(),
+        caveats: caveats::caveats(header, standings),
+        time_line: time_line(&standings.time),
+    }
+}
+
+fn provenance(record: &SessionRecord, state: State) -> Vec<Fact> {
+    let (header, plan) = (&record.header, &record.header.plan);
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: String| facts.push(Fact::new(name, value));
+    fact("Session", header.id.clone());
+    fact("Started", header.started.clone());
+    fact("State", words::state(state).to_owned());
+    for one in &record.resumed {
+        let reboot = if one.rebooted { ", after a reboot" } else { "" };
+        let heats = counted(one.heats_before, "heat");
+        fact("Resumed", format!("{}, after {heats}{reboot}", one.at));
+    }
+    fact("Deadheat", header.deadheat.clone());
+    match (&header.commit, &header.embedded) {
+        (Some(commit), _) => fact("Commit", commit.clone()),
+        (None, None) => fact("Commit", "unknown (not in a checkout)".to_owned()),
+        (None, Some(_)) => {}
+    }
+    if let Some(sha256) = &header.embedded {
+        let version = &header.deadheat;
+        let stacks = format!("part of Deadheat {version}, SHA-256 {sha256}");
+        fact("Stacks", stacks);
+    }
+    fact("Arguments", header.arguments.join(" "));
+    if header.live {
+        fact("Live page", "written after each heat".to_owned());
+    }
+    if let Some(postgres) = &header.postgres {
+        fact("Database", postgres.clone());
+    }
+    fact("Seed", plan.seed.to_string());
+    if let Some(precision) = plan.precision {
+        fact("Precision", format!("±{} asked for", setting(precision)));
+    }
+    if let Some(budget) = plan.budget_seconds {
+        fact("Budget", long_time(budget));
+    }
+    facts
+}
+
+fn method(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
+    let plan = &record.header.plan;
+    let mut facts = vec![
+        Fact::new(
+            "Verdicts",
+            format!(
+                "faster if the interval of the ratio excludes 1; dead heat if it lies within {}, after {} heats or more; \
+                 undecided otherwise",
+                setting(plan.margin),
+                plan.least_heats
+            ),
+        ),
+        Fact::new(
+            "Error level",
+            format!(
+                "{} for each ranking, over all pairs and checkpoints",
+                setting(plan.alpha)
+            ),
+        ),
+    ];
+    facts.extend(loads(record, standings));
+    facts
+}
+
+/// How the loads were measured; those that were measured alike in one fact.
+fn loads(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
+    let mut alike: Vec<(Vec<String>, String)> = Vec::new();
+    for load in &standings.loads {
+        let (name, how) = (load.name(), of_load(record, load));
+        match alike.iter_mut().find(|(_, known)| *known == how) {
+            Some((names, _)) => names.push(name),
+            None => alike.push((vec![name], how)),
+        }
+    }
+    let all = standings.loads.len();
+    let facts = alike.into_iter().map(|(names, how)| match names.len() {
+        many if many > 1 && many == all => Fact::new("All loads", how),
+        _ => Fact::new(&list(&names), how),
+    });
+    facts.collect()
+}
+
+/// How a load was measured, in a line.
+fn of_load(record: &SessionRecord, load: &LoadStandings) -> String {
+    let planned = planned(&record.header, load);
+    let looks = planned
+        .map(|planned| &planned.looks[..])
+        .unwrap_or_default();
+    let looks: Vec<String> = looks.iter().map(u32::to_string).collect();
+    let mut parts = vec![match load.look {
+        Some(_) if record.header.plan.precision.is_some() => format!(
+            "{} (precision looked at after {})",
+            counted(load.heats as usize, "heat"),
+            list(&looks)
+        ),
+        Some(look) => format!(
+            "{} (verdicts after {}, planned checkpoints after {})",
+            counted(load.heats as usize, "heat"),
+            look.heats,
+            list(&looks)
+        ),
+        None => counted(load.heats as usize, "heat"),
+    }];
+    parts.push(of_heat(load));
+    if let Some(planned) = planned {
+        let why = planned.capacity_reason.iter();
+        let why = why.map(|why| format!(" ({})", why.trim_end_matches('.')));
+        let most = counted(planned.capacity as usize, "server");
+        parts.push(format!(
+            "at most {most} at a time{}",
+            why.collect::<String>()
+        ));
+    }
+    parts.join("; ")
+}
+
+fn of_heat(load: &LoadStandings) -> String {
+    let plan = &load.heat;
+    let rounds = match plan.rounds {
+        Rounds::Count { rounds } => counted(rounds as usize, "round"),
+        Rounds::Time { time } => format!("rounds for {}", seconds(time.as_secs_f64())),
+    };
+    let waiting = if plan.freeze {
+        "waiting servers frozen"
+    } else {
+        "waiting servers not frozen"
+    };
+    let wait = match plan.wait {
+        Wait::Poll => "the generator polls",
+        Wait::Sleep => "the generator sleeps between answers",
+    };
+    let slices = load.slices.map(|slices| {
+        format!(
+            "slices of {} after {} that do not count, gaps of {} at most; ",
+            span(slices.counted_seconds),
+            span(slices.guard_seconds),
+            seconds(slices.longest_gap_seconds)
+        )
+    });
+    format!("{}{rounds}; {waiting}; {wait}", slices.unwrap_or_default())
+}
+
+fn time_line(time: &TimeSpent) -> Option<String> {
+    let counted = time.counted_share()?;
+    let share = |part: f64| words::percent(part / time.heats_seconds);
+    Some(format!(
+        "{} in heats: {} measured, {} between slices, {} warm-up, {} starting, checking and stopping servers",
+        long_time(time.heats_seconds),
+        words::percent(counted),
+        share(time.between_seconds),
+        share(time.warm_up_seconds),
+        share(time.starting_seconds),
+    ))
+}

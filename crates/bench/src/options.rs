@@ -1,0 +1,268 @@
+//! The options of `run`, `setup`, `stacks` and `doctor`.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Subcommand};
+use deadheat_model::workload::OfferedRate;
+use deadheat_shell::{
+    config_options::ConfigArgs,
+    data::{DataArgs, FilesArgs, Format, TextOrJson},
+    explicit_options::ExplicitOptions,
+    launcher_args::ReachArgs,
+    rate::equal_rate_or_none,
+    values::{debian_package, duration, margin, precision, price},
+};
+
+use crate::{heats::options::HeatArgs, other_hosts::OtherHostsArgs, root_args::PlaceArgs};
+
+/// Which stacks and workloads.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Stacks: `go-nethttp`, `go-*`, `go-nethttp:2cpu` (one variant); repeatable
+    ///
+    /// `go-*` stands for the default variants, `*:*` for all. By default the best known stack of each of eleven languages;
+    /// for `setup` all.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) stack: Vec<String>,
+    /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable
+    ///
+    /// By default plaintext and users; for `setup` also proxy. Over HTTP/2 or TLS, name the load point: `json:h2c-10x10`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Vec<String>,
+    /// Every variant of every stack, every load point of every workload (HTTP/2 and TLS: only if named)
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// PostgreSQL as it is found by itself.
+pub(crate) const AUTO: &str = "auto";
+
+/// Where PostgreSQL comes from.
+#[derive(Debug, Args)]
+pub(crate) struct PostgresArgs {
+    /// PostgreSQL: `auto`, `installed`, `download`, or a URL
+    ///
+    /// A URL is written `postgres://user:password@host/db`.
+    #[arg(long, value_name = "SOURCE", default_value = AUTO)]
+    pub(crate) postgres: String,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "All options: deadheat run --help.",
+    after_long_help = "The method is explained in docs/methodology.md."
+)]
+/// What `deadheat run` is asked to do.
+pub struct RunArgs {
+    /// The options that were given.
+    #[command(flatten)]
+    pub explicit: ExplicitOptions,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Repeat published comparisons, with their stacks and loads. DOCUMENT is a document, such as `webstacks-*`, or one
+    /// table, such as `go-nim-python:json`; repeatable [without DOCUMENT, all]
+    #[arg(
+        long,
+        value_name = "DOCUMENT",
+        num_args = 0..=1,
+        default_missing_value = "*",
+        conflicts_with_all = ["all", "quick", "publish", "rate"],
+        hide_short_help = true
+    )]
+    pub(crate) published: Vec<String>,
+    /// For a first impression: plaintext in three minutes, without stacks that warm up slowly
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// For figures that you publish: all planned heats
+    ///
+    /// It has no time limit, and lists the reasons why a session is unfit to publish.
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) publish: bool,
+    /// How heats are measured.
+    #[command(flatten)]
+    pub heat: HeatArgs,
+    /// Measure until ratios to the best are known this well, instead of for a time: `5%` for ±5 %
+    ///
+    /// The plan shows how long that takes, with eight heats or more. If the machine is noisier than usual, the session goes on
+    /// for up to twice that time, and the report has the precision that it reached.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = precision,
+        conflicts_with_all = ["budget", "heats", "quick", "publish", "whole_budget"]
+    )]
+    pub(crate) precision: Option<f64>,
+    /// Measure each stack with each of these numbers of CPUs, such as 1,2,4, and show how much it gains from more
+    ///
+    /// The session has a server for each number, so it takes longer. If the machine has no room for the largest number beside
+    /// the load generator, both use the same CPUs. That is unfair to larger numbers, and the report warns.
+    #[arg(
+        long,
+        value_name = "N,N,…",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=999),
+        conflicts_with = "published"
+    )]
+    pub(crate) cpus: Vec<u32>,
+    /// Measure until the budget ends or all heats are run, even if every ranking is decided before
+    #[arg(long, hide_short_help = true)]
+    pub(crate) whole_budget: bool,
+    /// Start every server anew for each load, in place of one start that serves a heat at each load
+    #[arg(long, hide_short_help = true)]
+    pub(crate) separate_loads: bool,
+    /// Two stacks that are proven to be within this are a dead heat
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = margin)]
+    pub(crate) margin: f64,
+    /// Equal work: offer this rate to every stack as well, and compare CPU time per request and response times there;
+    /// repeatable [default: `common`; with --quick and --published `none`]
+    ///
+    /// RATE is a number of requests per second (`2000/s`); `common`, the largest of 1, 2, 5, 10 … that three quarters of the
+    /// stacks can take at 70 % of their capacity; or `none`.
+    #[arg(long, value_name = "RATE", value_parser = equal_rate_or_none)]
+    pub(crate) rate: Vec<Option<OfferedRate>>,
+    /// The price of a CPU for an hour, in any currency; shows that of a million requests at equal work
+    #[arg(long, value_name = "PER-CPU-HOUR", value_parser = price, hide_short_help = true)]
+    pub(crate) price: Option<f64>,
+    #[command(flatten)]
+    pub(crate) postgres: PostgresArgs,
+    /// Install missing requirements first, as `deadheat setup --yes` does
+    #[arg(long)]
+    pub(crate) setup: bool,
+    /// Where the report goes.
+    #[command(flatten)]
+    pub data: FilesArgs<Format>,
+    /// Write the report so far after each heat, as a page that reloads itself
+    ///
+    /// It is `report.html` in the session's folder, which the final report replaces.
+    #[arg(long)]
+    pub(crate) live: bool,
+    #[command(flatten)]
+    pub(crate) _config: ConfigArgs,
+    /// Continue an interrupted or killed session with its original options
+    ///
+    /// Only --format, --output, --live, --postgres and --root can be changed. It is refused if the machine, a stack or a
+    /// workload has changed.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) resume: Option<PathBuf>,
+    // The heading of these is that of all after them.
+    #[command(flatten)]
+    pub(crate) other_hosts: OtherHostsArgs,
+}
+
+/// What `deadheat setup` is asked to do.
+#[derive(Debug, Args)]
+pub struct SetupArgs {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(crate) postgres: PostgresArgs,
+    /// Also install this Debian package; repeatable
+    #[arg(long, value_name = "NAME", value_parser = debian_package)]
+    pub(crate) package: Vec<String>,
+    /// Install Debian packages without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Print the commands and exit
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// What `deadheat doctor` is asked to do.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
+    /// The folder of sessions, whose file system is examined
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// How long to watch other processes [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) watch: Option<Duration>,
+    /// Also examine this host, its clock, and how long messages take to it; repeatable
+    #[arg(long, value_name = "HOST", help_heading = "Several hosts")]
+    pub(crate) on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
+}
+
+/// List, check, create and copy stacks.
+#[derive(Debug, Subcommand)]
+pub enum StacksCommand {
+    /// List, check, create and copy stacks.
+    List(ListArgs),
+    /// Begin a stack: a folder that passes `stacks check` for plaintext at once, with a list of the remaining work.
+    New(NewArgs),
+    /// Copy a stack into a folder of yours, to change it.
+    Eject(EjectArgs),
+    /// Check that stacks answer every workload correctly, and show the expected and the actual answer of each broken
+    /// rule.
+    Check(CheckArgs),
+}
+
+/// What `deadheat stacks list` is asked to do.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
+    #[arg(id = "stack", value_name = "GLOB")]
+    pub(crate) stacks: Vec<String>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
+}
+
+/// What `deadheat stacks new` is asked to do.
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// The stack's name: LANGUAGE-FRAMEWORK, such as `python-aiohttp`
+    pub(crate) name: String,
+    /// The language of the skeleton [default: that of the name]
+    #[arg(long, value_name = "LANGUAGE")]
+    pub(crate) from: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// What `deadheat stacks eject` is asked to do.
+#[derive(Debug, Args)]
+pub struct EjectArgs {
+    /// The stack, such as `go-nethttp`
+    pub(crate) name: String,
+    /// The folder that the stack's folder is made in; other commands find it with `--stacks DIR`
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Give the copy another name, to compare it with the original
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) rename: Option<String>,
+    /// The folder with `stacks/` and `workloads/` [default: as for `stacks list`]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+}
+
+/// What `deadheat stacks check` is asked to do.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Stacks with all their variants (`go-*`), or some of these (`go-nethttp:2cpu`) [default: all]
+    #[arg(id = "stack", value_name = "GLOB")]
+    pub(crate) stacks: Vec<String>,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Workloads [default: all of them]; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Vec<String>,
+    #[command(flatten)]
+    pub(crate) postgres: PostgresArgs,
+    /// A stack that is unavailable here is a failure
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Except these, which may be unavailable, or lack packages from their registry; repeatable
+    #[arg(long, value_name = "GLOB", requires = "strict")]
+    pub(crate) may_lack: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs<TextOrJson>,
+    /// How long a server may take to its first correct answer
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub(crate) start_timeout: Duration,
+}

@@ -1,0 +1,127 @@
+//! Reports of other load generators where a session could stand: `report FILE` and `compare FILE FILE`.
+
+pub mod document;
+
+use std::path::Path;
+
+use deadheat_document::text::Screen;
+use deadheat_import::{ImportError, import};
+use deadheat_model::imported::Imported;
+use deadheat_runner::files::{self, LONGEST_TEXT};
+use deadheat_shell::exit::Failure;
+use deadheat_stats::versus::{
+    Bounds,
+    tool_runs::{self, RunsVersus},
+};
+
+use crate::imported::document::{Sides, document, json, versus, versus_json};
+
+/// Reads the reports in these files. `command` is that of the runs, for reports that do not say how a server was loaded.
+pub fn read(paths: &[&Path], command: Option<&str>) -> Result<Imported, Failure> {
+    let files: Vec<_> = paths
+        .iter()
+        .map(|path| bytes(path))
+        .collect::<Result<_, _>>()?;
+    import(&files, command).map_err(Failure::usage)
+}
+
+fn bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+    let (name, path) = match path.to_str() {
+        Some("-") => ("standard input".to_owned(), Path::new("/dev/stdin")),
+        _ => (path.display().to_string(), path),
+    };
+    let read = files::read_typed(path, LONGEST_TEXT);
+    let read = read.map_err(|error| {
+        Failure::usage(format!("reading {name}: {error}; name a file with reports"))
+    })?;
+    Ok((name, read))
+}
+
+/// What was read, for people.
+pub fn as_text(imported: &Imported, screen: Screen) -> String {
+    document(imported).text(screen)
+}
+
+/// What was read, for programs.
+pub fn as_json(imported: &Imported) -> Result<String, Failure> {
+    json(imported).map_err(|error| Failure::nothing(format!("writing the imported runs: {error}")))
+}
+
+/// Two files with reports; `None`: at least one is something else.
+pub(crate) struct Pair {
+    a: (String, Imported),
+    b: (String, Imported),
+}
+
+impl Pair {
+    /// The reports that two operands of `compare` name, if both are files with reports.
+    pub(crate) fn of(a: &str, b: &str) -> Result<Option<Self>, Failure> {
+        let (Some(of_a), Some(of_b)) = (side(a)?, side(b)?) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            a: (a.to_owned(), of_a),
+            b: (b.to_owned(), of_b),
+        }))
+    }
+
+    /// B against A, for programs.
+    pub(crate) fn as_json(&self, bounds: Bounds) -> Result<String, Failure> {
+        versus_json(self.sides(), &self.compared(bounds)?)
+            .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))
+    }
+
+    /// B against A, for people.
+    pub(crate) fn as_text(&self, bounds: Bounds, screen: Screen) -> Result<String, Failure> {
+        let found = self.compared(bounds)?;
+        let document = versus(self.sides(), &found, [&self.a.1, &self.b.1]);
+        Ok(document.text(screen))
+    }
+
+    fn sides(&self) -> Sides<'_> {
+        Sides {
+            a: &self.a.0,
+            b: &self.b.0,
+        }
+    }
+
+    fn compared(&self, bounds: Bounds) -> Result<RunsVersus, Failure> {
+        for (file, imported) in [&self.a, &self.b] {
+            one_server(file, imported)?;
+        }
+        tool_runs::compare(&self.a.1.runs, &self.b.1.runs, &bounds).map_err(Failure::usage)
+    }
+}
+
+/// The reports in a file; `None`: it is no file, or has none.
+fn side(operand: &str) -> Result<Option<Imported>, Failure> {
+    let path = Path::new(operand);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    match import(&[bytes(path)?], None) {
+        Ok(imported) => Ok(Some(imported)),
+        Err(ImportError::Nothing { .. }) => Ok(None),
+        Err(error) => Err(Failure::usage(error)),
+    }
+}
+
+/// Runs of several servers are no side of a comparison.
+fn one_server(file: &str, imported: &Imported) -> Result<(), Failure> {
+    let mut names: Vec<&str> = imported
+        .runs
+        .iter()
+        .filter_map(|run| run.label.as_deref())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() > 1 {
+        return Err(Failure::usage(format!(
+            "{file} has runs of {} ({}), and a side of a comparison is one server; put the runs of each into a file of \
+             their own, or see all with `deadheat report {file}`",
+            deadheat_model::figure::counted(names.len(), "server"),
+            names.join(", ")
+        )));
+    }
+    Ok(())
+}

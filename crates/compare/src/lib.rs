@@ -1,0 +1,156 @@
+//! `deadheat compare`: B against A.
+
+pub mod analysis;
+pub mod bisect;
+pub mod document;
+pub mod history;
+pub mod imported;
+pub(crate) mod live;
+pub mod measured;
+pub mod options;
+mod records;
+pub(crate) mod resolve;
+mod sessions;
+
+use deadheat_document::text::Screen;
+use deadheat_loadtool as load;
+use deadheat_shell::{
+    data::{self, Files},
+    exit::{Exit, Failure},
+    output,
+};
+use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
+
+use self::{
+    live::{Measured, loads},
+    resolve::{Comparands, Live},
+};
+use crate::{
+    document::{document, html, json},
+    imported::Pair,
+    options::{CompareArgs, CompareFormat, VerdictArgs},
+};
+
+/// Compares B with A: measures both, or reads their records.
+pub fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
+    let other_hosts = &mut args.measure.other_hosts;
+    other_hosts
+        .read_file(&mut args.explicit)
+        .map_err(Failure::usage)?;
+    let comparands = resolve::resolve(&args)?;
+    let files = args.verdict.data.open()?;
+    let measured = match comparands {
+        Comparands::Sessions { a, b } => {
+            let versus = sessions::compare(&a, &b, bounds(&args), args.sessions.force)?;
+            Measured::Versus(Box::new(versus))
+        }
+        Comparands::Records { a, b } => {
+            let versus = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
+            Measured::Versus(Box::new(versus))
+        }
+        Comparands::Reports => {
+            return of_other_tools(&args, files);
+        }
+        Comparands::Live(live) => live::measure(&live, &args)?,
+    };
+    let versus = match measured {
+        Measured::Versus(versus) => versus,
+        Measured::Nothing(exit) => return Ok(exit),
+    };
+    let gate = versus.gate(check(&args));
+    let VerdictArgs {
+        data: asked,
+        details,
+        ..
+    } = args.verdict;
+    let rendered =
+        |format, details, screen| self::rendered(&versus, Some(&gate), format, details, screen);
+    output::data(&rendered(asked.format(), details, output::screen())?)?;
+    files.write(|format| Ok(rendered(*format, details, data::page())?.into_bytes()))?;
+    Ok(exit(&versus, &gate))
+}
+
+/// Options of loads that are refused together, or one that is refused alone, without dashes.
+pub fn clash(args: &CompareArgs) -> Option<Vec<String>> {
+    let url = match resolve::comparands(args).ok()? {
+        Comparands::Live(Live::Urls { a, .. }) => a.to_string(),
+        Comparands::Live(Live::Commands { .. }) => loads::somewhere(args),
+        _ => return None,
+    };
+    load::clash(&loads::options(&url, args, loads::highest_rate(args)))
+}
+
+/// Options that have no meaning for what is compared.
+pub fn meaningless(args: &CompareArgs) -> Vec<String> {
+    resolve::unread(args)
+}
+
+/// Compares reports of other tools, which have neither heats nor details.
+fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exit, Failure> {
+    let verdict = &args.verdict;
+    let pair = Pair::of(&args.a, &args.b)?;
+    let pair = pair.ok_or_else(|| Failure::usage("the reports have changed meanwhile"))?;
+    let rendered = |format: CompareFormat, screen| match format {
+        CompareFormat::Text => pair.as_text(bounds(args), screen),
+        CompareFormat::Json => pair.as_json(bounds(args)),
+        CompareFormat::Markdown | CompareFormat::Html => Err(Failure::usage(
+            "reports of other tools are compared as text or json alone: choose one with --format",
+        )),
+    };
+    output::data(&rendered(verdict.data.format(), output::screen())?)?;
+    files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
+    Ok(Exit::Fine)
+}
+
+/// What is asked of B beside the verdict.
+pub(crate) fn check(args: &CompareArgs) -> Check {
+    Check {
+        fail_if_slower: args.verdict.fail_if_slower,
+        fail_if_costlier: args.verdict.fail_if_costlier,
+        require_decision: args.verdict.require_decision,
+    }
+}
+
+/// The bounds of this comparison.
+pub(crate) fn bounds(args: &CompareArgs) -> Bounds {
+    Bounds {
+        margin: args.verdict.margin,
+        ..Bounds::default()
+    }
+}
+
+/// A comparison in a format; with `details` the text says everything.
+pub fn rendered(
+    versus: &Versus,
+    gate: Option<&Gate>,
+    format: CompareFormat,
+    details: bool,
+    screen: Screen,
+) -> Result<String, Failure> {
+    let document = || document(versus, gate);
+    let screen = Screen {
+        width: screen.width.min(80),
+        ..screen
+    };
+    Ok(match format {
+        CompareFormat::Text if details => document().text(screen),
+        CompareFormat::Text => document().brief(screen),
+        CompareFormat::Markdown => document().markdown(),
+        CompareFormat::Html => html(versus, gate)
+            .map_err(|error| Failure::nothing(format!("writing the page: {error}")))?,
+        CompareFormat::Json => json(versus, gate)
+            .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))?,
+    })
+}
+
+/// A failure of B has another status than a comparison that could not be made. A slower B is an answer, and fails only
+/// what was asked for ([`Check`]).
+fn exit(versus: &Versus, gate: &Gate) -> Exit {
+    match () {
+        () if versus.b_failed() => Exit::Failed,
+        () if !versus.has_ratio() => Exit::Nothing,
+        () if gate.failed => Exit::Failed,
+        () if !versus.is_judged() && versus.was_interrupted() => Exit::Interrupted,
+        () => Exit::Fine,
+    }
+}

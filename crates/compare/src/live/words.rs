@@ -1,0 +1,201 @@
+//! The words of a command.
+
+use std::path::Path;
+
+use deadheat_bench::meant;
+use deadheat_runner::{prepare::search_path, secret::without_password};
+
+/// What only a shell understands, as a word of its own.
+const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", ">>"];
+
+/// The words of `command`, quoted as for a shell. There is no shell behind it: one would be a process more in every
+/// figure.
+pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
+    let typed = command;
+    let command = &shown(command);
+    let shown = format!("cmd:{command}");
+    let Some(words) = shlex::split(typed) else {
+        return Err(format!(
+            "{shown}: a quotation mark is not closed, or a backslash is the last"
+        ));
+    };
+    let Some(program) = words.first() else {
+        return Err(format!(
+            "{shown} names no command; write it like 'cmd:./server --port $PORT'"
+        ));
+    };
+    let with_shell = format!(
+        "cmd:sh -c {}",
+        shlex::try_quote(command).unwrap_or_default()
+    );
+    if let Some(word) = words
+        .iter()
+        .find(|word| OF_A_SHELL.contains(&word.as_str()))
+    {
+        return Err(format!(
+            "{shown}: `{word}` is for a shell, and there is none; if one is needed, write it like {with_shell}"
+        ));
+    }
+    if program.contains('=') && !program.contains('/') {
+        return Err(format!(
+            "{shown}: variables are set by env, like cmd:env {command}"
+        ));
+    }
+    Ok(words)
+}
+
+/// Refuses a command whose program does not exist or cannot be run, before anything is started. `folder` is the one that it
+/// runs in.
+pub(crate) fn check_program(words: &[String], folder: &Path) -> Result<(), String> {
+    let Some(program) = program(words) else {
+        return Ok(());
+    };
+    if !program.contains('/') {
+        if meant::in_path(program) {
+            return Ok(());
+        }
+        let here = folder.join(program).is_file();
+        let here = here.then(|| format!(" Did you mean 'cmd:./{program}'?"));
+        return Err(format!(
+            "cmd:{program}: there is no program `{program}` in any folder of PATH ({}).{}",
+            search_path(),
+            here.unwrap_or_default()
+        ));
+    }
+    let path = folder.join(program);
+    let why = match () {
+        () if path.is_dir() => "is a folder, and no program".to_owned(),
+        () if !path.exists() => "does not exist".to_owned(),
+        () if !meant::is_executable(&path) => match meant::interpreter(&path) {
+            Some(interpreter) => {
+                format!("is not executable. Did you mean 'cmd:{interpreter} {program} …'?")
+            }
+            None => format!("is not executable. To make it so: chmod +x {program}"),
+        },
+        () => return Ok(()),
+    };
+    Err(format!("cmd:{program}: {} {why}", path.display()))
+}
+
+/// The word that names the program: also the one that `env` starts. `None`: it is known only when the server starts.
+fn program(words: &[String]) -> Option<&str> {
+    let mut words = words.iter().map(String::as_str).peekable();
+    while words.peek() == Some(&"env") {
+        words.next();
+        while let Some(setting) = words.next_if(|word| word.contains('=')) {
+            // It may be found elsewhere then.
+            if setting.starts_with("PATH=") {
+                return None;
+            }
+        }
+    }
+    let program = words.next()?;
+    (!program.starts_with('-') && !program.contains('$') && !program.contains("://"))
+        .then_some(program)
+}
+
+/// A command as it may be shown and recorded: each word without what may be a password.
+pub(crate) fn shown(command: &str) -> String {
+    if !command.contains("://") {
+        return command.to_owned();
+    }
+    let Some(words) = shlex::split(command) else {
+        return without_password(command);
+    };
+    let quoted = |word: &String| {
+        let word = without_password(word);
+        if word.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c)) {
+            shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
+        } else {
+            word
+        }
+    };
+    let words: Vec<String> = words.iter().map(quoted).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_as_by_a_shell() {
+        let cases: [(&str, &[&str]); 4] = [
+            ("./server --port $PORT", &["./server", "--port", "$PORT"]),
+            ("a 'b c' \"d $HOST:$PORT\"", &["a", "b c", "d $HOST:$PORT"]),
+            (r"a b\ c", &["a", "b c"]),
+            ("env A=1 ./b --c=d", &["env", "A=1", "./b", "--c=d"]),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(words(command).unwrap(), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_found_before_anything_starts() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("server.py"), "").unwrap();
+        let checked = |command: &str| check_program(&words(command).unwrap(), folder.path());
+        for good in [
+            "sh -c 'exit 1'",
+            "env A=1 sh",
+            "/bin/sh",
+            "$SERVER x",
+            "env -i sh",
+        ] {
+            assert_eq!(checked(good), Ok(()), "{good}");
+        }
+        for (wrong, expected) in [
+            (
+                "no-such-program --port $PORT",
+                "no program `no-such-program` in any folder of PATH (",
+            ),
+            ("env A=1 no-such-program", "no program `no-such-program`"),
+            ("server.py", "Did you mean 'cmd:./server.py'?"),
+            ("./server.py", "'cmd:python3 ./server.py …'"),
+            ("./no-such-file", "does not exist"),
+            ("./", "is a folder"),
+        ] {
+            let error = checked(wrong).unwrap_err();
+            assert!(error.contains(expected), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_password_is_shown() {
+        let cases = [
+            ("./a --port $PORT", "./a --port $PORT"),
+            (
+                "./a  --db=postgres://u:s3cret@h/d --port $PORT",
+                "./a --db=postgres://… --port $PORT",
+            ),
+            ("sh -c './a http://u:s3 cret@h; b'", "sh -c './a http://…'"),
+            ("./a 'postgres://u:s3 cret@h", "./a 'postgres://…"),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(shown(command), expected, "{command}");
+        }
+        for command in [
+            "./a x://s3cret && b",
+            "A=1 ./a x://s3cret",
+            "./a 'x://s3cret",
+        ] {
+            let error = words(command).unwrap_err();
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_needs_a_shell_is_refused_with_the_way_to_have_one() {
+        for (command, expected) in [
+            ("a && b", "cmd:sh -c 'a && b'"),
+            ("a | b", "`|` is for a shell"),
+            ("A=1 ./b", "cmd:env A=1 ./b"),
+            ("a 'b", "not closed"),
+            ("  ", "names no command"),
+        ] {
+            let error = words(command).unwrap_err();
+            assert!(error.contains(expected), "{command}: {error}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Records of `deadheat load -o FILE.json`: a file is a run, and a folder has several.
+
+use std::{
+    fs,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use deadheat_document::view::clean;
+use deadheat_model::{LoadRecord, change::Change, load_record::SCHEMA, record};
+use deadheat_runner::files;
+use deadheat_shell::exit::Failure;
+use deadheat_stats::versus::{Bounds, Versus};
+use serde::Deserialize;
+
+use crate::analysis as runs;
+
+/// What such a file says of itself.
+const FORMAT: &str = "deadheat-load";
+/// It says so in its first bytes.
+const BEGINNING: u64 = 256;
+/// The longest one that is read: one of hours is some MB.
+const LONGEST: u64 = 256 << 20;
+
+/// Whether this is a record of a load, or a folder with one.
+pub(super) fn is_of_loads(path: &Path) -> bool {
+    if path.is_file() {
+        return is_json(path);
+    }
+    in_folder(path).is_ok_and(|records| !records.is_empty())
+}
+
+/// Compares the runs of `b` with those of `a`; if machine or settings differ, only if `force`.
+pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result<Versus, Failure> {
+    let (of_a, of_b) = (read(a)?, read(b)?);
+    let same = |run: &LoadRecord| of_b.iter().any(|other| other == run);
+    if of_a.iter().any(same) {
+        return Err(Failure::usage(format!(
+            "{} and {} have a run in common: there is nothing to compare in it",
+            a.display(),
+            b.display()
+        )));
+    }
+    let reasons = runs::refusals(&of_a, &of_b);
+    if !reasons.is_empty() && !force {
+        return Err(Failure::usage(refused(a, b, &reasons)));
+    }
+    let (name_a, name_b) = (a.display().to_string(), b.display().to_string());
+    Ok(runs::compare((&name_a, &of_a), (&name_b, &of_b), bounds))
+}
+
+/// All the reasons at once, so that nobody meets them one after the other.
+fn refused(a: &Path, b: &Path, reasons: &[Change]) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_default();
+    let reasons = reasons.iter().map(|reason| {
+        let (before, after) = (value(&reason.before), value(&reason.after));
+        clean(&format!(
+            "{}: {before} in A's first run, {after} in another",
+            reason.what
+        ))
+    });
+    let reasons: String = reasons.map(|reason| format!("\n  - {reason}")).collect();
+    format!(
+        "{} and {} are not compared, because what differs between their runs would be in every figure:{reasons}\n\
+         Measure again under the same conditions, or go on with these as warnings: --force",
+        a.display(),
+        b.display()
+    )
+}
+
+/// The runs of a side.
+fn read(path: &Path) -> Result<Vec<LoadRecord>, Failure> {
+    let failed = |error: String| {
+        Failure::usage(format!(
+            "reading {}: {error}; give a file of `deadheat load -o FILE.json`, or a folder of them",
+            path.display()
+        ))
+    };
+    if path.is_file() {
+        return Ok(vec![read_record(path).map_err(failed)?]);
+    }
+    let files = in_folder(path).map_err(|error| failed(error.to_string()))?;
+    let records = files.iter().map(|file| {
+        read_record(file).map_err(|error| failed(format!("{}: {error}", file.display())))
+    });
+    let mut records = records.collect::<Result<Vec<_>, _>>()?;
+    records.sort_by(|one, other| one.started.cmp(&other.started));
+    Ok(records)
+}
+
+/// The first fields of the file.
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(default)]
+    format: String,
+    #[serde(default)]
+    schema: u32,
+}
+
+fn read_record(path: &Path) -> Result<LoadRecord, String> {
+    let bytes = files::read_typed(path, LONGEST).map_err(|error| error.to_string())?;
+    let bytes = files::without_byte_order_mark(&bytes);
+    let kind: Kind = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if kind.format != FORMAT {
+        return Err("it is not a record of a load".to_owned());
+    }
+    if kind.schema != SCHEMA {
+        return Err(format!(
+            "its schema is {}, and this Deadheat reads {SCHEMA}",
+            kind.schema
+        ));
+    }
+    record::read(bytes).map_err(|error| error.to_string())
+}
+
+/// The records in a folder.
+fn in_folder(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut records = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if is_json(&path) && says_so(&path) {
+            records.push(path);
+        }
+    }
+    records.sort();
+    Ok(records)
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "json")
+        && path.is_file()
+}
+
+/// Whether it begins as a record does: other files may be there, too.
+fn says_so(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = files::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
+    read.is_ok() && String::from_utf8_lossy(&beginning).contains(FORMAT)
+}

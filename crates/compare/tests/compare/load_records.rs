@@ -1,0 +1,107 @@
+//! Records of loads against each other: what they carry, and what they do not.
+
+use deadheat_compare::analysis::{compare, refusals};
+use deadheat_model::{LoadRecord, Schedule};
+use deadheat_stats::versus::{Bounds, Check, Metric, Verdict, Versus};
+
+use crate::load_fixture::{closed_fine, nothing_answered};
+
+/// A run in this minute, of a server that answers so many times as much as usual.
+fn run(minute: u32, speed: f64) -> LoadRecord {
+    let mut record = closed_fine();
+    record.started = format!("2026-03-01T10:{minute:02}:00.000Z");
+    let measured = &mut record.observation.measured;
+    measured.succeeded = (measured.succeeded as f64 * speed) as u64;
+    measured.issued = measured.succeeded;
+    measured.in_flight = 0;
+    record
+}
+
+/// Runs at these minutes, each a little faster or slower than the others.
+fn runs(minutes: &[u32], speed: f64) -> Vec<LoadRecord> {
+    let scatter = [0.0, 0.003, -0.002, 0.001];
+    let all = minutes.iter().zip(scatter);
+    all.map(|(minute, scatter)| run(*minute, speed * (1.0 + scatter)))
+        .collect()
+}
+
+fn versus(a: &[LoadRecord], b: &[LoadRecord]) -> Versus {
+    compare(("a", a), ("b", b), Bounds::default())
+}
+
+fn verdict(versus: &Versus) -> Verdict {
+    versus.compared[0].verdict
+}
+
+const DECIDED: Check = Check {
+    fail_if_slower: None,
+    fail_if_costlier: None,
+    require_decision: true,
+};
+
+#[test]
+fn one_run_each_shows_the_ratio_and_has_no_verdict() {
+    let versus = versus(&[run(0, 1.0)], &[run(1, 0.5)]);
+    let ratio = &versus.compared[0].ratios[0];
+    assert_eq!(ratio.metric, Metric::Throughput);
+    assert!((ratio.ratio - 0.5).abs() < 0.01, "{ratio:?}");
+    assert!(ratio.interval.is_none() && ratio.p.is_none());
+    assert_eq!(verdict(&versus), Verdict::NotEnoughData);
+    let note = &versus.compared[0].notes[0].sentence;
+    assert!(note.contains("1 of A and 1 of B"), "{note}");
+    assert!(versus.gate(DECIDED).failed && !versus.gate(Check::default()).failed);
+}
+
+#[test]
+fn runs_in_turn_have_a_verdict() {
+    let a = runs(&[0, 2, 4, 6], 1.0);
+    let cases = [
+        (1.0, Verdict::DeadHeat),
+        (0.9, Verdict::Worse),
+        (1.1, Verdict::Better),
+    ];
+    for (speed, expected) in cases {
+        let found = versus(&a, &runs(&[1, 3, 5, 7], speed));
+        assert_eq!(verdict(&found), expected, "{found:#?}");
+    }
+}
+
+#[test]
+fn runs_that_are_not_in_turn_have_none() {
+    let a = runs(&[0, 1, 2, 3], 1.0);
+    let versus = versus(&a, &runs(&[4, 5, 6, 7], 0.5));
+    assert_eq!(verdict(&versus), Verdict::NotEnoughData);
+    assert!(versus.compared[0].ratios[0].interval.is_none());
+    assert!(versus.compared[0].notes[0].id == "not-in-turn");
+}
+
+#[test]
+fn other_circumstances_of_any_run_are_a_refusal() {
+    let a = runs(&[0, 2, 4], 1.0);
+    let mut b = runs(&[1, 3, 5], 1.0);
+    assert_eq!(refusals(&a, &b), []);
+    b[2].spec.target.authority = "another:80".to_owned();
+    assert_eq!(refusals(&a, &b), [], "the server is what is compared");
+    b[2].spec.schedule = Schedule::Closed {
+        connections: 7,
+        ramp: std::time::Duration::ZERO,
+    };
+    b[1].machine.kernel = "another".to_owned();
+    let changes = refusals(&a, &b);
+    let named: Vec<&str> = changes.iter().map(|change| change.what.as_str()).collect();
+    assert_eq!(named, ["kernel", "loop"]);
+    // Whoever compares all the same is told.
+    let versus = versus(&a, &b);
+    let mut warnings = versus.warnings.iter();
+    assert!(warnings.any(|one| one.sentence.contains("kernel is ")));
+}
+
+#[test]
+fn a_run_without_a_valid_answer_is_a_failure_of_its_side() {
+    let good = runs(&[0, 2, 4], 1.0);
+    let bad = [nothing_answered()];
+    assert!(versus(&good, &bad).b_failed());
+    let a_failed = versus(&bad, &good);
+    assert!(!a_failed.b_failed() && a_failed.compared.is_empty());
+    assert!(a_failed.not_compared[0].reason.contains("of A"));
+}

@@ -1,0 +1,213 @@
+//! Text for a terminal.
+
+use anstyle::{AnsiColor, Style};
+use textwrap::core::display_width;
+
+use crate::view::Fact;
+
+mod charset;
+mod cut;
+
+pub use charset::Charset;
+pub use cut::{cut_end, cut_middle};
+
+/// A narrower terminal gets this: the table's figures need 52 columns beside the names.
+const LEAST_WIDTH: usize = 72;
+
+/// Keeps a number and its unit on one line.
+const GLUE: char = '\u{a0}';
+
+/// Where the text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// The columns that a line may take; 72 at least.
+    pub width: usize,
+    /// Whether it shows ANSI colours.
+    pub colour: bool,
+    /// The characters that it shows.
+    pub charset: Charset,
+}
+
+impl Screen {
+    /// A screen that shows all characters.
+    pub fn new(width: usize, colour: bool) -> Self {
+        Self {
+            width,
+            colour,
+            charset: Charset::Unicode,
+        }
+    }
+}
+
+/// What matters most.
+pub const BOLD: Style = Style::new().bold();
+/// What matters least.
+pub const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+/// What may be wrong.
+pub const WARN: Style = AnsiColor::Yellow.on_default();
+/// What is wrong.
+pub const BAD: Style = AnsiColor::Red.on_default();
+
+/// Text under construction.
+pub struct Page {
+    /// What there is of it.
+    pub text: String,
+    /// The columns that it keeps to.
+    pub width: usize,
+    colour: bool,
+    /// The characters that it is written in.
+    pub charset: Charset,
+}
+
+impl Page {
+    /// An empty page for a screen.
+    pub fn new(screen: Screen) -> Self {
+        Self {
+            text: String::new(),
+            width: screen.width.max(LEAST_WIDTH),
+            colour: screen.colour,
+            charset: screen.charset,
+        }
+    }
+
+    /// A line as it is.
+    pub fn line(&mut self, style: Style, line: &str) {
+        // All that is set in columns has been written in the charset before.
+        let line = self.charset.write(line.trim_end());
+        if self.colour && !style.is_plain() && !line.is_empty() {
+            self.text += &format!("{style}{line}{style:#}\n")
+        } else {
+            self.text += &format!("{line}\n")
+        }
+    }
+
+    /// Text wrapped to the width; after the first line as deep as `mark` is wide.
+    pub(crate) fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
+        self.at_most(usize::MAX, style, mark, text);
+    }
+
+    /// The same in at most so many lines.
+    pub fn at_most(&mut self, most: usize, style: Style, mark: &str, text: &str) {
+        for line in self.cut(most, mark, text) {
+            self.line(style, &line);
+        }
+    }
+
+    /// The lines of a text that begins with `mark` and goes on as deep as that is wide. Numbers stay with their units.
+    pub fn wrap(&self, mark: &str, text: &str) -> Vec<String> {
+        wrap(&self.charset.write(text), self.width, mark, true)
+    }
+
+    /// The same, cut to this many lines with an ellipsis.
+    pub fn cut(&self, most: usize, mark: &str, text: &str) -> Vec<String> {
+        let mut lines = self.wrap(mark, text);
+        if lines.len() <= most {
+            return lines;
+        }
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            let ellipsis = self.charset.write("…");
+            while display_width(last) + display_width(&ellipsis) > self.width {
+                last.pop();
+            }
+            last.push_str(&ellipsis);
+        }
+        lines
+    }
+
+    /// An empty line and a title.
+    pub(crate) fn section(&mut self, title: &str) {
+        self.text.push('\n');
+        self.wrapped(BOLD, "", title);
+    }
+
+    /// Facts, their names in a column.
+    pub(crate) fn facts(&mut self, facts: &[Fact]) {
+        let widths = facts.iter().map(|fact| display_width(&fact.name));
+        let width = widths.max().unwrap_or(0);
+        for fact in facts {
+            let mark = format!("  {}  ", pad_right(&fact.name, width));
+            self.wrapped(Style::new(), &mark, &fact.value);
+        }
+    }
+}
+
+/// Lines of at most `width` columns, of which the first begins with `mark`, and the others as deep as that is wide. Numbers
+/// stay with their units, and blanks that do not break stay. A word that is longer than a line is broken, or else has a
+/// line of its own.
+pub fn wrap(text: &str, width: usize, mark: &str, breaks_words: bool) -> Vec<String> {
+    let rest = " ".repeat(display_width(mark));
+    let options = textwrap::Options::new(width)
+        // The other algorithm lets a line pass the width by a little rather than leave one short.
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        // A path is not broken at its slashes.
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(breaks_words)
+        .initial_indent(mark)
+        .subsequent_indent(&rest);
+    let text = glued(text);
+    let lines = textwrap::wrap(&text, options).into_iter();
+    lines.map(|line| line.replace(GLUE, " ")).collect()
+}
+
+/// The text with its numbers glued to their units.
+fn glued(text: &str) -> String {
+    const UNITS: [&str; 9] = ["µs", "us", "ms", "s", "%", "B", "KiB", "MiB", "GiB"];
+    let mut glued = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        let unit = word
+            .trim_end_matches(|end: char| end.is_ascii_punctuation() && end != '%' || end == ' ')
+            .trim_end_matches("/s");
+        let after_number = glued
+            .strip_suffix(' ')
+            .is_some_and(|before| before.ends_with(|end: char| end.is_ascii_digit()));
+        if after_number && UNITS.contains(&unit) {
+            glued.pop();
+            glued.push(GLUE);
+        }
+        glued.push_str(word);
+    }
+    glued
+}
+
+/// `text` with blanks before it up to a width.
+pub fn pad_left(text: &str, width: usize) -> String {
+    let blank = width.saturating_sub(display_width(text));
+    format!("{}{text}", " ".repeat(blank))
+}
+
+/// `text` with blanks after it up to a width.
+pub fn pad_right(text: &str, width: usize) -> String {
+    let blank = width.saturating_sub(display_width(text));
+    format!("{text}{}", " ".repeat(blank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{glued, wrap};
+
+    #[test]
+    fn lines_are_as_long_as_they_can_be_and_words_are_whole_unless_they_are_broken() {
+        let text = "a bb c  d --option=of-many-words e";
+        let whole = ["# a bb", "  c  d", "  --option=of-many-words", "  e"];
+        assert_eq!(wrap(text, 7, "# ", false), whole);
+        let broken = wrap(text, 7, "# ", true);
+        assert_eq!(broken[..3], ["# a bb", "  c  d", "  --opt"]);
+    }
+
+    #[test]
+    fn units_stay_with_their_numbers_and_nothing_else_does() {
+        let cases = [
+            ("for 3.00 s after 500 ms.", "for 3.00~s after 500~ms."),
+            ("(27.5 % of 1,020 KiB/s)", "(27.5~% of 1,020~KiB/s)"),
+            ("up to 51 B.", "up to 51~B."),
+            ("50 connections, s 3", "50 connections, s 3"),
+            ("8 seconds", "8 seconds"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(glued(text), expected.replace('~', "\u{a0}"));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Provenance: when, where and from what the figures come.
+
+use std::fmt;
+
+use deadheat_model::{
+    figure::{self, bytes, seconds},
+    heats::SessionHeader,
+    hosts::{HostRecord, HostRole},
+    machine::Machine,
+    plan::Pinning,
+    session::{TargetRecord, TargetState},
+    stack::{Database, Pool},
+    stack_failure::Phase,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{clean, words};
+
+/// A named fact.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Fact {
+    /// What it is.
+    pub name: String,
+    /// The fact.
+    pub value: String,
+}
+
+impl Fact {
+    /// Both made harmless.
+    pub fn new(name: &str, value: impl AsRef<str>) -> Self {
+        Self {
+            name: clean(name),
+            value: clean(value.as_ref()),
+        }
+    }
+
+    /// Name and value.
+    pub fn pair(&self) -> (&str, &str) {
+        (&self.name, &self.value)
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.value)
+    }
+}
+
+/// "failed while starting", "failed under load".
+fn failed(phase: Phase) -> String {
+    match phase {
+        Phase::Load => format!("failed {}", phase.describe()),
+        _ => format!("failed while {}", phase.describe()),
+    }
+}
+
+/// What is known of a stack.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StackFacts {
+    /// The stack, under its variant.
+    pub target: String,
+    /// Language and framework, and what kind of framework it is.
+    pub what: String,
+    /// What the variant changes.
+    pub variant: Option<String>,
+    /// How its code is executed.
+    pub runtime: &'static str,
+    /// How it reaches the database.
+    pub database: String,
+    /// Versions found.
+    pub versions: String,
+    /// Build time and artefact size, when it was built.
+    pub build: String,
+    /// What it cannot do or deviates in.
+    pub limits: Vec<String>,
+}
+
+/// The machine of the servers, how its CPUs were shared out, and the other hosts.
+pub fn machine(header: &SessionHeader) -> Vec<Fact> {
+    let machine = &header.machine;
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: String| facts.push(Fact::new(name, value));
+    fact("Processor", machine.cpu_model.clone());
+    fact("CPUs", usable_cpus(machine));
+    fact("Pinning", pinning(header));
+    fact("Memory", bytes(machine.memory_bytes as f64));
+    fact("System", machine.os.clone());
+    fact("Kernel", machine.kernel.clone());
+    let governor = || "none known".to_owned();
+    fact(
+        "Frequency governor",
+        machine.governor.clone().unwrap_or_else(governor),
+    );
+    if let Some(name) = &machine.congestion_control {
+        fact("Congestion control", name.clone());
+    }
+    fact("Mitigations", or_none(machine.mitigations.join("; ")));
+    if let Some(hosts) = &header.plan.hosts {
+        fact("Servers listened on", hosts.address.to_string());
+        for host in &header.hosts {
+            let role = match host.role {
+                HostRole::Generator => "Generator",
+                HostRole::Database => "Database",
+            };
+            fact(role, self::host(host));
+        }
+    }
+    facts
+}
+
+/// Another host.
+fn host(host: &HostRecord) -> String {
+    let machine = &host.machine;
+    let name = if host.host == host.name {
+        host.host.clone()
+    } else {
+        format!("{} ({})", host.host, host.name)
+    };
+    format!(
+        "{name}: {}, {}, kernel {}; a message there and back took {}",
+        machine.cpu_model,
+        figure::counted(machine.cpus.len(), "CPU"),
+        machine.kernel,
+        seconds(host.round_trip_seconds)
+    )
+}
+
+fn pinning(header: &SessionHeader) -> String {
+    let elsewhere = header.plan.is_loaded_elsewhere();
+    match &header.plan.pinning {
+        Pinning::Off { cpus } if elsewhere => {
+            format!("off: the server may use {}", figure::cpus(cpus))
+        }
+        Pinning::Off { cpus } if !header.plan.cpu_budgets().is_empty() => format!(
+            "each server on the first CPUs of {}, which everything else used as well",
+            figure::cpus(cpus)
+        ),
+        Pinning::Off { cpus } => format!("off: everything shares {}", figure::cpus(cpus)),
+        Pinning::Apart { server, generator } => {
+            let one_core = match (server.len(), generator.len()) {
+                (1, 1) => "; on two cores that is a one-core server",
+                (1, _) => "; that is a one-core server",
+                _ => "",
+            };
+            format!(
+                "server on {}; {} and sampling on {}{one_core}",
+                figure::cpus(server),
+                header.plan.beside_servers().join(", "),
+                figure::cpus(generator)
+            )
+        }
+    }
+}
+
+/// "4 usable: 0, 1, 2 and 3; threads of one core: 0 and 2, 1 and 3".
+fn usable_cpus(machine: &Machine) -> String {
+    let usable = format!(
+        "{} usable: {}",
+        machine.cpus.len(),
+        or_none(figure::list(&machine.cpus))
+    );
+    let cores = machine.shared_cores.iter();
+    let cores: Vec<String> = cores.map(|cpus| figure::list(cpus)).collect();
+    if cores.is_empty() {
+        usable
+    } else {
+        format!("{usable}; threads of one core: {}", cores.join(", "))
+    }
+}
+
+fn or_none(text: String) -> String {
+    if text.is_empty() {
+        "none known".to_owned()
+    } else {
+        text
+    }
+}
+
+fn database(database: &Database) -> String {
+    let kind: Vec<&str> = [words::io(database.io)]
+        .into_iter()
+        .chain(words::layer(database.layer))
+        .collect();
+    let kind = kind.join(", ");
+    let connections = match database.pool {
+        Pool::Size(size) => format!("{size} pooled connections"),
+        Pool::None => "a connection per request".to_owned(),
+    };
+    clean(&format!("{} ({kind}), {connections}", database.driver))
+}
+
+/// What is known of a stack.
+pub fn stack(target: &TargetRecord) -> StackFacts {
+    let versions: Vec<String> = target
+        .versions
+        .iter()
+        .map(|found| clean(&format!("{} {}", found.name, found.version)))
+        .collect();
+    let build = match &target.state {
+        TargetState::Ready { build } if build.seconds == 0.0 => {
+            format!(
+                "nothing to build, {} to deploy",
+                bytes(build.artefact_bytes as f64)
+            )
+        }
+        TargetState::Ready { build } => format!(
+            "{}{}, {} to deploy",
+            seconds(build.seconds),
+            if build.incremental {
+                " (incremental)"
+            } else {
+                ""
+            },
+            bytes(build.artefact_bytes as f64)
+        ),
+        TargetState::Unavailable { .. } => "not built: unavailable".to_owned(),
+        TargetState::Failed(failure) => failed(failure.phase),
+    };
+    let kind: Vec<&str> = [words::class(target.class)]
+        .into_iter()
+        .chain(words::role(target.role))
+        .collect();
+    let from = target.added.as_ref();
+    let from = from.map(|added| format!(", from {}", added.folder.display()));
+    StackFacts {
+        target: clean(&target.target.to_string()),
+        what: clean(&format!(
+            "{}, {} ({}){}",
+            target.language,
+            target.framework,
+            kind.join(", "),
+            from.unwrap_or_default()
+        )),
+        variant: target.variant_description.as_deref().map(clean),
+        runtime: words::runtime(target.runtime),
+        database: target.database.as_ref().map_or("none".to_owned(), database),
+        versions: or_none(versions.join(", ")),
+        build,
+        limits: target.limits.iter().map(|limit| clean(limit)).collect(),
+    }
+}

@@ -1,0 +1,404 @@
+//! `deadheat load`: the load generator on its own.
+//!
+//! ```text
+//! LoadArgs (as typed) → asked, checked, found → LoadSpec → plan → run → LoadRecord → outputs, thresholds → exit status
+//! ```
+
+pub mod analysis;
+mod bodies;
+mod collector;
+mod contradictions;
+pub mod document;
+mod downsample;
+mod expect;
+pub mod find_rate;
+mod form;
+mod hosts;
+mod live;
+pub mod look_alikes;
+mod messages;
+pub mod options;
+mod outputs;
+mod plan_text;
+mod proxy;
+mod push;
+mod request;
+mod series;
+mod spec;
+mod stream;
+mod target;
+mod template;
+mod think;
+mod threads;
+mod thresholds;
+pub mod url;
+mod urls_file;
+mod values;
+mod wait;
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use deadheat_load::LoadEvent;
+use deadheat_model::{
+    Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, load_record::SCHEMA,
+};
+use deadheat_runner::{
+    agent::{Agents, MergedLoad},
+    secret::{self, hide_in_load},
+    session::describe_machine,
+};
+use deadheat_shell::{
+    data,
+    exit::{Exit, Failure},
+    interrupt, invocation, output,
+};
+use serde::Serialize;
+
+pub use self::{
+    find_rate::{read_search, shown_again},
+    messages::nothing,
+};
+use self::{
+    hosts::Hosts,
+    live::{Live, Mode},
+    outputs::{Outputs, Shown},
+    plan_text::Around,
+    push::Push,
+    request::RequestPlan,
+    series::Series,
+    thresholds::Threshold,
+};
+use crate::{
+    analysis::{LoadFigures, has_mostly_failed},
+    options::{LoadArgs, LoadFormat, ProgressArg},
+};
+
+/// A load that can begin.
+struct Prepared {
+    asked: RequestPlan,
+    spec: LoadSpec,
+    /// How each target's name became an address, if it had one.
+    hows: Vec<Option<String>>,
+    hosts: Hosts,
+    why_wait: Option<&'static str>,
+}
+
+fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
+    let Made {
+        asked,
+        hows,
+        mut spec,
+    } = made(args)?;
+    let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
+    let waiting = wait::choose(args.care.wait, &spec);
+    spec.wait = waiting.wait;
+    Ok(Prepared {
+        asked,
+        spec,
+        hows,
+        hosts,
+        why_wait: waiting.why,
+    })
+}
+
+/// Loads a server, or searches for the rate that it can take.
+pub fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+    if args.find.is_asked() {
+        return find_rate::find(args);
+    }
+    let Prepared {
+        asked,
+        mut spec,
+        hows,
+        hosts,
+        why_wait,
+    } = prepare(args)?;
+    let threads = threads::choose(args.care.threads, &spec, !hosts.names.is_empty());
+    spec.threads = threads.count;
+    let thresholds = &args.output.fail_if;
+    let fits = |threshold: &Threshold| threshold.check(&spec);
+    thresholds
+        .iter()
+        .try_for_each(fits)
+        .map_err(Failure::usage)?;
+    let shown = match (args.output.data.format(), args.output.details) {
+        (_, true) => Shown::Details,
+        (LoadFormat::Text, false) => Shown::Brief,
+        (format, false) => Shown::Format(format),
+    };
+    let mut outputs = Outputs::open(&args.output.data.output, shown)?;
+    let around = Around {
+        typed: &asked.typed,
+        hows: &hows,
+        hosts: hosts.describe(),
+        why_wait,
+        why_threads: threads.why.as_deref(),
+        files: &args.output.data.output,
+        collector: args.output.otlp.as_ref(),
+        thresholds,
+    };
+    let watches = output::draws_progress() && !args.output.details && !args.care.dry_run;
+    let plan = if watches {
+        plan_text::in_short(&spec, &around)
+    } else {
+        plan_text::describe(&spec, &around)
+    };
+    if args.care.dry_run {
+        let refused = |error| messages::refused(&asked.typed, &error);
+        deadheat_load::check(&spec).map_err(refused)?;
+        let for_programs = || {
+            hide_in_load(&mut spec);
+            PlanOfLoad {
+                spec,
+                find_rate: None,
+            }
+        };
+        return args.output.data.print_plan(&plan, for_programs);
+    }
+    output::note(&data::as_note(&plan));
+    let mut push = Push::to(args.output.otlp.as_ref());
+    let record = go(
+        spec,
+        &hosts,
+        &asked,
+        mode(args.output.progress),
+        &mut outputs,
+        &mut push,
+    )?;
+    let written = outputs.write(&record);
+    if let Some(undelivered) = push.finish() {
+        output::warn(&undelivered);
+    }
+    written?;
+    Ok(conclude(&record, thresholds))
+}
+
+/// The plan of a load or of a search for programs.
+#[derive(Serialize)]
+struct PlanOfLoad<'a> {
+    spec: LoadSpec,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    find_rate: Option<find_rate::PlanOfSearch<'a>>,
+}
+
+/// Loads as `args` ask for, and shows nothing, for whoever has a report of its own. The measurement ends after `limit` at
+/// the latest.
+pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadRecord, Failure> {
+    let Prepared {
+        asked,
+        mut spec,
+        hosts,
+        ..
+    } = prepare(args)?;
+    spec.limit = limit;
+    let mut nowhere = Outputs::open(&[], Shown::Brief)?;
+    let mut push = Push::to(None);
+    go(spec, &hosts, &asked, Mode::Silent, &mut nowhere, &mut push)
+}
+
+/// Options that are refused together, or one that is refused alone, without dashes; none if `args` can be used.
+pub fn clash(args: &LoadArgs) -> Option<Vec<String>> {
+    let asked = request::asked(args).ok()?;
+    contradictions::names(args, &asked.origins)
+}
+
+/// What is loaded, and what that was made from.
+struct Made {
+    asked: RequestPlan,
+    /// How each target's name became an address, if it had one.
+    hows: Vec<Option<String>>,
+    spec: LoadSpec,
+}
+
+fn made(args: &LoadArgs) -> Result<Made, Failure> {
+    let asked = request::asked(args).map_err(Failure::usage)?;
+    contradictions::check(args, &asked.origins).map_err(Failure::usage)?;
+    let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
+    let mut targets = Vec::new();
+    let mut hows = Vec::new();
+    for origin in &asked.origins {
+        let found = target::find(origin, args)?;
+        targets.push(found.target);
+        hows.push(found.how);
+    }
+    let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
+    let spec = spec::spec(args, targets, exchanges, invocation::random_seed());
+    Ok(Made {
+        asked,
+        hows,
+        spec: spec.map_err(Failure::usage)?,
+    })
+}
+
+/// The load that `args` ask for, for whoever loads without the rest of this command.
+pub fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
+    Ok(made(args)?.spec)
+}
+
+/// Loads, and keeps what was found.
+fn go(
+    spec: LoadSpec,
+    hosts: &Hosts,
+    asked: &RequestPlan,
+    mode: Mode,
+    outputs: &mut Outputs,
+    push: &mut Push,
+) -> Result<LoadRecord, Failure> {
+    let stop = interrupt::on_signals().map_err(|error| {
+        Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
+    })?;
+    let mut generators = if hosts.names.is_empty() {
+        None
+    } else {
+        let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
+        Some(launched.map_err(|error| messages::lost(&asked.typed, &error))?)
+    };
+    let now = || humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+    let mut started = now();
+    let mut live = Live::start(mode, &spec, &asked.typed);
+    let mut series = Series::default();
+    let mut contact = Contact::default();
+    let mut on_event = |event: LoadEvent| {
+        if contact.is_refused(&event, spec.interval) {
+            stop.store(true, Ordering::SeqCst);
+            return;
+        }
+        live.on(&event);
+        match event {
+            // The times of intervals count from here.
+            LoadEvent::Started => {
+                started = now();
+                push.begin(&started, &asked.typed, &spec);
+            }
+            LoadEvent::Slice(_) => {}
+            LoadEvent::Interval(interval) => {
+                outputs.interval(&interval);
+                push.interval(&interval);
+                series.push(*interval);
+            }
+        }
+    };
+    let found = match &mut generators {
+        None => deadheat_load::run(&spec, &mut on_event, &stop)
+            .map(MergedLoad::alone)
+            .map_err(|error| messages::refused(&asked.typed, &error)),
+        Some(generators) => generators
+            .load(&spec, &mut on_event, &stop)
+            .map_err(|error| messages::lost(&asked.typed, &error)),
+    };
+    live.finish();
+    let MergedLoad { observation, hosts } = found?;
+    if contact == Contact::Refused {
+        return Err(messages::dead(&spec));
+    }
+    let mut record = LoadRecord {
+        schema: SCHEMA,
+        deadheat: env!("CARGO_PKG_VERSION").to_owned(),
+        started,
+        url: asked.typed.clone(),
+        machine: describe_machine(),
+        spec,
+        interrupted: false,
+        observation,
+        intervals: series.into_intervals(),
+        hosts,
+    };
+    secret::hide_in_load(&mut record.spec);
+    record.interrupted = was_cut_short(&record, &stop);
+    Ok(record)
+}
+
+/// Whether anybody listens. A server that refuses every connection from the start does not run, and a load of it ends at
+/// its first interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Contact {
+    /// Nothing has ended yet.
+    #[default]
+    None,
+    /// Something else than a refused connection happened.
+    Made,
+    /// All connections were refused.
+    Refused,
+}
+
+impl Contact {
+    /// Takes an event of a load with intervals of this length; whether all connections were refused. The rest of an
+    /// interval at the end of a load says nothing: that load has ended already.
+    fn is_refused(&mut self, event: &LoadEvent, length: Option<Duration>) -> bool {
+        if let (Self::None, LoadEvent::Interval(interval)) = (*self, event)
+            && length.is_some_and(|length| interval.until - interval.from >= length.mul_f64(0.9))
+        {
+            let failed = interval.failed.total();
+            let refused = interval.failed[RequestFailure::ConnectRefused];
+            *self = match interval.succeeded + failed {
+                0 if interval.connections == 0 => Self::None,
+                ended if ended == refused && ended > 0 && interval.connections == 0 => {
+                    Self::Refused
+                }
+                _ => Self::Made,
+            };
+        }
+        *self == Self::Refused
+    }
+}
+
+/// Whether somebody stopped the load before its end: a signal that comes while the last answers are waited for takes
+/// nothing away, and one is the end of a load until Ctrl-C.
+fn was_cut_short(record: &LoadRecord, stop: &AtomicBool) -> bool {
+    let found = &record.observation;
+    stop.load(Ordering::SeqCst)
+        && match record.spec.stop {
+            StopRule::Duration { length } => found.window < length,
+            StopRule::Count { requests } => found.measured.ended() < requests,
+            StopRule::Interrupt => found.window.is_zero(),
+        }
+}
+
+/// Tells what became of the thresholds, and what follows for the exit status.
+fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
+    let mut failed = false;
+    for threshold in thresholds {
+        let outcome = threshold.judge(record);
+        if outcome.failed {
+            output::warn(&outcome.line);
+        } else {
+            output::note(&outcome.line);
+        }
+        failed |= outcome.failed;
+    }
+    if let Some(hint) = messages::redirects(record) {
+        output::warn(&hint);
+    }
+    if let Some(nothing) = messages::nothing(record) {
+        output::error(&nothing);
+        return Exit::Nothing;
+    }
+    // Unless the user has said how many requests may fail.
+    let judges_errors = thresholds.iter().any(Threshold::is_of_errors);
+    if !judges_errors && has_mostly_failed(&LoadFigures::new(record)) {
+        failed = true;
+        output::warn(
+            "half of the requests or more failed, so the exit status is 1; say how many may with --fail-if 'errors>90%'",
+        );
+    }
+    match (failed, record.interrupted) {
+        (true, _) => Exit::Failed,
+        (false, true) => Exit::Interrupted,
+        (false, false) => Exit::Fine,
+    }
+}
+
+/// How the load is shown, where the user leaves it to us.
+fn mode(asked: ProgressArg) -> Mode {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    match asked {
+        _ if !output::tells_progress() => Mode::Silent,
+        ProgressArg::Auto if output::draws_progress() && !dumb => Mode::Terminal,
+        ProgressArg::Auto | ProgressArg::Lines => Mode::Lines,
+        ProgressArg::Terminal => Mode::Terminal,
+        ProgressArg::Off => Mode::Silent,
+    }
+}

@@ -1,0 +1,166 @@
+//! Metrics that are sent to a collector while a load goes on.
+//!
+//! The load's own thread only adds up and queues: it never waits for the collector. Another thread sends what is in the
+//! queue. What rises is sent as it stands, so that a collector that missed something knows all with the next delivery.
+
+use std::{
+    mem,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use deadheat_model::{Interval, LoadSpec, figure::counted};
+use deadheat_runner::collector::Collector;
+
+use super::collector::CollectorUrl;
+use crate::document::{Meter, Reading, Source, otlp_rejected, otlp_request};
+
+/// Intervals that may wait for their delivery: some seconds at the narrowest width, minutes at the usual one.
+const QUEUE: usize = 256;
+/// How long a load that is over waits for the last delivery.
+const LAST: Duration = Duration::from_secs(10);
+
+/// Sends metrics to a collector, if there is one.
+#[derive(Debug)]
+pub(crate) struct Push(Option<Pushing>);
+
+#[derive(Debug)]
+struct Pushing {
+    collector: CollectorUrl,
+    queue: Queue,
+    deliveries: Arc<Mutex<Deliveries>>,
+    /// Closed when all was delivered, or given up.
+    end: Receiver<()>,
+    /// Intervals that were told.
+    told: u64,
+}
+
+/// The load's end of the queue.
+#[derive(Debug)]
+enum Queue {
+    /// The load has not begun.
+    Idle(SyncSender<Reading>, Sender<Source>),
+    /// It goes on.
+    Open(SyncSender<Reading>, Box<Meter>),
+    /// Nothing more will come.
+    Closed,
+}
+
+/// What became of the deliveries.
+#[derive(Debug, Default)]
+struct Deliveries {
+    /// Intervals that the collector has.
+    delivered: u64,
+    /// Why others have not come to it, the last reason.
+    failed: Option<String>,
+}
+
+impl Push {
+    /// To this collector. Its thread begins to wait.
+    pub(crate) fn to(collector: Option<&CollectorUrl>) -> Self {
+        Self(collector.map(Pushing::to))
+    }
+
+    /// The load begins.
+    pub(crate) fn begin(&mut self, started: &str, url: &str, spec: &LoadSpec) {
+        if let Some(pushing) = &mut self.0 {
+            let source = Source::new(env!("CARGO_PKG_VERSION"), started, url, spec);
+            pushing.begin(source);
+        }
+    }
+
+    /// An interval of it is over.
+    pub(crate) fn interval(&mut self, interval: &Interval) {
+        if let Some(pushing) = &mut self.0 {
+            pushing.interval(interval);
+        }
+    }
+
+    /// The load is over: waits for the last delivery, for some seconds at most. What was not delivered, if anything.
+    pub(crate) fn finish(self) -> Option<String> {
+        self.0?.finish(LAST)
+    }
+}
+
+impl Pushing {
+    fn to(collector: &CollectorUrl) -> Self {
+        let deliveries = Arc::new(Mutex::new(Deliveries::default()));
+        let (readings, queued) = sync_channel(QUEUE);
+        let (source, of_load) = channel();
+        let (ended, end) = channel::<()>();
+        let (address, shared) = (collector.to_string(), Arc::clone(&deliveries));
+        thread::spawn(move || {
+            let collector = Collector::at(&address);
+            // There is none if the load could not be started.
+            if let Ok(source) = of_load.recv() {
+                deliver(&collector, &source, &queued, &shared);
+            }
+            drop(ended);
+        });
+        Self {
+            collector: collector.clone(),
+            queue: Queue::Idle(readings, source),
+            deliveries,
+            end,
+            told: 0,
+        }
+    }
+
+    fn begin(&mut self, source: Source) {
+        if let Queue::Idle(readings, sources) = mem::replace(&mut self.queue, Queue::Closed) {
+            let meter = Box::new(Meter::new(source.started()));
+            // The thread waits for it.
+            let _ = sources.send(source);
+            self.queue = Queue::Open(readings, meter);
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if let Queue::Open(readings, meter) = &mut self.queue {
+            self.told += 1;
+            // One that finds no room is not delivered, which the end tells.
+            let _ = readings.try_send(meter.add(interval));
+        }
+    }
+
+    fn finish(mut self, patience: Duration) -> Option<String> {
+        self.queue = Queue::Closed;
+        // Nothing is ever sent: it is closed, or the time is over.
+        let _ = self.end.recv_timeout(patience);
+        let deliveries = self.deliveries.lock();
+        let deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);
+        let missing = self.told - deliveries.delivered;
+        let why = deliveries.failed.as_deref();
+        (missing > 0).then(|| {
+            format!(
+                "--otlp {}: the metrics of {missing} of {} were not delivered ({})",
+                self.collector,
+                counted(self.told, "interval"),
+                why.unwrap_or("the collector is too slow")
+            )
+        })
+    }
+}
+
+/// Sends what comes until nothing more can come. What has queued up meanwhile goes together.
+fn deliver(
+    collector: &Collector,
+    source: &Source,
+    queued: &Receiver<Reading>,
+    deliveries: &Mutex<Deliveries>,
+) {
+    while let Ok(first) = queued.recv() {
+        let readings: Vec<Reading> = std::iter::once(first).chain(queued.try_iter()).collect();
+        let answer = collector.post(&otlp_request(source, &readings));
+        let accepted = answer.and_then(|answer| otlp_rejected(&answer).map_or(Ok(()), Err));
+        let mut deliveries = deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+        match accepted {
+            Ok(()) => deliveries.delivered += readings.len() as u64,
+            Err(why) => deliveries.failed = Some(why),
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! What is sent: requests from options and from the file of URLs.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use deadheat_model::load::{
+    Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
+};
+use deadheat_runner::secret;
+
+use super::{
+    bodies::{Bodies, Sent},
+    url::{LoadUrl, Origin},
+    urls_file,
+    values::is_token_byte,
+};
+use crate::options::{LoadArgs, RequestArgs};
+
+/// Methods that a line of the file of URLs can name and that then go without the body.
+const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
+
+/// Where requests go, as it may be shown, and what is asked for there.
+#[derive(Debug)]
+pub(crate) struct RequestPlan {
+    /// The URL, without secrets, or the file of URLs, as it was typed.
+    pub(crate) typed: String,
+    /// Where requests go, each once.
+    pub(crate) origins: Vec<Origin>,
+    /// The requests: weight, method and body of their own, path.
+    pub(crate) lines: Vec<urls_file::Line>,
+}
+
+/// Reads the URL or the file of URLs.
+pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
+    let template = args.request.template;
+    match (&args.url, &args.request.urls) {
+        (Some(text), None) => {
+            let mut url = LoadUrl::parse(text, template)?;
+            let mut typed = secret::without_secret_values(text.trim());
+            if let Some(method) = &args.request.grpc {
+                if url.path != "/" {
+                    return Err(format!(
+                        "a URL and --grpc: the option names the path; omit {} from the URL",
+                        secret::without_secret_values(&url.path)
+                    ));
+                }
+                url.path.clone_from(method);
+                typed = format!("{}{method}", url.origin.shown());
+            }
+            Ok(RequestPlan {
+                typed,
+                origins: vec![url.origin.clone()],
+                lines: vec![urls_file::Line {
+                    weight: 1,
+                    method: None,
+                    url,
+                    body: None,
+                }],
+            })
+        }
+        (None, Some(path)) => {
+            let lines = urls_file::read(path, template, None)?;
+            Ok(RequestPlan {
+                typed: path.display().to_string(),
+                origins: origins(&lines),
+                lines,
+            })
+        }
+        (Some(text), Some(path)) => {
+            let url = LoadUrl::parse(text, false)?;
+            if url.path != "/" {
+                return Err(format!(
+                    "a URL and --urls: the file names the paths; omit {} from the URL",
+                    secret::without_secret_values(&url.path)
+                ));
+            }
+            Ok(RequestPlan {
+                typed: format!("{} {}", url.origin.shown(), path.display()),
+                lines: urls_file::read(path, template, Some(&url.origin))?,
+                origins: vec![url.origin],
+            })
+        }
+        (None, None) => Err(
+            "no URL: name one, like http://localhost:8080/, or a file of URLs with --urls"
+                .to_owned(),
+        ),
+    }
+}
+
+/// The origins of the lines, in their order.
+fn origins(lines: &[urls_file::Line]) -> Vec<Origin> {
+    let mut origins: Vec<Origin> = Vec::new();
+    for line in lines {
+        if !origins.contains(&line.url.origin) {
+            origins.push(line.url.origin.clone());
+        }
+    }
+    origins
+}
+
+/// The requests with what is expected of their answers.
+pub(crate) fn exchanges(
+    asked: &RequestPlan,
+    args: &RequestArgs,
+    expect: &Expectation,
+) -> Result<Vec<Exchange>, String> {
+    let mut bodies = Bodies::new(match args.grpc {
+        Some(_) => Body::Call,
+        None if args.chunked => Body::Chunked,
+        None => Body::Sized,
+    });
+    let of_options = bodies.of_options(args)?;
+    let mut headers = args.headers.clone();
+    if let Some(user) = &args.user {
+        headers.push(basic(user)?);
+    }
+    let exchange = |line: &urls_file::Line, sent: Option<Sent>| {
+        let default = match (&args.method, &sent) {
+            (Some(method), _) => method.as_str(),
+            (None, None) => "GET",
+            (None, Some(_)) => "POST",
+        };
+        let content_type = sent.as_ref().and_then(|sent| sent.content_type.clone());
+        let content_type = content_type.map(|value| ("Content-Type".to_owned(), value));
+        let request = RequestSpec {
+            method: method(line.method.as_deref().unwrap_or(default))?,
+            path: line.url.path.clone(),
+            headers: headers.iter().cloned().chain(content_type).collect(),
+            body: sent.map_or(Body::None, |sent| sent.body),
+            template: args.template,
+        };
+        if request.method == "HEAD" && (expect.length.is_some() || expect.content.is_some()) {
+            return Err(
+                "HEAD is answered without a body, so there is none to expect anything of: leave --expect-length, \
+                 --expect-body and the like out"
+                    .to_owned(),
+            );
+        }
+        let mut exchange = Exchange::new(request, expect.clone());
+        if args.grpc.is_some() {
+            exchange.expect.status = StatusSet::just(200);
+        }
+        exchange.weight = line.weight;
+        let mut origins = asked.origins.iter();
+        exchange.target = origins
+            .position(|origin| *origin == line.url.origin)
+            .unwrap_or_default();
+        Ok(exchange)
+    };
+    let mut exchanges = Vec::new();
+    for line in &asked.lines {
+        if let Some(path) = &line.body {
+            let sent = bodies.of_file(path);
+            let sent = sent.map_err(|error| format!("--urls, @{}: {error}", path.display()))?;
+            exchanges.push(exchange(line, Some(sent))?);
+            continue;
+        }
+        let own = line.method.as_deref();
+        let goes_without = own.is_some_and(|method| WITHOUT_BODY.contains(&method));
+        if goes_without || of_options.is_empty() {
+            exchanges.push(exchange(line, None)?);
+        } else {
+            for sent in &of_options {
+                exchanges.push(exchange(line, Some(sent.clone()))?);
+            }
+        }
+    }
+    let wanted_by = [
+        ("--chunked", args.chunked),
+        (
+            "--header 'Expect: 100-continue'",
+            has_word(&headers, "expect", "100-continue"),
+        ),
+    ];
+    if let Some((option, _)) = wanted_by.into_iter().find(|(_, given)| *given)
+        && exchanges.iter().all(|one| one.request.body == Body::None)
+    {
+        return Err(format!(
+            "{option}: no request has a body; set one with --body or --body-file, or as @FILE at the end of a line of \
+             --urls"
+        ));
+    }
+    Ok(exchanges)
+}
+
+/// How requests travel.
+pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
+    if args.http2 || args.http2_prior_knowledge || args.grpc.is_some() {
+        return Protocol::Http2 {
+            streams: args.streams.unwrap_or(1),
+        };
+    }
+    Protocol::Http1 {
+        version: if args.http1_0 {
+            HttpVersion::Http10
+        } else {
+            HttpVersion::Http11
+        },
+        reuse: if args.no_keepalive {
+            Reuse::PerRequest
+        } else {
+            Reuse::KeepAlive
+        },
+        pipeline: args.pipeline.unwrap_or(1),
+    }
+}
+
+fn method(text: &str) -> Result<String, String> {
+    let is_word = !text.is_empty() && text.bytes().all(is_token_byte);
+    if !is_word {
+        return Err(format!(
+            "{text:?} is not an HTTP method; write one like GET or POST"
+        ));
+    }
+    if text == "CONNECT" {
+        return Err(
+            "CONNECT opens a tunnel, whose answers have no end: choose another method".to_owned(),
+        );
+    }
+    // Methods are case-sensitive (RFC 9110 §9.1), and a server has no "get".
+    let upper = text.to_ascii_uppercase();
+    if text != upper
+        && ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].contains(&upper.as_str())
+    {
+        return Err(format!(
+            "{text:?} is another method than {upper}: write {upper}"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+/// Basic authentication (RFC 7617).
+fn basic(user: &str) -> Result<(String, String), String> {
+    if !user.contains(':') {
+        return Err("--user: write USER:PASSWORD; an empty password is USER:".to_owned());
+    }
+    if user.chars().any(char::is_control) {
+        return Err(
+            "--user: a control character can stand in neither user nor password".to_owned(),
+        );
+    }
+    let value = format!("Basic {}", STANDARD.encode(user));
+    Ok(("Authorization".to_owned(), value))
+}
+
+/// Whether a header of this name has this word among its values.
+pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> bool {
+    headers.iter().any(|(other, value)| {
+        let mut words = value.split(',').map(str::trim);
+        other.eq_ignore_ascii_case(name) && words.any(|one| one.eq_ignore_ascii_case(word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        load: LoadArgs,
+    }
+
+    fn sent(args: &[&str]) -> Result<Vec<Exchange>, String> {
+        let typed = Typed::try_parse_from([&["load"], args].concat());
+        let typed = typed.map_err(|error| error.to_string())?;
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: typed.load.answer.expect_length,
+            content: None,
+        };
+        exchanges(&asked(&typed.load)?, &typed.load.request, &expect)
+    }
+
+    fn one(args: &[&str]) -> RequestSpec {
+        let mut sent = sent(args).unwrap();
+        assert_eq!(sent.len(), 1);
+        sent.remove(0).request
+    }
+
+    #[test]
+    fn the_method_follows_the_body_unless_it_is_given() {
+        assert_eq!(one(&["http://h/"]).method, "GET");
+        let post = one(&["http://h/", "-b", "x"]);
+        assert_eq!(
+            (post.method.as_str(), post.body),
+            ("POST", Body::Sized(b"x".to_vec()))
+        );
+        assert_eq!(
+            one(&["http://h/", "-X", "PUT", "-b", ""]).body,
+            Body::Sized(Vec::new())
+        );
+        let chunked = one(&["http://h/", "--chunked", "-b", "x", "-X", "PATCH"]);
+        assert_eq!(
+            (chunked.method.as_str(), chunked.body),
+            ("PATCH", Body::Chunked(b"x".to_vec()))
+        );
+        for (method, expected) in [
+            ("get", "write GET"),
+            ("", "not an HTTP method"),
+            ("G T", "not an HTTP method"),
+            ("CONNECT", "tunnel"),
+        ] {
+            let error = sent(&["http://h/", "-X", method]).unwrap_err();
+            assert!(error.contains(expected), "{method}: {error}");
+        }
+        assert_eq!(one(&["http://h/", "-X", "purge"]).method, "purge");
+    }
+
+    #[test]
+    fn headers_are_kept_in_order() {
+        let request = one(&[
+            "http://h/",
+            "-H",
+            "A: 1",
+            "-H",
+            "a:2 : 3",
+            "-H",
+            "Host: x",
+            "-H",
+            "Empty:",
+        ]);
+        let expected = [("A", "1"), ("a", "2 : 3"), ("Host", "x"), ("Empty", "")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(request.headers, expected);
+    }
+
+    #[test]
+    fn basic_authentication_is_that_of_the_rfc() {
+        // The example of RFC 7617 §2.
+        let request = one(&["http://h/", "--user", "Aladdin:open sesame"]);
+        let expected = (
+            "Authorization".to_owned(),
+            "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned(),
+        );
+        assert_eq!(request.headers, [expected]);
+        let error = sent(&["http://h/", "--user", "secret"]).unwrap_err();
+        assert!(
+            error.contains("USER:PASSWORD") && !error.contains("secret"),
+            "{error}"
+        );
+        assert!(basic("a:b\n").is_err());
+    }
+
+    #[test]
+    fn a_file_of_urls_has_methods_weights_and_the_body() {
+        use std::io::Write as _;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"http://h/a\n3 GET http://h/b\nPUT http://h/c\n")
+            .unwrap();
+        let path = file.path().display().to_string();
+        let sent = sent(&["--urls", &path, "-b", "x"]).unwrap();
+        let seen: Vec<_> = sent
+            .iter()
+            .map(|one| {
+                (
+                    one.weight,
+                    one.request.method.as_str(),
+                    one.request.body == Body::None,
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [(1, "POST", false), (3, "GET", true), (1, "PUT", false)]
+        );
+    }
+
+    #[test]
+    fn there_is_one_source_of_urls() {
+        assert!(sent(&[]).unwrap_err().contains("no URL: name one"));
+        assert!(
+            sent(&["http://h/a", "--urls", "x"])
+                .unwrap_err()
+                .contains("from the URL")
+        );
+        assert!(
+            sent(&["--urls", "/no/such"])
+                .unwrap_err()
+                .contains("reading /no/such")
+        );
+        let error = sent(&["http://h/", "--body-file", "/no/such"]).unwrap_err();
+        assert!(error.contains("--body-file /no/such"), "{error}");
+        let error = sent(&["http://h/", "-X", "HEAD", "--expect-length", "3"]).unwrap_err();
+        assert!(error.contains("HEAD"), "{error}");
+    }
+
+    #[test]
+    fn words_are_found_in_lists_of_any_case() {
+        let headers = [("Connection".to_owned(), "x, Close".to_owned())];
+        assert!(has_word(&headers, "connection", "close"));
+        assert!(!has_word(&headers, "connection", "clos"));
+        assert!(!has_word(&headers, "expect", "close"));
+    }
+}

@@ -1,0 +1,307 @@
+//! From what was typed to the load generator's input.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use deadheat_model::{
+    LoadSpec, Schedule, StopRule,
+    load::{Arrivals, Exchange, Stage, Target, Timeouts},
+};
+use deadheat_shell::{rate, values};
+
+use super::{request, template};
+use crate::options::LoadArgs;
+
+/// Connections, if nobody says how many.
+pub(crate) const CONNECTIONS: u32 = 50;
+/// The measurement, if nobody says how long.
+const DURATION: Duration = Duration::from_secs(10);
+/// The warm-up of a load by time, if nobody says how long.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// The intervals, if nobody says how wide.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Requests of `--urls` at most whose figures are recorded one by one. A distribution of latencies takes some 16 KiB.
+pub(crate) const MOST_WITH_FIGURES: usize = 1_000;
+/// The longest bins of the time series.
+const WIDEST_BIN: Duration = Duration::from_millis(500);
+
+/// The load generator's input.
+pub(crate) fn spec(
+    args: &LoadArgs,
+    targets: Vec<Target>,
+    exchanges: Vec<Exchange>,
+    random_seed: u64,
+) -> Result<LoadSpec, String> {
+    let lists = if args.request.template {
+        template::lists(&exchanges)?
+    } else {
+        Default::default()
+    };
+    let schedule = schedule(args);
+    let cpus = args.care.cpus.as_deref();
+    let cpus = cpus.map_or(Ok(Vec::new()), |list| values::cpus("--cpus", list))?;
+    if cpus.len() > schedule.most_connections() as usize {
+        return Err(format!(
+            "--cpus: {} workers cannot share {} connections; use fewer CPUs, or more --connections",
+            cpus.len(),
+            schedule.most_connections()
+        ));
+    }
+    // Each host has its share.
+    let own = schedule.most_connections() / (args.hosts.on.len().max(1) as u32);
+    if let Some(threads) = args.care.threads
+        && threads > own
+    {
+        let place = if args.hosts.on.len() > 1 {
+            " of a host"
+        } else {
+            ""
+        };
+        return Err(format!(
+            "--threads: {threads} workers cannot share the {own} connections{place}; use fewer threads, or more \
+             --connections"
+        ));
+    }
+    let interval = args.output.interval.unwrap_or(INTERVAL);
+    let content_sample = args.answer.check_every.unwrap_or(1);
+    let mut targets = targets.into_iter();
+    let target = targets.next().ok_or("there is no URL")?;
+    let mut spec = LoadSpec::new(target, exchanges, schedule, stop(args));
+    spec.others = targets.collect();
+    spec.protocol = request::protocol(&args.request);
+    let most = args.connection.most_requests_per_connection;
+    spec.most_per_connection = most.and_then(NonZeroU32::new);
+    spec.lists = lists;
+    spec.cookies = args.request.cookies;
+    spec.redirects = args.request.follow_redirects.unwrap_or(0);
+    spec.warm_up = args.end.warm_up.unwrap_or(match args.end.requests {
+        Some(_) => Duration::ZERO,
+        // Everybody has begun by its end.
+        None => WARM_UP.max(mean_think(args)),
+    });
+    spec.think = args.pace.think;
+    let usual = Timeouts::default();
+    spec.timeouts = Timeouts {
+        connect: args.connection.connect_timeout.unwrap_or(usual.connect),
+        request: args.connection.timeout.unwrap_or(usual.request),
+        cool_down: args.end.grace.unwrap_or(usual.cool_down),
+    };
+    spec.content_sample = content_sample;
+    spec.seed = args.care.seed.unwrap_or(random_seed);
+    spec.cpus = cpus;
+    spec.threads = args.care.threads.unwrap_or(1);
+    spec.bin = interval.min(WIDEST_BIN);
+    spec.interval = Some(interval);
+    spec.first_byte = args.output.first_byte;
+    spec.stream = args.stream.wanted();
+    for (key, value) in &args.output.label {
+        if let Some(other) = spec.labels.insert(key.clone(), value.clone()) {
+            return Err(format!(
+                "--label {key}={other} and {key}={value}: a key has one value, so use only one of them"
+            ));
+        }
+    }
+    spec.per_exchange = args.request.urls.is_some() && spec.exchanges.len() <= MOST_WITH_FIGURES;
+    Ok(spec)
+}
+
+fn schedule(args: &LoadArgs) -> Schedule {
+    let pace = &args.pace;
+    let connections = pace.steady.connections.unwrap_or(CONNECTIONS);
+    let stages = match pace.rate {
+        Some(rate) => vec![Stage::constant(rate)],
+        None => pace.stage.clone(),
+    };
+    if stages.is_empty() {
+        return Schedule::Closed {
+            connections,
+            // Users who think do not begin all at once.
+            ramp: pace.ramp.unwrap_or(mean_think(args)),
+        };
+    }
+    Schedule::Open {
+        arrivals: pace.steady.arrivals.unwrap_or(Arrivals::Uniform),
+        stages,
+        connections,
+        most_connections: pace.steady.max_connections.unwrap_or(connections),
+    }
+}
+
+fn mean_think(args: &LoadArgs) -> Duration {
+    args.pace.think.map_or(Duration::ZERO, |think| think.mean())
+}
+
+fn stop(args: &LoadArgs) -> StopRule {
+    let end = &args.end;
+    match (end.requests, end.until_interrupted) {
+        (Some(requests), _) => StopRule::Count { requests },
+        (None, true) => StopRule::Interrupt,
+        (None, false) => {
+            let stages = Some(rate::total(&args.pace.stage)).filter(|total| !total.is_zero());
+            let length = end.duration.or(stages).unwrap_or(DURATION);
+            StopRule::Duration { length }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use deadheat_model::load::{Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet};
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        load: LoadArgs,
+    }
+
+    fn spec_of(line: &str) -> Result<LoadSpec, String> {
+        let typed = Typed::try_parse_from(["load"].into_iter().chain(line.split_whitespace()));
+        let typed = typed.map_err(|error| error.to_string())?;
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: None,
+            content: None,
+        };
+        let exchanges = vec![Exchange::new(RequestSpec::get("/"), expect)];
+        spec(
+            &typed.load,
+            vec![Target::plain("127.0.0.1:80".parse().unwrap())],
+            exchanges,
+            7,
+        )
+    }
+
+    fn length_of(line: &str) -> (StopRule, Duration) {
+        let spec = spec_of(line).unwrap();
+        (spec.stop, spec.warm_up)
+    }
+
+    #[test]
+    fn what_is_not_given_has_the_documented_default() {
+        let spec = spec_of("").unwrap();
+        let closed = Schedule::Closed {
+            connections: 50,
+            ramp: Duration::ZERO,
+        };
+        assert_eq!(spec.schedule, closed);
+        assert_eq!(
+            spec.stop,
+            StopRule::Duration {
+                length: Duration::from_secs(10)
+            }
+        );
+        assert_eq!(spec.warm_up, Duration::from_secs(1));
+        assert_eq!(spec.protocol, Protocol::HTTP_1_1);
+        assert_eq!(spec.timeouts, Timeouts::default());
+        assert_eq!((spec.content_sample, spec.seed), (1, 7));
+        assert_eq!(spec.interval, Some(Duration::from_secs(1)));
+        assert_eq!(spec.cpus, [0_usize; 0]);
+    }
+
+    #[test]
+    fn each_worker_thread_has_a_connection() {
+        assert_eq!(spec_of("--threads 4 -c 4").unwrap().threads, 4);
+        let refused = spec_of("--threads 5 -c 4").unwrap_err();
+        assert!(refused.contains("--threads"), "{refused}");
+    }
+
+    #[test]
+    fn users_who_think_begin_one_after_the_other_and_before_the_measurement() {
+        let ramp_of = |line: &str| {
+            let spec = spec_of(line).unwrap();
+            let Schedule::Closed { ramp, .. } = spec.schedule else {
+                panic!("{line}: {:?}", spec.schedule);
+            };
+            (ramp.as_millis(), spec.warm_up.as_millis())
+        };
+        assert_eq!(ramp_of("--think 2s"), (2000, 2000));
+        assert_eq!(ramp_of("--think 1s..4s --warm-up 1s"), (2500, 1000));
+        assert_eq!(ramp_of("--think exp:10ms"), (10, 1000));
+        assert_eq!(ramp_of("--think 2s --ramp 0s -n 5"), (0, 0));
+    }
+
+    #[test]
+    fn the_end_follows_from_what_is_given() {
+        let seconds = Duration::from_secs;
+        let timed = |length| StopRule::Duration {
+            length: seconds(length),
+        };
+        assert_eq!(length_of("-d 3s"), (timed(3), seconds(1)));
+        assert_eq!(length_of("-d 3s --warm-up 0s"), (timed(3), Duration::ZERO));
+        assert_eq!(
+            length_of("-n 7"),
+            (StopRule::Count { requests: 7 }, Duration::ZERO)
+        );
+        assert_eq!(length_of("-n 7 --warm-up 2s").1, seconds(2));
+        assert_eq!(
+            length_of("--until-interrupted"),
+            (StopRule::Interrupt, seconds(1))
+        );
+        assert_eq!(
+            length_of("--stage 2s@5 --stage 3s@5..9"),
+            (timed(5), seconds(1))
+        );
+        assert_eq!(length_of("--stage 2s@5 -d 9s").0, timed(9));
+        assert_eq!(length_of("--rate 5").0, timed(10));
+    }
+
+    #[test]
+    fn a_rate_makes_an_open_loop() {
+        let open = |arrivals, most_connections| Schedule::Open {
+            arrivals,
+            stages: vec![Stage::constant(5.0)],
+            connections: 10,
+            most_connections,
+        };
+        let spec = spec_of("--rate 300/m -c 10").unwrap();
+        assert_eq!(spec.schedule, open(Arrivals::Uniform, 10));
+        let spec =
+            spec_of("--rate 5 -c 10 --arrivals poisson --max-connections 99 --seed 3").unwrap();
+        assert_eq!(spec.schedule, open(Arrivals::Poisson, 99));
+        assert_eq!(spec.seed, 3);
+    }
+
+    #[test]
+    fn the_protocol_is_what_was_asked_for() {
+        let protocol = |line| spec_of(line).unwrap().protocol;
+        let http1 = |version, reuse, pipeline| Protocol::Http1 {
+            version,
+            reuse,
+            pipeline,
+        };
+        let (keep, once) = (Reuse::KeepAlive, Reuse::PerRequest);
+        assert_eq!(protocol("--http1.0"), http1(HttpVersion::Http10, keep, 1));
+        assert_eq!(
+            protocol("--no-keepalive"),
+            http1(HttpVersion::Http11, once, 1)
+        );
+        assert_eq!(
+            protocol("--pipeline 16"),
+            http1(HttpVersion::Http11, keep, 16)
+        );
+        let http2 = |streams| Protocol::Http2 { streams };
+        assert_eq!(protocol("--http2-prior-knowledge"), http2(1));
+        assert_eq!(protocol("--http2-prior-knowledge -m 16"), http2(16));
+    }
+
+    #[test]
+    fn bins_are_no_wider_than_intervals() {
+        let spec = spec_of("--interval 100ms").unwrap();
+        assert_eq!(
+            (spec.bin, spec.interval),
+            (Duration::from_millis(100), Some(Duration::from_millis(100)))
+        );
+        assert_eq!(spec_of("--interval 5s").unwrap().bin, WIDEST_BIN);
+    }
+
+    #[test]
+    fn each_worker_has_a_connection() {
+        let error = spec_of("-c 1 --cpus 0-1").unwrap_err();
+        assert!(
+            error.contains("2 workers cannot share 1 connections"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,287 @@
+//! Templates: what stands in `{{…}}` is checked before the start, and the files of lines are read.
+
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
+
+use deadheat_model::load::{Body, Exchange};
+use deadheat_runner::files;
+
+/// What can stand between the braces.
+const KNOWN: &str =
+    "{{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} are known";
+
+/// A text whose templates are held out of it, so that something which knows no templates can read it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    text: String,
+    /// What stands for a template: this, its index and a `z`.
+    mark: String,
+    templates: Vec<String>,
+}
+
+impl Held {
+    /// Holds out every `{{…}}`.
+    pub(crate) fn of(text: &str) -> Result<Self, String> {
+        // Letters alone: no URL parser changes them. Lower-case, as hosts become.
+        let mut mark = "held".to_owned();
+        while text.to_ascii_lowercase().contains(&mark) {
+            mark.push('d');
+        }
+        let mut held = Self {
+            text: String::new(),
+            mark,
+            templates: Vec::new(),
+        };
+        for piece in pieces(text) {
+            match piece? {
+                Piece::Plain(plain) => held.text.push_str(plain),
+                Piece::Template(template) => {
+                    let stand_in = held.stand_in(held.templates.len());
+                    held.text.push_str(&stand_in);
+                    held.templates.push(format!("{{{{{template}}}}}"));
+                }
+            }
+        }
+        Ok(held)
+    }
+
+    /// Takes a text as it is.
+    pub fn nothing(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            mark: String::new(),
+            templates: Vec::new(),
+        }
+    }
+
+    /// The text without templates.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether a template was held out of this part of the text.
+    pub(crate) fn is_in(&self, part: &str) -> bool {
+        let mut marks = (0..self.templates.len()).map(|index| self.stand_in(index));
+        marks.any(|mark| part.contains(&mark))
+    }
+
+    /// A part of the text with its templates again.
+    pub(crate) fn restore(&self, part: &str) -> String {
+        let mut part = part.to_owned();
+        for (index, template) in self.templates.iter().enumerate() {
+            part = part.replace(&self.stand_in(index), template);
+        }
+        part
+    }
+
+    fn stand_in(&self, index: usize) -> String {
+        format!("{}{index}z", self.mark)
+    }
+}
+
+enum Piece<'a> {
+    Plain(&'a str),
+    /// What stands between the braces.
+    Template(&'a str),
+}
+
+/// A text as plain pieces and templates in turn.
+fn pieces(mut rest: &str) -> impl Iterator<Item = Result<Piece<'_>, String>> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        match rest.find("{{") {
+            Some(0) => match rest.find("}}") {
+                Some(end) => {
+                    let inside = &rest[2..end];
+                    rest = &rest[end + 2..];
+                    Some(Ok(Piece::Template(inside)))
+                }
+                None => {
+                    let start: String = rest.chars().take(20).collect();
+                    rest = "";
+                    Some(Err(format!("{start:?} begins a template that has no }}}}")))
+                }
+            },
+            next => {
+                let (plain, after) = rest.split_at(next.unwrap_or(rest.len()));
+                rest = after;
+                Some(Ok(Piece::Plain(plain)))
+            }
+        }
+    })
+}
+
+/// Whether a text has what looks like a template.
+pub(crate) fn looks_like_one(text: &str) -> bool {
+    text.find("{{")
+        .is_some_and(|start| text[start..].contains("}}"))
+}
+
+/// Checks all templates, and reads the files that they name, each once: the lists by their names. Blank lines are left
+/// out.
+pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut count = 0;
+    let mut lists = BTreeMap::new();
+    for exchange in exchanges {
+        let request = &exchange.request;
+        let body = match &request.body {
+            Body::None => Cow::Borrowed(""),
+            // What is no text has no templates in it, and stays as it is.
+            Body::Sized(bytes) | Body::Chunked(bytes) | Body::Call(bytes) => {
+                String::from_utf8_lossy(bytes)
+            }
+        };
+        let headers = request.headers.iter().map(|(_, value)| value.as_str());
+        for text in headers.chain([request.path.as_str(), &body]) {
+            for piece in pieces(text) {
+                let Piece::Template(inside) = piece? else {
+                    continue;
+                };
+                count += 1;
+                if let Some(file) = check(inside)?
+                    && !lists.contains_key(file)
+                {
+                    lists.insert(file.to_owned(), read_lines(file)?);
+                }
+            }
+        }
+    }
+    match count {
+        0 => Err(format!(
+            "--template: path, header values and body contain no placeholder; {KNOWN}"
+        )),
+        _ => Ok(lists),
+    }
+}
+
+/// Checks what stands between braces; the file that it names.
+fn check(inside: &str) -> Result<Option<&str>, String> {
+    let bad = |why: &str| Err(format!("{{{{{inside}}}}}: {why}"));
+    let words = inside.trim();
+    let (name, rest) = words
+        .split_once(char::is_whitespace)
+        .map_or((words, ""), |(name, rest)| (name, rest.trim()));
+    match name {
+        "counter" if rest.is_empty() => Ok(None),
+        "counter" => bad("write {{counter}}, with nothing after it"),
+        "random" => {
+            let bounds: Result<Vec<u64>, _> = rest.split_whitespace().map(str::parse).collect();
+            match bounds.as_deref() {
+                Ok([from, to]) if from <= to => Ok(None),
+                Ok([_, _]) => bad("the first number is larger than the second one"),
+                _ => bad("write two whole numbers, like {{random 1 100}}"),
+            }
+        }
+        "line" | "random-line" if rest.is_empty() => bad("name the file: {{line names.txt}}"),
+        "line" | "random-line" => Ok(Some(rest)),
+        _ => bad(KNOWN),
+    }
+}
+
+fn read_lines(file: &str) -> Result<Vec<String>, String> {
+    let text = files::read_typed_text(Path::new(file))
+        .map_err(|error| format!("reading {file}, which a template names: {error}"))?;
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let lines: Vec<String> = lines.map(str::to_owned).collect();
+    if lines.is_empty() {
+        Err(format!(
+            "{file}, which a template names, has no line that is not blank"
+        ))
+    } else {
+        Ok(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use deadheat_model::load::{Expectation, RequestSpec, StatusSet};
+
+    use super::*;
+
+    fn exchange(path: &str, header: &str, body: &str) -> Exchange {
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: None,
+            content: None,
+        };
+        let request = RequestSpec {
+            headers: vec![("X".to_owned(), header.to_owned())],
+            body: Body::Sized(body.as_bytes().to_vec()),
+            template: true,
+            ..RequestSpec::get(path)
+        };
+        Exchange::new(request, expect)
+    }
+
+    fn file(text: &str) -> (tempfile::NamedTempFile, String) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let path = file.path().display().to_string();
+        (file, path)
+    }
+
+    #[test]
+    fn what_is_held_comes_back() {
+        let texts = [
+            "",
+            "a{{b}}c",
+            "{{a}}{{b}}",
+            "held0z{{x}}",
+            "HELD{{x}}HELDd",
+            "}}{{a}}}}",
+        ];
+        for text in texts {
+            let held = Held::of(text).unwrap();
+            assert!(!held.text().contains("{{"), "{text}: {}", held.text());
+            assert_eq!(held.restore(held.text()), text);
+        }
+        let many = "{{a}}".repeat(12);
+        let held = Held::of(&many).unwrap();
+        assert_eq!(held.restore(held.text()), many);
+        assert!(Held::of("a{{b").unwrap_err().contains("has no }}"));
+    }
+
+    #[test]
+    fn each_file_is_read_once_whatever_names_it() {
+        let (_keep, path) = file("a\n\n b b\r\nc\n");
+        let body = format!("{{\"n\":{{{{counter}}}}, \"l\":\"{{{{line {path}}}}}\"}}");
+        let header = format!("{{{{random-line {path}}}}}");
+        let lists = lists(&[exchange("/", &header, &body)]).unwrap();
+        assert_eq!(lists.len(), 1);
+        assert_eq!(lists[&path], ["a", " b b", "c"]);
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let cases = [
+            ("{{count}}", "are known"),
+            ("{{}}", "are known"),
+            ("{{counter 1}}", "nothing after it"),
+            ("{{random 1}}", "two whole numbers"),
+            ("{{random 1 x}}", "two whole numbers"),
+            ("{{random 9 1}}", "larger than"),
+            ("{{random -1 1}}", "two whole numbers"),
+            ("{{line}}", "name the file"),
+            ("{{line /no/such/file}}", "reading /no/such/file"),
+            ("{{counter", "has no }}"),
+            ("plain", "contain no placeholder"),
+        ];
+        for (header, expected) in cases {
+            let error = lists(&[exchange("/", header, "")]).unwrap_err();
+            assert!(error.contains(expected), "{header}: {error}");
+        }
+        let mut binary = exchange("/", "{{ counter }}", "");
+        binary.request.body = Body::Sized(vec![0xff]);
+        assert!(lists(&[binary]).is_ok());
+    }
+
+    #[test]
+    fn a_file_without_lines_is_refused() {
+        let (_keep, empty) = file("\n \n");
+        let none = lists(&[exchange("/", "", &format!("{{{{line {empty}}}}}"))]);
+        assert!(none.unwrap_err().contains("no line"));
+    }
+}

@@ -1,0 +1,285 @@
+//! How workers wait for answers: awake where that takes nothing from the server, else asleep.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    net::{SocketAddr, UdpSocket},
+    path::Path,
+};
+
+use deadheat_model::{LoadSpec, Wait, load::Endpoint};
+
+use crate::options::WaitArg;
+
+/// How workers wait, and why that was chosen; `None`: because it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WaitChoice {
+    pub(crate) wait: Wait,
+    pub(crate) why: Option<&'static str>,
+}
+
+/// What is asked for, or what suits `spec`.
+pub(crate) fn choose(asked: WaitArg, spec: &LoadSpec) -> WaitChoice {
+    let asked_for = |wait| WaitChoice { wait, why: None };
+    match asked {
+        WaitArg::Sleep => asked_for(Wait::Sleep),
+        WaitArg::Poll => asked_for(Wait::Poll),
+        WaitArg::Auto => suitable(spec, &server_cpus),
+    }
+}
+
+/// The CPUs that a server at an endpoint may use.
+#[derive(Debug, PartialEq, Eq)]
+enum Cpus {
+    /// It runs on another machine.
+    Elsewhere,
+    /// These ones of this machine.
+    These(BTreeSet<usize>),
+    /// It cannot be told.
+    Unknown,
+}
+
+fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> WaitChoice {
+    let sleep = |why| WaitChoice {
+        wait: Wait::Sleep,
+        why: Some(why),
+    };
+    let poll = |why| WaitChoice {
+        wait: Wait::Poll,
+        why: Some(why),
+    };
+    if spec.schedule.is_open() {
+        return sleep("an open loop wakes shortly before a request is due");
+    }
+    if spec.think.is_some() {
+        return sleep("users think most of the time");
+    }
+    if spec.cpus.is_empty() {
+        return sleep("no CPU is reserved for the worker: see --cpus");
+    }
+    // Each server has to allow it.
+    let mut found = None;
+    for (_, endpoint) in spec.routes() {
+        let is_free = match server_cpus(&endpoint) {
+            Cpus::Elsewhere => poll("the server runs on another machine"),
+            Cpus::Unknown => return sleep("which CPUs the server may use is unknown"),
+            Cpus::These(cpus) if spec.cpus.iter().any(|cpu| cpus.contains(cpu)) => {
+                return sleep("the server may use the workers' CPUs: see taskset");
+            }
+            Cpus::These(_) => poll("the server cannot use the workers' CPUs"),
+        };
+        found.get_or_insert(is_free);
+    }
+    found.unwrap_or_else(|| sleep("there is no server"))
+}
+
+/// Whether the server at an endpoint runs on another machine.
+pub(super) fn is_elsewhere(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        // Only addresses of this machine can be bound. A UDP socket sends nothing when it is bound.
+        Endpoint::Tcp { address } => UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_err(),
+        Endpoint::Unix { .. } => false,
+    }
+}
+
+/// Looks for the server in `/proc`: the processes that listen on the endpoint, and the CPUs of all their threads.
+fn server_cpus(endpoint: &Endpoint) -> Cpus {
+    if is_elsewhere(endpoint) {
+        return Cpus::Elsewhere;
+    }
+    let inodes = match endpoint {
+        Endpoint::Tcp { address } => {
+            let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+            let tables = tables
+                .iter()
+                .filter_map(|table| fs::read_to_string(table).ok());
+            tables
+                .flat_map(|table| tcp_listeners(&table, address.port()))
+                .collect()
+        }
+        Endpoint::Unix { path } => {
+            let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+            unix_listeners(&table, path)
+        }
+    };
+    match cpus_of_holders(&inodes) {
+        Some(cpus) if !cpus.is_empty() => Cpus::These(cpus),
+        _ => Cpus::Unknown,
+    }
+}
+
+/// Links to sockets that listen on `port`, of a table like `/proc/net/tcp` (proc_net(5)). A listener on another address
+/// of the same port counts: its process may be the server's.
+fn tcp_listeners(table: &str, port: u16) -> BTreeSet<String> {
+    let suffix = format!(":{port:04X}");
+    let listener = |line: &str| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let listens = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == "0A";
+        listens.then(|| format!("socket:[{}]", fields.get(9).copied().unwrap_or_default()))
+    };
+    table.lines().skip(1).filter_map(listener).collect()
+}
+
+/// Links to sockets bound to `path`, of a table like `/proc/net/unix`.
+fn unix_listeners(table: &str, path: &Path) -> BTreeSet<String> {
+    let socket = |line: &str| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let bound = Path::new(fields.get(7)?) == path;
+        bound.then(|| format!("socket:[{}]", fields[6]))
+    };
+    table.lines().skip(1).filter_map(socket).collect()
+}
+
+/// The CPUs of all threads of the processes that hold one of these sockets; `None` where a holder cannot be looked at.
+fn cpus_of_holders(sockets: &BTreeSet<String>) -> Option<BTreeSet<usize>> {
+    let mut cpus = BTreeSet::new();
+    let mut held = BTreeSet::new();
+    for process in fs::read_dir("/proc").ok()?.flatten() {
+        // Links such as `self` lead to processes that are there by their numbers, too.
+        let is_process = process.file_type().is_ok_and(|kind| kind.is_dir());
+        // Another user's process: if it holds a socket, nobody is found who does.
+        let (true, Ok(files)) = (is_process, fs::read_dir(process.path().join("fd"))) else {
+            continue;
+        };
+        let links = files
+            .flatten()
+            .filter_map(|file| fs::read_link(file.path()).ok());
+        let own: Vec<String> = links
+            .filter_map(|link| link.into_os_string().into_string().ok())
+            .filter(|link| sockets.contains(link))
+            .collect();
+        if own.is_empty() {
+            continue;
+        }
+        held.extend(own);
+        // A process that has ended meanwhile uses no CPU.
+        let threads = fs::read_dir(process.path().join("task"));
+        for thread in threads.into_iter().flatten().flatten() {
+            if let Ok(status) = fs::read_to_string(thread.path().join("status")) {
+                cpus.extend(allowed(&status)?);
+            }
+        }
+    }
+    (held == *sockets).then_some(cpus)
+}
+
+/// The CPUs that a thread may use, of its `/proc/…/status` (proc_pid_status(5)): "0-3,5".
+fn allowed(status: &str) -> Option<Vec<usize>> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let mut cpus = Vec::new();
+    for part in line.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        cpus.extend(first.parse::<usize>().ok()?..=last.parse().ok()?);
+    }
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, os::unix::net::UnixListener, time::Duration};
+
+    use deadheat_model::{
+        Schedule, StopRule,
+        load::{Arrivals, Stage, Target},
+    };
+
+    use super::*;
+
+    fn spec(cpus: &[usize]) -> LoadSpec {
+        let schedule = Schedule::Closed {
+            connections: 4,
+            ramp: Duration::ZERO,
+        };
+        let target = Target::plain("127.0.0.1:80".parse().unwrap());
+        let mut spec = LoadSpec::new(target, Vec::new(), schedule, StopRule::Interrupt);
+        spec.cpus = cpus.to_vec();
+        spec
+    }
+
+    #[test]
+    fn polling_is_for_workers_whose_cpus_the_server_cannot_use() {
+        let on = |cpus: Cpus| {
+            move |_: &Endpoint| match &cpus {
+                Cpus::These(cpus) => Cpus::These(cpus.clone()),
+                Cpus::Elsewhere => Cpus::Elsewhere,
+                Cpus::Unknown => Cpus::Unknown,
+            }
+        };
+        let these = |cpus: &[usize]| Cpus::These(cpus.iter().copied().collect());
+        let cases = [
+            (vec![2, 3], these(&[0, 1]), Wait::Poll),
+            (vec![2, 3], these(&[0, 1, 3]), Wait::Sleep),
+            (vec![2, 3], Cpus::Elsewhere, Wait::Poll),
+            (vec![2, 3], Cpus::Unknown, Wait::Sleep),
+            (vec![], these(&[0]), Wait::Sleep),
+            (vec![], Cpus::Elsewhere, Wait::Sleep),
+        ];
+        for (cpus, server, expected) in cases {
+            let told = format!("{cpus:?} {server:?}");
+            let chosen = suitable(&spec(&cpus), &on(server));
+            assert_eq!(chosen.wait, expected, "{told}: {chosen:?}");
+            assert!(chosen.why.is_some());
+        }
+        let mut open = spec(&[1]);
+        open.schedule = Schedule::Open {
+            arrivals: Arrivals::Uniform,
+            stages: vec![Stage::constant(5.0)],
+            connections: 1,
+            most_connections: 1,
+        };
+        assert_eq!(suitable(&open, &on(Cpus::Elsewhere)).wait, Wait::Sleep);
+        assert_eq!(choose(WaitArg::Poll, &spec(&[])).wait, Wait::Poll);
+        assert_eq!(choose(WaitArg::Sleep, &spec(&[1])).why, None);
+    }
+
+    #[test]
+    fn a_server_of_this_machine_is_found_with_its_cpus() {
+        let own = allowed(&fs::read_to_string("/proc/thread-self/status").unwrap());
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _unix = UnixListener::bind(&path).unwrap();
+        let endpoints = [
+            Endpoint::Tcp {
+                address: tcp.local_addr().unwrap(),
+            },
+            Endpoint::Unix { path },
+        ];
+        for endpoint in endpoints {
+            let Cpus::These(cpus) = server_cpus(&endpoint) else {
+                panic!("{endpoint} is not found");
+            };
+            let own = own.as_ref().unwrap();
+            assert!(own.iter().all(|cpu| cpus.contains(cpu)), "{cpus:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_there_and_another_machine_are_told_apart() {
+        let closed = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        let endpoint = |address| Endpoint::Tcp { address };
+        assert_eq!(server_cpus(&endpoint(closed)), Cpus::Unknown);
+        // Of TEST-NET-1 (RFC 5737), which no machine has.
+        let elsewhere = server_cpus(&endpoint("192.0.2.1:80".parse().unwrap()));
+        assert_eq!(elsewhere, Cpus::Elsewhere);
+    }
+
+    #[test]
+    fn tables_of_the_kernel_are_read() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+            0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1 0 100 0 0 10 0\n\
+            1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000 0 0 222 1 0 20 4 30 10 -1\n";
+        let found: Vec<String> = tcp_listeners(table, 8080).into_iter().collect();
+        assert_eq!(found, ["socket:[111]"]);
+        assert_eq!(
+            allowed("Cpus_allowed_list:\t0-2,5\n"),
+            Some(vec![0, 1, 2, 5])
+        );
+        assert_eq!(allowed("Name:\tx\n"), None);
+    }
+}

@@ -1,0 +1,4 @@
+//! What is said of loads, on records built by hand.
+
+mod load;
+mod load_fixture;

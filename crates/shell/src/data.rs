@@ -1,0 +1,515 @@
+//! `--format`, `--json` and `--output`: the same options on every command that prints data.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, ValueEnum};
+use deadheat_document::{
+    Document, json as report,
+    json::Body,
+    text::{Charset, Screen},
+};
+use deadheat_model::figure;
+use deadheat_runner::files::Destination;
+use serde::Serialize;
+
+use crate::{
+    exit::{Exit, Failure},
+    output,
+};
+
+/// What a program reads, in the envelope of all reports.
+///
+/// # Errors
+/// When a value has no form in JSON.
+pub fn json(body: &impl Body) -> Result<String, Failure> {
+    report::json(body).map_err(|error| Failure::nothing(error.to_string()))
+}
+
+/// A plan and nothing beside it, for programs.
+#[derive(Serialize)]
+pub struct PlanAlone<T> {
+    /// The plan.
+    pub plan: T,
+}
+
+/// What `--dry-run --json` prints; docs/formats.md describes it.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct PlanReport<T>(T);
+
+impl<T: Serialize> Body for PlanReport<T> {
+    const FORMAT: &'static str = "deadheat-plan";
+    const SCHEMA: u32 = 1;
+}
+
+/// The columns of a text file.
+pub const COLUMNS: usize = 80;
+
+/// The formats that a command has.
+pub trait DataFormat: ValueEnum + PartialEq + Send + Sync + 'static {
+    /// What is printed if nobody asks for another one.
+    const TEXT: Self;
+    /// What `--json` asks for.
+    const JSON: Self;
+    /// How names of files in this format end, without the dot; the usual one first.
+    fn endings(&self) -> &'static [&'static str];
+}
+
+/// The formats of a session's report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for the terminal
+    Text,
+    /// Tables to be committed or pasted
+    Markdown,
+    /// A page that opens anywhere
+    Html,
+    /// For programs (docs/formats.md)
+    Json,
+    /// For spreadsheets (docs/formats.md)
+    Csv,
+    /// A picture (PNG, 1200 × 630) of one workload, for where a link is shown
+    Card,
+}
+
+impl DataFormat for Format {
+    const TEXT: Self = Self::Text;
+    const JSON: Self = Self::Json;
+
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt"],
+            Self::Markdown => &["md"],
+            Self::Html => &["html", "htm"],
+            Self::Json => &["json"],
+            Self::Csv => &["csv"],
+            Self::Card => &["png"],
+        }
+    }
+}
+
+/// The format that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is not `.json`.
+///
+/// # Errors
+/// When its ending is that of no format.
+fn by_ending<F: DataFormat>(path: &Path) -> Result<F, String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    let ends_with = |ending: &&&str| {
+        let stem = name.strip_suffix(**ending);
+        let stem = stem.and_then(|stem| stem.strip_suffix('.'));
+        stem.is_some_and(|stem| !stem.is_empty())
+    };
+    let formats = F::value_variants().iter();
+    let found = formats.filter_map(|format| {
+        let endings = format.endings().iter().filter(ends_with);
+        Some((endings.map(|ending| ending.len()).max()?, format))
+    });
+    let longest = found.max_by_key(|(length, _)| *length);
+    longest.map(|(_, format)| format.clone()).ok_or_else(|| {
+        let formats = F::value_variants().iter();
+        let usual = formats.filter_map(|format| format.endings().first());
+        let usual: Vec<String> = usual.map(|ending| format!(".{ending}")).collect();
+        format!(
+            "which format? end the file's name with one of {}",
+            usual.join(" ")
+        )
+    })
+}
+
+/// Commands with nothing but text and JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TextOrJson {
+    /// For people
+    Text,
+    /// For programs (docs/formats.md)
+    Json,
+}
+
+impl DataFormat for TextOrJson {
+    const TEXT: Self = Self::Text;
+    const JSON: Self = Self::Json;
+
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt"],
+            Self::Json => &["json"],
+        }
+    }
+}
+
+/// What is printed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FormatArgs<F: DataFormat> {
+    /// The format
+    ///
+    /// By default text.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<F>,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl<F: DataFormat> Default for FormatArgs<F> {
+    fn default() -> Self {
+        Self {
+            format: None,
+            json: false,
+        }
+    }
+}
+
+impl<F: DataFormat> FormatArgs<F> {
+    fn asked(&self) -> Option<F> {
+        let json = self.json.then_some(F::JSON);
+        json.or_else(|| self.format.clone())
+    }
+
+    /// The format of what is printed.
+    pub(crate) fn format(&self) -> F {
+        self.asked().unwrap_or(F::TEXT)
+    }
+}
+
+/// Of a command that only shows something.
+#[derive(Clone, Debug, Args)]
+pub struct DataArgs<F: DataFormat> {
+    #[command(flatten)]
+    printed: FormatArgs<F>,
+    /// Write this file instead of standard output
+    ///
+    /// Its extension chooses the format, unless --format does.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Where data goes, and in which format.
+#[derive(Debug)]
+pub struct Sink<F> {
+    /// The format.
+    pub format: F,
+    file: Option<(PathBuf, Destination)>,
+}
+
+impl<F: DataFormat> Default for DataArgs<F> {
+    fn default() -> Self {
+        Self {
+            printed: FormatArgs::default(),
+            output: None,
+        }
+    }
+}
+
+impl<F: DataFormat> DataArgs<F> {
+    /// Opens the file, if one was named: before any work, so that nobody waits for data that has no place.
+    ///
+    /// # Errors
+    /// When its name has no known ending and no format was asked for, or it cannot be written.
+    pub fn open(&self) -> Result<Sink<F>, Failure> {
+        let Some(path) = &self.output else {
+            let format = self.printed.format();
+            return Ok(Sink { format, file: None });
+        };
+        let format = match self.printed.asked() {
+            Some(format) => format,
+            None => by_ending(path)
+                .map_err(|why| unusable(path, &format!("{why}, or choose one with --format")))?,
+        };
+        let file = Some((path.clone(), opened(path)?));
+        Ok(Sink { format, file })
+    }
+}
+
+impl<F> Sink<F> {
+    /// What the data is read on. A file has neither a terminal's width nor its colours.
+    pub fn screen(&self) -> Screen {
+        match self.file {
+            Some(_) => page(),
+            None => output::screen(),
+        }
+    }
+
+    /// Writes a text.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(self, text: &str) -> Result<(), Failure> {
+        match self.file {
+            Some((path, place)) => write(&path, place, text.as_bytes()),
+            None => output::data(text),
+        }
+    }
+
+    /// Writes bytes: a picture, a page.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
+        match self.file {
+            Some((path, place)) => write(&path, place, bytes),
+            None => print(bytes),
+        }
+    }
+}
+
+/// Of a command that measures: its report is always printed.
+#[derive(Clone, Debug, Args)]
+pub struct FilesArgs<F: DataFormat> {
+    #[command(flatten)]
+    pub(crate) printed: FormatArgs<F>,
+    /// Write a file as well, in the format of its extension; repeatable
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+}
+
+impl<F: DataFormat> Default for FilesArgs<F> {
+    fn default() -> Self {
+        Self {
+            printed: FormatArgs::default(),
+            output: Vec::new(),
+        }
+    }
+}
+
+impl<F: DataFormat> FilesArgs<F> {
+    /// The format of what is printed.
+    pub fn format(&self) -> F {
+        self.printed.format()
+    }
+
+    /// Whether the plan, which is text or JSON, is printed as JSON.
+    ///
+    /// # Errors
+    /// When another format was asked for.
+    pub fn plan_is_json(&self) -> Result<bool, Failure> {
+        match self.printed.asked() {
+            Some(format) if format == F::JSON => Ok(true),
+            Some(format) if format != F::TEXT => Err(Failure::usage(
+                "--dry-run and --format: a plan is printed as text or json alone",
+            )),
+            _ => Ok(false),
+        }
+    }
+
+    /// Prints a plan as text, or else as JSON.
+    ///
+    /// # Errors
+    /// When another format was asked for, or it cannot be written.
+    pub fn print_plan<T: Serialize>(
+        &self,
+        plan: &Document,
+        for_programs: impl FnOnce() -> T,
+    ) -> Result<Exit, Failure> {
+        let plan = if self.plan_is_json()? {
+            json(&PlanReport(for_programs()))?
+        } else {
+            plan.text(page())
+        };
+        output::data(&plan)?;
+        Ok(Exit::Fine)
+    }
+
+    /// Opens the files.
+    ///
+    /// # Errors
+    /// When a name has no known ending, is there twice, or cannot be written.
+    pub fn open(&self) -> Result<Files<F>, Failure> {
+        destinations(&self.output).map(Files)
+    }
+}
+
+/// Files that are written when there is something to put into them.
+#[derive(Debug)]
+pub struct Files<F>(Vec<(PathBuf, F, Destination)>);
+
+impl<F: DataFormat> Files<F> {
+    /// The formats that were asked for.
+    pub fn formats(&self) -> impl Iterator<Item = &F> {
+        self.0.iter().map(|(_, format, _)| format)
+    }
+
+    /// Writes all of them, the others too if one of them fails.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn write(
+        self,
+        mut rendered: impl FnMut(&F) -> Result<Vec<u8>, Failure>,
+    ) -> Result<(), Failure> {
+        let mut failed = Ok(());
+        for (path, format, place) in self.0 {
+            let written = rendered(&format).and_then(|bytes| write(&path, place, &bytes));
+            failed = failed.and(written);
+        }
+        failed
+    }
+}
+
+/// Opens files, each with the format of its ending.
+///
+/// # Errors
+/// When a name has no known ending, is there twice, or cannot be written.
+pub fn destinations<F: DataFormat>(
+    paths: &[PathBuf],
+) -> Result<Vec<(PathBuf, F, Destination)>, Failure> {
+    let mut files: Vec<(PathBuf, F, Destination)> = Vec::new();
+    for path in paths {
+        let format = by_ending(path).map_err(|why| unusable(path, &why))?;
+        let destination = opened(path)?;
+        if files
+            .iter()
+            .any(|(other, ..)| place(other) == self::place(path))
+        {
+            return Err(unusable(path, "this file is there twice"));
+        }
+        files.push((path.clone(), format, destination));
+    }
+    Ok(files)
+}
+
+fn opened(path: &Path) -> Result<Destination, Failure> {
+    Destination::open(path).map_err(|error| {
+        let why = format!(
+            "opening it for writing: {error}; name a file in a folder that you may write to"
+        );
+        unusable(path, &why)
+    })
+}
+
+fn unusable(path: &Path, why: &str) -> Failure {
+    Failure::usage(format!("--output {}: {why}", path.display()))
+}
+
+/// Where a file is or will be, however its path is written.
+fn place(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().or_else(|| {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        Some(folder.join(path.file_name()?))
+    })
+}
+
+/// Writes a file and says so.
+fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), Failure> {
+    place
+        .write(bytes)
+        .map_err(|error| Failure::nothing(format!("writing {}: {error}", path.display())))?;
+    let size = figure::bytes(bytes.len() as f64);
+    output::note(&format!("written: {} ({size})", path.display()));
+    Ok(())
+}
+
+/// Prints a page or a picture. A page is kept byte for byte, except on a screen.
+///
+/// # Errors
+/// When it cannot be written, or a picture would go to a terminal.
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if output::is_terminal() => output::data(text),
+        Err(_) if output::is_terminal() => Err(Failure::usage(
+            "refusing to write a PNG to the terminal; use --output card.png",
+        )),
+        _ => output::bytes(bytes),
+    }
+}
+
+/// A plan as a note before a measurement.
+pub fn as_note(plan: &Document) -> String {
+    plan.text(page()).trim_end().to_owned()
+}
+
+/// What the text of a file is read on.
+pub fn page() -> Screen {
+    Screen {
+        width: COLUMNS,
+        colour: false,
+        charset: Charset::Unicode,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Showing {
+        #[command(flatten)]
+        data: DataArgs<TextOrJson>,
+    }
+
+    #[derive(Parser)]
+    struct Measuring {
+        #[command(flatten)]
+        files: FilesArgs<TextOrJson>,
+    }
+
+    fn sink(words: &[&str]) -> Result<Sink<TextOrJson>, String> {
+        let parsed = Showing::try_parse_from(["x"].iter().chain(words)).unwrap();
+        parsed.data.open().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_format_is_what_is_asked_for_or_that_of_the_ending() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (text, json, other) = (path("a.txt"), path("a.JSON"), path("a.log"));
+        let cases: [(&[&str], TextOrJson); 6] = [
+            (&[], TextOrJson::Text),
+            (&["--json"], TextOrJson::Json),
+            (&["--format", "json"], TextOrJson::Json),
+            (&["-o", &text], TextOrJson::Text),
+            (&["-o", &json], TextOrJson::Json),
+            (&["-o", &other, "--json"], TextOrJson::Json),
+        ];
+        for (words, expected) in cases {
+            assert_eq!(sink(words).unwrap().format, expected, "{words:?}");
+        }
+        let error = sink(&["-o", &other]).unwrap_err();
+        assert!(
+            error.contains(".txt .json, or choose one with --format"),
+            "{error}"
+        );
+        assert!(Showing::try_parse_from(["x", "--json", "--format", "text"]).is_err());
+    }
+
+    #[test]
+    fn a_file_takes_the_place_of_standard_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        let name = path.display().to_string();
+        sink(&["-o", &name]).unwrap().write("text\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text\n");
+        let missing = folder.path().join("no/a.txt").display().to_string();
+        assert!(
+            sink(&["-o", &missing])
+                .unwrap_err()
+                .contains("opening it for writing")
+        );
+    }
+
+    #[test]
+    fn files_of_a_measurement_have_the_format_of_their_ending() {
+        let folder = tempfile::tempdir().unwrap();
+        let [text, json] = ["a.txt", "a.json"].map(|name| folder.path().join(name));
+        let names = [&text, &json].map(|path| path.display().to_string());
+        let words = ["x", "-o", &names[0], "-o", &names[1]];
+        let files = Measuring::try_parse_from(words).unwrap().files;
+        assert_eq!(files.format(), TextOrJson::Text);
+        files
+            .open()
+            .unwrap()
+            .write(|format| Ok(format!("{format:?}").into_bytes()))
+            .unwrap();
+        assert_eq!(fs::read_to_string(&text).unwrap(), "Text");
+        assert_eq!(fs::read_to_string(&json).unwrap(), "Json");
+        let twice = ["x", "-o", &names[0], "-o", &names[0]];
+        let twice = Measuring::try_parse_from(twice).unwrap().files.open();
+        assert!(twice.unwrap_err().to_string().contains("twice"));
+    }
+}

@@ -1,0 +1,100 @@
+//! The options that were given, as clap knows it.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+
+use crate::exit::Failure;
+
+/// The options that somebody gave, on the command line or in `deadheat.toml`, as messages call them (`--rate`, `-4`), in
+/// the order in which they were given.
+///
+/// It must be the first field of a command's options: values that clap has handed out are not listed any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExplicitOptions(Vec<String>);
+
+impl ExplicitOptions {
+    /// Whether this option was given.
+    pub fn has(&self, option: &str) -> bool {
+        self.0.iter().any(|one| one == option)
+    }
+
+    /// Those of these options that were given.
+    pub fn among(&self, options: &[&str]) -> Self {
+        self.only(|given| options.contains(&given))
+    }
+
+    /// Those that were given, without these.
+    pub fn without(&self, options: &[&str]) -> Self {
+        self.only(|given| !options.contains(&given))
+    }
+
+    /// Those of a group of options that were given.
+    pub fn of<Group: Args>(&self) -> Self {
+        let group = Group::augment_args(Command::new("group"));
+        let options: Vec<String> = group
+            .get_arguments()
+            .map(|option| name(option.get_id().as_str()))
+            .collect();
+        self.only(|given| options.iter().any(|option| option == given))
+    }
+
+    /// Adds an option whose value is from another file.
+    pub fn add(&mut self, option: &str) {
+        self.0.push(name(option));
+    }
+
+    /// Their names.
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let wanted = self.0.iter().filter(|given| is_wanted(given));
+        Self(wanted.cloned().collect())
+    }
+}
+
+/// Refuses options that say nothing about what is measured: "--rate has no meaning for stacks; omit it".
+pub fn refuse(what: &str, meaningless: &[String]) -> Result<(), Failure> {
+    let (has, it) = match meaningless {
+        [] => return Ok(()),
+        [_] => ("has", "it"),
+        _ => ("have", "them"),
+    };
+    let options = meaningless.join(", ");
+    Err(Failure::usage(format!(
+        "{options} {has} no meaning for {what}; omit {it}"
+    )))
+}
+
+/// The option with this id, as it is typed.
+pub fn name(id: &str) -> String {
+    match id.len() {
+        1 => format!("-{id}"),
+        _ => format!("--{}", id.replace('_', "-")),
+    }
+}
+
+impl FromArgMatches for ExplicitOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let ids = matches.ids().map(clap::Id::as_str);
+        // Groups of options are called as their types.
+        let options = ids.filter(|id| !id.starts_with(|first: char| first.is_ascii_uppercase()));
+        let given = options.filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine));
+        Ok(Self(given.map(name).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for ExplicitOptions {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}

@@ -1,0 +1,53 @@
+//! This call of deadheat: its arguments, its own binary, a seed, and the folder that it was called in.
+
+use std::{env, ffi::OsString, path::Path, sync::OnceLock};
+
+use deadheat_runner::{process::Supervision, secret::without_password};
+
+use crate::exit::Failure;
+
+static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Takes the command line with what a file adds to it. The first call counts.
+pub fn keep(line: Vec<OsString>) {
+    let _ = LINE.set(line);
+}
+
+/// The program and its arguments: those that were typed, and those of a file.
+fn line() -> Vec<OsString> {
+    let typed = || env::args_os().collect();
+    LINE.get().cloned().unwrap_or_else(typed)
+}
+
+/// Deadheat's own arguments, as they may be recorded.
+pub fn arguments() -> Vec<String> {
+    line()
+        .into_iter()
+        .skip(1)
+        .map(|argument| without_password(&argument.to_string_lossy()))
+        .collect()
+}
+
+/// How children are supervised: by this very binary.
+pub fn supervision() -> Result<Supervision, Failure> {
+    let program = env::current_exe().map_err(|error| {
+        Failure::nothing(format!("finding the deadheat binary itself: {error}"))
+    })?;
+    Ok(Supervision::by(program))
+}
+
+/// A seed from the standard library's own randomness; it is recorded, so that the order can be repeated.
+pub fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    // Short enough to be typed again.
+    RandomState::new().hash_one(std::process::id()) % 1_000_000_000
+}
+
+/// A path as the user would type it from here.
+pub fn shown(path: &Path) -> String {
+    let current = env::current_dir().unwrap_or_default();
+    path.strip_prefix(&current)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}

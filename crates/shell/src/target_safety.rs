@@ -1,0 +1,146 @@
+//! Care for others: a host that is neither this machine nor in a private network is loaded only by whoever says that he
+//! may.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Refuses addresses of others, unless `allowed`. `named` is what the URL has.
+pub fn may_load(addresses: &[SocketAddr], named: &str, allowed: bool) -> Result<(), String> {
+    for address in addresses.iter().map(SocketAddr::ip) {
+        if address.is_multicast() || address == Ipv4Addr::BROADCAST {
+            return Err(format!(
+                "{named} is {address}, an address of many hosts; use the address of one host"
+            ));
+        }
+        if allowed || is_near(address) {
+            continue;
+        }
+        let resolved = if named == address.to_string() {
+            format!("{address} is")
+        } else {
+            format!("{named} resolves to {address}, which is")
+        };
+        return Err(format!(
+            "{resolved} neither this machine nor in a private network. A load can take a server down and resembles an \
+             attack: if it is yours, or you may load it, add --i-may-load-this-host"
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses an address that servers of a benchmark are not to be reached at.
+pub fn may_listen(option: &str, address: IpAddr) -> Result<(), String> {
+    if address.is_unspecified() || address.is_multicast() || address == Ipv4Addr::BROADCAST {
+        return Err(format!(
+            "{option} {address}: servers listen on one address, and on no other; name it"
+        ));
+    }
+    if is_near(address) {
+        return Ok(());
+    }
+    Err(format!(
+        "{option} {address} is neither this machine's own nor in a private network: anybody could reach the servers \
+         of a benchmark there; use a private address"
+    ))
+}
+
+/// Whether an address is this machine's or private: loopback, unspecified (which connects to this machine), RFC 1918,
+/// link-local (RFC 3927, RFC 4291 §2.5.6), carrier-grade NAT (RFC 6598), unique local (RFC 4193).
+fn is_near(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_near_v4(address),
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) => is_near_v4(mapped),
+            None => {
+                address == Ipv6Addr::LOCALHOST
+                    || address == Ipv6Addr::UNSPECIFIED
+                    || address.is_unicast_link_local()
+                    || address.is_unique_local()
+            }
+        },
+    }
+}
+
+fn is_near_v4(address: Ipv4Addr) -> bool {
+    let [first, second, ..] = address.octets();
+    let shared = first == 100 && (64..128).contains(&second);
+    address.is_loopback()
+        || address.is_unspecified()
+        || address.is_private()
+        || address.is_link_local()
+        || shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_is_this_machine_and_private_networks() {
+        let near = [
+            "127.0.0.1",
+            "127.9.9.9",
+            "0.0.0.0",
+            "10.0.0.1",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "169.254.0.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fdff::1",
+            "::ffff:10.0.0.1",
+        ];
+        let far = [
+            "1.1.1.1",
+            "128.0.0.1",
+            "11.0.0.1",
+            "172.15.0.1",
+            "172.32.0.1",
+            "192.169.0.1",
+            "192.0.2.1",
+            "100.63.255.255",
+            "100.128.0.1",
+            "169.253.0.1",
+            "2001:db8::1",
+            "2::1",
+            "fb00::1",
+            "fec0::1",
+            "::ffff:8.8.8.8",
+            "::2",
+        ];
+        for (addresses, expected) in [(&near, true), (&far, false)] {
+            for address in addresses {
+                assert_eq!(is_near(address.parse().unwrap()), expected, "{address}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_which_address_and_which_option() {
+        let near = "127.0.0.1:80".parse().unwrap();
+        let far = "192.0.2.1:80".parse().unwrap();
+        assert_eq!(may_load(&[near], "localhost", false), Ok(()));
+        assert_eq!(may_load(&[far], "a.example", true), Ok(()));
+        // One of several is enough.
+        let error = may_load(&[near, far], "a.example", false).unwrap_err();
+        assert!(
+            error.starts_with("a.example resolves to 192.0.2.1, which is neither"),
+            "{error}"
+        );
+        assert!(error.contains("--i-may-load-this-host"), "{error}");
+        let error = may_load(&[far], "192.0.2.1", false).unwrap_err();
+        assert!(error.starts_with("192.0.2.1 is neither"), "{error}");
+    }
+
+    #[test]
+    fn many_hosts_are_no_target_whoever_asks() {
+        for address in ["224.0.0.1:80", "255.255.255.255:80", "[ff02::1]:80"] {
+            let error = may_load(&[address.parse().unwrap()], "x", true).unwrap_err();
+            assert!(error.contains("many hosts"), "{error}");
+        }
+    }
+}
