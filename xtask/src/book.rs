@@ -56,7 +56,7 @@ fn stage(root: &Path, sources: &Path) -> io::Result<()> {
         fs::remove_dir_all(sources)?;
     }
     let summary = with_stacks(root, &fs::read_to_string(root.join(SUMMARY))?)?;
-    let site = Site::of(root, &summary)?;
+    let site = Site::new(root, &summary)?;
     let write = |path: &Path, text: &str| {
         let path = sources.join(path);
         fs::create_dir_all(path.parent().unwrap_or(sources))?;
@@ -109,7 +109,7 @@ struct Site {
 }
 
 impl Site {
-    fn of(root: &Path, summary: &str) -> io::Result<Self> {
+    fn new(root: &Path, summary: &str) -> io::Result<Self> {
         let pages = summary.lines().flat_map(links);
         let pages = pages.map(|link| resolved(link, Path::new(SUMMARY)));
         let mut files = BTreeSet::new();

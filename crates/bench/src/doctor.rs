@@ -54,7 +54,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
             (here, Some(seen))
         }
     };
-    let report = Report::of(&here, hosts.as_deref());
+    let report = Report::new(&here, hosts.as_deref());
     let text = match sink.format {
         TextOrJson::Text => document(&here, hosts.as_deref(), report.warnings).text(sink.screen()),
         TextOrJson::Json => data::json(&report)?,
@@ -182,8 +182,8 @@ impl Body for Report<'_> {
 }
 
 impl<'a> Report<'a> {
-    fn of(here: &'a Examination, hosts: Option<&'a [ExaminedHost]>) -> Self {
-        let hosts = hosts.map(|hosts| hosts.iter().map(HostReport::of).collect::<Vec<_>>());
+    fn new(here: &'a Examination, hosts: Option<&'a [ExaminedHost]>) -> Self {
+        let hosts = hosts.map(|hosts| hosts.iter().map(HostReport::new).collect::<Vec<_>>());
         let of_hosts = hosts.iter().flatten().map(|host| host.warnings);
         Self {
             warnings: text::warnings(&here.facts) + of_hosts.sum::<usize>(),
@@ -194,7 +194,7 @@ impl<'a> Report<'a> {
 }
 
 impl<'a> HostReport<'a> {
-    fn of(seen: &'a ExaminedHost) -> Self {
+    fn new(seen: &'a ExaminedHost) -> Self {
         let examined = seen.examined.as_ref();
         let warnings = examined.map_or(0, |one| text::warnings(&one.examination.facts));
         let reached = examined.map(|one| {

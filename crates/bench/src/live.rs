@@ -88,7 +88,7 @@ impl Live {
     pub(crate) fn on(&mut self, event: &Event) -> Option<String> {
         match (event, &mut self.session) {
             (Event::HeatsStarted { header }, _) => {
-                self.session = Session::open(&self.folder.of(&header.id));
+                self.session = Session::open(&self.folder.path_of(&header.id));
                 let written = self.write("preparing the first heat", "preparing");
                 let session = self.session.as_ref().filter(|_| written)?;
                 return Some(format!(
@@ -149,7 +149,7 @@ impl Live {
 }
 
 impl Folder {
-    fn of(&self, id: &str) -> PathBuf {
+    fn path_of(&self, id: &str) -> PathBuf {
         match self {
             Folder::Within(results) => results.join(id),
             Folder::At(folder) => folder.clone(),

@@ -56,7 +56,7 @@ pub(crate) struct PostgresArgs {
 )]
 /// What `deadheat run` is asked to do.
 pub struct RunArgs {
-    /// The options that were given.
+    /// Explicit options, in their order.
     #[command(flatten)]
     pub explicit: ExplicitOptions,
     #[command(flatten)]

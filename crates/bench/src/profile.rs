@@ -49,7 +49,7 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    pub(crate) fn of(args: &RunArgs, catalogue: &Catalogue) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &RunArgs, catalogue: &Catalogue) -> Result<Self, Failure> {
         if args.published.is_empty() {
             standard(args, catalogue)
         } else {
@@ -195,7 +195,7 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
 /// Whether a heat of a first look would be over before this stack is warm.
 fn warms_up_slowly(stack: &StackManifest) -> bool {
     let mut targets = stack.targets().into_iter();
-    let own = |target| WarmUps::of(stack.runtime(&target), stack.warm_up_seconds);
+    let own = |target| WarmUps::new(stack.runtime(&target), stack.warm_up_seconds);
     let own = targets.next().map(own);
     own.is_some_and(|own| own.started.least > QUICK_WARM_UP)
 }

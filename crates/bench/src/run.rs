@@ -16,7 +16,7 @@ pub fn run(mut args: RunArgs) -> Result<Exit, Failure> {
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
     let catalogue = select::catalogue(&args.selection.place)?;
-    let profile = Profile::of(&args, &catalogue)?;
+    let profile = Profile::new(&args, &catalogue)?;
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
     heats::run(&args, &catalogue, &profile, &interrupted)
 }

@@ -225,7 +225,7 @@ mod tests {
             "--progress",
         ];
         assert_eq!(load.names(), expected);
-        let request = load.of::<RequestArgs>();
+        let request = load.in_group::<RequestArgs>();
         assert_eq!(request.names(), ["--header", "--http1.0"]);
         assert_eq!(given("run --stacks x").names(), ["--stacks"]);
         assert!(given("compare a b --slice 100ms").has("--slice"));

@@ -53,7 +53,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let card = heats::Rendered::card(&record, args.workload.as_deref())?;
         return sink.write_bytes(&card).map(|()| Exit::Fine);
     }
-    let rendered = heats::Rendered::of(&record, &session, sink.screen())?;
+    let rendered = heats::Rendered::new(&record, &session, sink.screen())?;
     match sink.format {
         Format::Html => sink.write_bytes(rendered.in_format(Format::Html).as_bytes()),
         _ if args.details => sink.write(rendered.details()),

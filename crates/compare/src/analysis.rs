@@ -294,7 +294,7 @@ fn cell(
             let figures = side.iter().filter_map(|one| figure(*metric, one));
             figures.map(f64::ln).collect()
         };
-        let sample = Sample::of(*metric, logs(&sides[0]), logs(&sides[1]));
+        let sample = Sample::new(*metric, logs(&sides[0]), logs(&sides[1]));
         let mut ratio = sample?.ratio(None, bounds);
         if is_open && *metric == Throughput {
             ratio.rule = bounds.in_heats(*metric, true);

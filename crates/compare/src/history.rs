@@ -37,7 +37,7 @@ pub struct HistoryArgs {
 /// Shows a folder's sessions, what changed between them, and figures over time.
 pub fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;
-    let wanted = Wanted::of(args)?;
+    let wanted = Wanted::new(args)?;
     let mut history = History::default();
     let mut comparisons = 0;
     for SessionFolder { folder, .. } in found(&args.results)? {
@@ -132,7 +132,7 @@ impl Name {
 }
 
 impl Wanted {
-    fn of(args: &HistoryArgs) -> Result<Self, Failure> {
+    fn new(args: &HistoryArgs) -> Result<Self, Failure> {
         let parse = |names: &[String]| -> Result<Vec<Name>, Failure> {
             names.iter().map(|name| Name::parse(name)).collect()
         };

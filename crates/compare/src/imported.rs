@@ -55,7 +55,7 @@ pub(crate) struct Pair {
 
 impl Pair {
     /// The reports that two operands of `compare` name, if both are files with reports.
-    pub(crate) fn of(a: &str, b: &str) -> Result<Option<Self>, Failure> {
+    pub(crate) fn new(a: &str, b: &str) -> Result<Option<Self>, Failure> {
         let (Some(of_a), Some(of_b)) = (side(a)?, side(b)?) else {
             return Ok(None);
         };

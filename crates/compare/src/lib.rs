@@ -88,7 +88,7 @@ pub fn meaningless(args: &CompareArgs) -> Vec<String> {
 /// Compares reports of other tools, which have neither heats nor details.
 fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exit, Failure> {
     let verdict = &args.verdict;
-    let pair = Pair::of(&args.a, &args.b)?;
+    let pair = Pair::new(&args.a, &args.b)?;
     let pair = pair.ok_or_else(|| Failure::usage("the reports have changed meanwhile"))?;
     let rendered = |format: CompareFormat, screen| match format {
         CompareFormat::Text => pair.as_text(bounds(args), screen),

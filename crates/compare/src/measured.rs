@@ -19,7 +19,7 @@ use deadheat_stats::{
 
 /// What the session in `folder` says of B; `None`: it compares nothing.
 pub fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
-    let duel = Duel::of(record)?;
+    let duel = Duel::new(record)?;
     let plan = &record.header.plan;
     let look = duel.final_look();
     let judged = duel.judge(look);

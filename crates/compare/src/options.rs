@@ -69,7 +69,7 @@ pub(crate) fn in_long_help(arg: Arg) -> Arg {
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP, mut_args(in_long_help))]
 pub struct CompareArgs {
-    /// The options that were given.
+    /// Explicit options, in their order.
     #[command(flatten)]
     pub explicit: ExplicitOptions,
     /// The baseline: a stack, a URL, cmd:COMMAND, a session, or a record of a load
@@ -78,12 +78,12 @@ pub struct CompareArgs {
     /// The candidate, of the same kind
     #[arg(value_name = "B")]
     pub(crate) b: String,
-    /// What decides, and where the result goes.
+    /// The rule for verdicts, and the files for the result.
     #[command(flatten)]
     pub verdict: VerdictArgs,
     #[command(flatten)]
     pub(crate) sessions: SessionsArgs,
-    /// How what runs is measured.
+    /// The way to measure.
     #[command(flatten)]
     pub measure: MeasureArgs,
     #[command(flatten)]

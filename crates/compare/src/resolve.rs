@@ -124,7 +124,7 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
 pub(super) fn comparands(args: &CompareArgs) -> Result<Comparands, Failure> {
     let is_of_loads = |text: &String| records::is_of_loads(Path::new(text));
     let are_of_loads = [&args.a, &args.b].into_iter().all(is_of_loads);
-    if !are_of_loads && Pair::of(&args.a, &args.b)?.is_some() {
+    if !are_of_loads && Pair::new(&args.a, &args.b)?.is_some() {
         return Ok(Comparands::Reports);
     }
     pair(&args.a, &args.b).map_err(Failure::usage)
@@ -300,16 +300,16 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
     let stacks = matches!(comparands, Comparands::Live(Live::Stacks { .. }));
     let commands = matches!(comparands, Comparands::Live(Live::Commands { .. }));
     let read = [
-        (given.of::<SessionsArgs>(), recorded && !reports),
+        (given.in_group::<SessionsArgs>(), recorded && !reports),
         (given.among(&OF_VERDICTS), !reports),
         (given.among(&OF_RATES), !recorded),
         (given.among(&["--base", "--change"]), !recorded),
-        (given.of::<MeasureArgs>(), !recorded),
+        (given.in_group::<MeasureArgs>(), !recorded),
         (given.among(&OF_STARTS), commands || stacks),
-        (given.of::<ServerArgs>(), commands || urls),
+        (given.in_group::<ServerArgs>(), commands || urls),
         (given.among(&["--https"]), commands),
         (given.among(&OF_URLS), urls),
-        (given.of::<StacksArgs>(), stacks),
+        (given.in_group::<StacksArgs>(), stacks),
         (given.among(&["--database"]), stacks),
     ];
     let unread: Vec<_> = read.iter().filter(|(_, is_read)| !is_read).collect();

@@ -33,7 +33,7 @@ pub(crate) struct Failed {
 }
 
 impl<'a> JsonText<'a> {
-    pub(crate) fn of(lines: &'a [Line]) -> Self {
+    pub(crate) fn new(lines: &'a [Line]) -> Self {
         let mut text = String::new();
         let (mut begins, mut ends) = (Vec::new(), Vec::new());
         if lines.iter().any(|line| line.text.starts_with('{')) {

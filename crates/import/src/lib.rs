@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self) -> Result<(), ImportError> {
         let lines = std::mem::take(&mut self.lines);
-        let mut json = JsonText::of(&lines);
+        let mut json = JsonText::new(&lines);
         let mut at = 0;
         while let Some(line) = lines.get(at) {
             if let Some(command) = command::of_line(&line.text) {

@@ -26,7 +26,7 @@ pub struct Report {
 
 impl Report {
     /// A report of nothing yet.
-    pub(crate) fn of(tool: Tool) -> Self {
+    pub(crate) fn new(tool: Tool) -> Self {
         Self {
             tool,
             target: None,

@@ -50,7 +50,7 @@ pub fn document(
     }
     let mut groups: Vec<(Key<'_>, Vec<&Run>)> = Vec::new();
     for run in &imported.runs {
-        let key = Key::of(run)?;
+        let key = Key::new(run)?;
         match groups.iter_mut().find(|(one, _)| *one == key) {
             Some((_, group)) => group.push(run),
             None => groups.push((key, vec![run])),
@@ -86,7 +86,7 @@ struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of(run: &'a Run) -> Result<Self, ImportError> {
+    fn new(run: &'a Run) -> Result<Self, ImportError> {
         let place = format!("{}:{}", run.place.file, run.place.line);
         let refuse = |what: &str| Err(ImportError::NoTable(format!("{place}: {what}")));
         if run.load.is_open {

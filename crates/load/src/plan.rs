@@ -172,7 +172,7 @@ impl Plan {
                 problem: "a request that waits for 100 Continue lets nothing follow it".to_owned(),
             });
         }
-        let browsing = Browsing::of(spec);
+        let browsing = Browsing::new(spec);
         if browsing.is_some() {
             check_browsing(pipeline, spec, &exchanges)?;
         }
@@ -207,9 +207,9 @@ impl Plan {
         };
         let quota = match (spec.stop, &arrivals) {
             (StopRule::Duration { .. } | StopRule::Interrupt, _) => Quota::Unlimited,
-            (StopRule::Count { requests }, None) => Quota::of(spec.share.part(requests)),
+            (StopRule::Count { requests }, None) => Quota::new(spec.share.part(requests)),
             (StopRule::Count { .. }, Some(arrivals)) => {
-                Quota::of(arrivals.end() - arrivals.due_before(spec.warm_up))
+                Quota::new(arrivals.end() - arrivals.due_before(spec.warm_up))
             }
         };
         let own = |connections: u32| spec.share.part(connections.into()) as u32;

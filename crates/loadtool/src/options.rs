@@ -40,7 +40,7 @@ const AFTER_SHORT_HELP: &str = "All options: deadheat load --help. The guide is 
 #[derive(Debug, Default, Args)]
 #[command(after_help = AFTER_SHORT_HELP, after_long_help = AFTER_HELP)]
 pub struct LoadArgs {
-    /// The options that were given.
+    /// Explicit options, in their order.
     #[command(flatten)]
     pub explicit: ExplicitOptions,
     /// The URL to load, http:// or https://
@@ -49,7 +49,7 @@ pub struct LoadArgs {
     /// When requests are sent.
     #[command(flatten)]
     pub pace: PaceArgs,
-    /// What a search for a rate is asked.
+    /// The search for a rate.
     #[command(flatten)]
     pub find: FindArgs,
     /// When it ends.
@@ -76,7 +76,7 @@ pub struct LoadArgs {
     /// Where the load comes from.
     #[command(flatten)]
     pub hosts: HostsArgs,
-    /// What must not be loaded by mistake.
+    /// Safety of servers that somebody uses.
     #[command(flatten)]
     pub care: CareArgs,
     /// Where defaults come from.

@@ -60,7 +60,7 @@ impl Outputs {
     /// Opens all files.
     pub(crate) fn open(paths: &[PathBuf], shown: Shown) -> Result<Self, Failure> {
         let files = destinations(paths)?;
-        let files = files.into_iter().map(Output::of);
+        let files = files.into_iter().map(Output::new);
         Ok(Self {
             shown,
             files: files.collect(),
@@ -78,7 +78,7 @@ impl Outputs {
 
     /// Writes everything: the other files, too, where one of them fails.
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), Failure> {
-        let results = Results::of(record);
+        let results = Results::new(record);
         let text = results.data(self.shown).map_err(|error| {
             Failure::nothing(format!("writing the report of {}: {error}", record.url))
         })?;
@@ -102,7 +102,7 @@ impl Outputs {
 }
 
 impl Output {
-    fn of((path, format, destination): (PathBuf, LoadFormat, Destination)) -> Self {
+    fn new((path, format, destination): (PathBuf, LoadFormat, Destination)) -> Self {
         Self {
             path,
             format,
@@ -159,7 +159,7 @@ struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    fn of(record: &'a LoadRecord) -> Self {
+    fn new(record: &'a LoadRecord) -> Self {
         Self {
             record,
             analysis: crate::analysis::analyse(record),
@@ -182,7 +182,10 @@ impl<'a> Results<'a> {
 
     /// The load over time, as a monitoring system reads it.
     fn over_time(&self, lay_out: fn(&Source, &[Reading]) -> String) -> String {
-        lay_out(&Source::of(self.record), &report::readings(self.record))
+        lay_out(
+            &Source::from_record(self.record),
+            &report::readings(self.record),
+        )
     }
 
     fn whole(&self) -> Document {
@@ -266,7 +269,7 @@ mod tests {
         // Nothing is left to be taken away, so that no end of the process leaves anything.
         assert!(!new.exists());
         let record = record();
-        let results = Results::of(&record);
+        let results = Results::new(&record);
         for mut destination in outputs.files {
             destination.finish(&results).unwrap();
         }
@@ -294,7 +297,7 @@ mod tests {
             }
         }
         let record = record();
-        let results = Results::of(&record);
+        let results = Results::new(&record);
         for mut destination in outputs.files {
             destination.finish(&results).unwrap();
             let rows = fs::read_to_string(&destination.path).unwrap();
@@ -311,7 +314,7 @@ mod tests {
         outputs.interval(&Interval::default());
         outputs.interval(&Interval::default());
         let record = record();
-        let error = outputs.files[0].finish(&Results::of(&record)).unwrap_err();
+        let error = outputs.files[0].finish(&Results::new(&record)).unwrap_err();
         assert!(error.contains("No space left"), "{error}");
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Held {
 
 impl Held {
     /// Holds out every `{{…}}`.
-    pub(crate) fn of(text: &str) -> Result<Self, String> {
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
         // Letters alone: no URL parser changes them. Lower-case, as hosts become.
         let mut mark = "held".to_owned();
         while text.to_ascii_lowercase().contains(&mark) {
@@ -234,14 +234,14 @@ mod tests {
             "}}{{a}}}}",
         ];
         for text in texts {
-            let held = Held::of(text).unwrap();
+            let held = Held::new(text).unwrap();
             assert!(!held.text().contains("{{"), "{text}: {}", held.text());
             assert_eq!(held.restore(held.text()), text);
         }
         let many = "{{a}}".repeat(12);
-        let held = Held::of(&many).unwrap();
+        let held = Held::new(&many).unwrap();
         assert_eq!(held.restore(held.text()), many);
-        assert!(Held::of("a{{b").unwrap_err().contains("has no }}"));
+        assert!(Held::new("a{{b").unwrap_err().contains("has no }}"));
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl LoadUrl {
             return Err(format!("{shown:?} has no host: {}", advice(text)));
         }
         let held = if template {
-            Held::of(text)?
+            Held::new(text)?
         } else {
             Held::nothing(text)
         };

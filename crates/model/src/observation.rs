@@ -358,7 +358,7 @@ impl Observation {
     pub fn answer_time(&self) -> Duration {
         let counted = self
             .counted
-            .map(|counted| counted.of(self.measured.ended()));
+            .map(|counted| counted.of_requests(self.measured.ended()));
         counted
             .filter(|time| !time.is_zero() && !self.window.is_zero())
             .unwrap_or(self.window)

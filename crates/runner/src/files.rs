@@ -53,7 +53,7 @@ impl Destination {
         Ok(Self {
             // Wherever this process goes before it is written.
             path: std::path::absolute(path)?,
-            place: WriteTarget::of(path)?,
+            place: WriteTarget::new(path)?,
         })
     }
 
@@ -94,7 +94,7 @@ impl Destination {
 }
 
 impl WriteTarget {
-    fn of(path: &Path) -> io::Result<Self> {
+    fn new(path: &Path) -> io::Result<Self> {
         if let Some(stream) = own_stream(path)? {
             return Ok(WriteTarget::Stream(stream));
         }

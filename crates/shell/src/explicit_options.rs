@@ -28,7 +28,7 @@ impl ExplicitOptions {
     }
 
     /// Those of a group of options that were given.
-    pub fn of<Group: Args>(&self) -> Self {
+    pub fn in_group<Group: Args>(&self) -> Self {
         let group = Group::augment_args(Command::new("group"));
         let options: Vec<String> = group
             .get_arguments()

@@ -130,7 +130,7 @@ impl<'a> LoadSoFar<'a> {
         let is_decided = || {
             let rankings = self.at.main_rankings();
             rankings.iter().all(|one| one.is_settled(&self.at.settings))
-                && Scalings::of(&self.at).is_settled()
+                && Scalings::new(&self.at).is_settled()
         };
         self.at.has_look() && is_decided()
     }
@@ -146,7 +146,7 @@ impl<'a> LoadSoFar<'a> {
         let is_precise = |one: &Ranking| one.is_precise(precision, &at.settings);
         self.load().looks.contains(&self.done())
             && at.main_rankings().iter().all(is_precise)
-            && Scalings::of(&at).is_precise(precision)
+            && Scalings::new(&at).is_precise(precision)
     }
 
     /// Whether it gets more heats.
@@ -186,7 +186,7 @@ impl<'a> LoadSoFar<'a> {
                 .main_rankings()
                 .iter()
                 .flat_map(Ranking::open_neighbours)
-                .chain(Scalings::of(&self.at).open())
+                .chain(Scalings::new(&self.at).open())
                 .collect(),
         };
         let history: Vec<Vec<usize>> = self
@@ -329,7 +329,7 @@ impl LoadSoFar<'_> {
         let heats = load.most_heats().min(self.done().saturating_add(more));
         let rounds = rounds.unwrap_or(1).max(1) as u32;
         let stacks = self.ready.len();
-        let pilot = Pilot::of(load.members(), &estimates, &settings);
+        let pilot = Pilot::new(load.members(), &estimates, &settings);
         let precision = self.record.header.plan.precision;
         let alpha = precision.map_or(1.0, |_| SPENT_IF_NARROW) * settings.alpha;
         let needed = precision.map(|precision| {

@@ -103,13 +103,13 @@ fn at_the_end(record: &SessionRecord, decide: Decide) -> Option<(f64, f64)> {
 fn judged(record: &SessionRecord, decide: Decide, look: Look) -> Option<Compared> {
     let mut record = record.clone();
     record.header.comparison.as_mut()?.decide = decide;
-    let judged = Duel::of(&record)?.judge(Some(look));
+    let judged = Duel::new(&record)?.judge(Some(look));
     judged.compared.into_iter().next()
 }
 
 /// Complete heats of a session of two sides.
 fn heats(record: &SessionRecord) -> u32 {
-    Duel::of(record).map_or(0, |duel| duel.most_heats())
+    Duel::new(record).map_or(0, |duel| duel.most_heats())
 }
 
 /// How long the first so many heats took, with equal work.

@@ -143,7 +143,9 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
         );
     }
     for row in rows {
-        let Some(kept) = Kept::of(row)? else { continue };
+        let Some(kept) = Kept::new(row)? else {
+            continue;
+        };
         let found = match &row.experiment {
             Experiment::Slices { .. } => records::sliced(row)?,
             Experiment::Sessions { shows, .. } => match shows {

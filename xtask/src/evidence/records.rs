@@ -27,7 +27,7 @@ const SLICES: &str = "slices.json";
 
 impl Kept {
     /// That of a row; `None`: it was never measured.
-    pub(super) fn of(row: &Row) -> Result<Option<Self>, String> {
+    pub(super) fn new(row: &Row) -> Result<Option<Self>, String> {
         let file = folder(row).join(KEPT);
         if file.exists() {
             read(&file).map(Some)
@@ -169,7 +169,7 @@ pub(super) fn compared(row: &Row, deadheat: &Path) -> Result<String, String> {
     let mut verdicts: BTreeMap<String, u32> = BTreeMap::new();
     let (mut lines, mut halves) = (String::new(), Vec::new());
     for (nth, folder) in folders.iter().enumerate() {
-        let judged = Judged::of(folder, deadheat)?;
+        let judged = Judged::new(folder, deadheat)?;
         *verdicts.entry(judged.verdict.clone()).or_default() += 1;
         halves.push((judged.high / judged.low).ln() / 2.0);
         lines += &format!(
@@ -205,7 +205,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(folder: &Path, deadheat: &Path) -> Result<Self, String> {
+    fn new(folder: &Path, deadheat: &Path) -> Result<Self, String> {
         let failed = |what: String| format!("{}: {what}", folder.display());
         let said = report(deadheat, folder, "json")?;
         let said: Value =

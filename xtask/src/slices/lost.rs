@@ -16,7 +16,7 @@ pub(super) struct Lost {
 
 impl Lost {
     /// Of turns in pairs. `None`: the server counts nothing, or there is one pair.
-    pub(super) fn of(first: &[Seen], second: &[Seen]) -> Option<Self> {
+    pub(super) fn new(first: &[Seen], second: &[Seen]) -> Option<Self> {
         let counts = |seen: &Seen| seen.work.seconds > 0.0 && seen.work.answers > 0.0;
         if !first.iter().chain(second).all(counts) {
             return None;
@@ -96,7 +96,7 @@ mod tests {
         // It stands still for a tenth in one way and a fifth in the other, while the machine halves its speed.
         let first = [turn(900.0, 1.0, 0.001), turn(450.0, 1.0, 0.002)];
         let second = [turn(800.0, 1.0, 0.001), turn(400.0, 1.0, 0.002)];
-        let lost = Lost::of(&first, &second).unwrap();
+        let lost = Lost::new(&first, &second).unwrap();
         assert!((lost.first - 0.1).abs() < 1e-9, "{lost:?}");
         assert!((lost.second - 0.2).abs() < 1e-9, "{lost:?}");
         assert!(lost.half_width < 1e-9, "{lost:?}");
@@ -106,7 +106,7 @@ mod tests {
     fn turns_with_more_or_fewer_pauses_widen_the_interval() {
         let first = [turn(900.0, 1.0, 0.001), turn(800.0, 1.0, 0.001)];
         let second = [turn(850.0, 1.0, 0.001), turn(850.0, 1.0, 0.001)];
-        let lost = Lost::of(&first, &second).unwrap();
+        let lost = Lost::new(&first, &second).unwrap();
         assert!((lost.first - lost.second).abs() < 1e-9);
         assert!(lost.half_width > 0.05, "{lost:?}");
     }
@@ -117,6 +117,6 @@ mod tests {
             work: Work::default(),
             ..turn(900.0, 1.0, 0.001)
         };
-        assert!(Lost::of(&[turn; 2], &[turn; 2]).is_none());
+        assert!(Lost::new(&[turn; 2], &[turn; 2]).is_none());
     }
 }

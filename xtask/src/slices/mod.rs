@@ -263,7 +263,7 @@ impl Recorded {
                             &mut closed
                         };
                         *table += &format!("| {name} | {} |\n", one.row());
-                        if let Some(found) = Lost::of(&one.turns(0), &one.turns(1)) {
+                        if let Some(found) = Lost::new(&one.turns(0), &one.turns(1)) {
                             lost += &format!("\n{}", found.table(&one.what));
                         }
                     }

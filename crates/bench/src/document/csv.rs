@@ -218,7 +218,7 @@ pub fn csv(view: &StandingsView) -> String {
     for load in &view.loads {
         for table in &load.tables {
             for row in &table.rows {
-                let about = Row::of(view, load, row.id()).measured(row, table.group);
+                let about = Row::new(view, load, row.id()).measured(row, table.group);
                 rows.extend(metrics(row).into_iter().map(|(metric, figure)| {
                     Row {
                         heats: Some(match metric {
@@ -237,7 +237,7 @@ pub fn csv(view: &StandingsView) -> String {
         }
         rows.extend(controls(view, load));
         let lacking = load.lacking.iter();
-        rows.extend(lacking.map(|lack| Row::of(view, load, &lack.id).lacking(lack)));
+        rows.extend(lacking.map(|lack| Row::new(view, load, &lack.id).lacking(lack)));
     }
     rows.extend(starts(view));
     let everywhere = view.not_measured.entries.iter();
@@ -274,7 +274,7 @@ fn scaling(load: &LoadView, member: usize, about: &Row) -> Vec<Row> {
 fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
     let control = |id: TargetId| Row {
         outcome: "control",
-        ..Row::of(view, load, &id)
+        ..Row::new(view, load, &id)
     };
     let mut rows = Vec::new();
     if let Some(ceiling) = load.ceiling_per_second {
@@ -319,7 +319,7 @@ fn starts(view: &StandingsView) -> Vec<Row> {
             let Some(found) = start.at(&load.workload, &load.point.id) else {
                 continue;
             };
-            let row = about(Row::of(view, load, &start.target), found.starts);
+            let row = about(Row::new(view, load, &start.target), found.starts);
             let plain = |metric, value: Option<f64>| {
                 value.map(|value| row.clone().with(metric, Placed::alone(value)))
             };
@@ -425,7 +425,7 @@ impl Row {
         }
     }
 
-    fn of(view: &StandingsView, load: &LoadView, id: &TargetId) -> Self {
+    fn new(view: &StandingsView, load: &LoadView, id: &TargetId) -> Self {
         Self {
             workload: clean(&load.workload).into(),
             point: clean(&load.point.id).into(),

@@ -62,7 +62,7 @@ pub(crate) fn run(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit, Failure> {
     let mut options = profile.clone().options(args, catalogue)?;
-    let mut steer = Steer::of(&options);
+    let mut steer = Steer::new(&options);
     other_hosts::check(&args.other_hosts, &heats::draft(&options, &steer))
         .map_err(Failure::usage)?;
     if args.setup && !args.heat.dry_run {
@@ -219,7 +219,7 @@ pub(crate) fn resume(
         progress: Progress::new(Some(session.record())),
         live: args.live.then(|| Live::resuming(&folder)),
     };
-    let mut steer = Steer::of(options);
+    let mut steer = Steer::new(options);
     let mut on_event = |event: &Event| listeners.on(event);
     let outcome = heats::resume(session, options, &mut steer, &mut on_event, interrupted);
     listeners.end(outcome).map_err(Failure::resuming)?;

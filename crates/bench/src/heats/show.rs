@@ -23,7 +23,7 @@ pub(super) fn outcome(
     files: Files<Format>,
 ) -> Result<Exit, Failure> {
     let record = read_session(folder).map_err(Failure::nothing)?;
-    let rendered = Rendered::of(&record, folder, output::screen())?;
+    let rendered = Rendered::new(&record, folder, output::screen())?;
     rendered.write_beside(folder)?;
     let printed = match args.data.format() {
         Format::Card => Rendered::card(&record, None).and_then(|card| data::print(&card)),
@@ -42,7 +42,7 @@ fn write_files(record: &SessionRecord, folder: &Path, files: Files<Format>) -> R
     files.write(|format| match format {
         Format::Card => Rendered::card(record, None),
         format => {
-            let rendered = Rendered::of(record, folder, data::page())?;
+            let rendered = Rendered::new(record, folder, data::page())?;
             Ok(rendered.in_format(*format).as_bytes().to_vec())
         }
     })
@@ -100,7 +100,7 @@ pub struct Rendered {
 
 impl Rendered {
     /// Analyses and renders the session in `folder`.
-    pub fn of(record: &SessionRecord, folder: &Path, screen: Screen) -> Result<Self, Failure> {
+    pub fn new(record: &SessionRecord, folder: &Path, screen: Screen) -> Result<Self, Failure> {
         let standings = standings(record);
         let view = StandingsView::new(record, &standings).in_folder(&typed(folder));
         let failed = |error: ReportError| {

@@ -25,7 +25,7 @@ pub(super) struct Steer {
 
 impl Steer {
     /// As a session is asked for.
-    pub(super) fn of(options: &SessionOptions) -> Self {
+    pub(super) fn new(options: &SessionOptions) -> Self {
         Self {
             until_decided: options.heats.until_decided,
             precision: options.heats.precision,

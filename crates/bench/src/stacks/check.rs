@@ -50,7 +50,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let checked = checked.map_err(Failure::nothing)?;
     let workloads = options.workloads.iter();
     let workloads: Vec<&str> = workloads.map(|one| one.manifest.id.as_str()).collect();
-    let findings = Findings::of(&checked, options.targets.len(), &workloads, &may_lack);
+    let findings = Findings::new(&checked, options.targets.len(), &workloads, &may_lack);
     // The messages name the logs, so these have to stay.
     let logs = (findings.failed() > 0).then_some(checked.folder.as_path());
     if logs.is_some() {

@@ -50,7 +50,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Of `checked` out of `asked` targets, where those in `may_lack` may be unavailable; workloads in the order of
     /// `workloads`.
-    pub(super) fn of(
+    pub(super) fn new(
         checked: &Checked,
         asked: usize,
         workloads: &[&str],

@@ -36,12 +36,12 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let targets = stack.manifest.targets().into_iter();
         for target in targets.filter(|target| wanted.contains(target)) {
             let missing = inspection.availability(&host, stack, &target, &pinning);
-            rows.push(Row::of(stack, &target, inspection, missing));
+            rows.push(Row::new(stack, &target, inspection, missing));
         }
     }
     let text = match sink.format {
         TextOrJson::Text => table::document(&rows).text(sink.screen()),
-        TextOrJson::Json => data::json(&ListReport::of(&rows))?,
+        TextOrJson::Json => data::json(&ListReport::new(&rows))?,
     };
     sink.write(&text)?;
     Ok(Exit::Fine)

@@ -40,7 +40,7 @@ pub(super) enum Availability {
 }
 
 impl Row {
-    pub(super) fn of(
+    pub(super) fn new(
         stack: &Stack,
         target: &TargetId,
         inspection: &Inspection,
@@ -110,7 +110,7 @@ impl Body for ListReport<'_> {
 }
 
 impl<'a> ListReport<'a> {
-    pub(super) fn of(rows: &'a [Row]) -> Self {
+    pub(super) fn new(rows: &'a [Row]) -> Self {
         Self {
             stacks: rows.iter().map(Row::for_programs).collect(),
         }

@@ -169,7 +169,7 @@ const TABLE: [(Effect, &[&str]); 7] = [
 ];
 
 /// What the option with this long name can do; `None` if the table does not have it.
-pub(super) fn of(option: &str) -> Option<Effect> {
+pub(super) fn effect(option: &str) -> Option<Effect> {
     let mut rows = TABLE.iter();
     let row = rows.find(|(_, options)| options.contains(&option));
     row.map(|(effect, _)| *effect)
@@ -223,7 +223,7 @@ mod tests {
                 });
                 let long = option.get_long().unwrap_or_default();
                 if is_outside && !TYPED_ALONE.contains(&long) {
-                    assert_ne!(of(long), Some(Effect::Figures), "{name} --{long}");
+                    assert_ne!(effect(long), Some(Effect::Figures), "{name} --{long}");
                 }
             }
         }

@@ -52,8 +52,8 @@ pub(super) fn arguments<'f>(
     for option in options {
         match argument(command, file, option) {
             Err(error) => errors.push(*error),
-            Ok(_) if !is_named && effects::of(&option.name) != Some(Effect::Figures) => {
-                let effect = effects::of(&option.name).map(Effect::words);
+            Ok(_) if !is_named && effects::effect(&option.name) != Some(Effect::Figures) => {
+                let effect = effects::effect(&option.name).map(Effect::words);
                 refused.push((
                     option.name.as_str(),
                     effect.unwrap_or("not known to be harmless"),

@@ -98,7 +98,7 @@ struct Moment {
 
 impl Moment {
     /// Every sign in turn, so that none is left out; how much later is random.
-    fn of(kill: usize) -> Self {
+    fn new(kill: usize) -> Self {
         let sign = SIGNS[kill % SIGNS.len()].clone();
         let mut random = Random(SEED ^ (kill as u64 + 1) << 20);
         // The first ones are like each other.
@@ -394,7 +394,7 @@ fn kill_again_and_again(own: usize, undisturbed: &[Dealt]) {
     let mut session = Killed::new();
     let mut starts = 0;
     for kill in (own..KILLS).step_by(AT_ONCE) {
-        let moment = Moment::of(kill);
+        let moment = Moment::new(kill);
         let when = format!("kill {kill} of seed {SEED:#x}, {moment:?}");
         let mut missed = 0;
         loop {

@@ -191,7 +191,7 @@ impl<'a> Asking<'a> {
             check: Default::default(),
         };
         let next = |record: &SessionRecord, spent: Duration| -> Step {
-            let three = MidpointTest::of(record);
+            let three = MidpointTest::new(record);
             three.map_or(Step::End(EndReason::Nothing), |three| three.next(spent))
         };
         // Only one of the two answers can be wrong.
@@ -202,7 +202,7 @@ impl<'a> Asking<'a> {
         let Some(Measured { folder, record }) = measured? else {
             return Ok(None);
         };
-        let three = MidpointTest::of(&record);
+        let three = MidpointTest::new(&record);
         let three = three.ok_or_else(|| Failure::nothing("the session has no third server"))?;
         let question = Question {
             asks,
@@ -350,7 +350,7 @@ impl<'a> Asking<'a> {
                 "not all of these commits answer the workload; choose another one with --workload",
             ));
         }
-        let (folder, record) = planned.run(next, Progress::of(names), self.interrupted)?;
+        let (folder, record) = planned.run(next, Progress::named(names), self.interrupted)?;
         match record.end {
             Some(EndReason::Lost) => Err(Failure::nothing(
                 "another host was lost; see the messages above",

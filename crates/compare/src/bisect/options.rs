@@ -58,7 +58,7 @@ fn under_own_heading(arg: Arg) -> Arg {
     mut_arg("dry_run", |arg| arg.help("Print the plan, with the number of commits and steps, and exit")),
 )]
 pub struct BisectArgs {
-    /// The options that were given.
+    /// Explicit options, in their order.
     #[command(flatten)]
     pub explicit: ExplicitOptions,
     /// A revision of git that is fast

@@ -109,7 +109,7 @@ pub(super) fn question(record: &BisectRecord, asks: Asks) -> String {
     match asks {
         Asks::Ends => "Is bad slower than good?".to_owned(),
         Asks::Commit { index } => {
-            let (first, last) = Search::of(record).suspects();
+            let (first, last) = Search::new(record).suspects();
             let left = counted(last + 1 - first, "commit");
             let commit = named(&record.commits[index]);
             format!("{left} left. Does {commit} have the slowdown?")

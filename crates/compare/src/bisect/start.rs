@@ -47,7 +47,7 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
             "finding the current folder: {error}; change to one that exists"
         ))
     })?;
-    let subject = Subject::of(&args, &folder)?;
+    let subject = Subject::new(&args, &folder)?;
     let root = subject.root();
     let find = |revision: &Option<String>| {
         let typed = revision.as_deref().unwrap_or_default();
@@ -112,7 +112,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
     Ok(Search {
-        subject: Subject::of(&args, &record.folder)?,
+        subject: Subject::new(&args, &record.folder)?,
         args,
         folder,
         shown,

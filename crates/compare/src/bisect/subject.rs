@@ -83,7 +83,7 @@ pub(super) enum Unready {
 
 impl Subject {
     /// What `args` name, for somebody in `folder`.
-    pub(super) fn of(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
+    pub(super) fn new(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
         match (&args.stack, &args.command[..]) {
             (Some(stack), []) => Self::stack(stack, args),
             (None, [_, ..]) => Self::command(args, folder),
@@ -115,7 +115,7 @@ impl Subject {
             "a stack",
             args.explicit.among(&["--build", "--stacks"]).names(),
         )?;
-        refuse("a stack", args.explicit.of::<ServerArgs>().names())?;
+        refuse("a stack", args.explicit.in_group::<ServerArgs>().names())?;
         Ok(Self::Stack {
             catalogue: select::catalogue(&args.stacks.place)?,
             target: stack.parse().unwrap_or_else(|never| match never {}),
@@ -123,7 +123,7 @@ impl Subject {
     }
 
     fn command(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
-        refuse("a command", args.explicit.of::<StacksArgs>().names())?;
+        refuse("a command", args.explicit.in_group::<StacksArgs>().names())?;
         refuse("a command", args.explicit.among(&OF_URLS).names())?;
         refuse("a command", args.explicit.among(&NOT_OF_COMMANDS).names())?;
         let words = words(&line(&args.command)).map_err(Failure::usage)?;
@@ -291,7 +291,7 @@ fn copy(root: &Path, commit: &Commit, supervision: &Supervision) -> Result<Worki
         commit: commit.commit.clone(),
         short: commit.short.clone(),
     };
-    let copy = WorkingCopy::of(root, &revision, supervision)
+    let copy = WorkingCopy::new(root, &revision, supervision)
         .map_err(|error| Unready::Search(Failure::nothing(error)))?;
     if copy.folder().is_dir() {
         Ok(copy)

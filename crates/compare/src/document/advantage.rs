@@ -14,7 +14,7 @@ pub(super) struct Advantage {
 }
 
 impl Advantage {
-    pub(super) fn of(found: &Ratio) -> Self {
+    pub(super) fn new(found: &Ratio) -> Self {
         let is_more = found.metric.direction() == Direction::MoreIsBetter;
         let better = |ratio: f64| if is_more { ratio } else { 1.0 / ratio };
         let of_b = better(found.ratio);

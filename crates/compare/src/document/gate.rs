@@ -16,7 +16,7 @@ pub(super) fn sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, S
 
 fn sentences(gate: &Gate, versus: &Versus, b: &str) -> Vec<String> {
     let is_judged = versus.is_judged();
-    let asked = GateQuestion::of(gate, versus);
+    let asked = GateQuestion::new(gate, versus);
     let of = |asked: GateQuestion, is: Gated| -> Option<String> {
         let cells = gate.cells.iter();
         let cells = cells.filter(|cell| cell.is == is && asked.is_about(cell));
@@ -84,7 +84,7 @@ struct GateQuestion {
 }
 
 impl GateQuestion {
-    fn of(gate: &Gate, versus: &Versus) -> Vec<Self> {
+    fn new(gate: &Gate, versus: &Versus) -> Vec<Self> {
         let Check {
             fail_if_slower,
             fail_if_costlier,

@@ -21,7 +21,7 @@ use super::{
 
 /// The comparison, and what it was checked for.
 pub fn document(versus: &Versus, gate: Option<&Gate>) -> Document {
-    let names = Names::of(versus);
+    let names = Names::new(versus);
     let gate = gate.and_then(|gate| gate::sentence(gate, versus, &names.b));
     let (failed, passed): (Vec<_>, Vec<_>) = gate.into_iter().partition(|(failed, _)| *failed);
     let texts = |gate: Vec<(bool, String)>| gate.into_iter().map(|(_, text)| text);
@@ -53,7 +53,7 @@ pub fn document(versus: &Versus, gate: Option<&Gate>) -> Document {
 
 /// The verdict, in a sentence.
 pub fn headline(versus: &Versus) -> String {
-    clean(&sentence(versus, &Names::of(versus)))
+    clean(&sentence(versus, &Names::new(versus)))
 }
 
 fn tone(versus: &Versus) -> Tone {
@@ -160,7 +160,7 @@ fn section(title: String, rows: Vec<(String, &Ratio)>, is_judged: bool) -> Secti
             Cell::toned(tone, &against),
             Cell::from(interval),
         ]);
-        let advantage = Advantage::of(ratio);
+        let advantage = Advantage::new(ratio);
         marks.push(RatioMark {
             name,
             ratio: advantage.of_b(),

@@ -29,7 +29,7 @@ pub(super) struct Names {
 impl Names {
     /// The names of both sides without what they end with alike ("--port $PORT", the path of two URLs); A and B if these
     /// are too long or do not differ.
-    pub(super) fn of(versus: &Versus) -> Self {
+    pub(super) fn new(versus: &Versus) -> Self {
         let (a, b) = (clean(&versus.a.name), clean(&versus.b.name));
         let (a, b) = distinct(a.trim(), b.trim());
         let fits = |name: &str| (1..=LONGEST_NAME).contains(&display_width(name));
@@ -151,7 +151,7 @@ fn without_verdict(versus: &Versus, cells: &[Compared], names: &Names) -> String
     let Some(ratio) = cell.deciding().first() else {
         return stopped;
     };
-    let advantage = Advantage::of(ratio);
+    let advantage = Advantage::new(ratio);
     let [ahead, behind] = names.in_order(&advantage);
     let load = at(&cell.subject.workload, ratio);
     let figure = match ratio.metric {
@@ -264,7 +264,7 @@ fn overload(cell: &Compared, names: &Names) -> Option<String> {
 }
 
 fn different(cell: &Compared, ratio: &Ratio, load: &str, names: &Names, is_change: bool) -> String {
-    let advantage = Advantage::of(ratio);
+    let advantage = Advantage::new(ratio);
     let [ahead, behind] = names.in_order(&advantage);
     let Names { a, b } = names;
     let factor = advantage.factor();
@@ -346,7 +346,7 @@ fn equal(ratio: &Ratio, load: &str, names: &Names) -> String {
 
 fn undecided(ratio: &Ratio, load: &str, names: &Names) -> String {
     let Names { a, b } = names;
-    let advantage = Advantage::of(ratio);
+    let advantage = Advantage::new(ratio);
     let [ahead, behind] = names.in_order(&advantage);
     let factor = advantage.factor();
     let Some((low, high)) = advantage.range_of_b() else {

@@ -61,7 +61,7 @@ pub(super) const HEAD: [&str; 4] = ["A", "B", "B against A", "interval"];
 /// The cells of a row: A's figure, B's, what B is against A, and the interval of that. `is_judged`: whether there are
 /// verdicts.
 pub(super) fn cells(found: &Ratio, is_judged: bool) -> [String; 4] {
-    let advantage = Advantage::of(found);
+    let advantage = Advantage::new(found);
     let word = |of_b: bool| {
         let verdict = if of_b {
             Verdict::Better

@@ -100,7 +100,7 @@ pub(super) fn versus_in(folder: &Path) -> Result<Versus, Failure> {
 
 /// What is measured next in a session of two sides, after this record and the time that it took.
 pub(crate) fn duel(record: &SessionRecord, spent: Duration) -> Step {
-    let duel = Duel::of(record).expect("a session of two sides records what it compares");
+    let duel = Duel::new(record).expect("a session of two sides records what it compares");
     duel.next(spent)
 }
 

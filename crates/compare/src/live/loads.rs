@@ -24,7 +24,7 @@ pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpe
         None => typed.trim().to_owned(),
     };
     let rate = rate_of_urls(args)?;
-    Ok((without_secret_values(&name), of(&name, args, rate)?))
+    Ok((without_secret_values(&name), load_spec(&name, args, rate)?))
 }
 
 /// The rates of equal work of servers that are started: those that were given, or a common one if it is asked about.
@@ -76,7 +76,7 @@ fn rate_of_urls(args: &CompareArgs) -> Result<Option<f64>, Failure> {
 /// The load of a command's server, whose address is known only when it runs.
 pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
     let server = &args.server;
-    let of_tls = args.explicit.of::<TlsArgs>();
+    let of_tls = args.explicit.in_group::<TlsArgs>();
     if let (false, Some(name)) = (server.https, of_tls.names().first()) {
         return Err(Failure::usage(format!(
             "{name}: this is for TLS: give --https, too, if the commands speak it, or leave it out"
@@ -87,9 +87,9 @@ pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
     let url = format!("{scheme}://{SOMEWHERE}{path}");
     if let Some(rate) = highest_rate(args) {
         // What a rate excludes.
-        of(&url, args, Some(rate))?;
+        load_spec(&url, args, Some(rate))?;
     }
-    of(&url, args, None)
+    load_spec(&url, args, None)
 }
 
 fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
@@ -102,7 +102,7 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
     }
 }
 
-fn of(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpec, Failure> {
+fn load_spec(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpec, Failure> {
     if args
         .server
         .request
@@ -126,7 +126,7 @@ fn of(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpec, Fail
 /// The same as options of `deadheat load`, at a rate if there is one.
 pub(crate) fn options(url: &str, args: &CompareArgs, rate: Option<f64>) -> LoadArgs {
     let server = args.server.clone();
-    let mut explicit = args.explicit.of::<ServerArgs>();
+    let mut explicit = args.explicit.in_group::<ServerArgs>();
     if rate.is_some() {
         explicit.add("rate");
     }

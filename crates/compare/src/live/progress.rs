@@ -24,13 +24,13 @@ pub(crate) struct Progress {
 
 impl Default for Progress {
     fn default() -> Self {
-        Self::of(&SIDES)
+        Self::named(&SIDES)
     }
 }
 
 impl Progress {
     /// Of heats whose members have these names, in the order of their places.
-    pub(crate) fn of(names: &'static [&'static str]) -> Self {
+    pub(crate) fn named(names: &'static [&'static str]) -> Self {
         Self {
             names,
             shown: progress::Progress::default(),

@@ -203,7 +203,7 @@ impl Fields {
 
     /// Everything is there, and agrees.
     fn finish(self, cursor: &Cursor<'_>) -> Result<Report, Damage> {
-        let mut report = Report::of(Tool::Ab);
+        let mut report = Report::new(Tool::Ab);
         let host = cursor.require(self.host, "Server Hostname:")?;
         let port = cursor.require(self.port, "Server Port:")?;
         let path = cursor.require(self.path, "Document Path:")?;

@@ -34,7 +34,7 @@ pub(crate) fn begins(line: &Line) -> bool {
 }
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::of(Tool::H2load);
+    let mut report = Report::new(Tool::H2load);
     let mut main_seconds = None;
     if cursor.is_at("starting benchmark...") {
         cursor.skip();

@@ -15,7 +15,7 @@ const MOST_TIMES: u64 = 1_000_000;
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     cursor.skip();
-    let mut report = Report::of(Tool::Hey);
+    let mut report = Report::new(Tool::Hey);
     report.load.http = Some(HttpVersion::Http11);
     let summary = Summary::read(cursor)?;
     report.figures.seconds = Some(summary.total);

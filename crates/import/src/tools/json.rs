@@ -84,7 +84,7 @@ fn statuses(value: &Value, path: &str) -> Result<Vec<(u16, u64)>, String> {
 }
 
 fn of_oha(value: &Value) -> Result<Report, String> {
-    let mut report = Report::of(Tool::Oha);
+    let mut report = Report::new(Tool::Oha);
     report.load.http = Some(HttpVersion::Http11);
     let figures = &mut report.figures;
     figures.seconds = Some(number(value, "/summary/total")?);
@@ -108,7 +108,7 @@ fn of_oha(value: &Value) -> Result<Report, String> {
 }
 
 fn of_vegeta(value: &Value) -> Result<Report, String> {
-    let mut report = Report::of(Tool::Vegeta);
+    let mut report = Report::new(Tool::Vegeta);
     report.load.http = Some(HttpVersion::Http11);
     report.load.is_open = true;
     let total = whole(value, "/requests")?;
@@ -133,7 +133,7 @@ fn of_vegeta(value: &Value) -> Result<Report, String> {
 
 /// Of `--summary-export`, or of `handleSummary`, which puts the figures of a metric into `values`.
 fn of_k6(value: &Value) -> Result<Report, String> {
-    let mut report = Report::of(Tool::K6);
+    let mut report = Report::new(Tool::K6);
     let of = |metric: &str| {
         let values = value.pointer(&format!("/metrics/{metric}/values"));
         values.or_else(|| value.pointer(&format!("/metrics/{metric}")))

@@ -24,7 +24,7 @@ pub(crate) fn begins(line: &Line) -> bool {
 }
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::of(Tool::K6);
+    let mut report = Report::new(Tool::K6);
     let first = cursor.number();
     let (mut duration, mut requests, mut failed, mut users) = (None, None, None, None);
     while let Some(line) = cursor.peek() {

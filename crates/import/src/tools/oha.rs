@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     cursor.skip();
-    let mut report = Report::of(Tool::Oha);
+    let mut report = Report::new(Tool::Oha);
     report.load.http = Some(HttpVersion::Http11);
     let summary = Summary::read(cursor)?;
     percentiles(cursor, &mut report)?;

@@ -16,7 +16,7 @@ pub(crate) fn begins(line: &Line) -> bool {
 }
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::of(Tool::Vegeta);
+    let mut report = Report::new(Tool::Vegeta);
     report.load.http = Some(HttpVersion::Http11);
     report.load.is_open = true;
     let (_, values) = row(cursor, "Requests")?;

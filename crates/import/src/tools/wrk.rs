@@ -36,7 +36,7 @@ fn url(text: &str) -> Option<&str> {
 }
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::of(Tool::Wrk);
+    let mut report = Report::new(Tool::Wrk);
     report.load.http = Some(HttpVersion::Http11);
     if let Some(line) = cursor.peek() {
         report.target = url(&line.text).map(str::to_owned);

@@ -15,7 +15,7 @@ pub(super) struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// Takes a request apart; `None` if it is none.
-    pub(super) fn of(bytes: &'a [u8]) -> Option<Self> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (line, rest) = bytes.split_at(end_of(bytes, b"\r\n")?);
         let mut blanks = (0..line.len()).filter(|at| line[*at] == b' ');
         let (first, second) = (blanks.next()?, blanks.next()?);
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_request_has_its_parts() {
         let bytes = b"PUT /a?b HTTP/1.1\r\nHost: h\r\nX-Y:  z \r\n\r\nbo\r\n\r\ndy";
-        let request = Request::of(bytes).unwrap();
+        let request = Request::parse(bytes).unwrap();
         assert_eq!((request.method, request.target), (&b"PUT"[..], "/a?b"));
         assert_eq!(
             (request.path(), request.version),
@@ -88,9 +88,9 @@ mod tests {
         assert_eq!(request.fields, b"Host: h\r\nX-Y:  z \r\n");
         assert_eq!(request.content, b"bo\r\n\r\ndy");
         assert_eq!(request.field("x-y"), Some(&b"z"[..]));
-        let bare = Request::of(b"GET / HTTP/1.0\r\n\r\nx").unwrap();
+        let bare = Request::parse(b"GET / HTTP/1.0\r\n\r\nx").unwrap();
         assert_eq!((bare.fields, bare.content), (&b""[..], &b"x"[..]));
-        assert!(Request::of(b"GET / HTTP/1.0\r\n").is_none());
+        assert!(Request::parse(b"GET / HTTP/1.0\r\n").is_none());
     }
 
     #[test]

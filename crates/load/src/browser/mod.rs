@@ -31,7 +31,7 @@ pub(crate) struct Browsing {
 
 impl Browsing {
     /// What `spec` asks for, if it asks for any of it.
-    pub(crate) fn of(spec: &LoadSpec) -> Option<Self> {
+    pub(crate) fn new(spec: &LoadSpec) -> Option<Self> {
         (spec.redirects > 0 || spec.cookies).then_some(Self {
             most_redirects: spec.redirects,
             cookies: spec.cookies,
@@ -108,7 +108,7 @@ impl Browser {
 
     /// Appends the bytes of the request on its way.
     pub(crate) fn write(&mut self, out: &mut Vec<u8>) {
-        let (Some(jar), Some(request)) = (&self.jar, Request::of(&self.request)) else {
+        let (Some(jar), Some(request)) = (&self.jar, Request::parse(&self.request)) else {
             return out.extend_from_slice(&self.request);
         };
         // Before the empty line.
@@ -121,7 +121,7 @@ impl Browser {
 
     /// Keeps the cookies that a head sets.
     fn keep_cookies(&mut self, raw: &[u8]) {
-        let (Some(jar), Some(request)) = (&mut self.jar, Request::of(&self.request)) else {
+        let (Some(jar), Some(request)) = (&mut self.jar, Request::parse(&self.request)) else {
             return;
         };
         let host = request.field("host").unwrap_or_default();

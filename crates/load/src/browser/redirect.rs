@@ -25,7 +25,7 @@ pub(super) fn next(
     location: &Location,
     tls: bool,
 ) -> Result<Vec<u8>, &'static str> {
-    let request = Request::of(request).ok_or("the request before it cannot be read")?;
+    let request = Request::parse(request).ok_or("the request before it cannot be read")?;
     let target = target(&request, location, tls)?;
     let method: &[u8] = match (status, request.method) {
         // RFC 9110 §15.4.4: by retrieving it, which is GET, or HEAD where nothing but the head is wanted.

@@ -12,7 +12,7 @@ pub(crate) enum Quota {
 }
 
 impl Quota {
-    pub(crate) fn of(requests: u64) -> Self {
+    pub(crate) fn new(requests: u64) -> Self {
         Quota::Left(AtomicU64::new(requests))
     }
 
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_quota_is_exact_over_threads() {
-        let quota = Quota::of(1_000);
+        let quota = Quota::new(1_000);
         let claimed = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {

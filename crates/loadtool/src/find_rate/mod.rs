@@ -48,7 +48,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(args: &'a LoadArgs) -> Result<Self, String> {
+    fn new(args: &'a LoadArgs) -> Result<Self, String> {
         let conditions = &args.find.find_rate;
         conditions.iter().try_for_each(Threshold::check_find)?;
         let steady = &args.pace.steady;
@@ -70,7 +70,7 @@ impl<'a> Wanted<'a> {
 
 /// Searches, and reports.
 pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
-    let wanted = Wanted::of(args).map_err(Failure::usage)?;
+    let wanted = Wanted::new(args).map_err(Failure::usage)?;
     let Prepared {
         asked,
         mut spec,

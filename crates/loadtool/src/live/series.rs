@@ -24,7 +24,7 @@ pub(super) struct Latencies {
 }
 
 impl Latencies {
-    fn of(histogram: &LatencyHistogram) -> Self {
+    fn from_histogram(histogram: &LatencyHistogram) -> Self {
         let mut own = Self {
             max: histogram.max().unwrap_or_default(),
             ..Self::default()
@@ -99,7 +99,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    fn of(interval: &Interval) -> Self {
+    fn new(interval: &Interval) -> Self {
         let latencies = interval.response_time.as_ref();
         Self {
             from: interval.from,
@@ -108,7 +108,7 @@ impl Point {
             succeeded: interval.succeeded,
             failed: interval.failed.total(),
             offered: interval.offered,
-            latencies: Latencies::of(latencies.unwrap_or(&interval.service_time)),
+            latencies: Latencies::from_histogram(latencies.unwrap_or(&interval.service_time)),
         }
     }
 
@@ -171,7 +171,7 @@ impl Series {
 
     /// Adds the interval that follows.
     pub(super) fn push(&mut self, interval: &Interval) {
-        self.0.push(Point::of(interval));
+        self.0.push(Point::new(interval));
     }
 }
 
@@ -243,8 +243,9 @@ mod tests {
         // A fast interval with many answers and a slow one with few: the mean of percentiles would be far off.
         let fast: Vec<u64> = (1..=900).map(|n| n * 1_000).collect();
         let slow: Vec<u64> = (1..=100).map(|n| n * 1_000_000).collect();
-        let mut merged = Latencies::of(&second(0, LoadPhase::WarmUp, &fast).service_time);
-        merged.merge(&Latencies::of(
+        let mut merged =
+            Latencies::from_histogram(&second(0, LoadPhase::WarmUp, &fast).service_time);
+        merged.merge(&Latencies::from_histogram(
             &second(1, LoadPhase::WarmUp, &slow).service_time,
         ));
         let mut both = LatencyHistogram::new();
@@ -273,7 +274,7 @@ mod tests {
 
     #[test]
     fn nothing_has_no_percentile() {
-        let empty = Latencies::of(&LatencyHistogram::new());
+        let empty = Latencies::from_histogram(&LatencyHistogram::new());
         assert_eq!((empty.quantile(0.5), empty.max()), (None, None));
     }
 }

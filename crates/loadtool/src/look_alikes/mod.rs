@@ -86,7 +86,7 @@ pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Ex
         Tool::Hey => hey::Options::try_parse_from(hey::long(typed)).map(hey::wanted),
         Tool::Oha => oha::Options::try_parse_from(typed).map(oha::wanted),
     };
-    let statuses = Statuses::of(tool);
+    let statuses = Statuses::new(tool);
     let mut wanted = match wanted {
         Ok(Ok(wanted)) => wanted,
         Ok(Err(why)) => {
@@ -160,7 +160,7 @@ struct Statuses {
 }
 
 impl Statuses {
-    fn of(tool: Tool) -> Self {
+    fn new(tool: Tool) -> Self {
         let [usage, help, failed, interrupted] = match tool {
             // EINVAL (support/ab.c, `usage`).
             Tool::Ab => [22, 22, 1, 1],

@@ -78,7 +78,7 @@ fn a_host_that_is_the_limit_makes_the_load_limited_and_is_named() {
 
 #[test]
 fn a_worker_without_rest_is_the_limit_from_the_threshold_on() {
-    let second = Second::of(5_000, Duration::from_millis(2));
+    let second = Second::new(5_000, Duration::from_millis(2));
     for (busy, expected) in [(0.84, None), (0.86, Some(Level::Limit))] {
         let record = closed_loop(10, second).ended(busy);
         let found = level(&record, "busy");
@@ -95,7 +95,7 @@ fn a_worker_without_rest_is_the_limit_from_the_threshold_on() {
 
 #[test]
 fn a_worker_that_waits_for_a_cpu_is_told_and_is_the_limit_when_it_has_no_time_left() {
-    let second = Second::of(5_000, Duration::from_millis(2));
+    let second = Second::new(5_000, Duration::from_millis(2));
     let cases = [
         (0.6, 0.05, None),
         (0.6, 0.15, Some(Level::Doubt)),
@@ -158,7 +158,7 @@ fn no_local_port_is_the_generators_limit_even_when_nothing_was_answered() {
 fn requests_that_wait_for_a_connection_are_not_blamed_on_the_generator() {
     let second = Second {
         wait: Duration::from_millis(800),
-        ..Second::of(3_000, Duration::from_millis(10))
+        ..Second::new(3_000, Duration::from_millis(10))
     };
     let behind = open_loop(second).with(|record| {
         let open = record.observation.open.as_mut().unwrap();
@@ -180,7 +180,7 @@ fn requests_that_wait_for_a_connection_are_not_blamed_on_the_generator() {
 fn a_generator_that_notices_late_is_the_limit() {
     let second = Second {
         lag: Duration::from_millis(40),
-        ..Second::of(3_000, Duration::from_millis(1))
+        ..Second::new(3_000, Duration::from_millis(1))
     };
     let late = open_loop(second).with(|record| {
         let open = record.observation.open.as_mut().unwrap();
@@ -216,7 +216,7 @@ fn the_send_lag_weighs_as_much_as_its_share_of_the_response_time() {
     for (lag, service, expected) in cases {
         let second = Second {
             lag,
-            ..Second::of(2_000, service)
+            ..Second::new(2_000, service)
         };
         let record = open_loop(second).ended(0.2);
         let found = level(&record, "send-lag");
@@ -229,7 +229,7 @@ fn a_tail_is_judged_only_where_there_are_samples_for_it() {
     for (requests, expected) in [(30, 50.0), (400, 90.0), (1_500, 95.0), (4_000, 99.0)] {
         let second = Second {
             lag: Duration::from_millis(2),
-            ..Second::of(requests, Duration::from_millis(6))
+            ..Second::new(requests, Duration::from_millis(6))
         };
         let record = open_loop(second).ended(0.2);
         let percent = figure(&warning(&record, "send-lag").unwrap(), "percent");
@@ -239,7 +239,7 @@ fn a_tail_is_judged_only_where_there_are_samples_for_it() {
 
 #[test]
 fn what_is_still_on_the_way_makes_percentiles_lower_bounds() {
-    let second = Second::of(1_000, Duration::from_millis(5));
+    let second = Second::new(1_000, Duration::from_millis(5));
     let stuck = |requests: u64, age: Duration| {
         let load = open_loop(second).with(|record| {
             for tally in [
@@ -277,7 +277,7 @@ fn littles_law_counts_the_depth_of_pipelining() {
     let found = level(&deep, is_little);
     assert_eq!(found, Some(Level::Note), "batches are not always full");
     // Twice as many connections as ever had a request.
-    let idle = closed_loop(20, Second::of(1_000, Duration::from_millis(10))).ended(0.1);
+    let idle = closed_loop(20, Second::new(1_000, Duration::from_millis(10))).ended(0.1);
     let found = warning(&idle, is_little).unwrap();
     assert_eq!(
         (found.level, figure(&found, "wanted")),
@@ -293,7 +293,7 @@ fn half_idle(window: Duration, change: impl Fn(&mut LoadRecord)) -> LoadRecord {
     spec.warm_up = Duration::ZERO;
     let requests = (25.0 * window.as_secs_f64() / 0.025) as u64;
     let load = Simulation::new("http://192.0.2.7/", spec);
-    let load = load.second(Second::of(requests, Duration::from_millis(25)));
+    let load = load.second(Second::new(requests, Duration::from_millis(25)));
     let mut record = load.ended(0.1);
     record.observation.window = window;
     change(&mut record);
@@ -351,7 +351,7 @@ fn a_load_of_which_start_and_end_are_a_large_part_is_too_short_to_judge_and_not_
 
 #[test]
 fn connections_that_were_not_had_and_those_that_starve_are_told() {
-    let second = Second::of(2_000, Duration::from_millis(5));
+    let second = Second::new(2_000, Duration::from_millis(5));
     let fewer = closed_loop(10, second).with(|record| record.observation.connections_peak = 7);
     let fewer = fewer.ended(0.1);
     let expected = json!({"wanted": 10, "peak": 7});
@@ -420,7 +420,7 @@ fn connections_that_were_not_had_and_those_that_starve_are_told() {
 
 #[test]
 fn answers_that_wait_to_be_read_are_told() {
-    let second = Second::of(2_000, Duration::from_millis(5));
+    let second = Second::new(2_000, Duration::from_millis(5));
     for (waiting, connections, busy, expected) in [
         (150, 1_000, 0.7, None),
         (250, 1_000, 0.7, Some(Level::Note)),
@@ -444,7 +444,7 @@ fn answers_that_wait_to_be_read_are_told() {
 
 #[test]
 fn failures_weigh_as_much_as_their_share() {
-    let second = Second::of(5_000, Duration::from_millis(2));
+    let second = Second::new(5_000, Duration::from_millis(2));
     for (many, expected) in [(0, None), (10, Some(Level::Note)), (30, Some(Level::Doubt))] {
         let load = closed_loop(10, second).with(|record| {
             failed(
@@ -484,7 +484,7 @@ fn a_throughput_that_falls_is_told_unless_the_schedule_asks_for_it() {
     let spec = open(1_000.0, 20, 8);
     let mut load = Simulation::new("http://192.0.2.7/", spec);
     for requests in [400, 500, 600, 700, 800, 900, 1_000, 1_100] {
-        load = load.second(Second::of(requests, Duration::from_millis(2)));
+        load = load.second(Second::new(requests, Duration::from_millis(2)));
     }
     let mut ramp = load.ended(0.1);
     assert!(warning(&ramp, is_unsteady).is_some());
@@ -621,8 +621,8 @@ fn a_server_that_stands_still_is_told_of_with_the_time() {
     assert_eq!(evidence(&frozen, is_silence), expected);
     assert_eq!(warning(&cases::closed_fine(), is_silence), None);
 
-    let second = Second::of(500, Duration::from_millis(20));
-    let nothing = Second::of(0, second.service);
+    let second = Second::new(500, Duration::from_millis(20));
+    let nothing = Second::new(0, second.service);
     let load = Simulation::new("http://192.0.2.7/", closed(10, 3));
     let closed = load
         .second(second)
@@ -641,7 +641,7 @@ fn a_server_that_stands_still_is_told_of_with_the_time() {
     assert_eq!(evidence(&joined, is_silence), expected);
 
     let load = Simulation::new("http://192.0.2.7/", open(3.0, 10, 3));
-    let few = Second::of(3, second.service);
+    let few = Second::new(3, second.service);
     let slow = load.second(few).second(nothing).second(few).ended(0.1);
     assert_eq!(
         warning(&slow, is_silence),

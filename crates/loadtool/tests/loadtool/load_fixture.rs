@@ -115,7 +115,7 @@ pub struct Second {
 
 impl Second {
     /// A second in which so many requests are answered, each after a service time around `service`.
-    pub fn of(requests: u64, service: Duration) -> Self {
+    pub fn new(requests: u64, service: Duration) -> Self {
         Self {
             requests,
             service,
@@ -340,7 +340,7 @@ pub fn example(record: &mut LoadRecord, kind: Failure, detail: &str) {
 
 /// Fifty connections, ten seconds, nothing wrong.
 pub fn closed_fine() -> LoadRecord {
-    let second = Second::of(2_500, Duration::from_millis(20));
+    let second = Second::new(2_500, Duration::from_millis(20));
     let mut load =
         Simulation::new("http://192.0.2.7:8080/plaintext", closed(50, 10)).warm_up(second);
     for index in 0..10 {
@@ -371,12 +371,12 @@ pub fn several_requests() -> LoadRecord {
 
 /// An open loop against a server that answers nothing for two seconds, and then all at once.
 pub fn open_freeze() -> LoadRecord {
-    let second = Second::of(2_000, Duration::from_millis(3));
+    let second = Second::new(2_000, Duration::from_millis(3));
     let mut load =
         Simulation::new("http://192.0.2.7:8080/cart", open(2_000.0, 64, 10)).warm_up(second);
     for index in 0..10 {
         load = load.second(match index {
-            4 | 5 => Second::of(0, second.service),
+            4 | 5 => Second::new(0, second.service),
             6 => Second {
                 requests: 6_000,
                 wait: Duration::from_secs(2),
@@ -430,7 +430,7 @@ pub fn three_hosts() -> LoadRecord {
 
 /// A worker without a moment's rest.
 pub fn generator_limited() -> LoadRecord {
-    let second = Second::of(12_000, Duration::from_micros(5_300));
+    let second = Second::new(12_000, Duration::from_micros(5_300));
     let mut load =
         Simulation::new("http://192.0.2.7:8080/plaintext", closed(64, 4)).warm_up(second);
     for _ in 0..4 {
@@ -452,7 +452,7 @@ pub fn generator_limited() -> LoadRecord {
 pub fn only_failures() -> LoadRecord {
     let second = Second {
         wrong: 1,
-        ..Second::of(900, Duration::from_millis(4))
+        ..Second::new(900, Duration::from_millis(4))
     };
     let mut load = Simulation::new("http://192.0.2.7:8080/broken", closed(8, 3));
     for _ in 0..3 {
@@ -529,7 +529,7 @@ pub fn one_request() -> LoadRecord {
     spec.interval = None;
     spec.target = Target::plain("127.0.0.1:8080".parse().expect("an address"));
     let load = Simulation::new("http://127.0.0.1:8080/", spec);
-    let load = load.second(Second::of(1, Duration::from_millis(2)));
+    let load = load.second(Second::new(1, Duration::from_millis(2)));
     let load = load.with(|record| {
         record.intervals.clear();
         record.observation.window = Duration::from_micros(2_100);
@@ -539,7 +539,7 @@ pub fn one_request() -> LoadRecord {
 
 /// Stopped by hand in the third second, with requests in flight.
 pub fn interrupted() -> LoadRecord {
-    let second = Second::of(1_000, Duration::from_millis(10));
+    let second = Second::new(1_000, Duration::from_millis(10));
     let mut load =
         Simulation::new("http://192.0.2.7:8080/plaintext", closed(10, 60)).warm_up(second);
     for _ in 0..3 {
@@ -581,7 +581,7 @@ pub fn tls_pipelining() -> LoadRecord {
     let header = ("Authorization".to_owned(), "…".to_owned());
     spec.exchanges[0].request.headers.push(header);
     // 128 in flight at 8,000 per second.
-    let second = Second::of(8_000, Duration::from_millis(16));
+    let second = Second::new(8_000, Duration::from_millis(16));
     let mut load = Simulation::new("https://shop.example:8443/plaintext", spec).warm_up(second);
     for _ in 0..5 {
         load = load.second(second);
@@ -616,10 +616,10 @@ pub fn non_ascii() -> LoadRecord {
         "http://bücher.example/straße/大小?größe=groß&x=<b>",
         closed(20, 8),
     );
-    load = load.warm_up(Second::of(1_400, Duration::from_millis(14)));
+    load = load.warm_up(Second::new(1_400, Duration::from_millis(14)));
     for index in 0..8 {
         let requests = 1_400 - 60 * index;
-        let mut second = Second::of(requests, Duration::from_secs_f64(20.0 / requests as f64));
+        let mut second = Second::new(requests, Duration::from_secs_f64(20.0 / requests as f64));
         second.wrong = if index == 5 { 50 } else { 0 };
         load = load.second(second);
     }

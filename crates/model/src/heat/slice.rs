@@ -99,7 +99,7 @@ pub struct PerConnection {
 
 impl PerConnection {
     /// Those of a load; `None` without a connection.
-    pub fn of(answers: &CountHistogram) -> Option<Self> {
+    pub fn new(answers: &CountHistogram) -> Option<Self> {
         Some(Self {
             least: answers.least()?,
             median: answers.median()?,

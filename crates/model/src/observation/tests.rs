@@ -144,7 +144,7 @@ fn answers_of_an_open_loop_have_the_time_until_the_next_request_is_due() {
             first_end: ms(first_end),
             last_end: ms(last_end),
         };
-        let rate = requests as f64 / counted.of(requests).as_secs_f64();
+        let rate = requests as f64 / counted.of_requests(requests).as_secs_f64();
         (rate * 1_000.0).round() / 1_000.0
     };
     // 20 at 10/s, from a server that takes 5 ms, 900 ms, or some ms more or less.

@@ -51,7 +51,7 @@ impl CountedTime {
     /// - Open loop: each request has the time until the next one is due, so that a server that keeps up has the offered
     ///   rate, however long it takes for each answer. If answers came over a longer time than that, from the first to
     ///   the last, the server was slower: that time then, and one more gap as between two answers.
-    pub fn of(&self, requests: u64) -> Duration {
+    pub fn of_requests(&self, requests: u64) -> Duration {
         match *self {
             Self::Closed {
                 connections,

@@ -295,7 +295,10 @@ impl Agents {
         stop: &AtomicBool,
     ) -> Result<Vec<Offset>, AgentError> {
         let exchanges = self.exchanges(questions, stop)?;
-        Ok(exchanges.iter().filter_map(|all| Offset::of(all)).collect())
+        Ok(exchanges
+            .iter()
+            .filter_map(|all| Offset::new(all))
+            .collect())
     }
 
     /// Asks each agent for its time. All are asked at once, so that it takes no longer with many.

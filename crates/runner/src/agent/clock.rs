@@ -23,7 +23,7 @@ pub(super) struct Offset {
 }
 
 impl Offset {
-    pub(super) fn of(exchanges: &[Exchange]) -> Option<Self> {
+    pub(super) fn new(exchanges: &[Exchange]) -> Option<Self> {
         let trip = |it: &Exchange| it.heard.saturating_sub(it.asked);
         let best = exchanges.iter().min_by_key(|it| trip(it))?;
         let middle = (i128::from(best.asked) + i128::from(best.heard)) / 2;
@@ -60,7 +60,7 @@ mod tests {
             answered: (i128::from(asked + out) + truth) as u64,
             heard: asked + out + back,
         };
-        let offset = Offset::of(&[
+        let offset = Offset::new(&[
             exchange(1_000, 900, 100_000),
             exchange(200_000, 70, 30),
             exchange(400_000, 5_000, 90),
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(offset.round_trip, Duration::from_nanos(100));
         assert!((offset.nanoseconds - truth).abs() <= 50);
         assert!(offset.there(1_000).abs_diff(5_000_001_000) <= 50);
-        assert_eq!(Offset::of(&[]), None);
+        assert_eq!(Offset::new(&[]), None);
     }
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
                 answered: there + trip / 2,
                 heard: here + trip,
             };
-            Offset::of(&[exchange]).unwrap()
+            Offset::new(&[exchange]).unwrap()
         };
         // One second, in which the other clock went 600 µs further.
         let earlier = at(1_000_000_000, 5_000_000_000, 20_000);
@@ -97,7 +97,7 @@ mod tests {
             answered: 4_000,
             heard: 12_000,
         };
-        let offset = Offset::of(&[exchange]).unwrap();
+        let offset = Offset::new(&[exchange]).unwrap();
         assert_eq!(offset.there(11_000), 4_000);
         assert_eq!(offset.there(0), 0);
     }

@@ -25,13 +25,13 @@ impl Parcel {
         static OWN: OnceLock<Result<Parcel, String>> = OnceLock::new();
         let own = OWN.get_or_init(|| {
             let file = File::open("/proc/self/exe");
-            let own = file.and_then(Self::of);
+            let own = file.and_then(Self::new);
             own.map_err(|error| format!("reading this program's file: {error}"))
         });
         own.as_ref().map_err(Clone::clone)
     }
 
-    fn of(file: File) -> io::Result<Self> {
+    fn new(file: File) -> io::Result<Self> {
         let mut sum = Sha256::new();
         let mut bytes = 0;
         in_pieces(&file, &mut |piece| {
@@ -114,7 +114,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("own");
         fs::write(&own, PROGRAM).unwrap();
-        let parcel = Parcel::of(File::open(&own).unwrap()).unwrap();
+        let parcel = Parcel::new(File::open(&own).unwrap()).unwrap();
         let copy = folder.path().join("deadheat/agents").join(&parcel.name);
         let started = || {
             let mut child = Command::new("sh")

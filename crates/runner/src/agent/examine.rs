@@ -47,7 +47,7 @@ impl Examinee {
     }
 
     #[cfg(test)]
-    pub(super) fn of(agents: Agents) -> Self {
+    pub(super) fn new(agents: Agents) -> Self {
         Self(agents)
     }
 
@@ -94,11 +94,11 @@ impl Examinee {
 }
 
 fn clocks(before: &[Exchange], after: &[Exchange]) -> Option<Clocks> {
-    let (drift_ppm, drift_error_ppm) = Offset::of(after)?.drift_since(&Offset::of(before)?);
+    let (drift_ppm, drift_error_ppm) = Offset::new(after)?.drift_since(&Offset::new(before)?);
     let all = before.iter().chain(after);
     let trips = all.map(|it| Duration::from_nanos(it.heard.saturating_sub(it.asked)));
     Some(Clocks {
-        trips: Trips::of(trips.collect())?,
+        trips: Trips::new(trips.collect())?,
         drift_ppm,
         drift_error_ppm,
     })

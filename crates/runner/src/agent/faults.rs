@@ -346,7 +346,7 @@ fn an_examination_has_an_end() {
     let hosts = ["no examination".to_owned()];
     let binary = Binary::At("deadheat".into());
     let agents = Agents::launch_with(&hosts, &launcher, &binary, patience, &stop);
-    let examined = Examinee::of(agents.unwrap()).examine(Duration::ZERO, 1);
+    let examined = Examinee::new(agents.unwrap()).examine(Duration::ZERO, 1);
     let error = examined.unwrap_err().to_string();
     assert!(error.contains("did not answer the request"), "{error}");
 }

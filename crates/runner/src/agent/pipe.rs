@@ -30,7 +30,7 @@ pub(super) struct Within {
 
 impl Within {
     /// For so many bytes, where none may go for `patience`.
-    pub(super) fn of(patience: Duration, bytes: usize) -> Self {
+    pub(super) fn new(patience: Duration, bytes: usize) -> Self {
         let slowest = Duration::from_secs(bytes as u64 / SLOWEST);
         Self {
             patience,

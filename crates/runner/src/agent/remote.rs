@@ -226,8 +226,9 @@ impl Agent {
                 let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
                 let Some(pipe) = input.as_ref() else { return };
                 // One that is full has the last pulse in it. As short as this is, it is written at once or not at all.
-                let written = message::framed(&Order::Alive)
-                    .and_then(|frame| write_all(pipe, &frame, Within::of(Duration::ZERO, 0), None));
+                let written = message::framed(&Order::Alive).and_then(|frame| {
+                    write_all(pipe, &frame, Within::new(Duration::ZERO, 0), None)
+                });
                 if written.is_err_and(|error| error.kind() != io::ErrorKind::TimedOut) {
                     *input = None;
                     return;
@@ -252,7 +253,7 @@ impl Agent {
         let Some(pipe) = input.as_ref() else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let written = write_all(pipe, &frame, Within::of(patience, frame.len()), None);
+        let written = write_all(pipe, &frame, Within::new(patience, frame.len()), None);
         if written.is_err() {
             // Half a message makes nonsense of what follows.
             *input = None;

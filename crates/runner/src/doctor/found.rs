@@ -26,7 +26,7 @@ pub struct Fact {
 pub(super) fn facts<On>(checks: &[Check<On>], on: &On) -> Vec<Fact> {
     let facts = checks
         .iter()
-        .map(|(id, subject, look)| look(on).of(id, subject));
+        .map(|(id, subject, look)| look(on).into_fact(id, subject));
     let mut facts: Vec<Fact> = facts.collect();
     // Stable.
     facts.sort_by_key(|fact| fact.warning.as_ref().map_or(u8::MAX, |one| one.level as u8));
@@ -43,7 +43,7 @@ pub(super) struct CheckResult {
 }
 
 impl CheckResult {
-    pub(super) fn of(self, id: &str, subject: &str) -> Fact {
+    pub(super) fn into_fact(self, id: &str, subject: &str) -> Fact {
         let Self {
             found,
             level,

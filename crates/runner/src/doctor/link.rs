@@ -22,7 +22,7 @@ pub struct Trips {
 
 impl Trips {
     /// The times of these messages; `None` without any.
-    pub fn of(mut all: Vec<Duration>) -> Option<Self> {
+    pub fn new(mut all: Vec<Duration>) -> Option<Self> {
         all.sort_unstable();
         Some(Self {
             quickest: *all.first()?,
@@ -45,7 +45,7 @@ pub struct Clocks {
 /// The fact that a host could not be reached, or was lost.
 pub fn unreached(why: &str) -> Fact {
     let why_it_matters = "Nothing is known of this host, and no session can use it.";
-    warning(format!("no answer: {why}"), why_it_matters, "").of("host", "host")
+    warning(format!("no answer: {why}"), why_it_matters, "").into_fact("host", "host")
 }
 
 /// All checks of the way to a host, and of its clock.
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn the_median_is_in_the_middle() {
         let all = [5, 1, 9, 3, 7].map(micros).to_vec();
-        let trips = Trips::of(all).unwrap();
+        let trips = Trips::new(all).unwrap();
         assert_eq!((trips.quickest, trips.median), (micros(1), micros(5)));
-        assert_eq!(Trips::of(Vec::new()), None);
+        assert_eq!(Trips::new(Vec::new()), None);
     }
 }

@@ -28,7 +28,7 @@ impl World for Machine {
         let clock = CpuClock::now();
         let services = self.services.iter().filter_map(|one| one.read_cpu().ok());
         let own = read(ClockId::ProcessCPUTime) + services.sum::<Duration>();
-        let [steal, busy, interrupts] = clock.of(&self.cpus)?;
+        let [steal, busy, interrupts] = clock.busy_times(&self.cpus)?;
         Some(Work {
             steal,
             busy,

@@ -89,7 +89,7 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn of(server: Server, tree: Tree, loads_before: u32) -> Self {
+    fn new(server: Server, tree: Tree, loads_before: u32) -> Self {
         Self {
             server,
             tree,
@@ -126,7 +126,7 @@ impl<'a> ServerMember<'a> {
             wait,
             fixtures,
         };
-        Self::of(subject, generator, stop)
+        Self::for_subject(subject, generator, stop)
     }
 
     /// The same, going on with the server that an earlier heat has left there, if there is one.
@@ -138,7 +138,7 @@ impl<'a> ServerMember<'a> {
     }
 
     /// A member that is what `subject` says.
-    pub(crate) fn of(
+    pub(crate) fn for_subject(
         subject: impl Subject + 'a,
         generator: Generator<'a>,
         stop: Arc<AtomicBool>,
@@ -200,15 +200,15 @@ pub(super) fn without_server(phase: Phase, reason: String) -> StackFailure {
 impl Member for ServerMember<'_> {
     fn start(&mut self) -> Result<Option<Started>, StackFailure> {
         let (running, ready) = match self.kept()? {
-            Some(kept) => (Running::of(kept.server, kept.tree, kept.loads), None),
+            Some(kept) => (Running::new(kept.server, kept.tree, kept.loads), None),
             None => {
                 let mut server = match self.subject.start(&self.stop) {
                     Ok(server) => server,
                     Err(StartError::Interrupted) => return Ok(None),
                     Err(StartError::Failed(failure)) => return Err(failure),
                 };
-                let (tree, ready) = (Tree::of(server.child()), server.ready);
-                (Running::of(server, tree, 0), Some(ready))
+                let (tree, ready) = (Tree::new(server.child()), server.ready);
+                (Running::new(server, tree, 0), Some(ready))
             }
         };
         let started = Started {

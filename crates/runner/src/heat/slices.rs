@@ -38,7 +38,7 @@ pub(super) fn record(
         window: load.window,
         tally: load.measured.clone(),
         service_time: load.service_time.compact(),
-        per_connection: PerConnection::of(&load.answers_per_connection)
+        per_connection: PerConnection::new(&load.answers_per_connection)
             .filter(|_| seen.result.reconnected == 0 && load.unmade.is_none()),
         cut: load.cut,
         carried: load.carried,

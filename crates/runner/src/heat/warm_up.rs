@@ -31,7 +31,7 @@ pub struct WarmUps {
 
 impl WarmUps {
     /// Those of a runtime, for at least the seconds that a manifest declares.
-    pub fn of(runtime: Runtime, declared: Option<u32>) -> Self {
+    pub fn new(runtime: Runtime, declared: Option<u32>) -> Self {
         let declared = declared.map(u64::from);
         match runtime {
             // Caches and connections.
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_time_that_was_asked_for_is_fixed_after_a_start_and_the_most_at_a_rate() {
-        let own = WarmUps::of(Runtime::Jit, Some(4));
+        let own = WarmUps::new(Runtime::Jit, Some(4));
         assert_eq!(own.lasting(None), own);
         let cases = [(0.02, 0.02), (1.0, 1.0), (2.0, 2.0), (60.0, 2.0)];
         for (asked, least_at_a_rate) in cases {
@@ -322,7 +322,7 @@ mod tests {
             let at_a_rate = lasting.at_a_rate.unwrap();
             assert_eq!((at_a_rate.least, at_a_rate.most), (least, asked));
         }
-        let native = WarmUps::of(Runtime::Native, Some(4));
+        let native = WarmUps::new(Runtime::Native, Some(4));
         assert_eq!(
             native.lasting(Some(Duration::from_secs(60))).at_a_rate,
             None

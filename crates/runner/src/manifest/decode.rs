@@ -75,7 +75,7 @@ impl Reader<'_> {
                 Ok(value) => return Some(value),
                 Err(error) => {
                     let span = error.span().unwrap_or(0..0);
-                    if !self.note_and_mend(Complaint::of(error.message()), &span) {
+                    if !self.note_and_mend(Complaint::new(error.message()), &span) {
                         return None;
                     }
                 }

@@ -59,13 +59,13 @@ impl HostsFile {
             let title = format!("reading this file of hosts: {error}");
             ManifestErrors(vec![ManifestError::of_file(path, title)])
         })?;
-        Self::of(Source {
+        Self::new(Source {
             path: path.to_owned(),
             text: text.into(),
         })
     }
 
-    fn of(source: Source) -> Result<Self, ManifestErrors> {
+    fn new(source: Source) -> Result<Self, ManifestErrors> {
         let Decoded {
             value,
             tree,
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<HostsFile, ManifestErrors> {
-        HostsFile::of(Source {
+        HostsFile::new(Source {
             path: "hosts.toml".into(),
             text: text.into(),
         })

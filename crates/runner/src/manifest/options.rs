@@ -66,10 +66,10 @@ impl OptionsFile {
             path: path.to_owned(),
             text: text.into(),
         };
-        Self::of(source, commands)
+        Self::new(source, commands)
     }
 
-    fn of(source: Source, commands: &[&str]) -> Result<Self, ManifestErrors> {
+    fn new(source: Source, commands: &[&str]) -> Result<Self, ManifestErrors> {
         let table = DeTable::parse(&source.text)
             .map_err(|error| ManifestErrors(vec![malformed(&source, &error)]))?;
         let mut errors = Vec::new();
@@ -216,7 +216,7 @@ mod tests {
             path: "deadheat.toml".into(),
             text: text.into(),
         };
-        OptionsFile::of(source, &["run", "load"])
+        OptionsFile::new(source, &["run", "load"])
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) enum Complaint {
 
 impl Complaint {
     /// Takes `message` apart.
-    pub fn of(message: &str) -> Self {
+    pub fn new(message: &str) -> Self {
         let quoted = quoted(message);
         let known = || quoted.iter().skip(1).cloned().collect();
         match (message, quoted.first()) {
@@ -136,7 +136,7 @@ mod tests {
             ("a pool is …", Complaint::Other("a pool is …".to_owned())),
         ];
         for (message, expected) in cases {
-            assert_eq!(Complaint::of(message), expected, "{message}");
+            assert_eq!(Complaint::new(message), expected, "{message}");
         }
     }
 }

@@ -79,7 +79,7 @@ pub(super) struct VersionScope<'a> {
 }
 
 impl<'a> VersionScope<'a> {
-    pub(super) fn of(stack: &'a Stack) -> Self {
+    pub(super) fn new(stack: &'a Stack) -> Self {
         let files = CHOOSE_VERSIONS.iter().filter_map(|(name, part)| {
             let text = fs::read_to_string(stack.dir.join(name)).ok()?;
             let chooses = part.is_none_or(|part| text.contains(part));

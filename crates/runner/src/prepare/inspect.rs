@@ -55,7 +55,7 @@ pub fn inspect_all(
 ) -> Vec<Inspection> {
     let answers = ask(host, questions(stacks), tell);
     let of = |stack: &Stack, toolchains: &[Toolchain]| {
-        let place = VersionScope::of(stack);
+        let place = VersionScope::new(stack);
         let keys = toolchains.iter().map(|one| place.key(one));
         keys.filter_map(|key| answers.get(&key).cloned()).collect()
     };
@@ -75,7 +75,7 @@ pub fn inspect_all(
 fn questions<'a>(stacks: &[&'a Stack]) -> Vec<Question<'a>> {
     let mut questions: BTreeMap<String, Question<'a>> = BTreeMap::new();
     for stack in stacks {
-        let place = VersionScope::of(stack);
+        let place = VersionScope::new(stack);
         let of_variants = stack.manifest.variant.iter().flat_map(|one| &one.toolchain);
         for toolchain in stack.manifest.toolchain.iter().chain(of_variants) {
             let key = place.key(toolchain);

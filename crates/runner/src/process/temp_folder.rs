@@ -26,7 +26,7 @@ impl TempFolder {
     pub fn create(prefix: &str, supervision: &Supervision) -> io::Result<Self> {
         let folder = private_folder(prefix)?;
         let spec = Spawn {
-            name: "what deletes a temporary folder".to_owned(),
+            name: "deletion of a temporary folder".to_owned(),
             program: "sleep".into(),
             args: vec![i32::MAX.to_string()],
             env: Vec::new(),

@@ -91,7 +91,7 @@ impl Snapshot {
     /// Reads `root` and its descendants alone, so that the time does not grow with the processes of others. `None` if
     /// `root` is gone, or the kernel keeps no lists of children. A process that is there may be missing if a sibling
     /// ends at the same moment (proc_tid_children(5)): fine for a measurement, not for an end.
-    pub fn of(root: u32) -> Option<Self> {
+    pub fn new(root: u32) -> Option<Self> {
         let pids = with_descendants(root)?.into_iter();
         Some(pids.filter_map(read_stat).collect())
     }
@@ -165,7 +165,7 @@ fn children(pid: u32) -> Option<Vec<u32>> {
 }
 
 /// Every living descendant of `root` (not `root` itself), parents before their children; zombies are left out. This
-/// reads all processes: what is killed or frozen must be complete, and [`Snapshot::of`] can miss some of a tree in
+/// reads all processes: what is killed or frozen must be complete, and [`Snapshot::new`] can miss some of a tree in
 /// which processes end.
 pub fn descendants(root: u32) -> Vec<ProcessStat> {
     Snapshot::take().descendants(root)
@@ -218,8 +218,8 @@ mod tests {
         BufReader::new(out).read_line(&mut line).unwrap();
         let grandchild: u32 = line.trim().parse().unwrap();
         let own = std::process::id();
-        let ours = Snapshot::of(own);
-        let below = Snapshot::of(child.id());
+        let ours = Snapshot::new(own);
+        let below = Snapshot::new(child.id());
         let outsider = read_stat(own).unwrap().parent;
         Command::new("kill").arg(line.trim()).status().unwrap();
         child.wait().unwrap();
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn there_is_no_tree_of_a_process_that_is_gone() {
-        assert!(Snapshot::of(u32::MAX - 10).is_none());
+        assert!(Snapshot::new(u32::MAX - 10).is_none());
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn commits_between(
     bad: &Revision,
     below: Option<&str>,
 ) -> Result<Vec<Commit>, RevisionError> {
-    let git = Git::of(root)?;
+    let git = Git::new(root)?;
     let typed = |one: &Revision| one.typed.clone();
     let is_before = ["merge-base", "--is-ancestor", &good.commit, &bad.commit];
     if good.commit == bad.commit || !git.says_yes(&is_before)? {
@@ -64,7 +64,7 @@ pub fn commits_between(
 /// # Errors
 /// When git fails.
 pub fn commit_of(root: &Path, revision: &Revision) -> Result<Commit, RevisionError> {
-    let lines = Git::of(root)?.lines(&["rev-list", "--max-count=1", FORMAT, &revision.commit])?;
+    let lines = Git::new(root)?.lines(&["rev-list", "--max-count=1", FORMAT, &revision.commit])?;
     let found = lines.iter().find_map(|line| commit(line));
     found.ok_or_else(|| RevisionError::Unknown {
         typed: revision.typed.clone(),

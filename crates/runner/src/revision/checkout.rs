@@ -24,13 +24,13 @@ impl Checkout {
     ///
     /// # Errors
     /// When the stack was not there, has a manifest that cannot be read, or git or the disk fail.
-    pub fn of(
+    pub fn new(
         root: &Path,
         stack: &str,
         revision: &Revision,
         supervision: &Supervision,
     ) -> Result<Self, RevisionError> {
-        let git = Git::of(root)?;
+        let git = Git::new(root)?;
         let tree = format!("{}:{}", revision.commit, git.prefix()?);
         check_stack(&git, &tree, stack, revision)?;
         let folder = TempFolder::create("deadheat-revision-", supervision).map_err(|error| {

@@ -18,7 +18,7 @@ pub(super) struct Git {
 
 impl Git {
     /// Git in `root`, which is in a checkout.
-    pub(super) fn of(root: &Path) -> Result<Self, RevisionError> {
+    pub(super) fn new(root: &Path) -> Result<Self, RevisionError> {
         // Somebody's home, where they are unpacked, may be a repository.
         if embedded::checksum_at(root).is_some() {
             return Err(RevisionError::Embedded);

@@ -39,7 +39,7 @@ impl Revision {
     /// # Errors
     /// When there is no git, no repository, or no such commit.
     pub fn find(root: &Path, typed: &str) -> Result<Self, RevisionError> {
-        let git = Git::of(root)?;
+        let git = Git::new(root)?;
         let unknown = || RevisionError::Unknown {
             typed: typed.to_owned(),
             root: root.to_owned(),
@@ -76,7 +76,7 @@ pub fn same_sources(
     one: Option<&Revision>,
     other: Option<&Revision>,
 ) -> Result<bool, RevisionError> {
-    let git = Git::of(root)?;
+    let git = Git::new(root)?;
     let folder = format!("stacks/{stack}");
     match (one, other) {
         (None, None) => Ok(true),

@@ -19,12 +19,12 @@ impl WorkingCopy {
     ///
     /// # Errors
     /// When git or the disk fail.
-    pub fn of(
+    pub fn new(
         root: &Path,
         revision: &Revision,
         supervision: &Supervision,
     ) -> Result<Self, RevisionError> {
-        let git = Git::of(root)?;
+        let git = Git::new(root)?;
         let top = git
             .line(&["rev-parse", "--show-toplevel"])?
             .unwrap_or_default();
@@ -49,7 +49,7 @@ impl WorkingCopy {
             "--quiet",
             "--detach",
         ];
-        Git::of(&copy)?.run(&[&checkout[..], &[&revision.commit]].concat(), &[])?;
+        Git::new(&copy)?.run(&[&checkout[..], &[&revision.commit]].concat(), &[])?;
         Ok(Self {
             folder: copy.join(prefix),
             _kept: kept,

@@ -21,7 +21,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// The tree of a server.
-    pub(crate) fn of(server: &Supervised) -> Self {
+    pub(crate) fn new(server: &Supervised) -> Self {
         Self {
             supervisor: server.supervisor_pid(),
             group: server.group().cloned(),
@@ -56,7 +56,7 @@ impl Tree {
     /// Its supervisor with its processes. This is read within measured time, on the generator's CPUs, so the processes of
     /// others are read only where the kernel keeps no lists of children.
     fn snapshot(&self) -> Snapshot {
-        Snapshot::of(self.supervisor).unwrap_or_else(Snapshot::take)
+        Snapshot::new(self.supervisor).unwrap_or_else(Snapshot::take)
     }
 
     /// Its CPU time as its control group counts it, if it has one.

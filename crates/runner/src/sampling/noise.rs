@@ -51,7 +51,7 @@ impl CpuClock {
 
     /// Steal, busy time and the part of that which went into interrupts, on `cpus`, or on all if these are none, since
     /// the machine started. `None` where the kernel does not tell.
-    pub(crate) fn of(&self, cpus: &[usize]) -> Option<[Duration; 3]> {
+    pub(crate) fn busy_times(&self, cpus: &[usize]) -> Option<[Duration; 3]> {
         let found = self.on(cpus);
         let parts = [found.steal, found.busy, found.interrupts];
         (found.busy > 0).then(|| parts.map(ticks))

@@ -54,7 +54,7 @@ impl Ceiling {
     ///
     /// # Errors
     /// Why the answer is not known or cannot be written.
-    pub(super) fn of(
+    pub(super) fn new(
         program: &Path,
         folder: &Path,
         workload: &WorkloadManifest,
@@ -63,7 +63,7 @@ impl Ceiling {
         seed: u64,
     ) -> Result<Self, String> {
         let canned =
-            Canned::of(workload, point, fixtures, seed).map_err(|fault| fault.to_string())?;
+            Canned::new(workload, point, fixtures, seed).map_err(|fault| fault.to_string())?;
         let body = Body::write(folder, &canned.body).map_err(|error| {
             format!(
                 "writing the null server's answer in {}: {error}; free some space there",

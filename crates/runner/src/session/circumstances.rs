@@ -29,7 +29,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    fn of(before: &SessionHeader, after: &SessionHeader) -> Self {
+    fn new(before: &SessionHeader, after: &SessionHeader) -> Self {
         // Of the commit, only what the stacks and the workloads have of it matters, and that is compared.
         let all = between(before, after).into_iter();
         let that_matter = all.filter(|change| change.aspect != Aspect::Commit);
@@ -70,7 +70,7 @@ pub(super) fn at_once(before: &SessionHeader, options: &SessionOptions) -> Chang
     });
     let found: Vec<TargetRecord> = found.collect();
     let unchecked = unchecked(before, &found);
-    let mut changes = Changes::of(before, &now(before, options, found));
+    let mut changes = Changes::new(before, &now(before, options, found));
     changes.0.extend(unchecked);
     changes
 }
@@ -93,7 +93,7 @@ pub(super) fn prepared(
     let unchecked = unchecked(before, &prepared);
     let mut after = now(before, options, prepared);
     after.postgres = postgres;
-    let mut changes = Changes::of(before, &after);
+    let mut changes = Changes::new(before, &after);
     changes.0.extend(lost);
     changes.0.extend(unchecked);
     changes
@@ -105,7 +105,7 @@ pub(super) fn hosts(before: &SessionHeader, found: Vec<HostRecord>) -> Changes {
         hosts: found,
         ..before.clone()
     };
-    Changes::of(before, &after)
+    Changes::new(before, &after)
 }
 
 /// The targets that the session measures. The others stay what they were, whatever has become of them.

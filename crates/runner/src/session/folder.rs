@@ -64,7 +64,7 @@ impl SessionFolder {
     ///
     /// # Errors
     /// When the folder for logs is gone and cannot be made.
-    pub(super) fn of(path: &Path, id: &str, started: &str) -> Result<Self, SessionError> {
+    pub(super) fn new(path: &Path, id: &str, started: &str) -> Result<Self, SessionError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let logs = path.join("logs");
         fs::create_dir_all(&logs).map_err(|source| SessionError::Folder { path: logs, source })?;

@@ -13,7 +13,7 @@ pub struct Inspections(Arc<BTreeMap<(String, PathBuf), Inspection>>);
 
 impl Inspections {
     /// Asks the toolchains of all `stacks`, each once, at the same time.
-    pub(super) fn of<'s>(
+    pub(super) fn new<'s>(
         host: &Host<'_>,
         stacks: impl Iterator<Item = &'s Stack>,
         tell: &mut dyn FnMut(&Asking<'_>),

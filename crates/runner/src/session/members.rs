@@ -37,7 +37,7 @@ pub(super) fn warm_ups(
 ) -> WarmUps {
     let own = match target.stack.manifest.warm_up_seconds {
         _ if target.target == TargetId::null_server() => WarmUps::of_null_server(),
-        declared => WarmUps::of(runtime, declared),
+        declared => WarmUps::new(runtime, declared),
     };
     own.lasting(asked)
 }
@@ -101,7 +101,7 @@ impl<'a> HeatSetting<'a> {
     /// A stack as a member, checked by its workload's oracle.
     pub(super) fn stack(&self, seat: Seat<'a>, fixtures: &'a Mutex<&'a mut Fixtures>) -> Entry<'a> {
         let plaintext = self.session.plaintext.as_ref();
-        let readiness = Readiness::of(plaintext, seat.target, self.workload, self.point);
+        let readiness = Readiness::new(plaintext, seat.target, self.workload, self.point);
         self.entry(seat, Checks::Oracle(readiness), fixtures)
     }
 

@@ -182,7 +182,7 @@ impl Preparing<'_> {
             return known.clone();
         }
         let host = Host::here(self.options.supervision.clone(), self.interrupt);
-        Inspections::of(&host, self.options.stacks(), &mut |_| {})
+        Inspections::new(&host, self.options.stacks(), &mut |_| {})
     }
 
     fn one(
@@ -351,7 +351,7 @@ impl Preparing<'_> {
             log: self.folder.log(&log_name(&target.target)),
             timeout: options.start_timeout,
         };
-        let readiness = Readiness::of(
+        let readiness = Readiness::new(
             options.plaintext.as_ref(),
             target,
             &workload.manifest,

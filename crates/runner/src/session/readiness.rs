@@ -39,7 +39,7 @@ pub struct Readiness {
 impl Readiness {
     /// The plaintext workload's question when the stack answers that, else `workload`'s, of which only the status is
     /// looked at here (the check that follows looks at the rest).
-    pub fn of(
+    pub fn new(
         plaintext: Option<&WorkloadManifest>,
         target: &SelectedTarget,
         workload: &WorkloadManifest,

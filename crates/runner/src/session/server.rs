@@ -89,7 +89,7 @@ struct Log {
 }
 
 impl Log {
-    fn of(program: &Program<'_>) -> Self {
+    fn new(program: &Program<'_>) -> Self {
         Self {
             path: program.log.clone(),
             secrets: secret::passwords(&program.env),
@@ -196,7 +196,7 @@ impl Server {
                 if let Err(error) = child.stop_soon() {
                     tracing::warn!("{error}");
                 }
-                Log::of(program).tidy();
+                Log::new(program).tidy();
                 return Err(StartError::Interrupted);
             }
             if let Some(exit) = child.exit() {
@@ -258,7 +258,7 @@ impl Server {
             ports,
             ready,
             command,
-            log: Log::of(program),
+            log: Log::new(program),
         })
     }
 
@@ -324,7 +324,7 @@ fn with_end(reason: String, stopped: Result<Stopped, ProcessError>) -> String {
 }
 
 fn failed(program: &Program<'_>, reason: String) -> StartError {
-    let log = Log::of(program);
+    let log = Log::new(program);
     log.tidy();
     StartError::Failed(StackFailure {
         phase: Phase::Start,

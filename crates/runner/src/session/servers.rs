@@ -94,7 +94,7 @@ impl<'a> ServerSetting<'a> {
                     program: self.program(&one.name, command, log),
                     load: self.spec(load),
                 };
-                Box::new(ServerMember::of(subject, self.generator, stop))
+                Box::new(ServerMember::for_subject(subject, self.generator, stop))
             }
             ContenderKind::Stack { .. } => return None,
         };

@@ -18,7 +18,7 @@ pub fn survey(
     tell: &mut dyn FnMut(&Asking<'_>),
 ) -> Vec<(TargetId, Unavailable)> {
     let host = Host::here(options.supervision.clone(), interrupt);
-    options.inspections = Inspections::of(&host, options.stacks(), tell);
+    options.inspections = Inspections::new(&host, options.stacks(), tell);
     let pinning = options.share_out();
     let missing = options.targets.iter().filter_map(|one| {
         let inspection = options.inspections.get(&one.stack)?;

@@ -62,7 +62,7 @@ pub(super) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
         .map(|index| Participant {
             target: TargetId::new(format!("stack-{index}"), None),
             runtime,
-            warm_ups: WarmUps::of(runtime, None),
+            warm_ups: WarmUps::new(runtime, None),
             workloads: ["plaintext", "users", "proxy"].map(str::to_owned).to_vec(),
             protocols: Default::default(),
             ready: None,

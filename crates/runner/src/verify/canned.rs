@@ -32,7 +32,7 @@ impl Canned {
     ///
     /// # Errors
     /// When a service that knows the answer cannot be asked.
-    pub fn of(
+    pub fn new(
         workload: &WorkloadManifest,
         point: &LoadPoint,
         fixtures: &mut Fixtures,

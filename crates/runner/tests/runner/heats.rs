@@ -65,7 +65,7 @@ impl Scene {
             postgres: None,
             upstream: None,
         };
-        let canned = Canned::of(&workload, &workload.point[0], &mut fixtures, 1).unwrap();
+        let canned = Canned::new(&workload, &workload.point[0], &mut fixtures, 1).unwrap();
         std::fs::write(folder.path().join("body"), &canned.body).unwrap();
         Self {
             folder,

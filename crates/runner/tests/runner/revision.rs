@@ -96,7 +96,7 @@ fn a_stack_is_read_as_it_was_and_is_gone_in_the_end() {
         let (folder, root) = repository(below);
         let revision = Revision::find(&root, "HEAD~1").unwrap();
         assert!(revision.commit.starts_with(&revision.short), "{revision:?}");
-        let checkout = Checkout::of(&root, "go-one", &revision, &supervision()).unwrap();
+        let checkout = Checkout::new(&root, "go-one", &revision, &supervision()).unwrap();
         let dir = checkout.stack().dir.clone();
         assert_eq!(fs::read_to_string(dir.join("server")).unwrap(), "first");
         // What stands in the work tree stays.
@@ -139,7 +139,7 @@ fn what_cannot_be_had_is_said_with_what_to_do() {
         assert!(error.contains("git log"), "{error}");
     }
     let first = Revision::find(&root, "HEAD~2").unwrap();
-    let error = Checkout::of(&root, "go-one", &first, &supervision()).unwrap_err();
+    let error = Checkout::new(&root, "go-one", &first, &supervision()).unwrap_err();
     assert!(
         matches!(&error, RevisionError::NoStack { has, .. } if has == &["go-two"]),
         "{error}"
@@ -160,7 +160,7 @@ fn what_cannot_be_had_is_said_with_what_to_do() {
     );
     git(&root, &["commit", "-q", "-a", "-m", "a mistake"]);
     let broken = Revision::find(&root, "HEAD").unwrap();
-    let error = Checkout::of(&root, "go-one", &broken, &supervision()).unwrap_err();
+    let error = Checkout::new(&root, "go-one", &broken, &supervision()).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("runtimes") && text.contains("stack.toml"),

@@ -185,7 +185,7 @@ pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) 
             estimates.push(within::of_heat(&found, Quantity::Throughput));
             history.push(dealt);
             if let Some(look) = looks.at(heat) {
-                let fit = Fit::of(members.len(), &estimates, settings);
+                let fit = Fit::new(members.len(), &estimates, settings);
                 let found = ranking_of(&fit, members.len(), look.spends, settings);
                 open = found.open_neighbours();
                 let is_settled = found.is_settled(settings);
@@ -258,7 +258,7 @@ pub fn half_widths(
 fn fits(field: &Field, heats: &[usize], seed: u64, settings: &Settings) -> Vec<Fit> {
     let course = field.draw(heats.last().copied().unwrap_or(0), seed);
     let estimates = within::of_heats(&course.heats, Quantity::Throughput);
-    let fit = |heats: &usize| Fit::of(course.members, &estimates[..*heats], settings);
+    let fit = |heats: &usize| Fit::new(course.members, &estimates[..*heats], settings);
     heats.iter().map(fit).collect()
 }
 

@@ -60,7 +60,7 @@ pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> Gated {
                 not_compared: Vec::new(),
             };
             if judged.is_final(check) || heat == most {
-                let gate = Gate::of(&judged.compared, 0, check);
+                let gate = Gate::new(&judged.compared, 0, check);
                 fails += u32::from(gate.failed);
                 undecided += u32::from(!gate.is_decided());
                 heats += heat;

@@ -75,7 +75,7 @@ pub struct CapacityAnalysis {
 
 impl Search {
     /// The search of a record.
-    pub fn of(record: &CapacityRecord) -> Self {
+    pub fn new(record: &CapacityRecord) -> Self {
         let burst = &record.burst;
         Self {
             range: Range {
@@ -118,12 +118,12 @@ fn ceiling(record: &CapacityRecord) -> Option<f64> {
 
 /// What to do next.
 pub(super) fn next(record: &CapacityRecord) -> Next {
-    Search::of(record).next(&counted(record))
+    Search::new(record).next(&counted(record))
 }
 
 /// What is believed so far.
 pub(super) fn so_far(record: &CapacityRecord) -> Posterior {
-    Search::of(record).posterior(&counted(record))
+    Search::new(record).posterior(&counted(record))
 }
 
 /// What the search has found so far.
@@ -192,7 +192,7 @@ fn outcome(record: &CapacityRecord, looks: &[Look]) -> Outcome {
     };
     let held_per_second = rates(true).max_by(f64::total_cmp);
     let failed_per_second = rates(false).min_by(f64::total_cmp);
-    let search = Search::of(record);
+    let search = Search::new(record);
     let next = search.next(looks);
     if next == Next::Below {
         let least_per_second = search.range.least;

@@ -57,7 +57,7 @@ pub struct Posterior {
 
 impl Posterior {
     /// After these looks. The grid covers the prior's whole range first, and then the part where the capacity can be.
-    pub fn of(prior: &Prior, looks: &[Look]) -> Self {
+    pub fn new(prior: &Prior, looks: &[Look]) -> Self {
         let (from, until) = (prior.least.ln(), prior.most.ln());
         let mut posterior = Self::on(from, until, prior, looks);
         for _ in 0..PASSES {

@@ -73,7 +73,7 @@ impl Search {
             most: range.most * OUTSIDE,
             likely: self.closed.clamp(range.least, range.most),
         };
-        Posterior::of(&prior, looks)
+        Posterior::new(&prior, looks)
     }
 
     /// Whether an interval is as narrow as was asked for.

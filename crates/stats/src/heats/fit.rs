@@ -140,7 +140,7 @@ const STEPS: usize = 50;
 
 impl Fit {
     /// The fit of the estimates of each heat ([`super::within::estimates`]), for members numbered from 0.
-    pub fn of(members: usize, heats: &[Vec<Estimate>], settings: &Settings) -> Self {
+    pub fn new(members: usize, heats: &[Vec<Estimate>], settings: &Settings) -> Self {
         let met: Vec<&Vec<Estimate>> = heats.iter().filter(|heat| heat.len() > 1).collect();
         let observations = observations(&met);
         let together = met

@@ -44,7 +44,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// As it was recorded. In an open loop what falls due meanwhile is sent later, so that its edges cut no pause.
-    pub(super) fn of(slice: &SliceRecord) -> Self {
+    pub(super) fn new(slice: &SliceRecord) -> Self {
         let is_closed = slice.open.is_none();
         let each = |all: Duration, requests: u64| match requests {
             1.. if is_closed => all.as_secs_f64() / requests as f64,

@@ -59,7 +59,7 @@ pub(crate) fn is_near_capacity(rate: f64, capacities: impl Iterator<Item = f64>)
     median(capacities).is_some_and(|capacity| rate > NEAR * capacity)
 }
 
-/// The estimates of each heat, for [`Fit::of`](super::Fit::of), from its percentiles. What too few samples carry is
+/// The estimates of each heat, for [`Fit::new`](super::Fit::new), from its percentiles. What too few samples carry is
 /// left out.
 pub fn estimates(
     percent: f64,
@@ -110,7 +110,7 @@ pub(crate) struct WaitingTimes {
 impl WaitingTimes {
     /// The waiting times of a member that answered `per_second` while this number of requests was always `in_flight`.
     /// `heats` are the heats in which it took part, each with its place there.
-    pub(crate) fn of(
+    pub(crate) fn new(
         in_flight: u32,
         per_second: f64,
         heats: &[(&HeatRecord, usize)],

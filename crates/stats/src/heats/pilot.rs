@@ -39,7 +39,7 @@ const MOST_HEATS: u32 = 100_000;
 
 impl Pilot {
     /// From the estimates of the pilot's heats, for members numbered from 0.
-    pub fn of(members: usize, heats: &[Vec<Estimate>], settings: &Settings) -> Self {
+    pub fn new(members: usize, heats: &[Vec<Estimate>], settings: &Settings) -> Self {
         let noise = |member: usize| {
             let estimates = heats.iter().flatten();
             let own = estimates.filter(|estimate| estimate.member == member);

@@ -153,7 +153,7 @@ pub fn rankings(
         Quantity::Cost | Quantity::Latency => vec![false; course.members],
     };
     of_fit(
-        &Fit::of(course.members, &heats, settings),
+        &Fit::new(course.members, &heats, settings),
         quantity,
         &bounded,
         groups,

@@ -87,7 +87,7 @@ pub(crate) struct Overloads {
 
 impl Overloads {
     /// Counts these heats, each with a member's place in it. The member failed in none of them.
-    pub(crate) fn of<'h>(heats: impl Iterator<Item = (&'h HeatRecord, usize)>) -> Self {
+    pub(crate) fn new<'h>(heats: impl Iterator<Item = (&'h HeatRecord, usize)>) -> Self {
         heats.fold(Self::default(), |mut found, (heat, place)| {
             found.heats += 1;
             if is_overloaded(heat, place) {
@@ -181,7 +181,7 @@ pub struct SliceLengths {
 
 impl SliceLengths {
     /// The lengths of the counted slices of each member; `None` without any.
-    pub fn of<'a>(members: impl Iterator<Item = Vec<&'a SliceRecord>>) -> Option<Self> {
+    pub fn new<'a>(members: impl Iterator<Item = Vec<&'a SliceRecord>>) -> Option<Self> {
         let member = |slices: Vec<&SliceRecord>| {
             let seconds = |of: fn(&SliceRecord) -> Duration| {
                 median(slices.iter().map(|slice| of(slice).as_secs_f64()))
@@ -311,7 +311,7 @@ pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings
         if failure(record, place).is_some() {
             continue;
         }
-        let slices: Vec<Stretch> = slices_of(record, place).map(Stretch::of).collect();
+        let slices: Vec<Stretch> = slices_of(record, place).map(Stretch::new).collect();
         let mut taken = pauses::taken(&slices).into_iter();
         for (round, recorded) in rounds.iter_mut().zip(self::rounds(record)) {
             let mut own = recorded.iter();

@@ -43,7 +43,7 @@ impl Scatter {
 /// Fewer rounds say too little about the scatter within a heat.
 const LEAST_ROUNDS: usize = 5;
 
-/// The estimates of each of these heats by a quantity: what [`Fit::of`](super::Fit::of) takes.
+/// The estimates of each of these heats by a quantity: what [`Fit::new`](super::Fit::new) takes.
 pub fn of_heats(heats: &[Heat], quantity: Quantity) -> Vec<Vec<Estimate>> {
     let heats = heats.iter();
     heats.map(|heat| of_heat(heat, quantity)).collect()

@@ -114,7 +114,7 @@ impl<'a> LoadAt<'a> {
 
     /// In how many of its heats a stack did not take the rate.
     pub(crate) fn overloads(&self, number: usize) -> Overloads {
-        Overloads::of(self.sound_places(number))
+        Overloads::new(self.sound_places(number))
     }
 
     /// The record of a stack of this load.
@@ -259,12 +259,12 @@ impl<'a> LoadAt<'a> {
     /// The fit of all members, controls among them.
     pub(crate) fn fit(&self, course: &HeatSeries, quantity: Quantity) -> Fit {
         let estimates = self.sliced(course, quantity);
-        Fit::of(course.members, &estimates, &self.settings)
+        Fit::new(course.members, &estimates, &self.settings)
     }
 
     /// The fit by a percentile (0 to 100) of the times.
     pub(crate) fn timed_fit(&self, percent: f64) -> Fit {
-        Fit::of(self.load.members(), &self.timed(percent), &self.settings)
+        Fit::new(self.load.members(), &self.timed(percent), &self.settings)
     }
 
     /// The rankings by a percentile (0 to 100) of the times, in the same order.

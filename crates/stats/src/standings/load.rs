@@ -34,7 +34,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         Measure::Throughput => &of_throughput,
         Measure::ResponseTime => &at.timed_fit(99.0),
     };
-    let scaling = Scalings::of(at);
+    let scaling = Scalings::new(at);
     let settled = at.look.is_some()
         && scaling.is_settled()
         && main.iter().all(|one| one.is_settled(&at.settings));
@@ -86,9 +86,9 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         // In a heat that is typical for the session, as the stacks' figures are. Its own heats alone would be of other minutes.
         ceiling_per_second: of_throughput.figure(at.load.ceiling(), Quantity::Throughput),
         ceiling_course: at.heat_figures(at.load.ceiling()),
-        twin: twin::of(at),
+        twin: twin::find(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
-        slices: recorded::SliceLengths::of(
+        slices: recorded::SliceLengths::new(
             (0..at.load.targets.len()).map(|number| at.slices(number).collect()),
         ),
         tables,

@@ -55,7 +55,7 @@ pub fn standings(record: &SessionRecord) -> Standings {
     let targets = record.header.targets.iter();
     let absent: Vec<Absent> = targets.flat_map(|one| absent(plan, one)).collect();
     Standings {
-        warnings: warnings::of(record, &loads),
+        warnings: warnings::find(record, &loads),
         starts: starts::tables(record, &settings),
         time: time::spent(record),
         published: published::tables(record, &loads, &absent),

@@ -67,7 +67,7 @@ impl GroupRankings<'_> {
         let waiting = throughput.filter(|_| is_closed).map(|throughput| {
             let heats: Vec<_> = at.sound_places(member).collect();
             let in_flight = at.load.point.in_flight();
-            WaitingTimes::of(in_flight, throughput.value, &heats, &at.settings)
+            WaitingTimes::new(in_flight, throughput.value, &heats, &at.settings)
         });
         let is_ranked = !self.ranking.group.yardsticks;
         let ranked = |figure: Option<Figure>| {
@@ -93,7 +93,7 @@ impl GroupRankings<'_> {
             p50_seconds,
             p99_seconds,
             uneven: waiting.and_then(|waiting| waiting.uneven),
-            behind: Behind::of(self.ranking, member),
+            behind: Behind::new(self.ranking, member),
             half_width: self.ranking.half_width(member),
             spread: self.fit.spread(member),
             memory: Memory {

@@ -26,7 +26,7 @@ pub(crate) struct Scalings {
 
 impl Scalings {
     /// Of a closed loop. What is the same for all at equal work is no gain.
-    pub(crate) fn of(at: &LoadAt<'_>) -> Self {
+    pub(crate) fn new(at: &LoadAt<'_>) -> Self {
         let stacks = budgets(at);
         let contrasts: usize = stacks.values().map(|budgets| budgets.len() - 1).sum();
         if contrasts == 0 || at.measure() != Measure::Throughput {

@@ -174,7 +174,7 @@ impl Starts<'_> {
         let bounds = bounds.into_iter();
         let is_bound = bounds.map(|(bounds, all)| bounds > self.settings.bounded * all);
         let rankings = of_fit(
-            &Fit::of(stacks, &estimates, self.settings),
+            &Fit::new(stacks, &estimates, self.settings),
             Quantity::Latency,
             &is_bound.collect::<Vec<_>>(),
             &self.groups,
@@ -188,7 +188,7 @@ impl Starts<'_> {
                     value: place.figure,
                     rank: (!ranking.group.yardsticks).then_some(place.rank),
                     is_upper_bound: place.is_bound,
-                    behind: Behind::of(ranking, place.member),
+                    behind: Behind::new(ranking, place.member),
                     half_width: ranking.half_width(place.member),
                 });
             }

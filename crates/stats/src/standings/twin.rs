@@ -23,7 +23,7 @@ const LEAST_HEATS: usize = 3;
 const LEVEL: f64 = 0.95;
 
 /// What the heats with a twin say; `None` without one.
-pub(crate) fn of(at: &LoadAt<'_>) -> Option<Twin> {
+pub(crate) fn find(at: &LoadAt<'_>) -> Option<Twin> {
     let twin = at.load.twin();
     let mut ratios = Vec::new();
     let mut of = BTreeMap::new();

@@ -290,7 +290,7 @@ pub struct Behind {
 
 impl Behind {
     /// How the best of a ranking stands to a member; `None` for the best itself, or if they cannot be compared.
-    pub fn of(ranking: &Ranking, member: usize) -> Option<Self> {
+    pub fn new(ranking: &Ranking, member: usize) -> Option<Self> {
         let best = ranking.places.first()?.member;
         let mut pairs = ranking.pairs.iter();
         let pair = pairs.find(|pair| (pair.better, pair.worse) == (best, member))?;

@@ -25,7 +25,7 @@ const FEW_FAILURES: f64 = TRANSPORT_FAILURES / 10.0;
 const MOST_NAMES: usize = 3;
 
 /// The warnings of a session, those that may change a decision first.
-pub(super) fn of(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warning> {
+pub(super) fn find(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warning> {
     let found = Session {
         record,
         loads,

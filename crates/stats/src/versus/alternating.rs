@@ -44,7 +44,7 @@ impl Judged {
             |cell: &Compared| cell.verdict != Verdict::NotEnoughData || cell.is_hopeless();
         match () {
             () if self.compared.is_empty() => true,
-            () if check.has_bound() => Gate::of(&self.compared, 0, check).is_decided(),
+            () if check.has_bound() => Gate::new(&self.compared, 0, check).is_decided(),
             () => self.compared.iter().all(is_answered),
         }
     }
@@ -59,7 +59,7 @@ pub struct Duel<'a> {
 
 impl<'a> Duel<'a> {
     /// The two sides of a session; `None`: it compares none.
-    pub fn of(record: &'a SessionRecord) -> Option<Self> {
+    pub fn new(record: &'a SessionRecord) -> Option<Self> {
         let comparison = record.header.comparison.as_deref()?;
         Some(Self { record, comparison })
     }
@@ -121,7 +121,7 @@ impl<'a> Duel<'a> {
     fn lengths(&self, of: impl Fn(&PlannedLoad) -> bool) -> Option<SliceLengths> {
         let loads = self.plan_loads().filter(|(_, load)| of(load));
         let heats: Vec<&HeatRecord> = loads.flat_map(|(index, _)| self.heats(index)).collect();
-        SliceLengths::of(Side::BOTH.into_iter().map(|side| {
+        SliceLengths::new(Side::BOTH.into_iter().map(|side| {
             let own = heats.iter().flat_map(|heat| slices(heat, side));
             own.collect()
         }))
@@ -212,7 +212,7 @@ impl<'a> Duel<'a> {
             let at_rate = |index: usize| {
                 let parts = self.heats(index);
                 let parts = parts.filter(|part| is_part_of(part, &heats));
-                AtRate::of(parts.collect(), &heats)
+                AtRate::new(parts.collect(), &heats)
             };
             let counted = Counted {
                 figures: PairFigures { duel: *self },

@@ -75,7 +75,7 @@ pub enum Gated {
 
 impl Gate {
     /// Whether B passes `check` by these cells, beside which so many were not judged.
-    pub fn of(compared: &[Compared], not_judged: usize, check: Check) -> Self {
+    pub fn new(compared: &[Compared], not_judged: usize, check: Check) -> Self {
         let mut gate = Self {
             check,
             failed: false,
@@ -229,7 +229,7 @@ impl Versus {
             &[]
         };
         let not_judged = self.not_compared.len() + self.compared.len() - judged.len();
-        Gate::of(judged, not_judged, check)
+        Gate::new(judged, not_judged, check)
     }
 
     /// Whether there is any figure of B over A. Without one nothing was compared.

@@ -60,7 +60,7 @@ pub struct Placed {
 
 impl<'a> MidpointTest<'a> {
     /// The session as one of three servers; `None`: it has fewer.
-    pub fn of(record: &'a SessionRecord) -> Option<Self> {
+    pub fn new(record: &'a SessionRecord) -> Option<Self> {
         let comparison = record.header.comparison.as_deref()?;
         comparison.slow_end.as_ref()?;
         Some(Self { record, comparison })

@@ -78,7 +78,7 @@ impl Bounds {
     }
 
     /// What decides on `metric` of two sessions, where a difference of up to `drift` is known to come from elsewhere.
-    pub(crate) fn of(&self, metric: Metric, drift: Option<f64>) -> Rule {
+    pub(crate) fn rule(&self, metric: Metric, drift: Option<f64>) -> Rule {
         let (practical, margin) = if metric.is_response_time() {
             (
                 self.practical_latency,

@@ -203,7 +203,7 @@ fn spread(heats: &[Vec<Estimate>]) -> Option<f64> {
 }
 
 fn fit(heats: &[Vec<Estimate>]) -> Fit {
-    Fit::of(2, heats, &Settings::default())
+    Fit::new(2, heats, &Settings::default())
 }
 
 /// The ratio with its interval at the level of `look`: a repeated confidence interval (Jennison & Turnbull, J. R. Stat.

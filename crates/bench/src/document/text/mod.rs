@@ -108,7 +108,7 @@ fn loads(page: &mut Page, view: &StandingsView, room: usize) {
             .flat_map(|(table, rows)| table.rows.iter().take(*rows).map(|row| (load.measure, row)))
     });
     // The same in all tables.
-    let columns = Columns::of(page, rows);
+    let columns = Columns::new(page, rows);
     let mut head = None;
     for (place, (load, rows)) in shown().enumerate().take(plan.answers) {
         if plan.is_spaced() {

@@ -34,7 +34,7 @@ const HEADS: [&str; FIGURES] = ["", "±", "CPU/req", "p99", "peak mem"];
 const TIME: usize = 3;
 
 impl Columns {
-    pub(super) fn of<'a>(page: &Page, rows: impl Iterator<Item = (Measure, &'a RowView)>) -> Self {
+    pub(super) fn new<'a>(page: &Page, rows: impl Iterator<Item = (Measure, &'a RowView)>) -> Self {
         let width = |text: &str| display_width(&page.charset.write(text));
         let mut columns = Self {
             rank: width(LEAD[0]),

@@ -121,7 +121,7 @@ pub(super) fn loads(header: &SessionHeader, standings: &Standings) -> Vec<LoadVi
             rates.push(rate);
             sentences.extend(answer::at_rate(work));
             for row in tables.iter_mut().flat_map(|table| &mut table.rows) {
-                row.at_rates.push(AtRate::of(work, &row.target));
+                row.at_rates.push(AtRate::new(work, &row.target));
             }
         }
     }

@@ -55,7 +55,7 @@ pub enum AtRate {
 
 impl AtRate {
     /// That of a stack in the view of this equal work.
-    pub(super) fn of(load: &LoadView, target: &str) -> Self {
+    pub(super) fn new(load: &LoadView, target: &str) -> Self {
         let mut rows = load.rows();
         if let Some(row) = rows.find(|row| row.target == target) {
             return Self::Took {
@@ -185,6 +185,6 @@ fn placed(figure: Figure, ranking: &Ranking, member: usize) -> Placed {
         value: figure.value,
         is_bound: figure.is_bound,
         rank: figure.rank,
-        behind: Behind::of(ranking, member),
+        behind: Behind::new(ranking, member),
     }
 }

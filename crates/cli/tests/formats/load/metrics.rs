@@ -28,7 +28,7 @@ fn records() -> Vec<(&'static str, LoadRecord)> {
 }
 
 fn as_open_metrics(record: &LoadRecord) -> String {
-    open_metrics(&Source::of(record), &readings(record))
+    open_metrics(&Source::from_record(record), &readings(record))
 }
 
 /// A line with a value.
@@ -339,10 +339,13 @@ fn points(line: &str) -> Vec<Point> {
 #[test]
 fn otlp_says_the_same_a_line_for_each_interval_and_all_in_one() {
     for (name, record) in records() {
-        let text = otlp(&Source::of(&record), &readings(&record));
+        let text = otlp(&Source::from_record(&record), &readings(&record));
         assert_eq!(text.lines().count(), record.intervals.len(), "{name}");
         let mut apart: Vec<Point> = text.lines().flat_map(points).collect();
-        let mut together = points(&otlp_request(&Source::of(&record), &readings(&record)));
+        let mut together = points(&otlp_request(
+            &Source::from_record(&record),
+            &readings(&record),
+        ));
         apart.sort();
         together.sort();
         assert_eq!(apart, together, "{name}");

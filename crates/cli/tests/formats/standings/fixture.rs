@@ -283,7 +283,7 @@ pub fn starts(loads: &[Load]) -> Vec<StartTable> {
                 value: place.figure,
                 rank: Some(place.rank),
                 is_upper_bound: place.is_bound,
-                behind: Behind::of(&ranking, place.member),
+                behind: Behind::new(&ranking, place.member),
                 half_width: ranking.half_width(place.member),
             };
             found.push((place.member, figure));

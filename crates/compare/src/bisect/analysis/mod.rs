@@ -36,7 +36,7 @@ pub fn next(record: &BisectRecord) -> Option<Asks> {
         Some(BisectAnswer::NotSlower) => return None,
         _ => return Some(Asks::Ends),
     }
-    let search = Search::of(record);
+    let search = Search::new(record);
     if let Some(index) = search.next() {
         return Some(Asks::Commit { index });
     }

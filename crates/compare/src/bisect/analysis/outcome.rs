@@ -59,7 +59,7 @@ pub fn outcome(record: &BisectRecord) -> Outcome {
         None | Some(BisectAnswer::Skipped { .. }) => return Outcome::Unfinished { suspects: None },
         Some(BisectAnswer::Half | BisectAnswer::Undecided) => return Outcome::NotProven,
     }
-    let search = Search::of(record);
+    let search = Search::new(record);
     let suspects = search.suspects();
     if let Some(next) = search.next() {
         let asked = last_answer(|asks| matches!(asks, Asks::Commit { .. }));

@@ -17,7 +17,7 @@ pub struct Search {
 
 impl Search {
     /// After the answers so far.
-    pub fn of(record: &BisectRecord) -> Self {
+    pub fn new(record: &BisectRecord) -> Self {
         let mut search = Self {
             first: 0,
             last: record.commits.len().saturating_sub(1),

@@ -50,7 +50,7 @@ impl One {
         };
         let root = &catalogue.root;
         let revision = Revision::find(root, typed).map_err(refused)?;
-        let checkout = Checkout::of(root, &at.target.stack, &revision, supervision);
+        let checkout = Checkout::new(root, &at.target.stack, &revision, supervision);
         Self::of_revision(at, revision, checkout.map_err(refused)?)
     }
 

@@ -176,7 +176,7 @@ impl Load<'_> {
             return None;
         }
         let observation = &self.record.observation;
-        let answers = PerConnection::of(&observation.answers_per_connection);
+        let answers = PerConnection::new(&observation.answers_per_connection);
         let times = &observation.service_time;
         let half = times.quantile(0.5).zip(times.mean());
         // Several exchanges take differently long by themselves, and so do the first answers of a server.

@@ -60,7 +60,7 @@ impl Meter {
 
 /// The readings of a whole load, one for each interval.
 pub fn readings(record: &LoadRecord) -> Vec<Reading> {
-    let mut meter = Meter::new(Source::of(record).started);
+    let mut meter = Meter::new(Source::from_record(record).started);
     // A series that begins with its first failure would not show that there was none before.
     let intervals = record.intervals.iter();
     intervals
@@ -79,7 +79,7 @@ fn samples(phase: &Interval, kinds: &[Failure]) -> Vec<Sample> {
     };
     let count = |family, count| sample(family, in_phase(), Value::Count(count));
     let level = |family, level| sample(family, Vec::new(), Value::Level(level));
-    let times = |family, times| sample(family, in_phase(), Value::Times(Times::of(times)));
+    let times = |family, times| sample(family, in_phase(), Value::Times(Times::new(times)));
     let ended = |labels, number| {
         let labels = [in_phase(), labels].concat();
         sample(&REQUESTS, labels, Value::Count(number))

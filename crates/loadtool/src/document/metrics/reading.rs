@@ -75,7 +75,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    pub(super) fn of(histogram: &LatencyHistogram) -> Self {
+    pub(super) fn new(histogram: &LatencyHistogram) -> Self {
         let bounds: Vec<u64> = BOUNDS.iter().map(|bound| bound.nanoseconds).collect();
         Self {
             buckets: histogram.buckets(&bounds),

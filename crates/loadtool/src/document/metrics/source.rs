@@ -38,7 +38,7 @@ impl Source {
     }
 
     /// The load that a record is of.
-    pub fn of(record: &LoadRecord) -> Self {
+    pub fn from_record(record: &LoadRecord) -> Self {
         Self::new(&record.deadheat, &record.started, &record.url, &record.spec)
     }
 

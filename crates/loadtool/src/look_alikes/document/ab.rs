@@ -34,7 +34,7 @@ pub struct Ab {
 
 /// The report.
 pub fn ab(record: &LoadRecord, about: &Ab) -> String {
-    let found = ToolFigures::of(record);
+    let found = ToolFigures::new(record);
     let observation = found.observation;
     let mut text = String::new();
     let mut line = |label: &str, value: String| {
@@ -233,7 +233,7 @@ fn percentages(found: &ToolFigures<'_>, about: &Ab) -> String {
 
 /// The percentages as ab writes them into a file (`-e`): a row for each from 0 to 99.
 pub fn ab_percentiles(record: &LoadRecord) -> String {
-    let times = ToolFigures::of(record).times;
+    let times = ToolFigures::new(record).times;
     let mut text = "Percentage served,Time in ms\n".to_owned();
     for percent in 0..100 {
         let time = match percent {

@@ -15,7 +15,7 @@ pub(super) struct ToolFigures<'a> {
 const NO_LOCATION: &str = "it has no Location";
 
 impl<'a> ToolFigures<'a> {
-    pub(super) fn of(record: &'a LoadRecord) -> Self {
+    pub(super) fn new(record: &'a LoadRecord) -> Self {
         let observation = &record.observation;
         let with_connect = observation.service_time_with_connect.as_ref();
         Self {

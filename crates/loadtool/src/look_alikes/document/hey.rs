@@ -13,7 +13,7 @@ const LONGEST: u64 = 40;
 
 /// The report.
 pub fn hey(record: &LoadRecord) -> String {
-    let found = ToolFigures::of(record);
+    let found = ToolFigures::new(record);
     let answers = found.answers();
     let mut text = "\nSummary:\n".to_owned();
     let mut line = |label: &str, value: String| {

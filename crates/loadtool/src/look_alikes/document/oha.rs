@@ -38,7 +38,7 @@ fn times(record: &LoadRecord, corrected: bool) -> &LatencyHistogram {
     let open = record.observation.open.as_ref();
     match open {
         Some(open) if corrected => &open.response_time,
-        _ => ToolFigures::of(record).times,
+        _ => ToolFigures::new(record).times,
     }
 }
 
@@ -50,7 +50,7 @@ fn success_rate(found: &ToolFigures<'_>) -> f64 {
 
 /// The report as text.
 pub fn oha(record: &LoadRecord, corrected: bool) -> String {
-    let found = ToolFigures::of(record);
+    let found = ToolFigures::new(record);
     let (answers, bytes) = (found.answers(), found.observation.body_bytes);
     let times = times(record, corrected);
     let (unit, scale) = scale(seconds(times.max()));
@@ -140,7 +140,7 @@ fn binary(mut bytes: f64) -> String {
 /// # Errors
 /// When it cannot be written as JSON.
 pub fn oha_json(record: &LoadRecord, corrected: bool) -> Result<String, ReportError> {
-    let found = ToolFigures::of(record);
+    let found = ToolFigures::new(record);
     let (answers, bytes) = (found.answers(), found.observation.body_bytes);
     let times = times(record, corrected);
     let three = |times: &LatencyHistogram| {

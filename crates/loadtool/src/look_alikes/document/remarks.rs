@@ -41,7 +41,7 @@ impl Tool {
 
 /// A sentence for each thing that the tool's report would let somebody believe; empty: it can be believed.
 pub fn remarks(tool: Tool, record: &LoadRecord, analysis: &LoadAnalysis) -> Vec<String> {
-    let found = ToolFigures::of(record);
+    let found = ToolFigures::new(record);
     let mut remarks = Vec::new();
     let not_2xx = found.answers_outside(200..300);
     if not_2xx > 0 {

@@ -63,7 +63,7 @@ pub fn wrk(
     connections: u32,
     latency: bool,
 ) -> String {
-    let found = ToolFigures::of(record);
+    let found = ToolFigures::new(record);
     let observation = found.observation;
     let planned = match record.spec.stop {
         deadheat_model::StopRule::Duration { length } => length,
@@ -84,7 +84,7 @@ pub fn wrk(
         within: within(times),
     };
     latencies.write(&mut text, "Latency", &TIMES);
-    Spread::of(&rates(record, threads)).write(&mut text, "Req/Sec", &COUNTS);
+    Spread::new(&rates(record, threads)).write(&mut text, "Req/Sec", &COUNTS);
     if latency {
         text += "  Latency Distribution\n";
         for percent in PERCENTS {
@@ -147,7 +147,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Self {
+    fn new(values: &[f64]) -> Self {
         let count = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -224,7 +224,7 @@ mod tests {
         }
         assert!((within(&times) - 4.0 / 6.0).abs() < 1e-6);
         assert_eq!(within(&LatencyHistogram::new()), 0.0);
-        let spread = Spread::of(&[1.0, 2.0, 3.0]);
+        let spread = Spread::new(&[1.0, 2.0, 3.0]);
         assert_eq!(
             (spread.mean, spread.deviation, spread.most),
             (2.0, 1.0, 3.0)

@@ -35,7 +35,7 @@ pub(super) struct Capacity {
 
 impl Capacity {
     /// The capacity of heats that do what `plan` says.
-    pub(super) fn of(plan: &HeatPlan, limits: Limits) -> Self {
+    pub(super) fn new(plan: &HeatPlan, limits: Limits) -> Self {
         let usual = Self {
             members: MOST_MEMBERS,
             reason: None,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn of(slice_ms: u64, limits: Limits) -> (u32, Option<String>) {
-        let found = Capacity::of(&plan(slice_ms), limits);
+        let found = Capacity::new(&plan(slice_ms), limits);
         (found.members, found.reason)
     }
 

@@ -312,7 +312,7 @@ fn ceiling(
     folder: &SessionFolder,
     fixtures: &mut Fixtures,
 ) -> Option<Ceiling> {
-    let made = Ceiling::of(
+    let made = Ceiling::new(
         &setting.session.supervision.program,
         folder.path(),
         setting.workload,

@@ -50,7 +50,7 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
         .budget
         .map(|budget| budget / u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1));
     let of_stacks = asked.iter().map(|load| {
-        let starts = Starts::of(load, &asked, options, circumstances);
+        let starts = Starts::new(load, &asked, options, circumstances);
         load.planned(options, circumstances, share, &starts)
     });
     let (loads, times): (Vec<Vec<PlannedLoad>>, Vec<Duration>) = of_servers(options, circumstances)
@@ -195,7 +195,7 @@ struct Starts {
 impl Starts {
     /// Loads share their starts if they have the same stacks and seats, and each stack is started alike for all of them: in
     /// one heat nobody is fresh where another one has served a load before.
-    fn of(
+    fn new(
         load: &RequestedLoad<'_>,
         all: &[RequestedLoad<'_>],
         options: &SessionOptions,
@@ -255,7 +255,7 @@ impl RequestedLoad<'_> {
                 ..circumstances.limits
             },
         };
-        Capacity::of(heat, limits)
+        Capacity::new(heat, limits)
     }
 
     /// The load as it is planned, with what is measured in its heats, and about how long these take together.
@@ -284,7 +284,7 @@ impl RequestedLoad<'_> {
             .heats
             .controls
             .then(|| bring_up(WarmUps::of_null_server().lasting(options.warm_up), None));
-        let cost = HeatCost::of(heat, &stacks, seats, control, delay);
+        let cost = HeatCost::new(heat, &stacks, seats, control, delay);
         let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());
         let count = cost.count(&options.heats, share, turns);
@@ -353,7 +353,7 @@ fn of_servers(
     };
     let rates = &options.heats.rates;
     let bring_up = bring_up + warm_up_at_rates(warm_ups, rates.len());
-    let cost = HeatCost::of(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
+    let cost = HeatCost::new(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
     let work = cost.equal_work(heat, &options.heats, options.budget, 1);
     let cost = cost.with_equal_work(&work, rates.len());
     let count = cost.count(&options.heats, options.budget, 1);

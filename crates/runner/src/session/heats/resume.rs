@@ -51,7 +51,7 @@ impl Resumable {
             return Err(ResumeError::NothingPlanned { folder });
         }
         Ok(Self {
-            folder: SessionFolder::of(folder, &header.id, &header.started)?,
+            folder: SessionFolder::new(folder, &header.id, &header.started)?,
             // Only now, when nobody else adds to it.
             record: read_session(folder)?,
             journal,

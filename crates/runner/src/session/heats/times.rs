@@ -96,7 +96,7 @@ pub(super) struct HeatCount {
 impl HeatCost {
     /// Of heats with `seats` of the members that take so long to bring up, and a `control` that takes so long. Answers
     /// take `delay` at least.
-    pub(super) fn of(
+    pub(super) fn new(
         plan: HeatPlan,
         members: &[Duration],
         seats: usize,

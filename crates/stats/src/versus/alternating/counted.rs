@@ -78,7 +78,7 @@ impl Counted<'_> {
 
     /// How far B's throughput is ahead of A's, on the logarithm; 0 when nobody knows.
     fn advantage(&self) -> f64 {
-        let fit = heats::Fit::of(2, &self.throughputs(), &Settings::default());
+        let fit = heats::Fit::new(2, &self.throughputs(), &Settings::default());
         let both = fit.advantage(1).zip(fit.advantage(0));
         both.map_or(0.0, |(b, a)| b - a)
     }
@@ -295,7 +295,7 @@ impl Counted<'_> {
             .map(|heat| (*heat, side.member()))
             .collect();
         let settings = Settings::default();
-        let waiting = WaitingTimes::of(self.in_flight, per_second, &heats, &settings);
+        let waiting = WaitingTimes::new(self.in_flight, per_second, &heats, &settings);
         let sentence = format!("{side}'s connections waited unevenly: {}.", waiting.uneven?);
         Some(note("uneven", sentence))
     }

@@ -33,7 +33,7 @@ pub(super) struct AtRate<'a> {
 impl<'a> AtRate<'a> {
     /// The rate of these parts of heats, of which the closed loops found the capacities; `None`: nothing was offered,
     /// because no capacity was known.
-    pub(super) fn of(heats: Vec<&'a HeatRecord>, closed: &[&HeatRecord]) -> Option<Self> {
+    pub(super) fn new(heats: Vec<&'a HeatRecord>, closed: &[&HeatRecord]) -> Option<Self> {
         let members = heats.iter().flat_map(|heat| &heat.members);
         let per_second = members
             .filter_map(|member| member.offered_per_second)
@@ -58,7 +58,7 @@ impl<'a> AtRate<'a> {
 
     fn overloads(&self, side: Side) -> Overloads {
         let heats = self.heats.iter().map(|heat| (*heat, side.member()));
-        Overloads::of(heats)
+        Overloads::new(heats)
     }
 
     /// The sides that cannot take it.

@@ -229,7 +229,7 @@ fn header(heats: u32) -> SessionHeader {
 }
 
 fn duel(record: &SessionRecord) -> Duel<'_> {
-    Duel::of(record).unwrap()
+    Duel::new(record).unwrap()
 }
 
 /// What to know of a cell.

@@ -77,7 +77,7 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
 /// A warning for each session in which a stack and its twin (A/A) differed.
 pub(super) fn biased(sides: &[Session<'_>; 2]) -> Vec<Warning> {
     let of = |(session, name): (&Session<'_>, &str)| {
-        let differs = |load: &&Load<'_>| twin::of(&load.at).is_some_and(|twin| twin.differs());
+        let differs = |load: &&Load<'_>| twin::find(&load.at).is_some_and(|twin| twin.differs());
         let loads = session.loads.iter().filter(differs);
         let loads: Vec<String> = loads.map(|load| load.at.load.name()).collect();
         (!loads.is_empty()).then(|| {

@@ -68,7 +68,7 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         let [a, b] = sides;
         let a = a.load(&subject)?.logs(metric, numbers[0]);
         let b = b.load(&subject)?.logs(metric, numbers[1]);
-        Sample::of(metric, a, b).map(|sample| sample.ratio(drift, bounds))
+        Sample::new(metric, a, b).map(|sample| sample.ratio(drift, bounds))
     });
     let ratios: Vec<Ratio> = ratios.collect();
     // Sorted by metric: closed loops begin with their throughput, open ones with the median.

@@ -55,7 +55,7 @@ fn ratio(sides: &[Session<'_>; 2], at: &Subject, bounds: &Bounds) -> Option<Rati
         let load = side.load(at)?;
         Some(load.logs(Metric::Throughput, load.at.load.ceiling()))
     });
-    Some(Sample::of(Metric::Throughput, a?, b?)?.ratio(None, bounds))
+    Some(Sample::new(Metric::Throughput, a?, b?)?.ratio(None, bounds))
 }
 
 fn distance(ratio: f64) -> f64 {

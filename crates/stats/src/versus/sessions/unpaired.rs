@@ -15,7 +15,7 @@ pub struct Sample {
 
 impl Sample {
     /// A sample of the logarithms of both sides, one for each heat; `None` when a side has none.
-    pub fn of(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
+    pub fn new(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
         (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
     }
 
@@ -40,7 +40,7 @@ impl Sample {
             p: difference.map(|difference| difference.p_of_zero()),
             p_adjusted: None,
             drift,
-            rule: bounds.of(self.metric, drift),
+            rule: bounds.rule(self.metric, drift),
             verdict: Verdict::NotEnoughData,
         }
     }
@@ -91,7 +91,7 @@ pub(in crate::versus) fn of_runs(
 ) -> Option<Ratio> {
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
     let is_positive = a.iter().chain(b).all(|value| *value > 0.0);
-    let sample = Sample::of(metric, logs(a), logs(b)).filter(|_| is_positive)?;
+    let sample = Sample::new(metric, logs(a), logs(b)).filter(|_| is_positive)?;
     let mut ratio = sample.ratio(None, bounds);
     correct(&mut [&mut ratio], bounds);
     Some(ratio)

@@ -15,7 +15,7 @@ fn fit(heats: &[Vec<Option<f64>>]) -> Fit {
     let course = course(heats);
     let settings = Settings::default();
     let heats = of_heats(&course.heats, Quantity::Throughput);
-    Fit::of(course.members, &heats, &settings)
+    Fit::new(course.members, &heats, &settings)
 }
 
 /// Two members leave nothing to borrow: the interval is that of the paired t test.
@@ -124,7 +124,7 @@ proptest! {
         let settings = Settings::default();
         let mut moved = heats.clone();
         moved[1].iter_mut().for_each(|one| one.value += shift);
-        let (one, other) = (Fit::of(5, &heats, &settings), Fit::of(5, &moved, &settings));
+        let (one, other) = (Fit::new(5, &heats, &settings), Fit::new(5, &moved, &settings));
         for a in 0..5 {
             for b in 0..a {
                 let (one, other) = (one.contrast(a, b), other.contrast(a, b));
@@ -140,7 +140,7 @@ proptest! {
     /// Seen from the other member a pair has the same error and the opposite difference, and differences add up.
     #[test]
     fn differences_are_those_of_one_order(heats in heats()) {
-        let fit = Fit::of(5, &heats, &Settings::default());
+        let fit = Fit::new(5, &heats, &Settings::default());
         let contrast = |a, b| fit.contrast(a, b);
         if let Some((ab, ba)) = contrast(0, 1).zip(contrast(1, 0)) {
             prop_assert!((ab.difference + ba.difference).abs() < 1e-12);

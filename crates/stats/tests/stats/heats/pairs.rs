@@ -180,7 +180,7 @@ fn ranked(ahead: &[f64], heats: usize, spread: f64, random: &mut Random) -> Rank
     };
     let heats: Vec<Vec<Estimate>> = (0..heats).map(|_| heat()).collect();
     let (members, settings) = (ahead.len(), Settings::default());
-    let fit = Fit::of(members, &heats, &settings);
+    let fit = Fit::new(members, &heats, &settings);
     let groups = vec![Some(Group::stacks(1)); members];
     let bounded = vec![false; members];
     let found = of_fit(

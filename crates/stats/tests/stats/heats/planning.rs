@@ -32,7 +32,7 @@ fn noisy(member: usize, variance: f64) -> Estimate {
 #[test]
 fn the_expected_half_width_is_that_of_the_formula() {
     let settings = Settings::default();
-    let pilot = Pilot::of(3, &[vec![noisy(0, 0.02), noisy(1, 0.02)]], &settings);
+    let pilot = Pilot::new(3, &[vec![noisy(0, 0.02), noisy(1, 0.02)]], &settings);
     let found = pilot.half_width(0, 1, &planned(10)).unwrap();
     assert!(
         (found - 2.014_103 * 0.00028_f64.sqrt()).abs() < 1e-6,
@@ -49,7 +49,7 @@ fn the_expected_half_width_is_that_of_the_formula() {
 #[test]
 fn the_heats_for_a_half_width_are_the_fewest_that_reach_it() {
     let settings = Settings::default();
-    let pilot = Pilot::of(2, &[vec![noisy(0, 0.02), noisy(1, 0.05)]], &settings);
+    let pilot = Pilot::new(2, &[vec![noisy(0, 0.02), noisy(1, 0.05)]], &settings);
     for target in [0.01, 0.03, 0.10] {
         let heats = pilot.heats_for(&[0, 1], target, &planned(0)).unwrap();
         let reached = |heats| pilot.median_half_width(&[0, 1], &planned(heats)).unwrap() <= target;
@@ -72,7 +72,7 @@ fn a_pilot_foretells_what_a_session_reaches() {
             .map(|seed| {
                 let course = field.draw(1, seed);
                 let pilot = of_heat(&course.heats[0], Quantity::Throughput);
-                let pilot = Pilot::of(6, &[pilot], &settings);
+                let pilot = Pilot::new(6, &[pilot], &settings);
                 pilot.median_half_width(&members, &planned(heats)).unwrap()
             })
             .collect();

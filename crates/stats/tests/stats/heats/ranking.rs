@@ -183,7 +183,7 @@ fn percentiles_are_ranked_by_the_same_model() {
     let settings = Settings::default();
     let heats: Vec<Vec<Percentile>> = (0..9).map(heat).collect();
     let estimates = percentile::estimates(99.0, &heats, &settings);
-    let fit = Fit::of(3, &estimates, &settings);
+    let fit = Fit::new(3, &estimates, &settings);
     assert_eq!(fit.heats(0), 8, "too few samples carry the last heat's");
     let found = of_fit(
         &fit,

@@ -235,7 +235,7 @@ fn a_gate_of_cost_tests_its_bound_and_shares_the_error_with_what_decides() {
     let b = B { cost: 1.1, ..SAME };
     let gate = |check: Check| {
         let cell = cell(b, Decide::Throughput, check);
-        (Gate::of(std::slice::from_ref(&cell), 0, check), cell)
+        (Gate::new(std::slice::from_ref(&cell), 0, check), cell)
     };
     let (failed, cell) = gate(check(None, Some(0.05)));
     assert!(failed.failed && failed.is_decided(), "{failed:?}");
@@ -279,7 +279,7 @@ fn a_gate_of_cost_tests_its_bound_and_shares_the_error_with_what_decides() {
         ..SAME
     };
     let cell = self::cell(b, Decide::Cpu, slower);
-    let gate = Gate::of(&[cell], 0, slower);
+    let gate = Gate::new(&[cell], 0, slower);
     assert!(
         gate.failed && gate.cells[0].metric == Metric::Throughput,
         "{gate:?}"
@@ -298,7 +298,7 @@ fn a_cost_that_is_not_known_excludes_nothing() {
     let slices = parts.flat_map(|one| one.heat.rounds.iter_mut().flatten());
     slices.for_each(|slice| slice.cpu = None);
     let judged = judged(&record);
-    let gate = Gate::of(&judged.compared, 0, check);
+    let gate = Gate::new(&judged.compared, 0, check);
     assert!(gate.failed && gate.not_judged == 1, "{gate:?}");
 }
 
@@ -326,7 +326,7 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
         overloaded.reason.contains("in 5 of 8 heats"),
         "{overloaded:?}"
     );
-    let gate = Gate::of(&one.compared, 0, check);
+    let gate = Gate::new(&one.compared, 0, check);
     assert!(
         gate.failed && gate.is_decided() && one.is_final(check),
         "{gate:?}"
@@ -344,7 +344,7 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
     not_loaded(&mut near, Side::A, 1);
     let near = judged(&near);
     assert_eq!(near.compared[0].verdict, Verdict::NotEnoughData);
-    let gate = Gate::of(&near.compared, 0, check);
+    let gate = Gate::new(&near.compared, 0, check);
     assert!(!gate.failed && gate.overloaded.is_empty(), "{gate:?}");
     assert!(!near.is_final(check) && !near.is_final(Check::default()));
     // In a few heats it may be the machine's doing.
@@ -362,7 +362,7 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
 fn gate(record: &SessionRecord, check: Check) -> (Gate, bool) {
     let judged = judged(record);
     let is_final = judged.is_final(check);
-    (Gate::of(&judged.compared, 0, check), is_final)
+    (Gate::new(&judged.compared, 0, check), is_final)
 }
 
 const COSTLIER: Check = Check {

@@ -189,7 +189,7 @@ fn a_tail_that_was_asked_for_and_is_not_known_leaves_no_verdict() {
         require_decision: true,
         ..Check::default()
     };
-    assert!(!few.is_final(check) && Gate::of(&few.compared, 0, check).failed);
+    assert!(!few.is_final(check) && Gate::new(&few.compared, 0, check).failed);
     // 960 in each heat: no number of heats has.
     let none = judged(480, Decide::P99);
     let reason = &none.not_compared[0].reason;
