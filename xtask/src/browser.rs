@@ -79,7 +79,7 @@ fn with_pages(steps: &Steps, name: &str, arguments: impl FnOnce(&mut Command)) {
     let mut write = compiling(&["test", "--quiet", "--workspace"]);
     write.args([
         "--test",
-        "report",
+        "formats",
         "--",
         "--ignored",
         "--exact",

@@ -8,18 +8,18 @@ use deadheat_shell::{
     config_options::ConfigArgs,
     data::{DataArgs, FilesArgs, Format, TextOrJson},
     explicit_options::ExplicitOptions,
-    launcher_args::ReachArgs,
+    launcher_args::LauncherArgs,
     rate::equal_rate_or_none,
     values::{debian_package, duration, margin, precision, price},
 };
 
-use crate::{heats::options::HeatArgs, other_hosts::OtherHostsArgs, root_args::PlaceArgs};
+use crate::{heats::options::HeatArgs, other_hosts::OtherHostsArgs, root_args::RootArgs};
 
 /// Which stacks and workloads.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) place: RootArgs,
     /// Stacks: `go-nethttp`, `go-*`, `go-nethttp:2cpu` (one variant); repeatable
     ///
     /// `go-*` stands for the default variants, `*:*` for all. By default the best known stack of each of eleven languages;
@@ -184,7 +184,7 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "HOST", help_heading = "Several hosts")]
     pub(crate) on: Vec<String>,
     #[command(flatten)]
-    pub(crate) reach: ReachArgs,
+    pub(crate) reach: LauncherArgs,
 }
 
 /// List, check, create and copy stacks.
@@ -208,7 +208,7 @@ pub struct ListArgs {
     #[arg(id = "stack", value_name = "GLOB")]
     pub(crate) stacks: Vec<String>,
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) place: RootArgs,
     #[command(flatten)]
     pub(crate) data: DataArgs<TextOrJson>,
 }
@@ -222,7 +222,7 @@ pub struct NewArgs {
     #[arg(long, value_name = "LANGUAGE")]
     pub(crate) from: Option<String>,
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) place: RootArgs,
 }
 
 /// What `deadheat stacks eject` is asked to do.
@@ -248,7 +248,7 @@ pub struct CheckArgs {
     #[arg(id = "stack", value_name = "GLOB")]
     pub(crate) stacks: Vec<String>,
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) place: RootArgs,
     /// Workloads [default: all of them]; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,

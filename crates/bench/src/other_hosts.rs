@@ -13,7 +13,7 @@ use deadheat_model::{
 use deadheat_runner::agent::{LOCAL, Launcher};
 use deadheat_shell::{
     explicit_options::ExplicitOptions,
-    launcher_args::{ReachArgs, check_names, check_share, own_address, resolved, way_to},
+    launcher_args::{LauncherArgs, check_names, check_share, own_address, resolved, way_to},
     target_safety::may_listen,
     values::cpus,
 };
@@ -38,7 +38,7 @@ pub struct OtherHostsArgs {
     #[arg(long, hide_short_help = true, conflicts_with_all = ["generator", "database", "launcher", "hosts"])]
     pub(crate) slurm: bool,
     #[command(flatten)]
-    pub(crate) reach: ReachArgs,
+    pub(crate) reach: LauncherArgs,
     /// The CPUs of each generator, a worker on each, such as 0-3. For hosts that do nothing else, because workers wait
     /// awake [default: one worker, not pinned, which sleeps]
     #[arg(long, value_name = "LIST", hide_short_help = true)]
@@ -392,7 +392,7 @@ mod tests {
             (
                 "generator = [\"a\", \"a\"]",
                 "1:13",
-                "generator a: it is there twice",
+                "generator a: it is listed twice",
             ),
             (
                 "generator = [\"local\"]\ngenerator-cpus = \"x\"",

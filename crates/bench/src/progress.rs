@@ -198,15 +198,16 @@ impl Progress {
                     "{target}: UNAVAILABLE: {reason}\n    to change that: {remedy}"
                 ));
             }
-            TargetState::Failed(failure) => {
-                self.problem(&format!("{target}: FAILED {}", output::told(failure)))
-            }
+            TargetState::Failed(failure) => self.problem(&format!(
+                "{target}: FAILED {}",
+                output::failure_text(failure)
+            )),
         }
         for one in failed {
             self.problem(&format!(
                 "  {}: FAILED {}",
                 one.workload,
-                output::told(&one.failure)
+                output::failure_text(&one.failure)
             ));
         }
     }

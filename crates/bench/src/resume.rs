@@ -22,7 +22,7 @@ use deadheat_shell::{
     output,
 };
 
-use crate::{heats, options::RunArgs, root_args::PlaceArgs, select};
+use crate::{heats, options::RunArgs, root_args::RootArgs, select};
 
 /// Options that change nothing of what is measured.
 const HARMLESS: [&str; 9] = [
@@ -106,7 +106,7 @@ fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Fail
     } else {
         &typed.more_stacks
     };
-    let catalogue = select::catalogue(&PlaceArgs {
+    let catalogue = select::catalogue(&RootArgs {
         root: typed.root.clone().or_else(|| root.clone()),
         more_stacks: more_stacks.clone(),
     })?;

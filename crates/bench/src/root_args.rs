@@ -6,7 +6,7 @@ use clap::Args;
 
 /// Where stacks and workloads are.
 #[derive(Clone, Debug, Default, Args)]
-pub struct PlaceArgs {
+pub struct RootArgs {
     /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder, or those
     /// that are part of deadheat]
     #[arg(long, value_name = "DIR", hide_short_help = true)]

@@ -13,7 +13,7 @@ use deadheat_runner::{
 };
 use deadheat_shell::{exit::Failure, output};
 
-use crate::{embedded, meant, root_args::PlaceArgs};
+use crate::{embedded, meant, root_args::RootArgs};
 
 /// Where stacks and workloads are.
 pub struct Root {
@@ -42,7 +42,7 @@ pub fn root(named: Option<&Path>) -> Result<Root, Failure> {
 }
 
 /// Reads all manifests below the root folder, and stacks that are elsewhere; mistakes in them are drawn.
-pub fn catalogue(place: &PlaceArgs) -> Result<Catalogue, Failure> {
+pub fn catalogue(place: &RootArgs) -> Result<Catalogue, Failure> {
     let root = self::root(place.root.as_deref())?.folder;
     let catalogue = read(&root, &place.more_stacks)?;
     tracing::info!(

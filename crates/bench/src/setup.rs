@@ -75,10 +75,10 @@ enum Consent {
     Asked,
 }
 
-/// Installs what a session needs. What cannot be had is told of; the session then names it as unavailable.
+/// Installs what a session needs. Reports what cannot be installed; the session then lists it as unavailable.
 ///
 /// # Errors
-/// When the user asked to stop meanwhile, or logs cannot be written.
+/// If the user interrupts, or logs cannot be written.
 pub(crate) fn install(
     catalogue: &Catalogue,
     selection: &Selection,
@@ -87,7 +87,7 @@ pub(crate) fn install(
 ) -> Result<(), Failure> {
     Work::new(catalogue, selection, postgres, &[], interrupted)?.execute(Consent::Given)?;
     if interrupted.load(Ordering::Relaxed) {
-        return Err(Failure::nothing(
+        return Err(Failure::interrupted(
             "interrupted during the setup; the same command goes on from here",
         ));
     }
@@ -129,7 +129,7 @@ impl<'a> Work<'a> {
             .workloads
             .iter()
             .any(|one| one.manifest.oracle == Oracle::Users);
-        // Anything else than installed binaries brings itself.
+        // With any other value, PostgreSQL needs nothing installed.
         let installed = ["auto", "installed"].contains(&postgres.postgres.as_str());
         let database = if wanted && installed {
             DatabaseNeed::Binaries
@@ -215,7 +215,7 @@ fn tell(progress: &SetupProgress<'_>) {
     );
     let text = match progress {
         SetupProgress::ToBeDoneByYou(_) => return,
-        SetupProgress::Running(step) => begun(step),
+        SetupProgress::Running(step) => command_line(step),
         SetupProgress::NoSuchPackage(package) => {
             format!(
                 "FAILED {package}: apt knows no package of exactly this name, so it is not installed"
@@ -278,8 +278,8 @@ fn overview(plan: &SetupPlan) -> String {
     data::as_note(&document.section(notes))
 }
 
-/// A step in a line: why, and the command as far as there is room. A list of packages has been shown before.
-fn begun(step: &SetupStep) -> String {
+/// The step's command in one line, cut to the width. The plan has already listed the packages.
+fn command_line(step: &SetupStep) -> String {
     const COLUMNS: usize = 80;
     let command = format!("$ {}", in_shell(&step.command));
     if command.chars().count() <= COLUMNS {
@@ -325,9 +325,12 @@ mod tests {
     #[test]
     fn a_long_command_takes_one_line() {
         let packages = vec!["package"; 40];
-        let shown = begun(&step(&packages));
+        let shown = command_line(&step(&packages));
         assert_eq!(shown.chars().count(), 80);
         assert!(shown.starts_with("$ package ") && shown.ends_with('…'));
-        assert_eq!(begun(&step(&["apt-get", "update"])), "$ apt-get update");
+        assert_eq!(
+            command_line(&step(&["apt-get", "update"])),
+            "$ apt-get update"
+        );
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 success; 1 a check or a stack failed; 2 wrong usage; \
-3 nothing could be measured.\nData goes to standard output, everything else to standard error.";
+3 nothing could be measured; 130 interrupted without a result.\nData goes to standard output, everything else to standard error.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -132,7 +132,7 @@ mod tests {
     use deadheat_shell::{
         explicit_options::{self, ExplicitOptions},
         hints::{self, OF_OTHER_TOOLS},
-        output::Told,
+        output::Verbosity,
     };
 
     use super::*;
@@ -256,13 +256,19 @@ mod tests {
         let told = |line: &str| {
             let parsed = Arguments::try_parse_from(line.split(' '));
             parsed
-                .map(|arguments| arguments.global.verbosity.told())
+                .map(|arguments| arguments.global.verbosity.verbosity())
                 .ok()
         };
-        assert_eq!(told("deadheat run"), Some(Told::Usual));
-        assert_eq!(told("deadheat run -v"), Some(Told::Steps));
-        assert_eq!(told("deadheat -vv stacks list"), Some(Told::Everything));
-        assert_eq!(told("deadheat load http://h/ -q"), Some(Told::Problems));
+        assert_eq!(told("deadheat run"), Some(Verbosity::Usual));
+        assert_eq!(told("deadheat run -v"), Some(Verbosity::Steps));
+        assert_eq!(
+            told("deadheat -vv stacks list"),
+            Some(Verbosity::Everything)
+        );
+        assert_eq!(
+            told("deadheat load http://h/ -q"),
+            Some(Verbosity::Problems)
+        );
         assert_eq!(told("deadheat run -q -v"), None);
     }
 

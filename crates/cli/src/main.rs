@@ -66,7 +66,7 @@ fn parsed(line: &[OsString]) -> clap::error::Result<(Arguments, ArgMatches)> {
 /// Runs the command, with defaults from a file.
 fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Result<Exit, Failure> {
     output::use_colour(arguments.global.color);
-    output::tell(arguments.global.verbosity.told());
+    output::set_verbosity(arguments.global.verbosity.verbosity());
     output::show_log();
     let config::Defaults { line, told } = config::with_defaults(typed, matches)?;
     if let Some(told) = told {
@@ -77,7 +77,7 @@ fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Resu
     };
     match parsed(&line) {
         Ok((arguments, _)) => {
-            invocation::keep(line);
+            invocation::set_command_line(line);
             run_command(arguments.command)
         }
         Err(error) => output::usage(&error),

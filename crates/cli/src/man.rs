@@ -76,7 +76,7 @@ fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
-/// The command with every option in full: a page leaves the help of those out that `-h` does not have.
+/// Shows the options that `-h` leaves out, because otherwise the page would leave out their help.
 fn whole(command: Command) -> Command {
     command
         .mut_args(|argument| argument.hide_short_help(false))

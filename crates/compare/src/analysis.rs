@@ -1,4 +1,5 @@
-//! Records of `deadheat load`: each is a run of its own, and no heat has both sides.
+//! Compares records of `deadheat load`. Sessions of heats are judged in `stats::versus`. Here each record is one run,
+//! and no heat has both sides.
 //!
 //! Seconds of one run are no repetition: they depend on each other, and share the process, its memory layout and the
 //! machine's hour. So only whole runs are replicated. And runs of A that are all older than those of B have the machine's
@@ -20,13 +21,13 @@ use deadheat_stats::versus::{
     sessions::unpaired::{LEAST, Sample, correct},
 };
 
-/// In the order of their times, runs must change sides so often: A B A B, or A B B A A B.
+/// In the order of their start times, runs must change sides at least this often: A B A B, or A B B A A B.
 const LEAST_CHANGES: usize = 3;
 
 /// Runs of one side, with the name that the user knows them by.
 pub type Runs<'a> = (&'a str, &'a [LoadRecord]);
 
-/// Runs `b` against runs `a`, whatever differs between them ([`refusals`] has what ought not to).
+/// Compares runs `b` with runs `a`. Differences that bias every ratio become warnings ([`refusals`]).
 pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
     let bounds = bounds.of_runs();
     let sides = [a.1, b.1].map(|runs| runs.iter().map(analyse).collect::<Vec<_>>());
@@ -70,7 +71,7 @@ pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
     }
 }
 
-/// Differences between any of these runs and the first of A that would be in every ratio, each once.
+/// Differences between A's first run and any other run that would bias every ratio, each once.
 pub fn refusals(a: &[LoadRecord], b: &[LoadRecord]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     let mut runs = a.iter().chain(b);

@@ -1,4 +1,4 @@
-//! Reports of other load generators where a session could stand: `report FILE` and `compare FILE FILE`.
+//! Reports of other load generators in place of sessions: `report FILE` and `compare FILE FILE`.
 
 pub mod document;
 
@@ -47,14 +47,14 @@ pub fn as_json(imported: &Imported) -> Result<String, Failure> {
     json(imported).map_err(|error| Failure::nothing(format!("writing the imported runs: {error}")))
 }
 
-/// Two files with reports; `None`: at least one is something else.
+/// The reports in the two files that `compare` was given.
 pub(crate) struct Pair {
     a: (String, Imported),
     b: (String, Imported),
 }
 
 impl Pair {
-    /// The reports that two operands of `compare` name, if both are files with reports.
+    /// Reads both operands of `compare`; `None` if either is not a file with reports.
     pub(crate) fn new(a: &str, b: &str) -> Result<Option<Self>, Failure> {
         let (Some(of_a), Some(of_b)) = (side(a)?, side(b)?) else {
             return Ok(None);

@@ -148,6 +148,7 @@ pub fn rendered(
 fn exit(versus: &Versus, gate: &Gate) -> Exit {
     match () {
         () if versus.b_failed() => Exit::Failed,
+        () if !versus.has_ratio() && versus.was_interrupted() => Exit::Interrupted,
         () if !versus.has_ratio() => Exit::Nothing,
         () if gate.failed => Exit::Failed,
         () if !versus.is_judged() && versus.was_interrupted() => Exit::Interrupted,

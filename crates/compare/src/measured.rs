@@ -17,7 +17,7 @@ use deadheat_stats::{
     versus::{Ended, Fact, How, Side, Versus, alternating::Duel},
 };
 
-/// What the session in `folder` says of B; `None`: it compares nothing.
+/// The comparison that the session in `folder` made; `None` if the session is not a comparison.
 pub fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
     let duel = Duel::new(record)?;
     let plan = &record.header.plan;

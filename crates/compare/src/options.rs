@@ -1,7 +1,7 @@
 //! The command line of `deadheat compare`, as it is typed.
 
 use clap::{Arg, Args, ValueEnum, builder::Resettable};
-use deadheat_bench::{heats::options::HeatArgs, other_hosts::OtherHostsArgs, root_args::PlaceArgs};
+use deadheat_bench::{heats::options::HeatArgs, other_hosts::OtherHostsArgs, root_args::RootArgs};
 use deadheat_loadtool::options::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs};
 use deadheat_model::{comparison::Decide, workload::OfferedRate};
 use deadheat_shell::{
@@ -277,7 +277,7 @@ pub(crate) struct StacksArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) place: RootArgs,
     /// PostgreSQL: `auto`, `installed`, `download`, or a URL [default: auto]
     #[arg(long, value_name = "SOURCE", hide_short_help = true)]
     pub(crate) postgres: Option<String>,

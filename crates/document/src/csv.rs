@@ -6,7 +6,7 @@ use ::csv::{Terminator, WriterBuilder};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-/// The columns of a type of rows, and more behind them, as a line.
+/// The header line: the fields of `R`, then the columns `more`.
 pub fn head<R: Serialize + Default>(more: impl IntoIterator<Item = String>) -> String {
     let head_and_row = written(&R::default(), true);
     let head = head_and_row.lines().next().unwrap_or_default();
@@ -14,7 +14,7 @@ pub fn head<R: Serialize + Default>(more: impl IntoIterator<Item = String>) -> S
     line(&names.map(Text).collect::<Vec<_>>())
 }
 
-/// A row as a line. Lists and tuples of rows are one after the other on it.
+/// A row as a line. Rows in lists and tuples are joined to one line.
 pub fn line(row: &impl Serialize) -> String {
     written(row, false)
 }
@@ -62,7 +62,7 @@ fn harmless(field: &str) -> Cow<'_, str> {
 pub struct Number(f64);
 
 impl Number {
-    /// A number; `None` if it is infinite or none.
+    /// `None` if the value is infinite or NaN.
     pub fn finite(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self(value))
     }

@@ -11,7 +11,7 @@ mod cut;
 pub use charset::Charset;
 pub use cut::{cut_end, cut_middle};
 
-/// A narrower terminal gets this: the table's figures need 52 columns beside the names.
+/// The least width of a page, also on a narrower terminal: the ranking of a session needs 52 columns for its figures.
 const LEAST_WIDTH: usize = 72;
 
 /// Keeps a number and its unit on one line.
@@ -20,7 +20,7 @@ const GLUE: char = '\u{a0}';
 /// Where the text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// The columns that a line may take; 72 at least.
+    /// The columns that a line may take; a page uses at least [`LEAST_WIDTH`].
     pub width: usize,
     /// Whether it shows ANSI colours.
     pub colour: bool,

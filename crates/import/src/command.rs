@@ -70,7 +70,7 @@ impl Command {
         self.tool == tool || (wrk.contains(&self.tool) && wrk.contains(&tool))
     }
 
-    /// Completes `load`, which a report gave, and says which URL was asked. What the report says stays.
+    /// Fills in what the report did not say about `load`, and returns the URL. Values from the report take precedence.
     pub(crate) fn complete(&self, load: &mut Load) -> Option<String> {
         let words = self.words();
         let value = |flags: &[&str]| value(&words, flags);
@@ -153,7 +153,7 @@ impl Command {
             // ab also ends after a number of requests.
             let is_short = self.tool != Tool::Ab && found < 0.9 * asked;
             return (is_short || found > 1.1 * asked + 2.0)
-                .then(|| format!("it takes {asked} s, and this report is of {found} s"));
+                .then(|| format!("it runs for {asked} s, but the report covers {found} s"));
         }
         let usual = match self.tool {
             Tool::Ab | Tool::H2load => 1,
@@ -199,14 +199,14 @@ impl Command {
         };
         let Some(asked) = value(words, flags) else {
             return (is_wrk && report.tool == Tool::Wrk2)
-                .then(|| "it is of wrk, and this report of wrk2".to_owned());
+                .then(|| "it is a wrk command, but wrk2 printed the report".to_owned());
         };
         let asked = thousands(asked.split('/').next()?)?;
         // wrk2 calibrates itself after ten seconds and some milliseconds for each connection.
         let connections = f64::from(report.load.connections.unwrap_or(0));
         let calibrated_after = 10.5 + 0.005 * connections;
         if is_wrk && report.tool == Tool::Wrk && figures.seconds? > calibrated_after {
-            return Some("it is of wrk2, and this report has no calibration".to_owned());
+            return Some("it is a wrk2 command, but the report has no calibration".to_owned());
         }
         let found = match self.tool {
             Tool::Vegeta => report.load.rate?,
@@ -223,7 +223,7 @@ fn other_target(words: &[String], report: &Report) -> Option<String> {
     let found = report.target.as_ref()?;
     let is_pattern = |text: &str| text.contains(['$', '<', '{', '…']);
     let is_other = !is_pattern(asked) && address(asked) != address(found);
-    is_other.then(|| format!("it asks {asked}, and this report is of {found}"))
+    is_other.then(|| format!("it requests {asked}, but the report is about {found}"))
 }
 
 /// Host with port, and path, of a URL or of ab's `host:port/path`.

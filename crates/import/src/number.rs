@@ -21,7 +21,7 @@ pub(crate) fn decimal(text: &str, exponent: i32) -> Option<f64> {
     Some(value).filter(|value| digits && value.is_finite())
 }
 
-/// A number of JSON times ten to the `exponent`.
+/// A number times ten to the `exponent`; `None` if the result is negative or not finite.
 pub(crate) fn shifted(value: f64, exponent: i32) -> Option<f64> {
     let moved: f64 = format!("{value}e{exponent}").parse().ok()?;
     Some(moved).filter(|moved| moved.is_finite() && *moved >= 0.0)

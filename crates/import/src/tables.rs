@@ -10,16 +10,17 @@ use deadheat_model::{
 
 use crate::ImportError;
 
-/// What stands where only a person knows what stands for a workload or a server here.
+/// The placeholder for a workload or stack that the user has to fill in by hand.
 pub const UNASSIGNED: &str = "unassigned";
 
-/// A published table leaves out a time that was printed with fewer digits, in seconds.
+/// How far the printed time may be from requests ÷ rate, in seconds. A time that is further off was printed with too
+/// few digits, and is left out.
 const SECONDS_ROUNDED: f64 = 0.000_6;
 
-/// How far the mean of hey may be from connections over rate in a published table.
+/// How far hey's mean may be from connections ÷ rate, as a share. A mean that is further off is left out.
 const MEAN_TIMED: f64 = 0.10;
 
-/// What a report does not say of the document that is made of it.
+/// Properties of the document that the reports do not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Published<'a> {
     /// The document's id, which is its file's name.
@@ -94,7 +95,7 @@ impl<'a> Key<'a> {
         }
         let Some(http) = run.load.http else {
             return refuse(
-                "the version of HTTP is unknown, or not 1.0 or 1.1, which is all that Deadheat sends",
+                "the version of HTTP is unknown, or not 1.0 or 1.1, which published tables are for",
             );
         };
         if run.load.connections.is_none() {

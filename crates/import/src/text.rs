@@ -136,7 +136,8 @@ impl<'a> Cursor<'a> {
         self.at += 1;
     }
 
-    /// Whether at least this many lines follow, even empty ones: what was cut off behind them would show.
+    /// Whether at least `count` lines follow, empty ones included, and the next non-empty one has its end. Then the
+    /// report was not cut off here.
     pub(crate) fn is_followed_by(&self, count: usize) -> bool {
         let rest = self.lines.get(self.at..).unwrap_or_default();
         let next = rest.iter().find(|line| !line.is_empty());

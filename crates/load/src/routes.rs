@@ -55,7 +55,8 @@ pub(crate) struct Routes {
     /// The exchanges of each target in the order in which its connections send them, over and over; one target's after
     /// the other's.
     pub(crate) cycle: Vec<u32>,
-    /// The target of each connection by its number; empty: there is one.
+    /// For each connection by its number: its target, and its number among that target's connections. Empty if there is
+    /// only one target.
     targets: Vec<ConnectionRoute>,
 }
 

@@ -84,8 +84,8 @@ fn is_special(name: &str, args: &LoadArgs, origins: &[Origin]) -> Option<bool> {
             method.is_some_and(|method| method.eq_ignore_ascii_case("head"))
         }
         "--stream chunks" => args.stream.stream == Some(StreamEvent::Chunks),
-        "--wait" => args.care.wait != WaitArg::Auto,
-        "--wait poll" => args.care.wait == WaitArg::Poll,
+        "--wait" => args.safety.wait != WaitArg::Auto,
+        "--wait poll" => args.safety.wait == WaitArg::Poll,
         "--expect-status with redirects" => {
             expected.is_some_and(|set| REDIRECTS.iter().any(|status| set.contains(*status)))
         }

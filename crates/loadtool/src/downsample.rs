@@ -14,7 +14,7 @@ pub(crate) trait Piece {
 /// Pieces in order. Each is made of as many of those that were added, but for the ends of phases, which are never
 /// mixed.
 #[derive(Clone, Debug)]
-pub(crate) struct Thinned<T> {
+pub(crate) struct Downsampled<T> {
     pieces: Vec<T>,
     most: usize,
     /// How many of those that were added make a piece.
@@ -23,7 +23,7 @@ pub(crate) struct Thinned<T> {
     filled: u32,
 }
 
-impl<T: Piece> Thinned<T> {
+impl<T: Piece> Downsampled<T> {
     /// At most so many pieces, and one more for each change of phase.
     pub(crate) fn new(most: usize) -> Self {
         Self {
@@ -113,7 +113,7 @@ mod tests {
             measured in 0_u32..30_000,
             most in 4_usize..200,
         ) {
-            let mut thinned = Thinned::new(most);
+            let mut thinned = Downsampled::new(most);
             for from in 0..warm_up + measured {
                 let phase = if from < warm_up { LoadPhase::WarmUp } else { LoadPhase::Measurement };
                 thinned.push(Run { phase, from, until: from + 1 });

@@ -45,7 +45,7 @@ pub(crate) fn hosts(args: &HostsArgs, spec: &LoadSpec) -> Result<Hosts, String> 
 }
 
 impl Hosts {
-    /// Who loads, for the plan: "3 hosts: a, b, c, reached by ssh {host}; each has an equal share".
+    /// The hosts, for the plan: "3 hosts: a, b, c, reached by ssh {host}; each has an equal share".
     pub(crate) fn describe(&self) -> Option<String> {
         if self.names.is_empty() {
             return None;
@@ -77,7 +77,7 @@ mod tests {
         Schedule, StopRule,
         load::{Exchange, Expectation, RequestSpec, StatusSet, Target},
     };
-    use deadheat_shell::launcher_args::ReachArgs;
+    use deadheat_shell::launcher_args::LauncherArgs;
 
     use super::*;
 
@@ -99,7 +99,7 @@ mod tests {
         );
         let args = HostsArgs {
             on: names.iter().map(|name| (*name).to_owned()).collect(),
-            reach: ReachArgs::default(),
+            reach: LauncherArgs::default(),
         };
         hosts(&args, &spec)
     }

@@ -93,7 +93,7 @@ fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
         mut spec,
     } = made(args)?;
     let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
-    let waiting = wait::choose(args.care.wait, &spec);
+    let waiting = wait::choose(args.safety.wait, &spec);
     spec.wait = waiting.wait;
     Ok(Prepared {
         asked,
@@ -116,7 +116,7 @@ pub fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         hosts,
         why_wait,
     } = prepare(args)?;
-    let threads = threads::choose(args.care.threads, &spec, !hosts.names.is_empty());
+    let threads = threads::choose(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
     let thresholds = &args.output.fail_if;
     let fits = |threshold: &Threshold| threshold.check(&spec);
@@ -140,13 +140,13 @@ pub fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         collector: args.output.otlp.as_ref(),
         thresholds,
     };
-    let watches = output::draws_progress() && !args.output.details && !args.care.dry_run;
+    let watches = output::draws_progress() && !args.output.details && !args.safety.dry_run;
     let plan = if watches {
         plan_text::in_short(&spec, &around)
     } else {
         plan_text::describe(&spec, &around)
     };
-    if args.care.dry_run {
+    if args.safety.dry_run {
         let refused = |error| messages::refused(&asked.typed, &error);
         deadheat_load::check(&spec).map_err(refused)?;
         let for_programs = || {

@@ -27,7 +27,7 @@ const FRAME: Duration = Duration::from_millis(100);
 /// How a load is shown while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// A view in the terminal. Where it cannot be drawn on, lines.
+    /// A view in the terminal, or lines if the terminal cannot show one.
     Terminal,
     /// A line for each interval.
     Lines,
@@ -100,7 +100,7 @@ impl Terminal {
     fn on(&mut self, event: &LoadEvent) {
         self.model.on(event);
         let early = self.drawn.is_some_and(|last| last.elapsed() < FRAME);
-        // A phase is told once, and what it says must not be missed.
+        // Only intervals repeat. Other events come once, so they are drawn at any time.
         if !early || !matches!(event, LoadEvent::Interval(_)) {
             self.draw();
         }

@@ -14,7 +14,7 @@ use deadheat_shell::{
     config_options::ConfigArgs,
     data::{DataFormat, FilesArgs},
     explicit_options::ExplicitOptions,
-    launcher_args::ReachArgs,
+    launcher_args::LauncherArgs,
     rate,
     values::{length, one_of, time_or_none},
 };
@@ -78,7 +78,7 @@ pub struct LoadArgs {
     pub hosts: HostsArgs,
     /// Safety of servers that somebody uses.
     #[command(flatten)]
-    pub care: CareArgs,
+    pub safety: SafetyArgs,
     /// Where defaults come from.
     #[command(flatten)]
     pub _config: ConfigArgs,
@@ -92,7 +92,7 @@ pub struct HostsArgs {
     #[arg(long, value_name = "HOST", hide_short_help = true)]
     pub(crate) on: Vec<String>,
     #[command(flatten)]
-    pub(crate) reach: ReachArgs,
+    pub(crate) reach: LauncherArgs,
 }
 
 /// When requests are sent.
@@ -433,10 +433,10 @@ pub enum WaitArg {
     Sleep,
 }
 
-/// Care for others, and for being able to do it again.
+/// Options for safety, CPUs and repeatability.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Safety and CPUs")]
-pub struct CareArgs {
+pub struct SafetyArgs {
     /// Load a host that is neither this machine nor in a private network
     #[arg(long, hide_short_help = true)]
     pub i_may_load_this_host: bool,

@@ -1,7 +1,7 @@
 //! Metrics that are sent to a collector while a load goes on.
 //!
 //! The load's own thread only adds up and queues: it never waits for the collector. Another thread sends what is in the
-//! queue. What rises is sent as it stands, so that a collector that missed something knows all with the next delivery.
+//! queue. Counters are sent as totals, so a collector that missed a delivery catches up with the next one.
 
 use std::{
     mem,
@@ -35,7 +35,7 @@ struct Pushing {
     deliveries: Arc<Mutex<Deliveries>>,
     /// Closed when all was delivered, or given up.
     end: Receiver<()>,
-    /// Intervals that were told.
+    /// Number of intervals that the load reported.
     told: u64,
 }
 
@@ -55,7 +55,7 @@ enum Queue {
 struct Deliveries {
     /// Intervals that the collector has.
     delivered: u64,
-    /// Why others have not come to it, the last reason.
+    /// The reason of the last failed delivery.
     failed: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Pushing {
         let (address, shared) = (collector.to_string(), Arc::clone(&deliveries));
         thread::spawn(move || {
             let collector = Collector::at(&address);
-            // There is none if the load could not be started.
+            // If the load could not start, no source arrives.
             if let Ok(source) = of_load.recv() {
                 deliver(&collector, &source, &queued, &shared);
             }
@@ -122,14 +122,14 @@ impl Pushing {
     fn interval(&mut self, interval: &Interval) {
         if let Queue::Open(readings, meter) = &mut self.queue {
             self.told += 1;
-            // One that finds no room is not delivered, which the end tells.
+            // A full queue drops the reading; `finish` reports it.
             let _ = readings.try_send(meter.add(interval));
         }
     }
 
     fn finish(mut self, patience: Duration) -> Option<String> {
         self.queue = Queue::Closed;
-        // Nothing is ever sent: it is closed, or the time is over.
+        // The channel carries no message: the thread closes it when it is done.
         let _ = self.end.recv_timeout(patience);
         let deliveries = self.deliveries.lock();
         let deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);

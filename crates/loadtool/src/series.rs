@@ -2,16 +2,15 @@
 
 use deadheat_model::{Interval, LoadPhase};
 
-use super::downsample::{Piece, Thinned};
+use super::downsample::{Downsampled, Piece};
 
-/// The most intervals kept, but for one at each change of phase. One takes 40 kB (answers within 5 ms) to 250 kB (an
-/// open loop, answers within 10 s), so that these are some 50 to 300 MB, however long the load. At the usual width of
-/// 1 s they reach for 20 min; then two become one.
+/// The most intervals kept, plus one for each change of phase: about 50 to 300 MB (40 kB to 250 kB each). With
+/// intervals of 1 s that is 20 min; longer loads merge neighbours.
 pub(crate) const MOST: usize = 1_200;
 
 /// Intervals of a load in order.
 #[derive(Debug)]
-pub(crate) struct Series(Thinned<Interval>);
+pub(crate) struct Series(Downsampled<Interval>);
 
 impl Piece for Interval {
     fn phase(&self) -> LoadPhase {
@@ -25,7 +24,7 @@ impl Piece for Interval {
 
 impl Default for Series {
     fn default() -> Self {
-        Self(Thinned::new(MOST))
+        Self(Downsampled::new(MOST))
     }
 }
 

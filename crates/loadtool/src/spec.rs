@@ -11,15 +11,15 @@ use deadheat_shell::{rate, values};
 use super::{request, template};
 use crate::options::LoadArgs;
 
-/// Connections, if nobody says how many.
+/// The default number of connections.
 pub(crate) const CONNECTIONS: u32 = 50;
-/// The measurement, if nobody says how long.
+/// The default length of the measurement.
 const DURATION: Duration = Duration::from_secs(10);
-/// The warm-up of a load by time, if nobody says how long.
+/// The default warm-up of a load that ends by time.
 const WARM_UP: Duration = Duration::from_secs(1);
-/// The intervals, if nobody says how wide.
+/// The default width of intervals.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Requests of `--urls` at most whose figures are recorded one by one. A distribution of latencies takes some 16 KiB.
+/// With more requests in `--urls` than this, they have no figures each: a latency distribution takes about 16 KiB.
 pub(crate) const MOST_WITH_FIGURES: usize = 1_000;
 /// The longest bins of the time series.
 const WIDEST_BIN: Duration = Duration::from_millis(500);
@@ -37,7 +37,7 @@ pub(crate) fn spec(
         Default::default()
     };
     let schedule = schedule(args);
-    let cpus = args.care.cpus.as_deref();
+    let cpus = args.safety.cpus.as_deref();
     let cpus = cpus.map_or(Ok(Vec::new()), |list| values::cpus("--cpus", list))?;
     if cpus.len() > schedule.most_connections() as usize {
         return Err(format!(
@@ -46,9 +46,9 @@ pub(crate) fn spec(
             schedule.most_connections()
         ));
     }
-    // Each host has its share.
+    // The connections of one host.
     let own = schedule.most_connections() / (args.hosts.on.len().max(1) as u32);
-    if let Some(threads) = args.care.threads
+    if let Some(threads) = args.safety.threads
         && threads > own
     {
         let place = if args.hosts.on.len() > 1 {
@@ -75,7 +75,7 @@ pub(crate) fn spec(
     spec.redirects = args.request.follow_redirects.unwrap_or(0);
     spec.warm_up = args.end.warm_up.unwrap_or(match args.end.requests {
         Some(_) => Duration::ZERO,
-        // Everybody has begun by its end.
+        // At the end of the warm-up, every thinking user has started.
         None => WARM_UP.max(mean_think(args)),
     });
     spec.think = args.pace.think;
@@ -86,9 +86,9 @@ pub(crate) fn spec(
         cool_down: args.end.grace.unwrap_or(usual.cool_down),
     };
     spec.content_sample = content_sample;
-    spec.seed = args.care.seed.unwrap_or(random_seed);
+    spec.seed = args.safety.seed.unwrap_or(random_seed);
     spec.cpus = cpus;
-    spec.threads = args.care.threads.unwrap_or(1);
+    spec.threads = args.safety.threads.unwrap_or(1);
     spec.bin = interval.min(WIDEST_BIN);
     spec.interval = Some(interval);
     spec.first_byte = args.output.first_byte;
@@ -114,7 +114,7 @@ fn schedule(args: &LoadArgs) -> Schedule {
     if stages.is_empty() {
         return Schedule::Closed {
             connections,
-            // Users who think do not begin all at once.
+            // Thinking users do not all start at once.
             ramp: pace.ramp.unwrap_or(mean_think(args)),
         };
     }

@@ -120,7 +120,7 @@ impl Reached {
 /// A proxy, and what it is asked to connect to. Both must be such as may be loaded: the load is felt by both.
 fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<Reached, Failure> {
     let connection = &args.connection;
-    let is_allowed = args.care.i_may_load_this_host;
+    let is_allowed = args.safety.i_may_load_this_host;
     let url = ProxyUrl::parse(typed).map_err(Failure::usage)?;
     let addresses = lookup(&url.host, url.port, "name another proxy")?;
     let named = url.host.to_string();
@@ -147,7 +147,7 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<Reached, Fai
         Host::Address(address) => SocketAddr::new(*address, origin.port).to_string(),
     };
     let first = match fitting.as_slice() {
-        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => {
+        [_, _, ..] if !args.safety.dry_run && connection.source.is_empty() => {
             let timeout = connection.connect_timeout.unwrap_or(LONGEST_PROBE);
             first_open(&fitting, timeout)
         }
@@ -168,14 +168,14 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Reached, Failure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
-    target_safety::may_load(&addresses, &named, args.care.i_may_load_this_host)
+    target_safety::may_load(&addresses, &named, args.safety.i_may_load_this_host)
         .map_err(Failure::usage)?;
     let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
     check_sources(&connection.source).map_err(Failure::usage)?;
     let (chosen, more) = match fitting.as_slice() {
         [first, more @ ..] if connection.all_addresses => (*first, more.to_vec()),
         // One that was asked to come from certain addresses may be refused from others.
-        [_, _, ..] if !args.care.dry_run && connection.source.is_empty() => {
+        [_, _, ..] if !args.safety.dry_run && connection.source.is_empty() => {
             let timeout = connection.connect_timeout.unwrap_or(LONGEST_PROBE);
             (first_open(&fitting, timeout), Vec::new())
         }

@@ -14,9 +14,9 @@ use crate::{LoadSpec, Schedule, TargetId};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// What the other one is compared with.
+    /// The baseline.
     A,
-    /// What is compared.
+    /// The server that is compared with the baseline.
     B,
 }
 
@@ -42,12 +42,12 @@ impl fmt::Display for Side {
     }
 }
 
-/// What is compared.
+/// The two sides of a comparison, and the question about them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// What the other one is compared with.
+    /// The baseline.
     pub a: Contender,
-    /// What is compared.
+    /// The server that is compared with the baseline.
     pub b: Contender,
     /// A third server in every heat: the slow end of a search, whose fast end is A.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Comparison {
     /// The quantity that the verdict is about.
     #[serde(default)]
     pub decide: Decide,
-    /// The question about B beside the verdict. Measuring goes on until it has an answer.
+    /// An additional question about B. Measuring goes on until it has an answer.
     #[serde(default)]
     pub check: Check,
 }
@@ -70,7 +70,8 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decide {
-    /// Throughput of the closed loop; at a rate of running servers response times as well.
+    /// Throughput of the closed loop. If servers that already run are loaded at a fixed rate, response times decide as
+    /// well.
     #[default]
     Throughput,
     /// CPU time per request at equal work.
@@ -95,7 +96,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Whether it has a bound. Then that is the question, and not the verdict.
+    /// Whether it has a bound. If so, the bounds decide, and not the verdict.
     pub fn has_bound(&self) -> bool {
         self.fail_if_slower.or(self.fail_if_costlier).is_some()
     }
@@ -132,7 +133,7 @@ impl Comparison {
     }
 }
 
-/// One side.
+/// A server in a comparison: a side, or the slow end of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Contender {
     /// Its name in plan and heats: of a stack the one in the header's list, of another server `A` or `B`.
@@ -162,7 +163,7 @@ impl Contender {
     }
 }
 
-/// What is compared.
+/// How a contender is provided: a running server, a command or a stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum ContenderKind {

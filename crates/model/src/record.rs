@@ -112,11 +112,13 @@ fn within(what: &str, value: f64, low: f64, high: f64) -> Result<(), String> {
     if (low..=high).contains(&value) {
         Ok(())
     } else {
-        Err(format!("{what} is {value}, and not from {low} to {high}"))
+        Err(format!(
+            "{what} is {value}; it must be from {low} to {high}"
+        ))
     }
 }
 
-fn unless(is_wrong: bool, what: &str) -> Result<(), String> {
+fn fail_if(is_wrong: bool, what: &str) -> Result<(), String> {
     if is_wrong {
         Err(what.to_owned())
     } else {
@@ -139,14 +141,14 @@ fn check_plan(plan: &Plan) -> Result<(), String> {
         within("the budget", budget, 0.0, 1e9)?;
     }
     for load in &plan.loads {
-        unless(load.heat.slice.is_zero(), "a slice takes no time")?;
-        unless(
+        fail_if(load.heat.slice.is_zero(), "a slice takes no time")?;
+        fail_if(
             load.point.connections > MOST,
             "a load has too many connections",
         )?;
-        let rise = load.looks.windows(2).all(|two| two[0] <= two[1]);
-        unless(!rise, "the checkpoints do not rise")?;
-        unless(load.most_heats() > MOST, "a load has too many heats")?;
+        let is_ascending = load.looks.windows(2).all(|two| two[0] <= two[1]);
+        fail_if(!is_ascending, "the checkpoints are not in ascending order")?;
+        fail_if(load.most_heats() > MOST, "a load has too many heats")?;
         if let Some(delay) = load.delay_seconds {
             within("a delay", delay, 0.0, 1e9)?;
         }
@@ -171,11 +173,14 @@ impl Record for JournalEntry {
             return Ok(());
         };
         let heat = &measured.heat;
-        unless(heat.members.is_empty(), "a heat has no members")?;
-        unless(heat.plan.slice.is_zero(), "a slice takes no time")?;
+        fail_if(heat.members.is_empty(), "a heat has no members")?;
+        fail_if(heat.plan.slice.is_zero(), "a slice takes no time")?;
         for slice in heat.rounds.iter().flatten() {
             let is_none = slice.member as usize >= heat.members.len();
-            unless(is_none, "a slice is of no member of its heat")?;
+            fail_if(
+                is_none,
+                "a slice refers to a member that its heat does not have",
+            )?;
             let generator = &slice.generator;
             for seconds in [
                 generator.cpu_seconds,
@@ -206,7 +211,7 @@ impl SessionRecord {
     pub fn check(&self) -> Result<(), String> {
         let loads = self.header.plan.loads.len();
         let is_other = self.heats.iter().any(|one| one.load as usize >= loads);
-        unless(
+        fail_if(
             is_other,
             "a heat is of a load that the session does not have",
         )
@@ -221,17 +226,17 @@ impl Record for serde_json::Value {
 }
 
 fn check_spec(spec: &LoadSpec) -> Result<(), String> {
-    unless(
+    fail_if(
         spec.schedule.most_connections() > MOST,
         "there are too many connections",
     )?;
-    unless(spec.threads > MOST, "there are too many threads")?;
-    unless(
+    fail_if(spec.threads > MOST, "there are too many threads")?;
+    fail_if(
         spec.interval.is_some_and(|one| one.is_zero()),
         "an interval takes no time",
     )?;
     if let Schedule::Open { stages, .. } = &spec.schedule {
-        unless(stages.is_empty(), "an open loop has no rate")?;
+        fail_if(stages.is_empty(), "an open loop has no rate")?;
         for stage in stages {
             within("a rate", stage.from, 0.0, 1e12)?;
             within("a rate", stage.to, 0.0, 1e12)?;
@@ -241,7 +246,7 @@ fn check_spec(spec: &LoadSpec) -> Result<(), String> {
 }
 
 fn check_observation(found: &Observation) -> Result<(), String> {
-    unless(
+    fail_if(
         found.bin.is_zero() && !found.bins.is_empty(),
         "a bin takes no time",
     )
@@ -249,7 +254,7 @@ fn check_observation(found: &Observation) -> Result<(), String> {
 
 fn check_intervals(intervals: &[Interval]) -> Result<(), String> {
     let ends_before = intervals.iter().any(|one| one.until < one.from);
-    unless(ends_before, "an interval ends before it begins")
+    fail_if(ends_before, "an interval ends before it begins")
 }
 
 impl Record for LoadRecord {
@@ -286,7 +291,7 @@ impl Record for CapacityRecord {
 impl Record for BisectRecord {
     fn check(&self) -> Result<(), String> {
         check_alpha(self.alpha)?;
-        unless(self.commits.is_empty(), "it has no commits")?;
+        fail_if(self.commits.is_empty(), "it has no commits")?;
         for question in &self.questions {
             within("the error of a question", question.spends, 0.0, 1.0)?;
             within("the time of a question", question.took_seconds, 0.0, 1e9)?;
@@ -295,7 +300,7 @@ impl Record for BisectRecord {
                 Asks::Commit { index } => index,
                 Asks::Found { first, last } => first.max(last),
             };
-            unless(
+            fail_if(
                 last >= self.commits.len(),
                 "a question is of a commit that it does not have",
             )?;

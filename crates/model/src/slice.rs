@@ -21,19 +21,20 @@ pub enum SliceEvent {
 /// What was seen of a slice: by a worker, by all workers of a host, or by all hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SliceResult {
-    /// `measured` is the counted span, `total` the whole slice with guard and drain. Service and response times are of all
-    /// requests that began in the counted span, also of those that ended in the drain. `connections_opened` and
-    /// `answers_per_connection` are those of this slice alone. Connections that are `unmade` are finished in the next slice.
+    /// `measured` is the counted span, `total` the whole slice with guard and drain. Service and response times are of
+    /// all requests that began in the counted span, also of those that ended in the drain. `connections_opened` and
+    /// `answers_per_connection` are those of this slice alone. Connections in `unmade` continue to be made in the next
+    /// slice.
     pub observation: Observation,
     /// From the end of the counted span until nothing was in flight.
     #[serde(with = "crate::seconds")]
     pub drained: Duration,
-    /// Connections that were made in the place of earlier ones since the slice before, those lost while they were held
-    /// included. With a connection per request that is almost every one.
+    /// Connections that replaced earlier ones since the previous slice, also those that were lost while the load was
+    /// paused. With a connection per request that is almost every one.
     pub reconnected: u64,
     /// Whether the stop flag ended the slice before its drain was over.
     pub interrupted: bool,
-    /// How long after the instant that hosts agreed on it began.
+    /// How much later it began than at the instant that the hosts had agreed on.
     #[serde(with = "crate::seconds")]
     pub late: Duration,
     /// Which of several hosts that loaded had the busiest worker, by its place among them.
@@ -42,7 +43,7 @@ pub struct SliceResult {
 }
 
 impl SliceResult {
-    /// What several saw of the same slice.
+    /// Merges the results of several workers or hosts for the same slice.
     pub fn together(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut parts = parts.into_iter();
         let mut whole = parts.next().unwrap_or_default();

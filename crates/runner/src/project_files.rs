@@ -1,6 +1,6 @@
 //! Which files of a folder are sources: not what a build, a package manager or a run made there.
 //!
-//! The build script of `crates/cli`, which embeds the project's own stacks, compiles this file too.
+//! The build script of `crates/bench`, which embeds the project's own stacks, compiles this file too.
 
 use std::{
     collections::BTreeSet,

@@ -120,7 +120,7 @@ fn by_ending<F: DataFormat>(path: &Path) -> Result<F, String> {
     })
 }
 
-/// Commands with nothing but text and JSON.
+/// The formats of commands that print only text or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TextOrJson {
     /// For people
@@ -141,7 +141,7 @@ impl DataFormat for TextOrJson {
     }
 }
 
-/// What is printed.
+/// The options that choose the printed format.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FormatArgs<F: DataFormat> {
     /// The format
@@ -175,7 +175,7 @@ impl<F: DataFormat> FormatArgs<F> {
     }
 }
 
-/// Of a command that only shows something.
+/// The output options of a command that only shows something.
 #[derive(Clone, Debug, Args)]
 pub struct DataArgs<F: DataFormat> {
     #[command(flatten)]
@@ -225,7 +225,7 @@ impl<F: DataFormat> DataArgs<F> {
 }
 
 impl<F> Sink<F> {
-    /// What the data is read on. A file has neither a terminal's width nor its colours.
+    /// The screen to lay out for: a file has a fixed width and no colours.
     pub fn screen(&self) -> Screen {
         match self.file {
             Some(_) => page(),
@@ -256,7 +256,7 @@ impl<F> Sink<F> {
     }
 }
 
-/// Of a command that measures: its report is always printed.
+/// The output options of a command that measures: its report is always printed.
 #[derive(Clone, Debug, Args)]
 pub struct FilesArgs<F: DataFormat> {
     #[command(flatten)]
@@ -316,13 +316,13 @@ impl<F: DataFormat> FilesArgs<F> {
     /// Opens the files.
     ///
     /// # Errors
-    /// When a name has no known ending, is there twice, or cannot be written.
+    /// When a name has no known ending, is listed twice, or cannot be written.
     pub fn open(&self) -> Result<Files<F>, Failure> {
         destinations(&self.output).map(Files)
     }
 }
 
-/// Files that are written when there is something to put into them.
+/// Output files, opened before the measurement and written after it.
 #[derive(Debug)]
 pub struct Files<F>(Vec<(PathBuf, F, Destination)>);
 
@@ -352,7 +352,7 @@ impl<F: DataFormat> Files<F> {
 /// Opens files, each with the format of its ending.
 ///
 /// # Errors
-/// When a name has no known ending, is there twice, or cannot be written.
+/// When a name has no known ending, is listed twice, or cannot be written.
 pub fn destinations<F: DataFormat>(
     paths: &[PathBuf],
 ) -> Result<Vec<(PathBuf, F, Destination)>, Failure> {
@@ -364,7 +364,7 @@ pub fn destinations<F: DataFormat>(
             .iter()
             .any(|(other, ..)| place(other) == self::place(path))
         {
-            return Err(unusable(path, "this file is there twice"));
+            return Err(unusable(path, "this file is listed twice"));
         }
         files.push((path.clone(), format, destination));
     }

@@ -16,7 +16,7 @@ pub enum Exit {
     Failed,
     /// The command was used wrongly.
     Usage,
-    /// Nothing could be measured.
+    /// No result: nothing could be measured or written, or no verdict was reached.
     Nothing,
     /// A signal ended the work before it was complete.
     Interrupted,
@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// The work itself could not be done.
+    /// The command was correct, but produced no result (status 3).
     pub fn nothing(message: impl ToString) -> Self {
         Self {
             message: message.to_string(),

@@ -37,7 +37,7 @@ impl ExplicitOptions {
         self.only(|given| options.iter().any(|option| option == given))
     }
 
-    /// Adds an option whose value is from another file.
+    /// Marks an option as given that a file has set, or the program itself, so that later checks see it.
     pub fn add(&mut self, option: &str) {
         self.0.push(name(option));
     }

@@ -1,8 +1,8 @@
-//! The options of all commands: colours, and how much is told on standard error.
+//! The options of all commands: colours, and how much is written to standard error.
 
 use clap::{ArgAction, Args};
 
-use crate::output::{ColourArg, Told};
+use crate::output::{ColourArg, Verbosity};
 
 /// The options of all commands.
 #[derive(Clone, Copy, Debug, Args)]
@@ -10,12 +10,12 @@ pub struct GlobalArgs {
     /// When to use colors
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourArg::Auto, hide_short_help = true, help_heading = "Global options")]
     pub color: ColourArg,
-    /// How much is told.
+    /// How much is written to standard error.
     #[command(flatten)]
     pub verbosity: VerbosityArgs,
 }
 
-/// How much is told.
+/// How much is written to standard error.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct VerbosityArgs {
@@ -29,12 +29,12 @@ pub struct VerbosityArgs {
 
 impl VerbosityArgs {
     /// What is asked for.
-    pub fn told(self) -> Told {
+    pub fn verbosity(self) -> Verbosity {
         match (self.quiet, self.verbose) {
-            (true, _) => Told::Problems,
-            (false, 0) => Told::Usual,
-            (false, 1) => Told::Steps,
-            (false, _) => Told::Everything,
+            (true, _) => Verbosity::Problems,
+            (false, 0) => Verbosity::Usual,
+            (false, 1) => Verbosity::Steps,
+            (false, _) => Verbosity::Everything,
         }
     }
 }

@@ -3,7 +3,8 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use deadheat_runner::secret::HIDDEN;
 
-/// Options of ab, wrk, hey, oha and h2load, and what does the same here. docs/load.md has them by need.
+/// Options that users expect from other tools (ab, wrk, hey, oha, h2load) or from other commands of Deadheat, and what
+/// to use instead. docs/load.md lists the former by need.
 pub const OF_OTHER_TOOLS: [(&str, &str); 18] = [
     ("-A", "--user USER:PASSWORD"),
     ("-F", "--form NAME=VALUE"),

@@ -8,12 +8,12 @@ use crate::exit::Failure;
 
 static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// Takes the command line with what a file adds to it. The first call counts.
-pub fn keep(line: Vec<OsString>) {
+/// Sets the command line, including the options from `deadheat.toml`. Later calls are ignored.
+pub fn set_command_line(line: Vec<OsString>) {
     let _ = LINE.set(line);
 }
 
-/// The program and its arguments: those that were typed, and those of a file.
+/// The program and its arguments, including the options from `deadheat.toml`.
 fn line() -> Vec<OsString> {
     let typed = || env::args_os().collect();
     LINE.get().cloned().unwrap_or_else(typed)

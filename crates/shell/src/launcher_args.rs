@@ -15,7 +15,7 @@ use crate::target_safety::may_listen;
 /// How other hosts are reached.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Several hosts")]
-pub struct ReachArgs {
+pub struct LauncherArgs {
     /// The program that reaches hosts, which is ssh, srun, kubectl, or a command like 'ssh -p 2222 {host}' [default:
     /// ssh]
     #[arg(long, value_name = "HOW", hide_short_help = true)]
@@ -26,7 +26,7 @@ pub struct ReachArgs {
     pub agent: Option<PathBuf>,
 }
 
-impl ReachArgs {
+impl LauncherArgs {
     /// The launcher that was asked for, or Secure Shell.
     pub fn launcher(&self) -> Launcher {
         self.launcher.clone().unwrap_or_else(Launcher::ssh)
@@ -38,7 +38,7 @@ pub fn check_names(option: &str, names: &[String]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
         return Err(format!(
-            "{option} {twice}: it is there twice; name each host once"
+            "{option} {twice}: it is listed twice; name each host once"
         ));
     }
     let strange = |name: &&String| name.is_empty() || name.starts_with('-');

@@ -38,9 +38,9 @@ pub enum ColourArg {
     Never,
 }
 
-/// How much is told on standard error.
+/// How much is written to standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Told {
+pub enum Verbosity {
     /// Warnings and errors.
     Problems,
     /// Plans and results, and progress.
@@ -56,20 +56,20 @@ pub enum Told {
 const LOG_VARIABLE: &str = "DEADHEAT_LOG";
 
 static ASKED: OnceLock<ColourArg> = OnceLock::new();
-static TOLD: OnceLock<Told> = OnceLock::new();
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
 
 /// Takes what was asked for on the command line. The first call counts.
 pub fn use_colour(asked: ColourArg) {
     let _ = ASKED.set(asked);
 }
 
-/// Takes how much is told. The first call counts.
-pub fn tell(told: Told) {
-    let _ = TOLD.set(told);
+/// Sets how much is written to standard error. The first call counts.
+pub fn set_verbosity(verbosity: Verbosity) {
+    let _ = VERBOSITY.set(verbosity);
 }
 
-fn told_of() -> Told {
-    TOLD.get().copied().unwrap_or_default()
+fn verbosity() -> Verbosity {
+    VERBOSITY.get().copied().unwrap_or_default()
 }
 
 /// What `--color` says among arguments that are wrong otherwise, or that ask for help.
@@ -117,7 +117,7 @@ pub fn is_terminal() -> bool {
 
 /// Writes a line for a person, unless that person wants to hear of problems alone.
 pub fn note(text: &str) {
-    if told_of() > Told::Problems {
+    if verbosity() > Verbosity::Problems {
         warn(text);
     }
 }
@@ -178,10 +178,10 @@ pub fn usage(error: &clap::Error) -> Result<crate::exit::Exit, Failure> {
 
 /// Shows what the program and its libraries log, on standard error.
 pub fn show_log() {
-    let level = match told_of() {
-        Told::Problems | Told::Usual => LevelFilter::WARN,
-        Told::Steps => LevelFilter::INFO,
-        Told::Everything => LevelFilter::DEBUG,
+    let level = match verbosity() {
+        Verbosity::Problems | Verbosity::Usual => LevelFilter::WARN,
+        Verbosity::Steps => LevelFilter::INFO,
+        Verbosity::Everything => LevelFilter::DEBUG,
     };
     // The names of its crates begin with this.
     let usual = Targets::new()
@@ -254,7 +254,7 @@ fn is_unsafe(character: char) -> bool {
 }
 
 /// A failure in words, with the end of its log.
-pub fn told(failure: &StackFailure) -> String {
+pub fn failure_text(failure: &StackFailure) -> String {
     let phase = failure.phase.describe();
     format!("{phase}: {}{}", failure.reason, quoted(&failure.log_tail))
 }
@@ -349,12 +349,12 @@ pub fn watched() -> bool {
 
 /// Whether progress is drawn. Steps are told in lines instead.
 pub fn draws_progress() -> bool {
-    watched() && told_of() == Told::Usual
+    watched() && verbosity() == Verbosity::Usual
 }
 
 /// Whether progress is told in lines where it is not drawn.
 pub fn tells_progress() -> bool {
-    told_of() > Told::Problems
+    verbosity() > Verbosity::Problems
 }
 
 /// Where a bar is drawn: on standard error, for a person who watches.

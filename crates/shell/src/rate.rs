@@ -91,7 +91,7 @@ fn any_rate(text: &str) -> Result<f64, String> {
             _ => return Err(bad()),
         },
     };
-    // What parses as a number in Rust and is none here: "inf", "NaN", "1e3", "-0".
+    // Rust parses these as numbers, but they are not valid rates: "inf", "NaN", "1e3", "-0".
     let number = number.trim();
     let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
     if !number.bytes().all(plain) {
@@ -99,7 +99,9 @@ fn any_rate(text: &str) -> Result<f64, String> {
     }
     let rate = number.parse::<f64>().map_err(|_| bad())? / seconds;
     if rate > MOST_PER_SECOND {
-        return Err(format!("{text:?} is more than a thousand million a second"));
+        return Err(format!(
+            "{text:?} is more than 1,000,000,000 requests per second"
+        ));
     }
     Ok(rate)
 }

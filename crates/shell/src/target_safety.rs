@@ -1,5 +1,5 @@
-//! Care for others: a host that is neither this machine nor in a private network is loaded only by whoever says that he
-//! may.
+//! Protects other people's servers: a host outside this machine and private networks is loaded only if the user
+//! confirms that they may.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -20,7 +20,7 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
     })
 }
 
-/// CPUs with a higher number than this are not there: the kernel's own limit is lower.
+/// CPU numbers must be below this: Linux supports at most 8,192 CPUs on x86-64 (CONFIG_NR_CPUS).
 const MOST_CPUS: usize = 8_192;
 
 /// "2,3", "0-3": CPUs by their numbers, as `option` has them.
@@ -47,7 +47,7 @@ pub fn cpus(option: &str, text: &str) -> Result<Vec<usize>, String> {
     let mut seen = BTreeSet::new();
     match cpus.iter().find(|cpu| !seen.insert(**cpu)) {
         Some(twice) => Err(format!(
-            "{option} {text:?}: CPU {twice} is there twice, and two workers on one would wait for each other"
+            "{option} {text:?}: CPU {twice} is listed twice; list each CPU once"
         )),
         None => Ok(cpus),
     }
@@ -69,7 +69,7 @@ pub(crate) fn above_zero(time: Duration) -> Result<Duration, String> {
     }
 }
 
-/// A time like 30ms, or none: "0s".
+/// A time, zero allowed; errors give "30ms" as the example.
 pub fn time_like_30ms(text: &str) -> Result<Duration, String> {
     time(text, "write it like 30ms or 0s")
 }
@@ -83,12 +83,12 @@ pub(crate) fn time(text: &str, written: &str) -> Result<Duration, String> {
     Ok(time)
 }
 
-/// "500ms", "10s", "1m 30s"; zero, too ("0s").
+/// A time, zero allowed ("500ms", "10s", "0s").
 pub fn time_or_none(text: &str) -> Result<Duration, String> {
     time(text, "write a time like 500ms, 10s or 2m")
 }
 
-/// The same without zero; a number alone is of seconds.
+/// A time above zero; a bare number is seconds.
 pub fn length(text: &str) -> Result<Duration, String> {
     // For curl, -d is a body: people used to it type one here.
     if text.starts_with(['{', '[', '"', '@']) || text.contains('=') {
@@ -218,7 +218,7 @@ mod tests {
             let error = cpus(text).unwrap_err();
             assert!(error.contains("like 2,3 or 0-3"), "{text}");
         }
-        assert!(cpus("1,0-1").unwrap_err().contains("CPU 1 is there twice"));
+        assert!(cpus("1,0-1").unwrap_err().contains("CPU 1 is listed twice"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"\b(gives?|gave|given|giving)\b",
         instead: "pass, set, specify or return",
-        ceiling: 11,
+        ceiling: 10,
     },
     Habit {
         pattern: r"\b(is|are) no\b",

@@ -121,7 +121,7 @@ fn joined<T>(outcome: thread::Result<Result<T, String>>) -> Result<T, String> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_shell::launcher_args::ReachArgs;
+    use deadheat_shell::launcher_args::LauncherArgs;
 
     use super::*;
 
@@ -131,9 +131,9 @@ mod tests {
             results: "results".into(),
             watch: None,
             on: on.iter().map(|host| (*host).to_owned()).collect(),
-            reach: ReachArgs {
+            reach: LauncherArgs {
                 agent: agent.map(Into::into),
-                ..ReachArgs::default()
+                ..LauncherArgs::default()
             },
         })
     }

@@ -20,10 +20,10 @@ pub use published::{SIDES, SIDES_LEGEND, sides};
 pub use sentences::{lack, load_notes, notes, row_verdict};
 pub use verdicts::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
 
-/// An interval that is wider than this to either side says nothing but that.
+/// Half widths above this are shown as "over ±100 %".
 const TOO_WIDE: f64 = 1.0;
 
-/// What the control that only answers is called.
+/// The name of the control server, which answers without doing any work.
 pub(crate) const NULL_SERVER: &str = "null server";
 
 /// The title of a table of yardsticks.
@@ -43,7 +43,7 @@ const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank m–n: orde
 /// The legend of tables in which a row is proven slower than the best by less than its ±. Ranks are proven step by step:
 /// each pair that is proven leaves more of the error level to the others. Intervals are made before the first step.
 const LEGEND_OF_STEPS: &str =
-    "±: beside the best, all rows at once; ranks: proven one by one (m–n: not yet).";
+    "±: to the best, all rows together. Ranks: proven in steps (m–n: not proven).";
 
 /// What the columns of a session's tables mean.
 pub fn legend(view: &StandingsView) -> &'static str {
@@ -114,8 +114,8 @@ pub fn times(load: &LoadView) -> String {
                 _ => (load.point.in_flight(), "stream"),
             };
             format!(
-                "Service times are the queueing of {} that always wait: they rank nobody. Their mean is {what}s ÷ \
-                 throughput (Little's law); percentiles count answers, not waiting.",
+                "Service times at full load mostly show the queueing of {} that always wait, so they rank nobody. Their mean \
+                 is {what}s ÷ throughput (Little's law).",
                 counted(number as usize, what)
             )
         }
@@ -179,7 +179,7 @@ pub fn time_range(least: f64, most: f64) -> String {
     span(&Quantity::seconds(least), &Quantity::seconds(most))
 }
 
-/// "5.0 to 13 %"; what is written the same stands once.
+/// "5.0 to 13 %"; two equal figures are written once.
 fn span(low: &Quantity, high: &Quantity) -> String {
     if low == high {
         high.to_string()
@@ -188,7 +188,7 @@ fn span(low: &Quantity, high: &Quantity) -> String {
     }
 }
 
-/// A figure in its place; `≥` before a lower bound, a dash where there is none.
+/// The figure of a ranked value, with `≥` before a lower bound; a dash without one.
 pub fn placed(placed: Option<&Placed>, write: impl Fn(f64) -> String) -> String {
     match placed {
         Some(placed) => bound(placed.is_bound, write(placed.value)),

@@ -156,7 +156,9 @@ fn missing(
         session::survey(options, interrupted, tell)
     });
     if interrupted.load(Ordering::SeqCst) {
-        return Err(Failure::nothing("interrupted before anything was built"));
+        return Err(Failure::interrupted(
+            "interrupted before anything was built",
+        ));
     }
     Ok(Missing::new(missing))
 }

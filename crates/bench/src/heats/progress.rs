@@ -1,5 +1,5 @@
-//! Progress of a session of heats: for a person who watches a bar with the heat, its step, and the ranking so far; a line
-//! for each heat otherwise.
+//! Progress of a session: in a terminal, a bar with the current heat, its step and the ranking so far; otherwise a line
+//! per heat.
 
 use std::time::{Duration, Instant};
 
@@ -28,13 +28,13 @@ const LEADERS: usize = 3;
 pub(super) struct Progress {
     shown: progress::Progress,
     began: Instant,
-    /// What was measured before a session went on.
+    /// The time that was measured before this session was resumed.
     before: Duration,
     record: Option<SessionRecord>,
     heat: String,
     rounds: Option<Rounds>,
     leaders: Vec<String>,
-    /// Slices that do not count.
+    /// Number of slices so far that do not count ([`discarded`]).
     discarded: usize,
 }
 
@@ -54,7 +54,7 @@ impl Progress {
         }
     }
 
-    /// The same, where it was said that these stacks are unavailable.
+    /// Does not report these stacks as unavailable again.
     pub(super) fn knowing(mut self, unavailable: Vec<TargetId>) -> Self {
         self.shown = self.shown.knowing(unavailable);
         self
@@ -137,7 +137,7 @@ impl Progress {
         }
     }
 
-    /// Where it is, and the ranking so far.
+    /// Updates the bar: step `what`, the time left and the ranking so far.
     fn say(&self, what: &str) {
         let Some(plan) = self.plan() else { return };
         let spent = self.before + self.began.elapsed();
@@ -169,7 +169,7 @@ impl Progress {
         record.heats.push(ended.clone());
         self.discarded += discarded(ended);
         let load = ended.load as usize;
-        // A failure is in the record of every later part of its heat. It is shown once.
+        // The records of all later parts of the heat repeat a failure. It is shown once.
         let told = record.heats.iter().filter(|one| {
             let is_same = one.heat.heat == ended.heat.heat;
             is_same && one.load != ended.load
@@ -201,7 +201,7 @@ impl Progress {
     }
 }
 
-/// Slices of a heat that do not count, because the machine slept in their rounds.
+/// Number of slices that do not count: their round was disturbed from outside, or the machine was suspended during it.
 fn discarded(ended: &MeasuredHeat) -> usize {
     let all = ended.heat.rounds.iter().flatten().count();
     all - rounds(&ended.heat).flatten().count()
@@ -218,7 +218,7 @@ fn summary(name: &str, ended: &MeasuredHeat, leaders: &str) -> String {
     }
 }
 
-/// "rust-axum 71,200/s", "go-nethttp 41,000/s": the estimates, which prove nothing yet. None as long as there are none.
+/// "rust-axum 71,200/s", "go-nethttp 41,000/s": the estimates, which prove nothing yet. Empty without a ranking.
 fn leaders(at: &LoadAt<'_>) -> Vec<String> {
     let rankings = at.main_rankings();
     let places = rankings.last().into_iter().flat_map(|last| &last.places);
@@ -236,13 +236,14 @@ fn failures(ended: &MeasuredHeat) -> Vec<String> {
     let members = ended.heat.members.iter();
     let failed = members.filter_map(|member| {
         let failure = member.failure.as_ref()?;
-        let told = output::told(&failure.failure);
+        let told = output::failure_text(&failure.failure);
         Some(format!("{}: FAILED {told}", member.target))
     });
     failed.collect()
 }
 
-/// What the session will come to, said once: when each load has had its second heat, which shows this machine's noise.
+/// The precision that the session is expected to reach. Reported once, when each load has had its second heat, which
+/// shows this machine's noise.
 fn expected(record: &SessionRecord, ended: &MeasuredHeat) -> Option<String> {
     let loads = record.header.plan.loads.iter().enumerate();
     let heats: Vec<usize> = loads

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use deadheat_document::{error::ReportError, html::Contents, text::Screen};
-use deadheat_model::{heats::SessionRecord, session::TargetState};
+use deadheat_model::{
+    heats::{EndReason, SessionRecord},
+    session::TargetState,
+};
 use deadheat_runner::{files::write_whole, session::heats::read_session};
 use deadheat_shell::{
     data::{self, Files, Format},
@@ -63,7 +66,7 @@ fn typed(folder: &Path) -> String {
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
 }
 
-/// Nothing measured is 3; a stack that failed, before or under load, is 1; one that is unavailable is reported, and is no
+/// Nothing measured is 3, or 130 if it was interrupted before; a stack that failed, before or under load, is 1; one that is unavailable is reported, and is no
 /// failure.
 fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
     let rows = || {
@@ -71,7 +74,10 @@ fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
         tables.flat_map(|table| &table.rows)
     };
     if rows().next().is_none() {
-        return Exit::Nothing;
+        return match record.end {
+            Some(EndReason::Interrupted) => Exit::Interrupted,
+            _ => Exit::Nothing,
+        };
     }
     let failed = record.header.targets.iter().any(|target| {
         matches!(target.state, TargetState::Failed(_)) || !target.failed_workloads.is_empty()

@@ -203,7 +203,7 @@ impl Finding {
                     .iter()
                     .map(|log| format!("    log: {}\n", log.display()));
                 let logs: String = logs.collect();
-                format!("{name}: FAILED {}\n{logs}", output::told(failure))
+                format!("{name}: FAILED {}\n{logs}", output::failure_text(failure))
             }
             Outcome::Unavailable {
                 reason,

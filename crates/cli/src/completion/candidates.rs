@@ -43,17 +43,17 @@ pub(super) fn published(typed: &OsStr) -> Vec<CompletionCandidate> {
     matching(typed, named)
 }
 
-/// The newest session first; other folders if none fits.
+/// Sessions, the newest first; if none matches, folders.
 pub(super) fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     with(HEADER_FILE, typed)
 }
 
-/// The same of searches for a commit.
+/// Records of `deadheat bisect`, the newest first; if none matches, folders.
 pub(super) fn searches(typed: &OsStr) -> Vec<CompletionCandidate> {
     with(bisect::RECORD, typed)
 }
 
-/// Folders of results with this file.
+/// Folders of results that contain `file`.
 fn with(file: &str, typed: &OsStr) -> Vec<CompletionCandidate> {
     let entries = fs::read_dir(RESULTS).into_iter().flatten().flatten();
     let mut found: Vec<String> = entries
@@ -80,7 +80,7 @@ pub(super) fn comparands(typed: &OsStr) -> Vec<CompletionCandidate> {
     stacks
 }
 
-/// These words.
+/// Those of `words` that match.
 pub(super) fn words(typed: &OsStr, words: &[&str]) -> Vec<CompletionCandidate> {
     beginning(typed, words.iter().map(|word| (*word).to_owned()).collect())
 }
@@ -90,7 +90,7 @@ fn catalogue() -> Option<Catalogue> {
     select::read(&root, &[]).ok()
 }
 
-/// Names, and behind a colon their parts: these once the name is there.
+/// Names that match. Once a name is complete, also `NAME:PART` for each of its parts.
 fn matching(
     typed: &OsStr,
     named: impl Iterator<Item = (String, Vec<String>)>,

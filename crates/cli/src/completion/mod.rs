@@ -17,7 +17,7 @@ use clap_complete::{
 };
 use deadheat_shell::{
     exit::{Exit, Failure},
-    output::{self, Told},
+    output::{self, Verbosity},
 };
 
 use self::bash::Bash;
@@ -59,14 +59,14 @@ fn program(typed: &OsStr) -> String {
     whole.display().to_string()
 }
 
-/// Answers the script, if it is the one that calls. Whatever goes wrong is no answer: a message would be drawn into the
-/// line that somebody types.
+/// Whether the completion script called this program. If so, prints the candidates. Errors print nothing, because a
+/// message would appear in the line that the user types.
 pub(crate) fn answered() -> bool {
     let Some(shell) = env::var_os(VARIABLE) else {
         return false;
     };
     // Whoever types wants names, and nothing else.
-    output::tell(Told::Problems);
+    output::set_verbosity(Verbosity::Problems);
     let words: Vec<OsString> = env::args_os().collect();
     let shell = ShellArg::from_str(&shell.to_string_lossy(), true);
     if let (Ok(shell), Some(start)) = (shell, words.iter().position(|word| word == "--")) {
@@ -100,7 +100,7 @@ fn with_names(command: Command) -> Command {
 /// What may be typed for an option, given how it begins.
 type Names = fn(&OsStr) -> Vec<CompletionCandidate>;
 
-/// By the name of the option or, of one without a name, by what it is for.
+/// The candidates for an argument, chosen by its id.
 fn names(argument: &Arg, is_search: bool) -> Option<Names> {
     Some(match argument.get_id().as_str() {
         "stack" => candidates::stacks,

@@ -12,7 +12,7 @@ use crate::args::{Arguments, Command};
 
 /// A command line with options of a file.
 pub(super) struct Merged<'f> {
-    /// What was typed, and before it what the file adds.
+    /// The whole command line, the file's options included.
     pub(super) line: Vec<OsString>,
     /// The options of the file that are in it.
     pub(super) used: Vec<FromFile<'f>>,
@@ -20,7 +20,8 @@ pub(super) struct Merged<'f> {
     pub(super) unused: Vec<String>,
 }
 
-/// What was `typed`, with those options of the file before it that fit to it. `None`: the command is not there.
+/// The command line with the file's options directly after the command, so that typed options take precedence. Options
+/// that conflict with typed ones are left out. `None`: `typed` does not contain the command.
 pub(super) fn merged<'f>(
     program: &Program,
     command: &str,
@@ -71,7 +72,7 @@ fn command_at(program: &Program, command: &str, typed: &[OsString]) -> Option<us
     })
 }
 
-/// A format that a report can have, and a plan cannot.
+/// The option `format`, if a dry run cannot use the requested format.
 fn no_plan<F: DataFormat>(dry_run: bool, data: &FilesArgs<F>) -> Option<Vec<String>> {
     (dry_run && data.plan_is_json().is_err()).then(|| vec!["format".to_owned()])
 }
@@ -82,7 +83,7 @@ fn refused(program: &Program, line: &[OsString]) -> Vec<Vec<String>> {
     let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
     match parsed.map(|arguments| arguments.command) {
         Ok(Command::Load(args)) => {
-            let plan = no_plan(args.care.dry_run, &args.output.data);
+            let plan = no_plan(args.safety.dry_run, &args.output.data);
             load::clash(&args).into_iter().chain(plan).collect()
         }
         Ok(Command::Compare(args)) => {

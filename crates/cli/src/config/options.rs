@@ -14,7 +14,7 @@ use super::effects::{self, Effect};
 
 /// What a file cannot give. Somebody has to mean these when they run the command.
 pub(super) const TYPED_ALONE: [&str; 4] = ["config", "no-config", "resume", "i-may-load-this-host"];
-/// Stands for operands, where the values of options are looked at alone.
+/// Placeholder operands, so that clap can check an option's value without the real ones.
 const OPERANDS: [&str; 2] = ["http://127.0.0.1/", "http://127.0.0.1/"];
 
 /// An option of a file, as arguments.
@@ -97,7 +97,7 @@ pub(super) enum Occurrence {
     Nothing,
     /// The same option, which takes precedence.
     Same,
-    /// This one, which excludes it.
+    /// This option is on the command line, and excludes the one of the file.
     Excludes(String),
 }
 
@@ -193,7 +193,7 @@ fn words(argument: &Arg, option: &NamedOption, folder: &Path) -> Result<Vec<OsSt
     }
 }
 
-/// Whether the option takes its value, whatever else is given.
+/// Checks the option's value alone: missing operands and conflicts with other options are ignored.
 fn accepted(program: &Command, command: &Command, words: &[OsString]) -> Result<(), String> {
     let start = [program.get_name(), command.get_name()].map(OsString::from);
     let operands = OPERANDS.map(OsString::from);

@@ -683,7 +683,7 @@ fn a_signal_while_a_revision_is_fetched_ends_it_in_order() {
     eventually("git is asked", || waiting.exists().then_some(()));
     running.signal(Signal::INT);
     fs::write(&leave, "").expect("giving leave");
-    running.wait().exits(3).tells(&["interrupted before"]);
+    running.wait().exits(130).tells(&["interrupted before"]);
     assert_eq!(root.temporary(), Vec::<std::path::PathBuf>::new());
     assert!(root.sessions().is_empty());
 }

@@ -49,7 +49,7 @@ fn before_the_first_heat_has_a_round_nothing_was_measured() {
     let running = root.start_run("--warm-up 10m");
     root.wait_for("loaded", 1);
     running.signal(Signal::INT);
-    running.wait().exits(3).says(&["interrupted"]);
+    running.wait().exits(130).says(&["interrupted"]);
     let session = root.session();
     assert_eq!(session.record.end, Some(EndReason::Interrupted));
     assert_eq!(session.record.complete_heats(0).count(), 0);
@@ -65,7 +65,7 @@ fn while_a_server_starts() {
     let running = root.start_run("--start-timeout 10m");
     root.wait_for("started", 1);
     running.signal(Signal::INT);
-    running.wait().exits(3).says(&["interrupted"]);
+    running.wait().exits(130).says(&["interrupted"]);
     assert!(root.session().record.heats.is_empty());
 }
 
@@ -78,7 +78,7 @@ fn while_something_is_built() {
     let running = root.start_run("");
     root.wait_for("grandchild", 1);
     running.signal(Signal::INT);
-    running.wait().exits(3).says(&["interrupted"]);
+    running.wait().exits(130).says(&["interrupted"]);
     assert_eq!(
         root.told("started").len(),
         0,
@@ -113,7 +113,7 @@ fn while_postgresql_is_being_started() {
     let running = root.start_run("--workload plaintext --workload users");
     eventually("a session's folder", || root.sessions().pop());
     running.signal(Signal::INT);
-    running.wait().exits(3).says(&["interrupted"]);
+    running.wait().exits(130).says(&["interrupted"]);
     assert!(root.session().record.heats.is_empty());
 }
 

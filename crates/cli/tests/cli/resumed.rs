@@ -310,7 +310,7 @@ fn a_session_without_all_its_stacks_begins_anew() {
     // The first one is ready, and the second one never will be.
     root.wait_for("started", 2);
     running.signal(Signal::INT);
-    running.wait().exits(3);
+    running.wait().exits(130);
     resume(&root, "")
         .exits(2)
         .tells(&["it ended before fake-two could be prepared"]);

@@ -85,8 +85,8 @@ pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
     sink.write(&text).map(|()| Exit::Fine)
 }
 
-/// Asks question after question until there is no other, one cannot be decided, or somebody interrupts it. Then there is
-/// a sentence about what was measured of the last question.
+/// Measures questions until the search is over, one stays undecided, or the user interrupts. Only an interrupted search
+/// has the sentence: what was measured for its last question.
 fn measure(
     search: Search,
     interrupted: &Arc<AtomicBool>,

@@ -19,7 +19,7 @@ pub struct History {
     pub sessions: Vec<PastSession>,
     /// A series for each stack and load that was asked for, by target, workload and load point.
     pub series: Vec<StackHistory>,
-    /// What was last known of each circumstance.
+    /// The latest known machine, settings, stacks and loads, for the next session to be compared with.
     #[serde(skip)]
     known: Option<SessionHeader>,
 }
@@ -187,7 +187,7 @@ fn concerns(change: &Change, target: &TargetId) -> bool {
     }
 }
 
-/// What is known after `header`: its own circumstances, and of stacks and loads that it lacks those of before.
+/// Updates `before` with `header`; stacks and loads that `header` lacks are kept from `before`.
 fn known(before: Option<SessionHeader>, mut header: SessionHeader) -> SessionHeader {
     let Some(before) = before else { return header };
     let targets = before.targets.into_iter().chain(header.targets);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use deadheat_loadtool as load;
 use deadheat_loadtool::{
-    options::{CareArgs, EndArgs, LoadArgs, PaceArgs, TlsArgs},
+    options::{EndArgs, LoadArgs, PaceArgs, SafetyArgs, TlsArgs},
     url::LoadUrl,
 };
 use deadheat_model::{LoadSpec, comparison::Decide, workload::OfferedRate};
@@ -148,11 +148,11 @@ pub(crate) fn options(url: &str, args: &CompareArgs, rate: Option<f64>) -> LoadA
         connection: server.connection,
         tls: server.tls,
         answer: server.answer,
-        care: CareArgs {
+        safety: SafetyArgs {
             i_may_load_this_host: server.i_may_load_this_host,
             // A plan asks no server.
             dry_run: args.measure.heat.dry_run,
-            ..CareArgs::default()
+            ..SafetyArgs::default()
         },
         ..LoadArgs::default()
     }

@@ -80,7 +80,7 @@ impl Progress {
         let what = format!("[{number}/{}]{}", self.heats, self.at(ended.load as usize));
         for (side, member) in self.names.iter().zip(&heat.members) {
             if let Some(failure) = &member.failure {
-                let told = output::told(&failure.failure);
+                let told = output::failure_text(&failure.failure);
                 self.shown.problem(&format!("{what} {side}: FAILED {told}"));
             }
         }

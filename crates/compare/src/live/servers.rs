@@ -125,14 +125,14 @@ fn refuse_loopback(option: &str, sides: &[(String, ContenderKind); 2]) -> Result
     });
     own.map_or(Ok(()), |(name, _)| {
         Err(Failure::usage(format!(
-            "{option}: {name} leads each generator to itself; give the address of this machine that they reach"
+            "{option}: {name} is a loopback address, so each generator would load itself; name an address of this machine that they reach"
         )))
     })
 }
 
-/// That both sides are the same, if so.
+/// The note that A and B are the same server, if they are.
 fn alike(a: &ContenderKind, b: &ContenderKind) -> Option<String> {
-    // Also one server under two names.
+    // One server under two names counts as well.
     let asked = |load: &LoadSpec| (load.target.clone(), load.exchanges.clone());
     let same = match (a, b) {
         (ContenderKind::Url { load: a }, ContenderKind::Url { load: b }) => asked(a) == asked(b),

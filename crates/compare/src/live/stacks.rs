@@ -35,11 +35,11 @@ pub(super) fn measure(
     };
     // Before there is anything that a signal could leave behind.
     let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
-    // Until the end: with them go the folders of the revisions.
+    // Kept until the end: dropping `sides` deletes the checkouts of the revisions.
     let supervision = invocation::supervision()?;
     let sides = Sides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
-        return Err(Failure::nothing(
+        return Err(Failure::interrupted(
             "interrupted before anything was measured, so nothing is recorded",
         ));
     }

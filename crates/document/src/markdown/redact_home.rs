@@ -1,4 +1,4 @@
-//! A report that is committed does not tell whose machine it came from: home folders stand as `~`.
+//! Replaces home folders by `~`, so that a committed report does not reveal whose machine it came from.
 
 /// The text with `~` for the folder below `/home` or `/Users`, and for `/root`, wherever a path begins with it.
 pub fn without_homes(text: &str) -> String {

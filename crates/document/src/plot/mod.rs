@@ -12,9 +12,9 @@ use serde::{Serialize, Serializer};
 
 use self::axis::Axis;
 
-/// The style of plots. Their page has the variables of colours that it uses.
+/// The style of plots. The page's style sheet must define its colour variables.
 pub(crate) const STYLE: &str = include_str!("plot.css");
-/// What a reader can do with a plot. It uses `html/saving.js`.
+/// Shows values at the pointer and saves a plot as a picture. Needs `html/saving.js` in the page.
 pub(crate) const SCRIPT: &str = include_str!("plot.js");
 
 /// A plot.
@@ -36,7 +36,7 @@ pub struct Plot {
     pub series: Vec<Series>,
 }
 
-/// A place on an axis.
+/// A band or a line behind the series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
     /// Its name in the legend.

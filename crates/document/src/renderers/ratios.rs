@@ -6,7 +6,7 @@ use crate::{Tone, view::clean};
 
 /// The axis reaches at least this far to both sides: 5 % must be visible, and 0.5 % must look small.
 const LEAST_REACH: f64 = 1.1;
-/// An interval is cut where it reaches this many times beyond the largest ratio.
+/// The axis reaches at most this many times the largest ratio; longer intervals are cut there.
 const BEYOND: f64 = 2.0;
 
 /// A plot of ratios.
@@ -21,7 +21,7 @@ pub struct RatioPlot {
 
 /// A ratio.
 pub struct RatioMark {
-    /// What the ratio is of.
+    /// What is compared.
     pub name: String,
     /// The ratio.
     pub ratio: f64,
@@ -29,7 +29,7 @@ pub struct RatioMark {
     pub interval: Option<(f64, f64)>,
     /// The verdict, in words.
     pub verdict: String,
-    /// Whether that is good or bad.
+    /// Whether the verdict is good or bad.
     pub tone: Tone,
 }
 

@@ -12,7 +12,7 @@ use crate::{
 const GAP: usize = 2;
 /// A column of words is not cut below this width.
 const LEAST_WORDS: usize = 8;
-/// The columns beside a longer name get no less room for that.
+/// Longer names do not take room from the other columns: their first column counts at most this width.
 const MOST_NAME: usize = 32;
 
 impl Document {
@@ -87,8 +87,8 @@ impl Page {
         }
     }
 
-    /// A table that keeps to the width. If even with short words it is too wide, it becomes several tables, each with the
-    /// first column.
+    /// A table within the page's width. If cutting columns of words is not enough, it is split into several tables that
+    /// repeat the first column.
     fn grid(&mut self, indent: &str, table: &Table) {
         for (number, part) in self.parts(indent, table).iter().enumerate() {
             if number > 0 {

@@ -118,7 +118,7 @@ fn host(host: &HostRecord) -> String {
         format!("{} ({})", host.host, host.name)
     };
     format!(
-        "{name}: {}, {}, kernel {}; a message there and back took {}",
+        "{name}: {}, {}, kernel {}; round trip {}",
         machine.cpu_model,
         figure::counted(machine.cpus.len(), "CPU"),
         machine.kernel,
@@ -139,8 +139,8 @@ fn pinning(header: &SessionHeader) -> String {
         Pinning::Off { cpus } => format!("off: everything shares {}", figure::cpus(cpus)),
         Pinning::Apart { server, generator } => {
             let one_core = match (server.len(), generator.len()) {
-                (1, 1) => "; on two cores that is a one-core server",
-                (1, _) => "; that is a one-core server",
+                (1, 1) => "; the server has one CPU, the generator the other",
+                (1, _) => "; the server has one CPU",
                 _ => "",
             };
             format!(

@@ -1,4 +1,4 @@
-//! hey (`requester/print.go`).
+//! hey (`requester/print.go`), and its predecessor boom, whose reports differ in order and titles.
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
@@ -10,7 +10,7 @@ use crate::{
     text::{Cursor, Line, once},
 };
 
-/// hey keeps the times of this many answers, and counts all.
+/// hey records the times of at most this many answers, but counts all of them.
 const MOST_TIMES: u64 = 1_000_000;
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {

@@ -106,9 +106,9 @@ pub(super) fn settle(
 ) -> Result<(), String> {
     let figures = &mut report.figures;
     if let Some(failed) = failed {
-        let share = failed.of_all as f64;
+        let total = failed.of_all as f64;
         if failed.of_all != count
-            || (failed.failed as f64 - failed.share * share).abs() > 0.000_051 * share + 1e-6
+            || (failed.failed as f64 - failed.share * total).abs() > 0.000_051 * total + 1e-6
         {
             return Err(format!(
                 "`http_req_failed` is of {} requests, and `http_reqs` are {count}",

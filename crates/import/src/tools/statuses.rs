@@ -13,7 +13,7 @@ pub(crate) struct Counted {
     pub(crate) statuses: Vec<(u16, u64)>,
     /// Requests without an answer, by the reason.
     pub(crate) errors: Vec<(String, u64)>,
-    /// Whether what follows shows that nothing was cut off: errors may stand behind the statuses.
+    /// Whether the lines after the counts show that the report was not cut off before its list of errors.
     pub(crate) is_closed: bool,
 }
 

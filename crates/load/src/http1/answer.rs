@@ -8,7 +8,7 @@ use super::{
     head::{HEAD_LIMIT, Head, Heads},
 };
 
-/// Who wants to see an answer's parts.
+/// Receives the parts of an answer.
 pub(crate) trait Sink {
     /// An interim head (1xx).
     fn interim(&mut self, _status: u16) {}
@@ -54,8 +54,7 @@ pub(crate) enum Progress {
     Body,
 }
 
-/// Bytes of a head in pieces that a reader holds without an allocation: most heads are shorter, and ten thousand
-/// readers take 5 MiB.
+/// The capacity for an incomplete head, in bytes. Most heads fit; ten thousand readers take 5 MiB.
 const CARRIED: usize = 512;
 
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use deadheat_model::{Interval, LatencyHistogram};
 use super::Running;
 use crate::worker_pool::Message;
 
-/// Intervals of one worker that may be on their way at once.
+/// The most intervals of one worker that may be in use at once.
 const SPARE: usize = 4;
 
-/// Room in the queue of messages for so many workers.
+/// The capacity of the message queue for this number of workers.
 pub(crate) fn room(workers: usize) -> usize {
     workers * (SPARE + 3)
 }
@@ -84,7 +84,7 @@ pub(super) struct Rolling {
 }
 
 impl Rolling {
-    /// Goes to `outlet`, if anybody wants it.
+    /// A recorder that sends its intervals to `outlet`; `None`: nobody wants intervals.
     pub(super) fn new(outlet: Option<IntervalSender>) -> Self {
         Self {
             outlet,

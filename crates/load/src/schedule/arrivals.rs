@@ -58,7 +58,7 @@ pub(crate) struct Arrivals {
     /// Which of them are this generator's.
     share: Share,
     segments: Vec<Segment>,
-    /// How many there are at most.
+    /// The number of this generator's requests; `u64::MAX` if only time ends the load.
     end: u64,
 }
 
@@ -126,8 +126,8 @@ impl Arrivals {
         }
     }
 
-    /// The same, ending after `requests` of all generators that are due after the warm-up. An error says why their
-    /// numbers cannot be known.
+    /// Ends the schedule after this number of requests after the warm-up, counted over all generators. An error says
+    /// why their numbers cannot be known.
     pub(crate) fn ending_after(mut self, warm_up: Duration, requests: u64) -> Result<Self, String> {
         let before = self.expected_before(nanos(warm_up));
         if self.kind == Kind::Poisson && before > MOST_COUNTED {
@@ -159,7 +159,7 @@ impl Arrivals {
         count
     }
 
-    /// The same of a uniform schedule, whose times are known without those before: by bisection.
+    /// [`Self::due_before`] of a uniform schedule: by bisection, because a time does not depend on those before.
     fn uniform_before(&self, time: u64) -> u64 {
         let is_before = |index: u64| {
             let mut cursor = Cursor::new(self, 0, 1);
@@ -178,14 +178,14 @@ impl Arrivals {
         low
     }
 
-    /// How many of all generators are expected by `time`, in nanoseconds since the load's start.
+    /// Requests of all generators that are expected by `time`, in nanoseconds since the load's start.
     fn expected_before(&self, time: u64) -> f64 {
         let seconds = time as f64 / 1e9;
         let begun = self.segments.iter().rev().find(|one| one.start <= seconds);
         begun.map_or(0.0, |segment| segment.before + segment.count_by(seconds))
     }
 
-    /// How many there are at most.
+    /// The number of this generator's requests; `u64::MAX` if only time ends the load.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -212,9 +212,9 @@ impl Arrivals {
 /// Goes through every `stride`-th arrival from `first` on: one worker's share.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
-    /// The number of the next request of all workers.
+    /// The number of the cursor's next request, counted over all workers of this generator.
     index: u64,
-    /// Its number less one on the clock of rate 1.
+    /// The expected number of requests, Λ, at which this generator's request before `index` is due; 0 if there is none.
     reached: f64,
     stride: u64,
     segment: usize,

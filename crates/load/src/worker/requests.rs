@@ -16,9 +16,10 @@ use crate::{
     verify::excerpt,
 };
 
-/// How long a body is held back at most for want of a 100 Continue (RFC 9110 §10.1.1 leaves the time to the client).
+/// The longest wait for a 100 Continue before the body is sent anyway, in nanoseconds (RFC 9110 §10.1.1 leaves the time
+/// to the client).
 const HOLD: u64 = 1_000_000_000;
-/// A connection that has had nothing to do for this long was idle: servers close such connections.
+/// A connection that had nothing to do for this many nanoseconds was idle: servers close such connections.
 const LEAST_IDLE: u64 = 1_000_000;
 
 impl Worker<'_> {
@@ -164,8 +165,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Why the connection ended before the answer began: `otherwise`, unless the request met one that had been idle and
-    /// that the server closed at that moment (RFC 9112 §9.5).
+    /// Why the connection ended before the answer began: `otherwise`, unless the connection had been idle and the
+    /// server closed it at that moment (RFC 9112 §9.5).
     pub(super) fn cause_of_end(&self, slot: usize, otherwise: Cause) -> Cause {
         let connection = &self.connections[slot];
         if let Some(gone) = connection.http.gone() {
@@ -317,8 +318,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Counts the first request on its way as failed, and what is behind it as lost with it; starts over on a new
-    /// connection.
+    /// Counts the first request on its way as failed, and those pipelined behind it too. Then makes a new connection.
     #[cold]
     pub(super) fn fail(
         &mut self,

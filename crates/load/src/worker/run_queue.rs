@@ -4,8 +4,8 @@
 use super::Worker;
 use crate::connection::{ConnectionState, Task};
 
-/// How many needs of one connection are seen to at a time, for example to be made and to send. Then others are looked
-/// at first.
+/// The most tasks of one connection that are run in a row, for example to connect and to send. Then it is the other
+/// connections' turn.
 const AT_A_TIME: usize = 3;
 
 impl Worker<'_> {
@@ -17,7 +17,8 @@ impl Worker<'_> {
         self.enter(slot);
     }
 
-    /// Has written what is to be sent on a connection at its turn, together with what comes until then.
+    /// Requests that a connection's output is written at its turn in the queue, together with any that is added until
+    /// then.
     #[inline]
     pub(super) fn want_flush(&mut self, slot: usize) {
         self.connections[slot].flushes = true;
@@ -33,9 +34,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes note of a connection that may send again once what has come on the others has been read. Answers are read
-    /// before the next requests are sent: no answer is stamped later because of requests that need not be sent before,
-    /// and the kernel's code for either stays in the CPU's cache.
+    /// Schedules more requests on a connection that has room for them. They are sent after the answers on the other
+    /// connections have been read: so no answer is stamped later because of requests that can wait, and the kernel's
+    /// code for either stays in the CPU's cache.
     #[inline]
     pub(super) fn note_drained(&mut self, slot: usize) {
         if self.connections[slot].need == Task::Nothing && self.is_drained(slot) {
@@ -49,8 +50,7 @@ impl Worker<'_> {
         connection.state == ConnectionState::Open && connection.http.wants_more(connection.aside)
     }
 
-    /// Sees to what is on the run queue, behind the first `from`. What comes up meanwhile waits until others have been
-    /// looked at.
+    /// Runs the queued tasks from index `from` on. Tasks that are added meanwhile wait for the next call.
     #[inline]
     pub(super) fn run_queued(&mut self, from: usize) {
         let count = self.run_queue.len();

@@ -1,4 +1,4 @@
-//! The generator's verdict on itself.
+//! The verdict on a load: whether its figures can be relied on.
 
 use deadheat_model::{
     LoadRecord,
@@ -31,7 +31,7 @@ pub enum Validity {
 /// The share of failed requests (0 to 1) from which on a load as a whole has failed.
 const MOSTLY: f64 = 0.5;
 
-/// The generator's verdict on itself.
+/// The verdict on a load, with the warnings behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadVerdict {
     /// What the figures are worth.

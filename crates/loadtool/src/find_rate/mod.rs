@@ -80,7 +80,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     } = prepare(args)?;
     // Nobody looks at a look's intervals.
     spec.interval = None;
-    let threads = threads::choose(args.care.threads, &spec, !hosts.names.is_empty());
+    let threads = threads::choose(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
     let look = specs::look(&spec, &wanted, specs::LEAST_RATE, 0);
     let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &look);
@@ -100,7 +100,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     let plan = plan::describe(&look, &wanted, &around);
     let refused = |error| messages::refused(&asked.typed, &error);
     deadheat_load::check(&look).map_err(refused)?;
-    if args.care.dry_run {
+    if args.safety.dry_run {
         let for_programs = || {
             hide_in_load(&mut spec);
             PlanOfLoad {

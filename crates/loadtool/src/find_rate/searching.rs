@@ -14,9 +14,9 @@ use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 use super::{Wanted, generators::Generators, judging, specs};
 use crate::{hosts::Hosts, messages};
 
-/// The lowest rate that is looked at, as a share of the throughput of the closed loop, …
+/// The lowest rate that is tried, as a share of the closed loop's throughput.
 const LEAST: f64 = 1e-3;
-/// … and the highest.
+/// The highest rate that is tried, as a share of the closed loop's throughput.
 const MOST: f64 = 2.0;
 
 /// A search that goes on.
@@ -56,8 +56,8 @@ impl<'a> Search<'a> {
             let needed = wanted.declared.requests;
             let seconds = (1.2 * needed as f64 / per_second).ceil();
             return Err(Failure::nothing(format!(
-                "a trial needs {} to judge the conditions, and the server answers {} on its own. Make trials longer, \
-                 like --duration {seconds}s",
+                "the conditions need {} in a trial, and the server does not answer that many in its time at the closed loop's {}. \
+                 Make trials longer, like --duration {seconds}s",
                 counted(needed, "request"),
                 figure::rate(specs::rounded(per_second)),
             )));
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Looks until enough is known, the declared looks are used up, or somebody stops it.
+    /// Tries rates until the highest is known well enough, all declared looks are used, or the user interrupts.
     pub(super) fn run(mut self) -> Result<CapacityRecord, Failure> {
         let burst = &self.record.burst;
         self.say(&format!(
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
         Ok(self.record)
     }
 
-    /// Looks at a rate. A look that is cut short says nothing.
+    /// Tries one rate. An interrupted look is not recorded.
     fn look(&mut self, per_second: f64) -> Result<(), Failure> {
         let nth = self.record.looks.len() as u64 + 1;
         let spec = specs::look(&self.base, self.wanted, per_second, nth);

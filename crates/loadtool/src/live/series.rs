@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{Interval, LatencyHistogram, LoadPhase};
 
-use crate::downsample::{Piece, Thinned};
+use crate::downsample::{Downsampled, Piece};
 
 /// The most points kept but for those that a change of phase keeps apart; more than a terminal's width shows.
 const MOST: usize = 240;
@@ -155,11 +155,11 @@ impl Piece for Point {
 
 /// The points of a load.
 #[derive(Clone, Debug)]
-pub(super) struct Series(Thinned<Point>);
+pub(super) struct Series(Downsampled<Point>);
 
 impl Default for Series {
     fn default() -> Self {
-        Self(Thinned::new(MOST))
+        Self(Downsampled::new(MOST))
     }
 }
 

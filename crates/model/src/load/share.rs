@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which part of a load a generator has, of as many as share it: of all things numbered from 0 (arrivals, connections,
+/// The part of a load that one of several generators has: of all things numbered from 0 (arrivals, connections,
 /// requests of templates), every `of`-th from `index` on. The parts of all generators together are the load of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "(u32, u32)", into = "(u32, u32)")]
@@ -36,7 +36,7 @@ impl Share {
         total / of + u64::from(index < total % of)
     }
 
-    /// The number, among all, of the thing that has the number `own` in it.
+    /// The number among all generators of the thing that this generator numbers `own`.
     #[inline]
     pub fn number(self, own: u64) -> u64 {
         own.wrapping_mul(u64::from(self.of))

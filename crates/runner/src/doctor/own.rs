@@ -1,4 +1,4 @@
-//! What only this process can find out, by trying.
+//! Facts that the doctor measures itself.
 
 use std::{
     net::UdpSocket,
@@ -10,7 +10,7 @@ use deadheat_model::noise::CpuSource;
 
 use crate::process::{CpuGroup, is_root};
 
-/// What only this process can find out.
+/// Facts about this process and machine that have to be measured.
 #[derive(Clone, Debug)]
 pub struct OwnFacts {
     /// Whether it runs as root.
@@ -23,7 +23,7 @@ pub struct OwnFacts {
     pub clock_cost: Duration,
     /// The smallest step that the clock was seen to take; `None`: it never moved.
     pub clock_step: Option<Duration>,
-    /// What a datagram takes from a socket to itself over loopback at least; `None` where none came.
+    /// The shortest time of a datagram over loopback, from a socket to itself; `None` if none arrived.
     pub loopback: Option<Duration>,
     /// Bytes free where results are written; `None` where the system does not tell.
     pub free_bytes: Option<u64>,
@@ -44,7 +44,7 @@ impl OwnFacts {
     }
 }
 
-/// The cheapest of some batches, in which nothing else came between.
+/// The cost of one reading of the clock, from the fastest of some batches: the one that was disturbed least.
 fn clock_cost() -> Duration {
     const READINGS: u32 = 1000;
     let batch = |_| {
@@ -71,7 +71,7 @@ fn clock_step() -> Option<Duration> {
 fn loopback() -> Option<Duration> {
     let socket = UdpSocket::bind(("127.0.0.1", 0)).ok()?;
     socket.connect(socket.local_addr().ok()?).ok()?;
-    // What is delayed on purpose is delayed by milliseconds.
+    // Artificial delays (tc netem) are some milliseconds, so this is long enough.
     socket
         .set_read_timeout(Some(Duration::from_millis(500)))
         .ok()?;
@@ -86,7 +86,7 @@ fn loopback() -> Option<Duration> {
     best
 }
 
-/// Of the folder, or of the nearest one above it that is there.
+/// Free bytes where `folder` is, or where its nearest existing parent is.
 fn free_bytes(folder: &Path) -> Option<u64> {
     let folder = std::path::absolute(folder).ok()?;
     let found = folder

@@ -1,4 +1,4 @@
-//! What must hold in a `stack.toml` beside its types.
+//! Checks of a `stack.toml` that its types cannot express.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::prepare::{
     locked::{self, LockedError},
 };
 
-/// Environment that the stack contract sets; a manifest that sets it too would be overruled without a word.
+/// Variables that Deadheat sets for every stack. A manifest must not set them, because its values would be ignored.
 const CONTRACT: [&str; 11] = [
     "HOST",
     "PORT",
@@ -31,8 +31,8 @@ const CONTRACT: [&str; 11] = [
     "BLOB_PATH",
 ];
 
-/// Notes the mistakes of `manifest` in the folder `dir`, where there are the workloads `workloads`. (That its id is its
-/// folder's name is checked where all stacks are known, because the other one may be another stack's.)
+/// Notes the mistakes of `manifest` in the folder `dir`; `workloads` are the known workloads. (The catalogue checks
+/// that the id is the folder's name, because the mistake may be in another stack's manifest.)
 pub(super) fn check(
     checks: &mut Checks<'_, '_>,
     manifest: &StackManifest,

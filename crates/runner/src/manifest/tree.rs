@@ -37,7 +37,7 @@ impl Path {
         Path(steps)
     }
 
-    /// Whether it leads nowhere.
+    /// Whether it is the document's root.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }

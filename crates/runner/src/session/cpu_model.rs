@@ -1,6 +1,8 @@
-//! The name of the CPU's model. x86 tells it; ARM tells numbers (MIDR_EL1), for which lscpu(1) has a table such as this.
+//! The name of the CPU's model. On x86 the kernel reports it. On ARM it reports numbers (MIDR_EL1), which the table
+//! below translates as lscpu(1) does.
 
-/// The model from the text of `/proc/cpuinfo`; several, joined by `+`, where CPUs differ. Empty when it is not told.
+/// The model from the text of `/proc/cpuinfo`: the first name in it or, on ARM, all models, joined by `+`. Empty if
+/// there is none.
 pub(super) fn cpu_model(cpuinfo: &str) -> String {
     let fields = || {
         let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));

@@ -18,6 +18,8 @@ pub struct NotReady {
     pub reason: String,
     /// Whether it will not be ready later, either.
     pub is_refusal: bool,
+    /// Whether it answered, and wrongly.
+    pub is_answer: bool,
 }
 
 impl From<Fault> for NotReady {
@@ -25,6 +27,7 @@ impl From<Fault> for NotReady {
         Self {
             reason: fault.to_string(),
             is_refusal: fault.is_refusal,
+            is_answer: fault.is_answer(),
         }
     }
 }
@@ -65,6 +68,7 @@ impl Readiness {
         TcpStream::connect_timeout(&route.address, ATTEMPT).map_err(|error| NotReady {
             reason: format!("connecting: {error}"),
             is_refusal: false,
+            is_answer: false,
         })?;
         let mut client = Client::with_timeout(route, ATTEMPT);
         Ok(text_answer(&mut client, &self.path, self.body.as_deref())?)

@@ -187,6 +187,7 @@ impl Server {
         // Now, when the supervisor says that the process runs: its own start is no part of the server's.
         let started = Instant::now();
         let mut last = "nothing listened".to_owned();
+        let mut is_answer = false;
         let mut ready = None;
         let mut refused = None;
         let mut protocols = program.protocols.iter();
@@ -209,6 +210,7 @@ impl Server {
                 Ok(()) => {
                     ready = ready.or_else(|| Some(started.elapsed()));
                     refused = None;
+                    is_answer = false;
                     asked = protocols.next();
                     continue;
                 }
@@ -229,7 +231,10 @@ impl Server {
                     if !not_ready.is_refusal {
                         refused = None;
                     }
-                    last = not_ready.reason;
+                    // A wrong answer says more than that later attempts had none.
+                    if not_ready.is_answer || !is_answer {
+                        (last, is_answer) = (not_ready.reason, not_ready.is_answer);
+                    }
                 }
             }
             if started.elapsed() > program.timeout {
@@ -524,6 +529,7 @@ mod tests {
             Err(NotReady {
                 reason: "nothing listened".to_owned(),
                 is_refusal: false,
+                is_answer: false,
             })
         };
         let stop = AtomicBool::new(false);

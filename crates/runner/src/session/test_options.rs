@@ -39,7 +39,7 @@ pub(super) fn workload(id: &str, oracle: Oracle) -> SelectedWorkload {
     }
 }
 
-/// Three workloads, without latency.
+/// Options with three workloads, no stacks and no pinning. `budget` is in seconds.
 pub(super) fn options(budget: u64) -> SessionOptions {
     let text = Oracle::Text {
         body: String::new(),

@@ -52,8 +52,9 @@ pub fn nodes_below(root: &Path) -> Option<BTreeMap<usize, Vec<usize>>> {
     Some(parse_list(&online).into_iter().filter_map(node).collect())
 }
 
-/// How fast the core of a CPU is, compared with others. On x86 each kind of a hybrid processor has its own performance
-/// counters, and so a name; the capacities there differ also within a kind. On ARM there are capacities alone.
+/// How fast a CPU's core is, compared with others. On hybrid x86, each kind of core has its own folder of performance
+/// counters (`cpu_core`, `cpu_atom`), which tells the kinds apart; `cpu_capacity` does not, because it also differs
+/// within a kind. On ARM there is only `cpu_capacity`.
 fn speeds_below(root: &Path) -> impl Fn(usize) -> u32 {
     let devices = root.join("sys/devices");
     let cpus_of = |kind: &str| {

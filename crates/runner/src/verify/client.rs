@@ -6,6 +6,7 @@ use deadheat_model::{StackProtocol, load::RequestSpec};
 
 use super::{
     Fault, PATIENCE,
+    fault::ANSWERS,
     http2::Http2,
     route::Route,
     wire::{NoReply, ProbeConnection, WholeAnswer},
@@ -50,7 +51,7 @@ impl Client {
                 is_refusal: matches!(error, NoReply::Refused(_)),
                 ..Fault::new(
                     format!("{} {}{over}", request.method, request.path),
-                    "there is an answer",
+                    ANSWERS,
                     "an HTTP answer".to_owned(),
                     format!("no answer: {error}"),
                 )

@@ -21,7 +21,15 @@ pub struct Fault {
     pub is_refusal: bool,
 }
 
+/// The rule that a server breaks which does not answer at all.
+pub(super) const ANSWERS: &str = "there is an answer";
+
 impl Fault {
+    /// Whether the server answered, and wrongly.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.rule != ANSWERS
+    }
+
     pub(super) fn new(asked: String, rule: &'static str, expected: String, got: String) -> Self {
         Self {
             asked,

@@ -4,11 +4,11 @@
 //! | --- | --- |
 //! | recorded slices → rounds, with what pauses took | [`recorded`], [`pauses`] |
 //! | a heat's rounds → an estimate for each of its members | [`within`], [`percentile`] |
-//! | all heats' estimates → differences with errors | [`fit`], [`moderate`] |
+//! | all heats' estimates → differences with errors | [`fit`], [`variance_shrinkage`] |
 //! | differences → what of them holds together | `simultaneous` |
 //! | differences → faster, dead heat, undecided | [`pairs`] |
 //! | verdicts → ranks from … to | [`ranking`] |
-//! | undecided neighbours → the members of the next heat | [`deal`] |
+//! | undecided neighbours → the members of the next heat | [`allocation`] |
 //! | members → the order of the slices in each round | [`order`] |
 //! | a pilot → how far more heats reach | [`pilot`] |
 //!

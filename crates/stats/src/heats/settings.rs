@@ -21,7 +21,7 @@ pub struct Settings {
     /// A member's figure is a lower bound if the generator was the limit in more than this share of its slices. Not 0:
     /// one slice in which a busy server waited for a moment proves nothing.
     pub bounded: f64,
-    /// How much the expected variance of a member counts beside its own, in degrees of freedom ([`super::moderate`]).
+    /// How much the expected variance of a member counts beside its own, in degrees of freedom ([`super::variance_shrinkage`]).
     /// Chosen by simulation: with 2 to 4, intervals hold what they promise for 2 to 10 members that differ in noise; with
     /// none they are a third wider after 3 heats.
     pub expected_freedom: f64,

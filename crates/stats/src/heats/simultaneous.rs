@@ -190,8 +190,8 @@ impl Shares {
 /// Simulated sessions in which all members are equal.
 const DRAWS: usize = 1_000;
 
-/// What simulated sessions show, without how far their estimates are from the truth in all: that distance is known to be χ²
-/// distributed, so that a few directions show rare sessions, too.
+/// Simulated sessions, as directions: each vector of errors is scaled to length 1. The square of its length is χ²
+/// distributed, which [`Distance`] integrates exactly, so a few directions cover rare sessions too.
 struct Draws {
     /// Of each session and test, the square of the t statistic over that of Bonferroni's critical value, at distance 1:
     /// for pairs with the best, …
@@ -234,7 +234,7 @@ impl Draws {
                 .iter()
                 .map(|_| StandardNormal.sample(&mut random))
                 .collect();
-            let distance: f64 = normal.iter().map(|one| one * one).sum();
+            let squared_distance: f64 = normal.iter().map(|one| one * one).sum();
             let value: Vec<f64> = root
                 .iter()
                 .map(|row| row.iter().zip(&normal).map(|(a, b)| a * b).sum())
@@ -249,7 +249,7 @@ impl Draws {
                 let share = test.contrast.share;
                 let apart = value[a] - value[b];
                 let scatter = share * scatter[a] + (1.0 - share) * scatter[b];
-                let square = apart * apart / (distance * variance * scatter);
+                let square = apart * apart / (squared_distance * variance * scatter);
                 // What cannot be drawn is as bad as any: then Bonferroni's value stays.
                 near.push(if square.is_finite() {
                     square
@@ -304,7 +304,7 @@ impl Draws {
 
 /// The distribution of the distance of some independent normal numbers from 0.
 struct Distance {
-    /// Between the distances below.
+    /// The difference between neighbouring distances in `beyond`.
     step: f64,
     /// The probability of a distance beyond each of equally spaced ones.
     beyond: Vec<f64>,

@@ -77,11 +77,12 @@ pub fn moderate(
     Some(moderated.collect())
 }
 
-/// The p value of a variance that is no larger than expected, where the expectation has the degrees of freedom of all
-/// other members; 1 if there are none.
+/// The p value of `own` under the hypothesis that the true variance is no larger than `expected`, which has the degrees
+/// of freedom of all other members; 1 if there are none.
 fn p_beyond(own: &Variance, expected: f64, others: f64) -> f64 {
     let test = FisherSnedecor::new(own.freedom, others);
-    // Two members have the same residuals, so that neither is beyond the other.
+    // Without other members there is no expectation to exceed. Two members always have equal residuals, so neither
+    // exceeds it.
     test.map_or(1.0, |test| test.sf(own.value / expected))
 }
 

@@ -27,8 +27,8 @@ pub(super) struct GroupRankings<'a> {
 }
 
 impl GroupRankings<'_> {
-    /// The rows, the best first. Last come those that are not placed but have a cost, such as at a rate so low that no
-    /// percentile is carried.
+    /// The rows, the best first. Last come those that have no place but a cost, for example because the rate is too low
+    /// for a percentile.
     pub(super) fn rows(&self) -> Vec<Row> {
         let unplaced = |one: &&RankedMember| self.ranking.unplaced.contains(&one.member);
         let unplaced = self.cost.places.iter().filter(unplaced);
@@ -119,7 +119,7 @@ impl GroupRankings<'_> {
     }
 }
 
-/// A member's figure in a ranking, in units of which there are so many to the ranking's own.
+/// A member's figure in a ranking, multiplied by `units` (1e6: from seconds to µs).
 fn figure(ranking: &Ranking, member: usize, units: f64) -> Option<Figure> {
     let mut places = ranking.places.iter();
     let place = places.find(|place| place.member == member)?;

@@ -1,9 +1,9 @@
 //! B against A: what `deadheat compare` says.
 //!
-//! Three ways lead here. [`paired`] judges what was measured in heats of both sides, at a declared look
-//! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times, and [`runs`] records of
-//! loads. All end in a [`Ratio`].
-//! [`halfway`] judges on which side of the middle between two others a server is, for `deadheat bisect`.
+//! There are several ways here. [`paired`] judges what was measured in heats of both sides, at a declared look
+//! ([`crate::sequential`]). [`sessions`] judges two sessions that were measured at two times, [`tool_runs`] runs of
+//! other load generators. Records of `deadheat load` are judged in the crate `compare`. All end in a [`Ratio`].
+//! [`midpoint`] judges whether a server is nearer to a fast or to a slow one, for `deadheat bisect`.
 
 pub mod alternating;
 mod gate;

@@ -59,7 +59,7 @@ impl PairedCell {
         }
     }
 
-    /// Whether it is an open loop as a whole: only these have response times, beside equal work.
+    /// Whether the cell is an open loop. Only open loops have response times outside equal work.
     fn is_open(&self) -> bool {
         let mut own = self.series.iter().filter(|one| one.per_second.is_none());
         own.any(|series| series.metric.is_response_time())
@@ -99,8 +99,8 @@ impl PairedSeries {
         }
     }
 
-    /// About so many more heats would decide it, if they scatter as these did, each tested at the error `alpha`. `None`
-    /// if it is decided then, or if nothing says so.
+    /// About how many more heats would decide the series at the error `alpha`, if they scatter as these did. `None` if
+    /// it is decided already, or if this cannot be estimated.
     pub fn heats_to_go(&self, alpha: f64, rule: &Rule) -> Option<u32> {
         let fit = fit(&self.heats);
         let contrast = fit.contrast(1, 0)?;
@@ -133,9 +133,9 @@ pub(super) fn quantity(metric: Metric) -> Quantity {
     }
 }
 
-/// Judges every cell at `look`. With more than one cell, each look's share of errors is split evenly over them, and a
-/// cell's over its tested series, so that it is the share of looks at which *any* cell is called different and is not, or a
-/// check is wrong. Each other series has its cell's share.
+/// Judges every cell at `look`. The look's error is split evenly over the cells, and a cell's part over its tested
+/// series. So it bounds the probability that *any* cell is wrongly called different, or any check is wrong. Every other
+/// series has its cell's part.
 pub fn at_look(cells: &[PairedCell], look: Look, bounds: &Bounds) -> Vec<Compared> {
     let each = look.spends / cells.len().max(1) as f64;
     let judged = |cell: &PairedCell| {
@@ -228,8 +228,8 @@ fn ratio(series: &PairedSeries, is_open: bool, look: Look, bounds: &Bounds) -> O
         } else {
             (log + half).exp()
         };
-        let is_open = series.bounded.contains(&true);
-        (is_open || (low > 0.0 && high.is_finite())).then_some(Interval { low, high, level })
+        let is_one_sided = series.bounded.contains(&true);
+        (is_one_sided || (low > 0.0 && high.is_finite())).then_some(Interval { low, high, level })
     });
     let heats = [0, 1].map(|member| fit.heats(member));
     let ratio = Ratio {

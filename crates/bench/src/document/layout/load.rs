@@ -43,7 +43,7 @@ pub(super) fn section(load: &LoadView, view: &StandingsView) -> Section {
         .bullets(notes.chain(words::load_notes(load)))
 }
 
-/// The table of throughput and of what a request costs.
+/// The ranking: the load's measure, its uncertainty, what a request costs, memory, and the verdict.
 fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
     let measure = load.measure;
     let baselines = baselines::Baselines::new(load, table, view.margin);
@@ -152,7 +152,7 @@ fn column(head: &str, less_is_better: bool, cell: fn(&RowView) -> Cell) -> Figur
 /// Everything else that is known of each stack.
 fn details(load: &LoadView, table: &TableView) -> Table {
     let times = match load.measure {
-        // Beside equal work, the cost at full load is a detail, and the queueing there says nothing.
+        // If equal work was measured, the cost at full load is a detail, and service times there only show queueing.
         Measure::Throughput if !load.rates.is_empty() => vec![
             column("CPU, full load", true, |row| {
                 placed(row.cpu_us_per_request, words::cost)

@@ -10,7 +10,7 @@ use deadheat_model::{
 };
 use deadheat_stats::standings::Standings;
 
-/// So many stacks are named.
+/// Up to this many stacks are named; more are only counted.
 const MOST_NAMES: usize = 2;
 
 /// A report's title in three parts.
@@ -99,10 +99,10 @@ fn machine(header: &SessionHeader) -> String {
     format!("{own}{loaded}{database}")
 }
 
-/// A processor's name without what all of them have.
+/// The processor's name without words that every name has ("Processor", "CPU", "64-Core").
 fn model(name: &str) -> String {
     let name = name.split(" @ ").next().unwrap_or(name);
-    let is_filler = |word: &&str| {
+    let is_informative = |word: &&str| {
         let lower = word.to_lowercase();
         !matches!(lower.as_str(), "processor" | "cpu") && !lower.ends_with("-core")
     };
@@ -110,7 +110,7 @@ fn model(name: &str) -> String {
         .replace("(R)", "")
         .replace("(TM)", "")
         .replace("(tm)", "");
-    let words: Vec<&str> = plain.split_whitespace().filter(is_filler).collect();
+    let words: Vec<&str> = plain.split_whitespace().filter(is_informative).collect();
     clean(&words.join(" "))
 }
 

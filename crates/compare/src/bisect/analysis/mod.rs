@@ -2,7 +2,7 @@
 //!
 //! **The question.** A first comparison has to show that BAD is slower than GOOD. Then each step measures the middle
 //! commit, GOOD and BAD in the same heats and asks on which side of the middle between GOOD and BAD it is, on the
-//! logarithm ([`deadheat_stats::versus::halfway`]). If one commit caused the slowdown, the middle commit is as fast as GOOD or as
+//! logarithm ([`deadheat_stats::versus::midpoint`]). If one commit caused the slowdown, the middle commit is as fast as GOOD or as
 //! slow as BAD, half of the effect away from the line. The line is measured in every heat anew, so a first comparison
 //! that stopped at a lucky figure does not move it, and neither does another machine after a pause.
 //!

@@ -148,7 +148,7 @@ fn of_ends(record: &BisectRecord, begins: &str) -> String {
     }
 }
 
-/// How to search between these commits, of which at least two differ.
+/// The commands that search each of these ranges; at least one range has two different commits.
 fn searches(ends: &[(&Commit, &Commit)]) -> String {
     let differ = ends.iter().filter(|(good, bad)| good.commit != bad.commit);
     let searches =
@@ -156,19 +156,19 @@ fn searches(ends: &[(&Commit, &Commit)]) -> String {
     format!("Search there: {}", list(&searches.collect::<Vec<_>>()))
 }
 
-/// Twice the time of the longest comparison so far, for each.
+/// Advice to repeat with twice the time of the longest comparison so far.
 fn more_time(record: &BisectRecord, folder: &str) -> String {
     let took = record.questions.iter().map(|one| one.took_seconds);
     let budget = time_option(2.0 * took.fold(150.0, f64::max));
     format!("Repeat it with more time: deadheat bisect --resume {folder} --budget {budget}")
 }
 
-/// `abc1234 "message"`.
+/// "abc1234 “message”".
 fn named(commit: &Commit) -> String {
     format!("{} “{}”", commit.short, commit.subject)
 }
 
-/// "one of 3 commits, from abc to def".
+/// "one of 3 commits (abc to def)"; "commit abc" if there is only one.
 fn range_of(record: &BisectRecord, (first, last): (usize, usize)) -> String {
     let short = |index: usize| record.commits.get(index).map_or("", |one| &one.short);
     match last - first {

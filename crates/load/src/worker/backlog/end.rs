@@ -7,7 +7,7 @@ use crate::{deadlines::NEVER, http_connection::InFlight};
 const AT_THE_END: usize = 65_536;
 
 impl Worker<'_> {
-    /// The measurement ends at `at`: what has not been sent is not sent any more, and is told of.
+    /// Ends the measurement at `at`: arrivals that have not been sent are dropped and recorded.
     pub(in crate::worker) fn close_backlog(&mut self, at: u64) {
         if self.backlog.is_none() {
             return;

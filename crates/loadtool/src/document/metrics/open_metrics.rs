@@ -13,11 +13,11 @@ use super::{
     source::Source,
 };
 
-/// The values of a series by their instants, in milliseconds since the epoch: Prometheus tells no others apart.
+/// The values of a series by time, in milliseconds since the epoch, which is Prometheus's resolution.
 type Points = BTreeMap<u128, Value>;
 
-/// The readings of a load as a text. Samples of one metric stand together, so that there is no text before the load's
-/// end.
+/// All readings of a load as one text. OpenMetrics requires samples of a metric to be adjacent, so it can only be
+/// written at the end.
 pub fn open_metrics(source: &Source, readings: &[Reading]) -> String {
     let own = [
         Label::new("run", &source.run),
@@ -35,8 +35,8 @@ pub fn open_metrics(source: &Source, readings: &[Reading]) -> String {
     text.written
 }
 
-/// The series of a metric. One that rises begins with a zero: whoever computes its increase needs a value before the
-/// first.
+/// The series of a metric. Counters and distributions begin with a zero, because an increase is computed from the value
+/// before.
 fn series<'a>(family: &Family, readings: &'a [Reading]) -> BTreeMap<&'a [Label], Points> {
     let mut series: BTreeMap<&[Label], Points> = BTreeMap::new();
     for reading in readings {
@@ -45,7 +45,7 @@ fn series<'a>(family: &Family, readings: &'a [Reading]) -> BTreeMap<&'a [Label],
             let at = milliseconds(reading.at);
             let points = series.entry(&sample.labels).or_insert_with(|| {
                 let beginning = sample.value.beginning().into_iter();
-                // A phase can be shorter than what instants are told apart by.
+                // A phase can be shorter than a millisecond.
                 let since = milliseconds(reading.since).min(at.saturating_sub(1));
                 beginning.map(|zero| (since, zero)).collect()
             });

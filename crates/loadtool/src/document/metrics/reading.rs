@@ -1,4 +1,4 @@
-//! What stands at an instant of a load.
+//! The values of all metrics at one instant of a load.
 
 use std::{
     borrow::Cow,
@@ -91,16 +91,16 @@ impl Times {
 /// The value of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// What was counted since the reading's [`Reading::since`].
+    /// A counter's total since [`Reading::since`].
     Count(u64),
-    /// What stands at the instant.
+    /// A gauge's value at this instant.
     Level(u64),
-    /// What was recorded since the reading's [`Reading::since`].
+    /// The distribution of what was recorded since [`Reading::since`].
     Times(Times),
 }
 
 impl Value {
-    /// What it was when its counting began; a level has no beginning.
+    /// The value at the start of counting; `None` for a gauge.
     pub(super) fn beginning(&self) -> Option<Self> {
         match self {
             Value::Count(_) => Some(Value::Count(0)),
@@ -126,7 +126,7 @@ pub(super) struct Sample {
 pub struct Reading {
     /// The instant.
     pub(super) at: SystemTime,
-    /// Since when what rises has been counted: the start of the phase.
+    /// The start of the phase, from which counters and distributions count.
     pub(super) since: SystemTime,
     pub(super) samples: Vec<Sample>,
 }
@@ -143,7 +143,8 @@ mod tests {
         for bound in &BOUNDS {
             let written: f64 = bound.le.parse().unwrap();
             assert_eq!(written, bound.nanoseconds as f64 / 1e9, "{}", bound.le);
-            // What is not in it would be read as another series by whoever compares labels.
+            // OpenMetrics' canonical form (Go's formatting): a reader that compares labels as text would take another
+            // form for another series.
             let go = match written {
                 small if small < 1e-4 => bound.le.contains("e-05"),
                 whole if whole.fract() == 0.0 => bound.le.ends_with(".0"),

@@ -124,7 +124,7 @@ fn member(name: &str) -> MemberRecord {
     }
 }
 
-/// A second with so many answers.
+/// A slice of one second with this number of answers.
 fn slice(member: u32, answers: u64) -> SliceRecord {
     let mut slice = SliceRecord {
         member,
@@ -152,7 +152,7 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
     slice
 }
 
-/// A failure that makes slices from this round on mean nothing.
+/// A failure that discards the member's slices from round `void_from` on.
 pub(super) fn failure(phase: Phase, void_from: Option<u32>) -> MemberFailure {
     MemberFailure {
         failure: StackFailure {

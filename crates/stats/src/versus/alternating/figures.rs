@@ -41,7 +41,7 @@ impl PairFigures<'_> {
         recorded::limited_by(slice, cpus, &Settings::default()).is_bound()
     }
 
-    /// The estimates of what slices have.
+    /// Estimates in each heat of a quantity that every slice has.
     pub(super) fn sliced(&self, heats: &[&HeatRecord], quantity: Quantity) -> Vec<Vec<Estimate>> {
         let settings = Settings::default();
         let heats = heats.iter();
@@ -64,7 +64,7 @@ impl PairFigures<'_> {
         estimates_together(percent, heats, &Settings::default())
     }
 
-    /// The same, however many answers the heats have together.
+    /// [`Self::times`], without a minimum of answers over all heats.
     pub(super) fn times_in_heats(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Estimate>> {
         let heats = self.percentiles(heats, percent);
         estimates(percent, &heats, &of_a_heat(&Settings::default()))
@@ -78,7 +78,7 @@ impl PairFigures<'_> {
     }
 }
 
-/// Both sides are in each heat, at the same places. A slow end after them is compared elsewhere ([`super::halfway`]).
+/// Both sides are in each heat, at the same places. [`crate::versus::midpoint`] compares a third member, the slow end.
 impl Numbering for PairFigures<'_> {
     fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
         (place < Side::BOTH.len()).then_some(place)

@@ -28,9 +28,9 @@ pub(super) fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<Stri
     let mut caveats = vec![way.to_owned(), loops(standings).to_owned()];
     if has_tls {
         caveats.push(
-            "TLS was that of connections that stay open: handshakes came before anything was counted, but for those of \
-             connections that were made again, and of up to a tenth that took longer than the warm-up. At equal work, \
-             connections are new in each turn."
+            "Figures over TLS are those of encryption on open connections, not of handshakes. Exceptions: connections that \
+             were made again, and up to a tenth of them if their handshakes outlasted the warm-up. At equal work, each turn \
+             opens new connections before it counts."
                 .to_owned(),
         );
     }
