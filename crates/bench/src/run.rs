@@ -7,7 +7,7 @@ use deadheat_shell::{
 
 use crate::{heats, options::RunArgs, profile::Profile, resume, select};
 
-/// Measures stacks, or goes on with a session.
+/// Measures stacks, or resumes a session.
 pub fn run(mut args: RunArgs) -> Result<Exit, Failure> {
     if let Some(session) = args.resume.clone() {
         return resume::resume(&args, &session);

@@ -16,7 +16,7 @@ use deadheat_shell::{
 };
 use globset::{Glob, GlobMatcher};
 
-use crate::history::analysis::History;
+use self::analysis::History;
 
 /// What `deadheat history` is asked to do.
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use deadheat_stats::versus::{
     tool_runs::{self, RunsVersus},
 };
 
-use crate::imported::document::{Sides, document, json, versus, versus_json};
+use self::document::{Sides, document, json, versus, versus_json};
 
 /// Reads the reports in these files. `command` is that of the runs, for reports that do not say how a server was loaded.
 pub fn read(paths: &[&Path], command: Option<&str>) -> Result<Imported, Failure> {

@@ -19,8 +19,8 @@ use deadheat_document::{markdown::redact_home::without_homes, text::Screen};
 pub use text::text;
 pub use view::StandingsView;
 
+pub use self::layout::document;
 pub use self::{csv::csv, json::json};
-pub use crate::document::layout::document;
 
 /// The whole report as Markdown that can be committed.
 pub fn markdown(view: &StandingsView) -> String {

@@ -36,7 +36,7 @@ use crate::{
     options::{CompareArgs, CompareFormat},
 };
 
-/// Searches for the commit, or goes on with a search.
+/// Searches for the commit, or resumes a search.
 pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
     let (format, files) = (args.data.format(), args.data.open()?);
     let search = match args.resume.clone() {

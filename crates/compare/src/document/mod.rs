@@ -15,4 +15,4 @@ pub use html::html;
 pub use json::Report;
 pub use json::json;
 
-pub use crate::document::layout::{document, headline};
+pub use self::layout::{document, headline};

@@ -26,8 +26,8 @@ pub use metrics::{
     Meter, Reading, Source, open_metrics, otlp, otlp_rejected, otlp_request, readings,
 };
 
+pub use self::layout::{brief, document, html};
 pub use self::{
     csv::{Row, failed_column},
     json::Report,
 };
-pub use crate::document::layout::{brief, document, html};

@@ -11,8 +11,8 @@ use deadheat_model::bisect::{BisectRecord, SCHEMA};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::layout::{answer, document};
 use crate::bisect::analysis::{Outcome, outcome, whole};
-pub use crate::bisect::document::layout::{answer, document};
 
 /// What `deadheat bisect` found. Commits are numbered from 0, without the fast end.
 #[derive(Serialize, JsonSchema)]

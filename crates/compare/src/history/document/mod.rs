@@ -7,8 +7,8 @@ use deadheat_document::{
     json::{self, Body},
 };
 
+pub use self::layout::document;
 use crate::history::analysis::History;
-pub use crate::history::document::layout::document;
 
 impl Body for History {
     const FORMAT: &'static str = "deadheat-history";

@@ -7,8 +7,8 @@ mod versus;
 use deadheat_document::error::ReportError;
 use deadheat_model::imported::Imported;
 
+pub use self::layout::document;
 pub use self::versus::{Sides, versus, versus_json};
-pub use crate::imported::document::layout::document;
 
 /// What was read as JSON over several lines that end with a newline; `deadheat import` reads it back.
 ///

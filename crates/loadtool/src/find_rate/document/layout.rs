@@ -8,11 +8,12 @@ use deadheat_model::{
     load::{Endpoint, words::streams},
 };
 
+use deadheat_stats::capacity::{CapacityAnalysis, Outcome, precision};
+
 use super::{
     plot,
     sentences::{headline, shown},
 };
-use deadheat_stats::capacity::{CapacityAnalysis, Outcome, precision};
 
 /// The search.
 pub fn document(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Document {

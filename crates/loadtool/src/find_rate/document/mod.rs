@@ -16,10 +16,11 @@ use deadheat_model::capacity::CapacityRecord;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use deadheat_stats::capacity::CapacityAnalysis;
+
 pub use self::csv::Row;
 pub use self::csv::csv;
-pub use crate::find_rate::document::layout::document;
-use deadheat_stats::capacity::CapacityAnalysis;
+pub use self::layout::document;
 
 /// What `deadheat load --find-rate` declared, every look, and the answer. All figures follow from `burst` and `looks`.
 #[derive(Serialize, JsonSchema)]
