@@ -12,9 +12,10 @@ use crate::{
 
 /// The workload of each session. Each stack is in one session, so that every stack and every workload is measured, but
 /// not each with each: conformance has asked every stack for all of them. The slow ones begin first.
-const SESSIONS: [&str; 8] = [
+const SESSIONS: [&str; 9] = [
     "proxy",
     "users",
+    "fortunes",
     "payload",
     "ping-pong",
     "hash",

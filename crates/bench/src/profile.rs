@@ -3,10 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use deadheat_model::{
-    Cell, RepeatedTable, StackManifest, TargetId,
-    choice::Purpose,
-    figure::counted,
-    workload::{OfferedRate, Oracle},
+    Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose, figure::counted,
+    workload::OfferedRate,
 };
 use deadheat_runner::{
     heat::WarmUps,
@@ -65,7 +63,7 @@ impl Profile {
     ) -> Result<SessionOptions, Failure> {
         let hosts = {
             let mut workloads = self.selection.workloads.iter();
-            let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
+            let needs_database = workloads.any(|one| one.manifest.oracle.needs_database());
             other_hosts::hosts(&args.other_hosts, true, needs_database).map_err(Failure::usage)?
         };
         if args.other_hosts.database.is_some() && args.postgres.postgres != AUTO {

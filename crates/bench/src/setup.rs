@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_document::Section;
-use deadheat_model::{TargetId, figure::counted, workload::Oracle};
+use deadheat_model::{TargetId, figure::counted};
 use deadheat_runner::{
     manifest::{Catalogue, Reach, Selection, Stack},
     prepare::{
@@ -128,7 +128,7 @@ impl<'a> Work<'a> {
         let wanted = selection
             .workloads
             .iter()
-            .any(|one| one.manifest.oracle == Oracle::Users);
+            .any(|one| one.manifest.oracle.needs_database());
         // With any other value, PostgreSQL needs nothing installed.
         let installed = ["auto", "installed"].contains(&postgres.postgres.as_str());
         let database = if wanted && installed {

@@ -18,6 +18,6 @@ pub const MOST_REDIRECTS: u32 = 100;
 /// The highest rate of an open loop, per second: beyond it a nanosecond cannot tell two requests apart.
 pub const MOST_PER_SECOND: f64 = 1e9;
 /// The narrowest bins of the time series.
-pub const LEAST_BIN: Duration = Duration::from_millis(1);
+pub(crate) const LEAST_BIN: Duration = Duration::from_millis(1);
 /// The shortest interval: each costs a worker some 100 µs.
 pub const LEAST_INTERVAL: Duration = Duration::from_millis(10);

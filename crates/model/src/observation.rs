@@ -49,7 +49,7 @@ impl Tally {
     }
 
     /// Requests issued before the span that ended in it, well or not.
-    pub fn carried_ended(&self) -> u64 {
+    pub(crate) fn carried_ended(&self) -> u64 {
         self.carried_succeeded + self.carried_failed
     }
 

@@ -1,5 +1,7 @@
 //! What is asked of a stack: the contents of `workloads/<id>.toml`.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +42,47 @@ impl Oracle {
             Self::Greeting => 2,
             Self::Repeated { .. } => 3,
             Self::Users => 4,
-            Self::DigestChain => 5,
-            Self::Relayed => 6,
+            Self::Fortunes => 5,
+            Self::DigestChain => 6,
+            Self::Relayed => 7,
         }
+    }
+
+    /// The table of the database that each request reads, if it reads one.
+    pub fn table(&self) -> Option<Table> {
+        match self {
+            Self::Users => Some(Table::Users),
+            Self::Fortunes => Some(Table::Fortune),
+            _ => None,
+        }
+    }
+
+    /// Whether PostgreSQL is behind its workloads.
+    pub fn needs_database(&self) -> bool {
+        self.table().is_some()
+    }
+}
+
+/// A table of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// `users`: id and email.
+    Users,
+    /// `fortune`: id and message.
+    Fortune,
+}
+
+impl Table {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Users, Self::Fortune];
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Users => "users",
+            Self::Fortune => "fortune",
+        })
     }
 }
 
@@ -73,6 +113,8 @@ pub enum Oracle {
     DigestChain,
     /// The first ten rows of the table users, by id.
     Users,
+    /// A page of HTML with all rows of the table fortune and one more, by message.
+    Fortunes,
     /// The slow upstream's answer.
     Relayed,
 }

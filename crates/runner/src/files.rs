@@ -310,7 +310,7 @@ pub(crate) fn has_real_folders(folder: &Path, path: &Path) -> bool {
 ///
 /// # Errors
 /// When it cannot be made.
-pub fn private_folder(prefix: &str) -> io::Result<TempDir> {
+pub(crate) fn private_folder(prefix: &str) -> io::Result<TempDir> {
     tempfile::Builder::new()
         .prefix(prefix)
         .permissions(Permissions::from_mode(0o700))

@@ -132,7 +132,7 @@ impl Design {
     /// The last look of a comparison that ends before its most heats for a reason that does not know its results (its
     /// budget): after so many heats, at all that the looks before it have left. `None` when the look that was due
     /// there has been taken, or there are fewer than 2 heats.
-    pub fn last_at(&self, heats: u32) -> Option<Look> {
+    pub(crate) fn last_at(&self, heats: u32) -> Option<Look> {
         let before = self.looks.iter().filter(|look| look.heats <= heats);
         let (mut taken, mut spent) = (0, 0.0);
         for look in before {

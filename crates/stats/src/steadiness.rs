@@ -22,7 +22,7 @@ impl Trend {
     /// The change in relation to where the fitted line starts, with its standard error: −0.1 (10 % less) of a line that
     /// ends at 90 % of that. A line below zero is taken as zero, because no throughput is: what falls that far has lost all
     /// of it, and the error is not known. `None`: it rose from nothing.
-    pub fn from_start(&self) -> Option<(f64, Option<f64>)> {
+    pub(crate) fn since_start(&self) -> Option<(f64, Option<f64>)> {
         let (start, end) = (1.0 - self.change / 2.0, 1.0 + self.change / 2.0);
         match () {
             () if start <= 0.0 => None,
@@ -35,12 +35,12 @@ impl Trend {
     /// The change from the start in words, with these for what rose from nothing, fell and rose: "fell by 34 % over the
     /// measurement (± 4 % standard error)".
     pub fn in_words(&self, [from_nothing, fell, rose]: [&str; 3]) -> String {
-        let change = match self.from_start() {
+        let change = match self.since_start() {
             None => from_nothing.to_owned(),
             Some((by, _)) if by < 0.0 => format!("{fell}{}", percent(-by)),
             Some((by, _)) => format!("{rose}{}", percent(by)),
         };
-        let error = self.from_start().and_then(|(_, error)| error);
+        let error = self.since_start().and_then(|(_, error)| error);
         let error = error.map_or(String::new(), |error| {
             format!(" (± {} standard error)", percent(error))
         });
@@ -49,7 +49,7 @@ impl Trend {
 }
 
 /// Bins of full width. The last one may be cut off by the end of the window; a hair of rounding is no cut.
-pub fn whole_bins(observation: &Observation) -> usize {
+pub(crate) fn whole_bins(observation: &Observation) -> usize {
     let bin = observation.bin.as_secs_f64();
     let window = observation.window.as_secs_f64();
     if bin <= 0.0 {
@@ -101,21 +101,21 @@ mod tests {
 
     #[test]
     fn nothing_falls_by_more_than_all_of_it() {
-        let from_start = |values: &[f64]| trend_of(values).unwrap().from_start();
+        let since_start = |values: &[f64]| trend_of(values).unwrap().since_start();
         // Nearly all answers came at first: the line ends below zero.
         assert_eq!(
-            from_start(&[900.0, 10.0, 1.0, 0.0, 0.0]),
+            since_start(&[900.0, 10.0, 1.0, 0.0, 0.0]),
             Some((-1.0, None))
         );
-        assert_eq!(from_start(&[0.0, 0.0, 1.0, 10.0, 900.0]), None);
+        assert_eq!(since_start(&[0.0, 0.0, 1.0, 10.0, 900.0]), None);
         let trend = |change| Trend {
             change,
             standard_error: 0.01,
         };
-        let (half, error) = trend(-2.0 / 3.0).from_start().unwrap();
+        let (half, error) = trend(-2.0 / 3.0).since_start().unwrap();
         assert!((half + 0.5).abs() < 1e-9, "{half}");
         assert!((error.unwrap() - 0.01 * 9.0 / 16.0).abs() < 1e-9);
-        let (doubled, _) = trend(2.0 / 3.0).from_start().unwrap();
+        let (doubled, _) = trend(2.0 / 3.0).since_start().unwrap();
         assert!((doubled - 1.0).abs() < 1e-9, "{doubled}");
     }
 }

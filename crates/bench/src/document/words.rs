@@ -27,7 +27,7 @@ const TOO_WIDE: f64 = 1.0;
 pub(crate) const NULL_SERVER: &str = "null server";
 
 /// The title of a table of yardsticks.
-pub const YARDSTICKS: &str = "Yardsticks, not ranked";
+pub(crate) const YARDSTICKS: &str = "Yardsticks, not ranked";
 
 /// The title of the table of a group of stacks.
 pub fn group(group: Group) -> String {
@@ -98,7 +98,7 @@ pub(crate) fn is_proven_in_steps(view: &StandingsView) -> bool {
 }
 
 /// What a load's stacks are ranked by, as a column's head.
-pub const fn measure_head(measure: Measure) -> &'static str {
+pub(crate) const fn measure_head(measure: Measure) -> &'static str {
     match measure {
         Measure::Throughput => "requests/s",
         Measure::ResponseTime => "p99 response",
@@ -149,7 +149,7 @@ pub fn main_placed(measure: Measure, row: &RowView) -> String {
 }
 
 /// The same with its unit, for a sentence ("116,000 requests/s").
-pub fn main_in_full(measure: Measure, value: f64) -> Quantity {
+pub(crate) fn main_in_full(measure: Measure, value: f64) -> Quantity {
     match measure {
         Measure::Throughput => Quantity {
             unit: " requests/s",
@@ -160,7 +160,7 @@ pub fn main_in_full(measure: Measure, value: f64) -> Quantity {
 }
 
 /// Figures from … to with their unit ("112,000 to 116,000 requests/s", "955 to 965 µs").
-pub fn main_range(measure: Measure, least: f64, most: f64) -> String {
+pub(crate) fn main_range(measure: Measure, least: f64, most: f64) -> String {
     span(&main_in_full(measure, least), &main_in_full(measure, most))
 }
 
@@ -170,12 +170,12 @@ pub fn price_of_a_million(cost_us: f64, per_cpu_hour: f64) -> f64 {
 }
 
 /// CPU time per request, in microseconds, from … to ("8.50 to 9.20 µs").
-pub fn cost_range(least: f64, most: f64) -> String {
+pub(crate) fn cost_range(least: f64, most: f64) -> String {
     time_range(least / 1e6, most / 1e6)
 }
 
 /// A time from … to ("3.20 to 3.40 ms").
-pub fn time_range(least: f64, most: f64) -> String {
+pub(crate) fn time_range(least: f64, most: f64) -> String {
     span(&Quantity::seconds(least), &Quantity::seconds(most))
 }
 
@@ -240,7 +240,7 @@ pub fn half_width(width: Option<f64>) -> String {
 }
 
 /// The same in a column whose head has the sign ("4.2 %").
-pub fn half_width_in_column(width: Option<f64>) -> String {
+pub(crate) fn half_width_in_column(width: Option<f64>) -> String {
     signed("", width)
 }
 

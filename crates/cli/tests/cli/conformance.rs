@@ -2,7 +2,7 @@
 //!
 //! This needs Go. Without it the tests say that they were not run.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use deadheat_testkit::not_tested;
 
@@ -12,7 +12,8 @@ use crate::support::{Ended, Root, root::project};
 const STACK: &str = "go-nethttp";
 const TARGET: &str = "go-nethttp:all-cpus";
 /// Every workload of the project.
-const WORKLOADS: [&str; 8] = [
+const WORKLOADS: [&str; 9] = [
+    "fortunes",
     "hash",
     "json",
     "json-decode",
@@ -31,19 +32,30 @@ fn copy_with(patches: &[Patch]) -> Root {
     let root = Root::with(&[]);
     WORKLOADS.iter().for_each(|id| root.copy_workload(id));
     let stack = project().join("stacks").join(STACK);
-    for entry in fs::read_dir(&stack).expect("listing the stack").flatten() {
-        let name = entry.file_name().into_string().expect("a name in UTF-8");
-        // What was built stays where it is.
-        if entry.path().is_file() {
-            let text = fs::read_to_string(entry.path())
-                .unwrap_or_else(|error| panic!("reading {name}: {error}"));
-            root.write(
-                &format!("stacks/{STACK}/{name}"),
-                &patched(&name, text, patches),
-            );
-        }
+    for name in files(&stack) {
+        let text = fs::read_to_string(stack.join(&name))
+            .unwrap_or_else(|error| panic!("reading {name}: {error}"));
+        root.write(
+            &format!("stacks/{STACK}/{name}"),
+            &patched(&name, text, patches),
+        );
     }
     root
+}
+
+/// The stack's own files and those of its templates. What was built stays where it is.
+fn files(stack: &Path) -> Vec<String> {
+    ["", "templates/"]
+        .into_iter()
+        .flat_map(|folder| {
+            let entries = fs::read_dir(stack.join(folder)).expect("listing the stack");
+            let files = entries.flatten().filter(|entry| entry.path().is_file());
+            files.map(move |entry| {
+                let name = entry.file_name().into_string().expect("a name in UTF-8");
+                format!("{folder}{name}")
+            })
+        })
+        .collect()
 }
 
 fn patched(file: &str, mut text: String, patches: &[Patch]) -> String {
@@ -110,7 +122,7 @@ fn the_stack_itself_passes_for_every_workload() {
     found
         .exits(0)
         .says(&passed)
-        .says(&["8 passed, 0 failed, 0 unavailable"]);
+        .says(&["9 passed, 0 failed, 0 unavailable"]);
 }
 
 #[test]
@@ -201,6 +213,98 @@ fn one_cached_row_in_users() {
 }
 
 #[test]
+fn a_template_that_escapes_nothing_in_fortunes() {
+    let text = |file| (file, "\"html/template\"", "\"text/template\"");
+    assert_found(
+        &[text("respond.go"), text("fortunes.go")],
+        "fortunes",
+        &[
+            "GET /fortunes: the answer is right",
+            "got markup in a cell, where all text must be escaped: `<script>` after ``",
+        ],
+    );
+}
+
+#[test]
+fn fortunes_in_the_order_of_their_ids() {
+    let by_id = (
+        "fortunes.go",
+        "return strings.Compare(a.Message, b.Message)",
+        "_ = strings.Compare\n\t\treturn int(a.ID - b.ID)",
+    );
+    assert_found(
+        &[by_id],
+        "fortunes",
+        &[
+            "expected row 1 of 13 with the cells `5` and `<script>",
+            "got the cells `0` and",
+        ],
+    );
+}
+
+#[test]
+fn fortunes_without_the_one_that_is_added() {
+    let added = (
+        "fortunes.go",
+        "\tfortunes = append(fortunes, fortune{Message: \"Additional fortune added at request time.\"})\n",
+        "",
+    );
+    let rule = ["expected row 3 of 13 with the cells `0` and `Additional fortune"];
+    assert_found(&[added], "fortunes", &rule);
+}
+
+#[test]
+fn cached_rows_in_fortunes() {
+    // The statement runs for each request, and what is shown came with the first.
+    let patches = [
+        (
+            "fortunes.go",
+            "type fortune struct {",
+            "var kept []fortune\n\ntype fortune struct {",
+        ),
+        (
+            "fortunes.go",
+            "\trespondHTML(w, fortunesPage, fortunes)",
+            "\tif kept == nil {\n\t\tkept = fortunes\n\t}\n\trespondHTML(w, fortunesPage, kept)",
+        ),
+    ];
+    let rule = ["GET /fortunes: rows are read and rendered for each request"];
+    assert_found(&patches, "fortunes", &rule);
+}
+
+#[test]
+fn a_page_of_twelve_fortunes_whatever_the_table_holds() {
+    let twelve = (
+        "fortunes.go",
+        "select id, message from fortune",
+        "select id, message from fortune order by id limit 12",
+    );
+    let rule = ["GET /fortunes: each row of the table is a row of the page"];
+    assert_found(&[twelve], "fortunes", &rule);
+}
+
+#[test]
+fn fortunes_that_are_read_twice() {
+    let twice = (
+        "fortunes.go",
+        "\t// Query's error",
+        "\th.pool.Exec(ctx, allFortunes)\n\t// Query's error",
+    );
+    let rule = [
+        "GET /fortunes: each request runs one statement",
+        "expected 4 statements for 4 requests, got PostgreSQL counted 8",
+    ];
+    assert_found(&[twice], "fortunes", &rule);
+}
+
+#[test]
+fn a_page_that_does_not_say_that_it_is_in_utf_8() {
+    let bare = ("respond.go", "text/html; charset=utf-8", "text/html");
+    let rule = ["the content type is right: expected `text/html; charset=utf-8`, got `text/html`"];
+    assert_found(&[bare], "fortunes", &rule);
+}
+
+#[test]
 fn a_response_that_is_kept_in_proxy() {
     let patches = [
         (
@@ -265,7 +369,7 @@ const UNPOOLED: [Patch; 2] = [
 ];
 /// A pool all the same: the one that the code has, whether it is used or not.
 const POOLED: Patch = (
-    "users.go",
+    "database.go",
     "config.MaxConns = s.poolSize",
     "config.MaxConns = 16",
 );
@@ -273,7 +377,7 @@ const POOLED: Patch = (
 #[test]
 fn a_pool_that_is_larger_than_it_says() {
     let larger = (
-        "users.go",
+        "database.go",
         "config.MaxConns = s.poolSize",
         "config.MaxConns = 2 * s.poolSize",
     );
@@ -371,7 +475,7 @@ fn a_statement_that_is_prepared_although_the_manifest_says_that_it_is_not() {
 
 #[test]
 fn a_test_of_the_connection_before_each_request() {
-    let ping = ("users.go", "{ return false }", "{ return true }");
+    let ping = ("database.go", "{ return false }", "{ return true }");
     let rule = [
         "256 times GET /users: a request sends one statement to PostgreSQL",
         "declares `other-statements = true` under [database]",

@@ -10,7 +10,6 @@ pub(crate) mod stacks;
 pub(crate) mod words;
 
 use deadheat_bench::other_hosts::hosts;
-use deadheat_model::workload::Oracle;
 use deadheat_runner::session::SessionOptions;
 use deadheat_shell::exit::{Exit, Failure};
 use deadheat_stats::versus::Versus;
@@ -46,7 +45,7 @@ pub(crate) fn session(
     base: SessionOptions,
 ) -> Result<SessionOptions, Failure> {
     let mut workloads = base.workloads.iter();
-    let needs_database = workloads.any(|one| one.manifest.oracle == Oracle::Users);
+    let needs_database = workloads.any(|one| one.manifest.oracle.needs_database());
     Ok(SessionOptions {
         hosts: hosts(&args.other_hosts, starts, needs_database).map_err(Failure::usage)?,
         ..args.heat.session(base)

@@ -71,7 +71,7 @@ impl LoadVerdict {
     }
 
     /// The warning that a headline names besides failed requests and an interruption, which it always names.
-    pub fn main_warning(&self) -> Option<&Warning> {
+    pub(crate) fn main_warning(&self) -> Option<&Warning> {
         let level = match self.validity {
             Validity::GeneratorLimited => Level::Limit,
             Validity::Doubtful | Validity::MostlyFailed => Level::Doubt,

@@ -152,7 +152,7 @@ pub struct SliceNoise {
 
 impl SliceNoise {
     /// The share (0 to 1) of these CPUs that the hypervisor took in a slice of `window`.
-    pub fn stolen_share(&self, window: Duration) -> f64 {
+    pub(crate) fn stolen_share(&self, window: Duration) -> f64 {
         let all = f64::from(self.cpus) * window.as_secs_f64();
         if all > 0.0 {
             self.steal_seconds / all
@@ -163,7 +163,7 @@ impl SliceNoise {
 
     /// The share (0 to 1) of these CPUs that the hypervisor and other programs took at least, in a slice of `window` in
     /// which the member used `member_seconds`.
-    pub fn taken_share(&self, window: Duration, member_seconds: f64) -> f64 {
+    pub(crate) fn taken_share(&self, window: Duration, member_seconds: f64) -> f64 {
         let all = f64::from(self.cpus) * window.as_secs_f64();
         let taken = self.steal_seconds + self.others(member_seconds).0.max(0.0);
         if all > 0.0 { taken / all } else { 0.0 }

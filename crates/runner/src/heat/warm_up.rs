@@ -41,12 +41,12 @@ impl WarmUps {
     }
 
     /// Those of a server of which nothing is known: it may compile while it runs.
-    pub fn of_unknown() -> Self {
+    pub(crate) fn of_unknown() -> Self {
         compiling(6)
     }
 
     /// Those of the null server: its answer is ready when it starts, so connections alone are made.
-    pub fn of_null_server() -> Self {
+    pub(crate) fn of_null_server() -> Self {
         Self::once(fixed(Duration::from_millis(500)))
     }
 
@@ -76,7 +76,7 @@ impl WarmUps {
 
     /// Those of a process that has served another load before: its connections, its framework and much of its code are
     /// warm, what this load alone asks for is not. A fixed time stays.
-    pub fn when_kept(self) -> Self {
+    pub(crate) fn when_kept(self) -> Self {
         let halved = |rule: WarmUpRule| {
             let is_fixed = rule.least == rule.most;
             let least = rule.least / if is_fixed { 1 } else { 2 };

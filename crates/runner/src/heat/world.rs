@@ -30,7 +30,7 @@ impl Moment {
     }
 
     /// How long the machine slept between `earlier` and this.
-    pub fn slept_since(&self, earlier: &Self) -> Duration {
+    pub(crate) fn slept_since(&self, earlier: &Self) -> Duration {
         let all = self.all.saturating_sub(earlier.all);
         all.saturating_sub(self.since(earlier))
     }

@@ -132,7 +132,7 @@ pub fn read(root: &Path, more: &[PathBuf]) -> Result<Reading, LoadError> {
         !added.any(|(other, _)| other.file_name() == dir.file_name())
     });
     let own: Vec<_> = own.map(|dir| (dir, None)).collect();
-    let stacks = files.stacks([own, added].concat(), &known)?;
+    let stacks = files.stacks([own, added].concat(), &known, &workloads)?;
     let published = files.published(&Named {
         ids: &known,
         workloads: &workloads,
@@ -257,7 +257,8 @@ impl Files<'_> {
     fn stacks(
         &mut self,
         dirs: Vec<(PathBuf, Option<Added>)>,
-        workloads: &[String],
+        known: &[String],
+        workloads: &[WorkloadManifest],
     ) -> Result<Vec<Stack>, LoadError> {
         let mut found: Vec<FoundStack> = Vec::new();
         for (dir, added) in dirs {
@@ -265,7 +266,7 @@ impl Files<'_> {
                 continue;
             };
             let (read, errors) = examine::<StackManifest>(&source, |checks, manifest| {
-                stack::check(checks, manifest, workloads, &dir);
+                stack::check(checks, manifest, known, workloads, &dir);
             });
             if let Some((manifest, id_span)) = read {
                 let right = errors.is_empty() && manifest.id == folder;

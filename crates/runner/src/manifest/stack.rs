@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadheat_model::{
-    Protocols,
+    Protocols, WorkloadManifest,
     stack::{Http, StackManifest, Toolchain, Variant},
 };
 
@@ -36,14 +36,15 @@ const CONTRACT: [&str; 11] = [
 pub(super) fn check(
     checks: &mut Checks<'_, '_>,
     manifest: &StackManifest,
-    workloads: &[String],
+    known: &[String],
+    workloads: &[WorkloadManifest],
     dir: &Path,
 ) {
     checks.id(&["id"], &manifest.id);
     checks.text(&["language"], &manifest.language);
     checks.text(&["framework"], &manifest.framework);
-    check_database(checks, manifest);
-    check_workloads(checks, manifest, workloads);
+    check_database(checks, manifest, workloads);
+    check_workloads(checks, manifest, known);
     check_http(checks, &["http"], manifest.http);
     check_protocols(checks, &["protocols"], manifest.protocols);
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
@@ -56,7 +57,7 @@ pub(super) fn check(
     check_env(checks, &["run", "env"], manifest.run.env.keys());
     for (workload, env) in &manifest.run.workload_env {
         let path = ["run", "workload-env", workload];
-        check_workload(checks, &path, workload, workloads);
+        check_workload(checks, &path, workload, known);
         check_env(checks, &path, env.keys());
     }
     let ids = manifest.variant.iter().map(|variant| variant.id.as_str());
@@ -66,18 +67,23 @@ pub(super) fn check(
     }
 }
 
-/// The workload that asks the database (`workloads/users.toml`).
-const USERS: &str = "users";
-
-fn check_database(checks: &mut Checks<'_, '_>, manifest: &StackManifest) {
-    match &manifest.database {
-        Some(database) => checks.text(&["database", "driver"], &database.driver),
-        None if checks.whole && manifest.answers(USERS) => checks.refuse(
-            &[],
-            "the key `database` is missing",
-            "a stack that answers `users` must define how it reaches PostgreSQL",
-        ),
-        None => {}
+fn check_database(
+    checks: &mut Checks<'_, '_>,
+    manifest: &StackManifest,
+    workloads: &[WorkloadManifest],
+) {
+    if let Some(database) = &manifest.database {
+        return checks.text(&["database", "driver"], &database.driver);
+    }
+    let mut asked = workloads
+        .iter()
+        .filter(|one| one.oracle.needs_database() && manifest.answers(&one.id));
+    if let Some(one) = asked.next().filter(|_| checks.whole) {
+        let label = format!(
+            "a stack that answers `{}` must define how it reaches PostgreSQL",
+            one.id
+        );
+        checks.refuse(&[], "the key `database` is missing", label);
     }
 }
 

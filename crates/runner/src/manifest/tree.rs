@@ -74,12 +74,12 @@ pub(super) struct Tree<'i>(pub Spanned<DeTable<'i>>);
 
 impl<'i> Tree<'i> {
     /// The way to the key that stands at `span`.
-    pub fn key_at(&self, span: &Range<usize>) -> Option<Path> {
+    pub(crate) fn key_at(&self, span: &Range<usize>) -> Option<Path> {
         self.search(|entry| (entry.key.span() == *span).then(|| entry.path.clone()))
     }
 
     /// The way to the innermost key whose value reaches over `span`.
-    pub fn key_around(&self, span: &Range<usize>) -> Option<Path> {
+    pub(crate) fn key_around(&self, span: &Range<usize>) -> Option<Path> {
         self.search(|entry| {
             let value = entry.value.span();
             let inside = value.start <= span.start && span.end <= value.end;
@@ -88,7 +88,7 @@ impl<'i> Tree<'i> {
     }
 
     /// The way to the table whose place is `span`; the root when there is none.
-    pub fn table_at(&self, span: &Range<usize>) -> Path {
+    pub(crate) fn table_at(&self, span: &Range<usize>) -> Path {
         let found = self.search(|entry| match entry.value.get_ref() {
             DeValue::Table(_) if entry.value.span() == *span => Some(entry.path.clone()),
             DeValue::Array(array) => array
@@ -101,18 +101,18 @@ impl<'i> Tree<'i> {
     }
 
     /// Where the key of `path` stands.
-    pub fn span_of(&self, path: &Path) -> Option<Range<usize>> {
+    pub(crate) fn span_of(&self, path: &Path) -> Option<Range<usize>> {
         self.search(|entry| (entry.path == *path).then(|| entry.key.span()))
     }
 
     /// Whether the value of the key of `path` stands at `span`, and not around it.
-    pub fn value_is(&self, path: &Path, span: &Range<usize>) -> bool {
+    pub(crate) fn value_is(&self, path: &Path, span: &Range<usize>) -> bool {
         let value = self.search(|entry| (entry.path == *path).then(|| entry.value.span()));
         value.as_ref() == Some(span)
     }
 
     /// Where the value of `path` stands (keys, and places in arrays as digits).
-    pub fn value_span(&self, path: &[&str]) -> Option<Range<usize>> {
+    pub(crate) fn value_span(&self, path: &[&str]) -> Option<Range<usize>> {
         let (first, rest) = path.split_first()?;
         let mut value = self.0.get_ref().get(*first)?;
         for step in rest {

@@ -143,9 +143,12 @@ fn check_oracle(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         }
         _ => {}
     }
-    if let Oracle::Greeting | Oracle::DigestChain | Oracle::Users | Oracle::Relayed =
-        manifest.oracle
-    {
+    let is_bare = match manifest.oracle {
+        Oracle::Greeting | Oracle::DigestChain | Oracle::Relayed => true,
+        Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. } => false,
+        Oracle::Users | Oracle::Fortunes => true,
+    };
+    if is_bare {
         check_oracle_keys(checks);
     }
 }

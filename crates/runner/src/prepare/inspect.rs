@@ -131,7 +131,7 @@ impl Inspection {
     }
 
     /// The programs that `target` needs: the stack's, then the variant's own.
-    pub fn programs_of(&self, target: &TargetId) -> impl Iterator<Item = &Program> {
+    pub(crate) fn programs_of(&self, target: &TargetId) -> impl Iterator<Item = &Program> {
         let own = target.variant.as_ref();
         let own = own.and_then(|variant| self.of_variants.get(variant));
         self.programs.iter().chain(own.into_iter().flatten())

@@ -105,7 +105,7 @@ pub enum LockedError {
 }
 
 /// The names of the lock files that need no pattern.
-pub fn known_files() -> impl Iterator<Item = &'static str> {
+pub(crate) fn known_files() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|(name, _)| *name)
 }
 

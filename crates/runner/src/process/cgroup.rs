@@ -44,7 +44,7 @@ impl CpuGroup {
     }
 
     /// CPU time, user and system, of everything that was ever in the group.
-    pub fn read_cpu(&self) -> io::Result<Duration> {
+    pub(crate) fn read_cpu(&self) -> io::Result<Duration> {
         read_cpu(&self.0)
     }
 }

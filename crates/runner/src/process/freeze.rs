@@ -22,8 +22,9 @@ use super::{
     tree::{descendants, thread_states},
 };
 
-/// How long a tree may take until all of it is frozen. A process that waits for a disk freezes when that has answered.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a tree may take until all of it is frozen. A process that waits for a disk freezes when that has answered, and
+/// on a busy machine each thread freezes when it has its turn. It only ends a broken heat.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the files are read again at once. The kernel would tell of the end, too, but at most every 10 ms
 /// (kernel/cgroup/cgroup.c, `CGROUP_FILE_NOTIFY_MIN_INTV`).
 const ATTENTION: Duration = Duration::from_millis(1);

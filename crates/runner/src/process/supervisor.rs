@@ -33,7 +33,8 @@ pub(crate) const OPEN_FILES: u64 = 65_536;
 const ORPHAN_GRACE: Duration = Duration::from_secs(1);
 /// When somebody waits for the end.
 const HURRIED_GRACE: Duration = Duration::from_millis(300);
-/// What was left behind gets this long after SIGTERM.
+/// What was left behind gets what is left of the grace, and this long at least: on a busy machine, a process that is
+/// about to end takes a while for it.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
 /// How long a control group may be in use after the last process has ended.
 const REMOVE_PATIENCE: Duration = Duration::from_secs(1);
@@ -265,6 +266,7 @@ impl Tree<'_> {
 
     fn end(mut self, grace: Option<Duration>) -> Stopped {
         let mut stopped = Stopped::default();
+        let begun = Instant::now();
         let own = std::process::id();
         let has_descendants = |_: &Self| !descendants(own).is_empty();
         self.thaw();
@@ -292,7 +294,10 @@ impl Tree<'_> {
             for stat in &leftovers {
                 let _ = sys::kill(stat.pid, libc::SIGTERM);
             }
-            self.wait_while(Some(LEFTOVER_GRACE), has_descendants);
+            let rest = grace.map_or(Duration::ZERO, |grace| {
+                grace.saturating_sub(begun.elapsed())
+            });
+            self.wait_while(Some(rest.max(LEFTOVER_GRACE)), has_descendants);
         }
         let until = Instant::now() + KILL_PATIENCE;
         let mut killed = BTreeSet::new();

@@ -140,7 +140,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the file cannot be read or cut.
-    pub fn cut_unfinished_line(&mut self) -> Result<(), JournalError> {
+    pub(crate) fn cut_unfinished_line(&mut self) -> Result<(), JournalError> {
         let failed = |source| JournalError::Write {
             path: self.path.clone(),
             source,

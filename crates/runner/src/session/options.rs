@@ -184,11 +184,7 @@ impl SessionOptions {
             let hosts = self.hosts.as_ref();
             hosts.is_none_or(|hosts| hosts.database.is_none())
         };
-        match workload.oracle {
-            Oracle::Relayed => true,
-            Oracle::Users => has_database(),
-            _ => false,
-        }
+        workload.oracle == Oracle::Relayed || workload.oracle.needs_database() && has_database()
     }
 
     /// Whether `target` is measured at a load point of `workload`.

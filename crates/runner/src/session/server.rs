@@ -34,7 +34,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a stack may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 /// Lines of a log that a failure shows.
-pub const TAIL_LINES: usize = 20;
+pub(crate) const TAIL_LINES: usize = 20;
 /// Ports for servers.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 /// Attempts to find a port that nobody takes between choosing it and the server's own bind.
@@ -135,7 +135,7 @@ impl Server {
     ///
     /// # Errors
     /// When it cannot be started, ends, or does not answer rightly in time.
-    pub fn start_program(
+    pub(crate) fn start_program(
         program: &Program<'_>,
         interrupt: &AtomicBool,
         probe: &mut Probe<'_>,

@@ -70,12 +70,11 @@ impl Services {
             .transpose()
             .map_err(SessionError::Certificate)?;
         let cpus = generator_cpus(pinning);
-        let needs = |oracle: Oracle| {
-            options.workloads.iter().any(|one| {
-                let asked = |target: &SelectedTarget| options.asks(target, one);
-                one.manifest.oracle == oracle && options.targets.iter().any(asked)
-            })
-        };
+        let asked = options.workloads.iter().filter(|one| {
+            let asked = |target: &SelectedTarget| options.asks(target, one);
+            options.targets.iter().any(asked)
+        });
+        let oracles: Vec<&Oracle> = asked.map(|one| &one.manifest.oracle).collect();
         let mut own = Self {
             fixtures: Fixtures {
                 blob,
@@ -93,7 +92,7 @@ impl Services {
                 name: name.to_owned(),
             })
         };
-        if needs(Oracle::Users) {
+        if oracles.iter().any(|one| one.needs_database()) {
             begin("PostgreSQL");
             let there = options.hosts.as_ref().and_then(|one| one.database.as_ref());
             let started = match (&mut own.database_host, there) {
@@ -114,7 +113,7 @@ impl Services {
                 Err(error) => own.postgres_failure = Some(failure(&error)),
             }
         }
-        if needs(Oracle::Relayed) {
+        if oracles.contains(&&Oracle::Relayed) {
             begin("the slow upstream");
             match Upstream::start(&options.supervision, cpus, &folder.logs()) {
                 Ok(upstream) => own.fixtures.upstream = Some(upstream),
@@ -170,10 +169,12 @@ impl Services {
 
     /// Why a workload with this oracle cannot be measured, if so.
     pub(super) fn failure_for(&self, oracle: &Oracle) -> Option<&StackFailure> {
-        match oracle {
-            Oracle::Users => self.postgres_failure.as_ref(),
-            Oracle::Relayed => self.upstream_failure.as_ref(),
-            _ => None,
+        if oracle.needs_database() {
+            self.postgres_failure.as_ref()
+        } else if *oracle == Oracle::Relayed {
+            self.upstream_failure.as_ref()
+        } else {
+            None
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct Core {
 }
 
 /// The cores of `cpus`, ordered by their CPUs, as the `/sys` below `root` says.
-pub fn cores_below(root: &Path, cpus: &[usize]) -> Vec<Core> {
+pub(crate) fn cores_below(root: &Path, cpus: &[usize]) -> Vec<Core> {
     let mut threads: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for cpu in cpus {
         let path = root.join(format!(
@@ -42,7 +42,7 @@ pub fn cores_below(root: &Path, cpus: &[usize]) -> Vec<Core> {
 }
 
 /// The CPUs of each NUMA node that is online; `None` if the kernel does not say.
-pub fn nodes_below(root: &Path) -> Option<BTreeMap<usize, Vec<usize>>> {
+pub(crate) fn nodes_below(root: &Path) -> Option<BTreeMap<usize, Vec<usize>>> {
     let folder = root.join("sys/devices/system/node");
     let online = fs::read_to_string(folder.join("online")).ok()?;
     let node = |node: usize| {
@@ -76,7 +76,7 @@ fn speeds_below(root: &Path) -> impl Fn(usize) -> u32 {
 }
 
 /// The CPUs of a list as the kernel writes it: "0-2,5".
-pub fn parse_list(text: &str) -> Vec<usize> {
+pub(crate) fn parse_list(text: &str) -> Vec<usize> {
     let ranges = text.trim().split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)

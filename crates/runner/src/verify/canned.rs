@@ -12,8 +12,8 @@ use deadheat_model::{
 };
 
 use super::{
-    Client, Declared, Fault, Fixtures, Route, Verifier,
-    question::{ExpectedAnswer, Question},
+    Client, Declared, Fault, Fixtures, Route, Verifier, fortunes,
+    question::{ExpectedAnswer, ExpectedBody, Question},
 };
 
 /// A request of a workload with its right answer.
@@ -42,11 +42,20 @@ impl Canned {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let declared = Declared::default();
         let mut oracle = Verifier::new(nowhere, declared, workload, point, fixtures, seed);
-        let (request, content) = match workload.oracle {
-            Oracle::Greeting => oracle.greeting_to_load(),
-            _ => (oracle.request(), oracle.right_content()?),
+        let (request, expected) = match workload.oracle {
+            Oracle::Greeting => {
+                let (request, content) = oracle.greeting_to_load();
+                (request, content.into())
+            }
+            _ => (oracle.request(), oracle.right_body()?),
         };
-        let body = written(&content);
+        let body = written(&expected);
+        let content = match expected {
+            ExpectedBody::Content(content) => content,
+            ExpectedBody::Fortunes(_) => Content::Exact {
+                bytes: body.clone(),
+            },
+        };
         let expect = Expectation {
             status: StatusSet::just(200),
             length: Some(body.len() as u64),
@@ -71,7 +80,7 @@ impl Canned {
             request: self.exchange.request.clone(),
             wanted: ExpectedAnswer::Right {
                 content_type: self.content_type.clone(),
-                content,
+                body: content.into(),
             },
         };
         let answer = Client::with_timeout(route, patience).send(&question.request)?;
@@ -80,7 +89,11 @@ impl Canned {
 }
 
 /// A body with this content, as short as it can be written.
-fn written(content: &Content) -> Vec<u8> {
+fn written(body: &ExpectedBody) -> Vec<u8> {
+    let content = match body {
+        ExpectedBody::Content(content) => content,
+        ExpectedBody::Fortunes(rows) => return fortunes::page(rows).into_bytes(),
+    };
     match content {
         Content::Exact { bytes } | Content::Contains { bytes } => bytes.clone(),
         Content::Repeated { byte, count } => vec![*byte; *count as usize],

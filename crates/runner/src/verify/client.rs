@@ -31,7 +31,7 @@ impl Client {
     }
 
     /// The same with another bound on each request.
-    pub fn with_timeout(route: Route, patience: Duration) -> Self {
+    pub(crate) fn with_timeout(route: Route, patience: Duration) -> Self {
         Self {
             route,
             patience,

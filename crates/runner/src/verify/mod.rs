@@ -7,6 +7,7 @@ mod concurrency;
 mod connections;
 mod digest;
 mod fault;
+mod fortunes;
 mod greeting;
 mod http2;
 mod invalid_requests;
@@ -41,7 +42,7 @@ pub use self::{
 };
 use self::{
     fault::shown,
-    question::{ExpectedAnswer, Question},
+    question::{ExpectedAnswer, ExpectedBody, Question},
     wire::WholeAnswer,
 };
 use crate::{
@@ -85,7 +86,11 @@ pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Resul
 ///
 /// # Errors
 /// What came instead.
-pub fn load_answer(load: &LoadSpec, patience: Duration, stop: &AtomicBool) -> Result<(), Fault> {
+pub(crate) fn load_answer(
+    load: &LoadSpec,
+    patience: Duration,
+    stop: &AtomicBool,
+) -> Result<(), Fault> {
     let Some(first) = load.exchanges.first() else {
         return Ok(());
     };
@@ -224,7 +229,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// The server has this number among those that are alive together.
-    pub fn seated(self, seat: usize) -> Self {
+    pub(crate) fn seated(self, seat: usize) -> Self {
         Self { seat, ..self }
     }
 
@@ -243,6 +248,7 @@ impl<'a> Verifier<'a> {
             Oracle::Greeting => self.verify_greeting(depth)?,
             Oracle::DigestChain => self.verify_digest(depth)?,
             Oracle::Users => self.verify_users(depth)?,
+            Oracle::Fortunes => self.verify_fortunes(depth)?,
             Oracle::Relayed => self.verify_relay()?,
         }
         if depth == Depth::Full && !self.client.route().protocol.is_usual() {
@@ -252,9 +258,7 @@ impl<'a> Verifier<'a> {
             self.verify_refusals()?;
             self.verify_crowd()?;
             // Now its pool has all its connections.
-            if self.workload.oracle == Oracle::Users {
-                self.verify_statements()?;
-            }
+            self.verify_statements()?;
         }
         Ok(self.passed)
     }
@@ -268,11 +272,17 @@ impl<'a> Verifier<'a> {
             return Ok(self.greetings_to_load());
         }
         let request = self.request();
-        let content = self.right_content()?;
-        // JSON may be spaced freely, so its length is this stack's own; every answer under load must have it.
-        let length = match content.length() {
-            Some(length) => length,
-            None => self.expect_right()?.body.len() as u64,
+        // JSON and HTML may be written freely, so an answer is this stack's own; every one under load must be like it.
+        let (content, length) = match self.right_body()? {
+            ExpectedBody::Content(content) => match content.length() {
+                Some(length) => (content, length),
+                None => (content, self.expect_right()?.body.len() as u64),
+            },
+            ExpectedBody::Fortunes(_) => {
+                let bytes = self.expect_right()?.body;
+                let length = bytes.len() as u64;
+                (Content::Exact { bytes }, length)
+            }
         };
         let expect = Expectation {
             status: StatusSet::just(200),
@@ -287,15 +297,13 @@ impl<'a> Verifier<'a> {
     ///
     /// # Errors
     /// When the service cannot be asked.
-    pub fn service_count(&mut self) -> Result<Option<u64>, Fault> {
-        match self.workload.oracle {
-            Oracle::Users => Ok(if self.counts_late()? {
-                None
-            } else {
-                Some(self.statements()?)
-            }),
-            Oracle::Relayed => self.relayed().map(Some),
-            _ => Ok(None),
+    pub(crate) fn service_count(&mut self) -> Result<Option<u64>, Fault> {
+        if self.workload.oracle == Oracle::Relayed {
+            self.relayed().map(Some)
+        } else if self.workload.oracle.needs_database() && !self.counts_late()? {
+            self.statements()
+        } else {
+            Ok(None)
         }
     }
 
@@ -303,7 +311,7 @@ impl<'a> Verifier<'a> {
     ///
     /// # Errors
     /// When it was asked less or more often than that.
-    pub fn check_service_count(
+    pub(crate) fn check_service_count(
         &mut self,
         before: Option<u64>,
         load: &Observation,
@@ -326,7 +334,7 @@ impl<'a> Verifier<'a> {
         if expected.contains(&times) {
             return Ok(());
         }
-        let service = if self.workload.oracle == Oracle::Users {
+        let service = if self.workload.oracle.needs_database() {
             "PostgreSQL ran the statement"
         } else {
             "the upstream was asked"
@@ -354,8 +362,8 @@ impl<'a> Verifier<'a> {
     }
 
     /// The right body of an answer to [`Verifier::request`], as things stand now.
-    fn right_content(&mut self) -> Result<Content, Fault> {
-        Ok(match &self.workload.oracle {
+    fn right_body(&mut self) -> Result<ExpectedBody, Fault> {
+        let content = match &self.workload.oracle {
             Oracle::Text { body } => Content::Exact {
                 bytes: body.clone().into_bytes(),
             },
@@ -368,9 +376,11 @@ impl<'a> Verifier<'a> {
             },
             Oracle::DigestChain => self.right_digest(),
             Oracle::Users => self.right_users()?,
+            Oracle::Fortunes => return Ok(self.right_fortunes()?.into()),
             Oracle::Relayed => relay::right_content(),
             Oracle::Greeting => unreachable!("a greeting depends on the request"),
-        })
+        };
+        Ok(content.into())
     }
 
     /// The workload's own question so many times; each has an answer of its own where the workload can have that.
@@ -379,36 +389,36 @@ impl<'a> Verifier<'a> {
             Oracle::Greeting => (0..count).map(|_| self.greeting()).collect(),
             Oracle::DigestChain => self.digest_questions(count),
             _ => {
-                let content = self.right_content()?;
-                vec![self.question(self.request(), content); count]
+                let body = self.right_body()?;
+                vec![self.question(self.request(), body); count]
             }
         })
     }
 
-    fn question(&self, request: RequestSpec, content: Content) -> Question {
+    fn question(&self, request: RequestSpec, body: impl Into<ExpectedBody>) -> Question {
         let content_type = self.workload.content_type.clone();
         Question {
             request,
             wanted: ExpectedAnswer::Right {
                 content_type,
-                content,
+                body: body.into(),
             },
         }
     }
 
     /// Asks the workload's own request and checks the whole answer against what is right now.
     fn expect_right(&mut self) -> Result<WholeAnswer, Fault> {
-        let content = self.right_content()?;
-        self.expect_content("the answer is right", self.request(), content)
+        let body = self.right_body()?;
+        self.expect_content("the answer is right", self.request(), body)
     }
 
     fn expect_content(
         &mut self,
         rule: &'static str,
         request: RequestSpec,
-        content: Content,
+        body: impl Into<ExpectedBody>,
     ) -> Result<WholeAnswer, Fault> {
-        self.expect(rule, &self.question(request, content))
+        self.expect(rule, &self.question(request, body))
     }
 
     /// Asks, and counts the probe if the answer is right.

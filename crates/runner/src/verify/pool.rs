@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{stack::Pool, workload::Oracle};
+use deadheat_model::stack::Pool;
 
 use super::{Fault, Verifier, users::fault};
 
@@ -23,10 +23,10 @@ impl Verifier<'_> {
     /// # Errors
     /// When the database cannot be asked.
     pub fn sessions(&mut self) -> Result<Option<u64>, Fault> {
-        match self.workload.oracle {
-            Oracle::Users => self.postgres()?.sessions().map_err(fault),
-            _ => Ok(None),
+        if !self.workload.oracle.needs_database() {
+            return Ok(None);
         }
+        self.postgres()?.sessions().map_err(fault)
     }
 
     /// Checks that PostgreSQL has room for the stack's connections when `clients` ask at once.
@@ -34,7 +34,7 @@ impl Verifier<'_> {
     /// # Errors
     /// When it has not, or cannot be asked.
     pub fn check_room(&mut self, clients: u32) -> Result<(), Fault> {
-        if self.workload.oracle != Oracle::Users {
+        if !self.workload.oracle.needs_database() {
             return Ok(());
         }
         let (needed, why) = match self.declared.pool {
@@ -64,13 +64,13 @@ impl Verifier<'_> {
     ///
     /// # Errors
     /// When it does not, or the database cannot be asked.
-    pub fn check_pool(
+    pub(crate) fn check_pool(
         &mut self,
         asked: &str,
         before: Option<u64>,
         answers: u64,
     ) -> Result<(), Fault> {
-        if self.workload.oracle != Oracle::Users {
+        if !self.workload.oracle.needs_database() {
             return Ok(());
         }
         match self.declared.pool {

@@ -1,6 +1,9 @@
 //! A question: a request, and what its answer must be.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use deadheat_model::{
     figure::list_with,
@@ -10,6 +13,7 @@ use deadheat_model::{
 use super::{
     Fault,
     fault::{described, shown},
+    fortunes,
     wire::WholeAnswer,
 };
 
@@ -28,8 +32,35 @@ pub(super) enum ExpectedAnswer {
     /// 200, with this body under a content type that begins so.
     Right {
         content_type: String,
-        content: Content,
+        body: ExpectedBody,
     },
+}
+
+/// What a body must be.
+#[derive(Clone, Debug)]
+pub(super) enum ExpectedBody {
+    Content(Content),
+    /// A page with these rows: id and message.
+    Fortunes(Arc<[(i32, String)]>),
+}
+
+impl From<Content> for ExpectedBody {
+    fn from(content: Content) -> Self {
+        Self::Content(content)
+    }
+}
+
+impl ExpectedBody {
+    /// What was expected and what came, if `body` is wrong.
+    fn difference(&self, body: &[u8]) -> Option<(String, String)> {
+        match self {
+            Self::Content(content) => {
+                let is_wrong = !content.matches(body);
+                is_wrong.then(|| (described(content), shown(body)))
+            }
+            Self::Fortunes(rows) => fortunes::difference(rows, body),
+        }
+    }
 }
 
 impl Question {
@@ -68,14 +99,10 @@ impl Question {
                 format!("status {} with {}", answer.status, shown(&answer.body)),
             ));
         }
-        let ExpectedAnswer::Right {
-            content_type,
-            content,
-        } = &self.wanted
-        else {
+        let ExpectedAnswer::Right { content_type, body } = &self.wanted else {
             return Ok(());
         };
-        if !answer.content_type.starts_with(content_type.as_str()) {
+        if !plain(&answer.content_type).starts_with(&plain(content_type)) {
             return Err(Fault::new(
                 asked.to_owned(),
                 "the content type is right",
@@ -83,12 +110,18 @@ impl Question {
                 format!("`{}`", answer.content_type),
             ));
         }
-        if !content.matches(&answer.body) {
-            let (expected, got) = (described(content), shown(&answer.body));
-            return Err(Fault::new(asked.to_owned(), rule, expected, got));
+        match body.difference(&answer.body) {
+            Some((expected, got)) => Err(Fault::new(asked.to_owned(), rule, expected, got)),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// A content type without what has no meaning in it: capitals, blanks, quotes (RFC 9110, section 8.3.1).
+fn plain(content_type: &str) -> String {
+    let mut plain = content_type.to_ascii_lowercase();
+    plain.retain(|c| !c.is_ascii_whitespace() && c != '"');
+    plain
 }
 
 /// How far a server's clock may be behind: some read it once a second, and may have been frozen.

@@ -4,9 +4,9 @@
 //! its connections idles between two requests for as long as makes some pools test a connection before they lend it
 //! (HikariCP: 500 ms, `com.zaxxer.hikari.aliveBypassWindowMs`).
 
-use deadheat_model::stack::Pool;
+use deadheat_model::{stack::Pool, workload::Table};
 
-use super::{Declared, Fault, Verifier, concurrency::ask_together, users::fault};
+use super::{Declared, Depth, Fault, Verifier, concurrency::ask_together, users::fault};
 use crate::services::Said;
 
 /// Requests for each connection of the pool that come before: drivers prepare a statement when it has come a few times
@@ -19,17 +19,57 @@ const COUNTED: u32 = 16;
 const EXCUSED: u64 = 4;
 
 impl Verifier<'_> {
+    /// Statements of the stacks so far, before some requests whose statements are counted. `None` where that would take
+    /// too long: a server without pg_stat_statements counts late, which is waited for once a session, not around each load.
+    pub(super) fn begin_count(&mut self, depth: Depth) -> Result<Option<u64>, Fault> {
+        if depth == Depth::Brief && self.counts_late()? {
+            return Ok(None);
+        }
+        self.statements()
+    }
+
+    /// Checks that so many requests since [`Verifier::begin_count`] were as many statements.
+    pub(super) fn end_count(&mut self, before: Option<u64>, requests: u64) -> Result<(), Fault> {
+        let Some(before) = before else {
+            return Ok(());
+        };
+        std::thread::sleep(self.postgres()?.count_lag());
+        let asked = self.statements()?.unwrap_or(before).saturating_sub(before);
+        if asked == requests {
+            return Ok(());
+        }
+        Err(Fault::new(
+            format!("GET {}", self.workload.path),
+            "each request runs one statement",
+            format!("{requests} statements for {requests} requests"),
+            format!("PostgreSQL counted {asked}"),
+        ))
+    }
+
+    /// Statements so far that read the workload's table; `None` if it reads none.
+    pub(super) fn statements(&mut self) -> Result<Option<u64>, Fault> {
+        let Some(table) = self.workload.oracle.table() else {
+            return Ok(None);
+        };
+        self.postgres()?.statements(table).map(Some).map_err(fault)
+    }
+
+    pub(super) fn counts_late(&mut self) -> Result<bool, Fault> {
+        Ok(!self.postgres()?.count_lag().is_zero())
+    }
+
     /// Checks what the manifest says of statements. Not without a pool, and not on a server of somebody else's, whose log
     /// cannot be read.
     pub(super) fn verify_statements(&mut self) -> Result<(), Fault> {
-        let Pool::Size(size) = self.declared.pool else {
+        let (Pool::Size(size), Some(table)) = (self.declared.pool, self.workload.oracle.table())
+        else {
             return Ok(());
         };
         let before = self.questions((size * BEFORE) as usize)?;
         ask_together(self.address, self.declared.http, &before)?;
         self.passed += size * BEFORE;
         let requests = size * COUNTED;
-        let Some(said) = self.said_for(requests)? else {
+        let Some(said) = self.said_for(requests, table)? else {
             return Ok(());
         };
         let asked = format!("{requests} times GET {}", self.workload.path);
@@ -37,7 +77,7 @@ impl Verifier<'_> {
     }
 
     /// What it said to PostgreSQL for so many requests.
-    fn said_for(&mut self, requests: u32) -> Result<Option<Said>, Fault> {
+    fn said_for(&mut self, requests: u32, table: Table) -> Result<Option<Said>, Fault> {
         let questions = self.questions(requests as usize)?;
         let mut asked = Ok(());
         let postgres = self
@@ -45,7 +85,7 @@ impl Verifier<'_> {
             .postgres
             .as_ref()
             .ok_or_else(|| super::users::missing("PostgreSQL"))?;
-        let said = postgres.listen(self.seat, || {
+        let said = postgres.listen(self.seat, table, || {
             asked = ask_together(self.address, self.declared.http, &questions);
         });
         asked?;

@@ -160,7 +160,7 @@ impl Posterior {
 
     /// How little will be known of the capacity after a look at this rate: the entropy that is expected, in nats
     /// (Kontsevich & Tyler 1999, for the threshold alone).
-    pub fn entropy_after(&self, per_second: f64) -> f64 {
+    pub(crate) fn entropy_after(&self, per_second: f64) -> f64 {
         let rate = per_second.ln();
         let mut held = vec![0.0; CELLS];
         let mut failed = vec![0.0; CELLS];

@@ -52,7 +52,7 @@ pub enum Next {
 
 impl Search {
     /// The rates after these looks: where the highest one holds, there are higher ones.
-    pub fn range_after(&self, looks: &[Look]) -> Range {
+    pub(crate) fn range_after(&self, looks: &[Look]) -> Range {
         let held = looks.iter().filter(|look| look.held);
         let highest = held.map(|look| look.per_second).fold(0.0, f64::max);
         let mut range = self.range;
@@ -77,7 +77,7 @@ impl Search {
     }
 
     /// Whether an interval is as narrow as was asked for.
-    pub fn is_precise(&self, (low, high): (f64, f64)) -> bool {
+    pub(crate) fn is_precise(&self, (low, high): (f64, f64)) -> bool {
         let precision = self.precision;
         high / low <= (1.0 + precision) / (1.0 - precision)
     }

@@ -106,7 +106,7 @@ impl Ranking {
 
     /// Whether the ratios to the best are known this well (0.05: ±5 %), or no heat can make them known. It depends on the
     /// widths of intervals alone, never on whose figure is higher.
-    pub fn is_precise(&self, precision: f64, settings: &Settings) -> bool {
+    pub(crate) fn is_precise(&self, precision: f64, settings: &Settings) -> bool {
         let least = settings.least_heats as usize;
         let width = self.median_half_width();
         self.places.iter().all(|place| place.heats >= least)

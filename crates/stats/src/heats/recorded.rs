@@ -54,7 +54,7 @@ pub fn rounds(heat: &HeatRecord) -> impl Iterator<Item = &Vec<SliceRecord>> {
 const BEHIND: f64 = 0.05;
 
 /// Whether a member of a heat at a rate was loaded at all. Who has a lower capacity was not.
-pub fn was_loaded(heat: &HeatRecord, place: usize) -> bool {
+pub(crate) fn was_loaded(heat: &HeatRecord, place: usize) -> bool {
     let mut slices = heat.rounds.iter().flatten();
     slices.any(|slice| slice.member as usize == place)
 }
@@ -163,7 +163,7 @@ pub fn failures<'a>(
 }
 
 /// The counted slices of the member at this place.
-pub fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &SliceRecord> {
+pub(crate) fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item = &SliceRecord> {
     let all = rounds(heat).flatten();
     all.filter(move |slice| slice.member as usize == place)
 }
@@ -365,7 +365,7 @@ pub(super) fn times<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> Latenc
 }
 
 /// The limit of most of these slices; `None` if nothing is known of the server in any of them.
-pub fn usual_limit<'a>(
+pub(crate) fn usual_limit<'a>(
     slices: impl Iterator<Item = &'a SliceRecord>,
     cpus: f64,
     settings: &Settings,

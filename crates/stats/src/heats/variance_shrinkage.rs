@@ -34,7 +34,7 @@ const LEAST_FREEDOM: f64 = 1e-9;
 
 /// The members' moderated variances, from their own and from what the scatter within their heats explains of them
 /// (`None` where it is not known). `None` if there is no variance at all.
-pub fn moderate(
+pub(crate) fn moderate(
     own: &[Variance],
     within: &[Option<f64>],
     settings: &Settings,

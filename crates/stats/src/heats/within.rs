@@ -35,7 +35,7 @@ pub struct Scatter {
 
 impl Scatter {
     /// The variance of the member's estimate that the scatter within the heat explains.
-    pub fn of_estimate(&self) -> f64 {
+    pub(crate) fn of_estimate(&self) -> f64 {
         self.variance * self.inflation / self.rounds as f64
     }
 }

@@ -101,7 +101,7 @@ impl PairedSeries {
 
     /// About how many more heats would decide the series at the error `alpha`, if they scatter as these did. `None` if
     /// it is decided already, or if this cannot be estimated.
-    pub fn heats_to_go(&self, alpha: f64, rule: &Rule) -> Option<u32> {
+    pub(crate) fn heats_to_go(&self, alpha: f64, rule: &Rule) -> Option<u32> {
         let fit = fit(&self.heats);
         let contrast = fit.contrast(1, 0)?;
         let (better, worse) = if contrast.difference < 0.0 {

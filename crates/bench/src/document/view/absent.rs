@@ -130,7 +130,7 @@ fn names(entries: &[LackView], kind: AbsentBecause, loads: usize) -> Vec<String>
 
 impl NotMeasured {
     /// That there are stacks nobody asked for, in a sentence; `None` if there are none.
-    pub fn left_out_sentence(&self) -> Option<String> {
+    pub(crate) fn left_out_sentence(&self) -> Option<String> {
         (!self.left_out.is_empty()).then(|| {
             let what = counted(self.left_out.len(), "more stack");
             format!("{what} can be measured with --stack.")

@@ -71,7 +71,7 @@ impl LoadView {
     }
 
     /// The tables that have rows.
-    pub fn filled_tables(&self) -> impl Iterator<Item = &TableView> {
+    pub(crate) fn filled_tables(&self) -> impl Iterator<Item = &TableView> {
         self.tables.iter().filter(|table| !table.rows.is_empty())
     }
 
@@ -86,7 +86,7 @@ impl LoadView {
     }
 
     /// The sentence with its most important part alone.
-    pub fn short_answer(&self) -> String {
+    pub(crate) fn short_answer(&self) -> String {
         self.named(self.clauses.first().map_or("", String::as_str))
     }
 

@@ -39,7 +39,7 @@ impl Search {
     }
 
     /// The commits of which one made it slower, the first and the last.
-    pub fn suspects(&self) -> (usize, usize) {
+    pub(crate) fn suspects(&self) -> (usize, usize) {
         (self.first, self.last)
     }
 

@@ -52,7 +52,7 @@ pub struct Access {
 
 impl Access {
     /// This machine alone.
-    pub const LOOPBACK: Self = Self {
+    pub(crate) const LOOPBACK: Self = Self {
         listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
         client: IpAddr::V4(Ipv4Addr::LOCALHOST),
     };

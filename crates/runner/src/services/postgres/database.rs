@@ -9,7 +9,7 @@ use super::{
     admin::{self, Admin},
     endpoint::{Endpoint, random_word},
     statements::Counting,
-    users,
+    tables,
 };
 use crate::services::ServiceError;
 
@@ -74,8 +74,8 @@ impl Database {
             (vec![endpoint.user().to_owned()], endpoint.password())
         };
         let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
-        admin.run("making the table users", |client| {
-            users::seed(client, &readers.join(", "))
+        admin.run("making the tables", |client| {
+            tables::seed(client, &readers.join(", "))
         })?;
         let counting = Counting::choose(&admin, &roles, own_roles);
         let url = |role: &String| endpoint.url(role, &secret, &lease.database);

@@ -1,4 +1,4 @@
-//! PostgreSQL with a seeded table `users`: a cluster of Deadheat's own, or a database of its own on a given server.
+//! PostgreSQL with seeded tables: a cluster of Deadheat's own, or a database of its own on a given server.
 //!
 //! Stacks connect as roles of their own, so that the server tells their statements and connections from Deadheat's. Each
 //! of the servers that are alive together has another one, so that its connections are told from the others'.
@@ -16,8 +16,8 @@ mod settings;
 mod source;
 mod statement_log;
 mod statements;
+mod tables;
 mod unpack;
-mod users;
 
 use std::{
     path::{Path, PathBuf},
@@ -30,7 +30,9 @@ pub use connections::Room;
 pub use database::SEATS;
 pub use source::{Mirror, Places, Source};
 pub use statement_log::Said;
-pub use users::USERS;
+pub use tables::USERS;
+
+use deadheat_model::workload::Table;
 
 use self::{
     binaries::Binaries,
@@ -79,7 +81,18 @@ impl PostgresOptions<'static> {
     }
 }
 
-/// A server with the table `users`. Dropping it stops a cluster of Deadheat's own, and drops the database on any other
+/// What becomes of a row.
+#[derive(Clone, Copy, Debug)]
+pub enum RowChange<'t> {
+    /// It has this text.
+    Set(&'t str),
+    /// It is there, with this text.
+    Add(&'t str),
+    /// It is gone.
+    Remove,
+}
+
+/// A server with the tables. Dropping it stops a cluster of Deadheat's own, and drops the database on any other
 /// server. After a SIGKILL the cluster and its folder go too; on a given server the database `deadheat_…` then stays.
 #[derive(Debug)]
 pub struct Postgres {
@@ -165,66 +178,79 @@ impl Postgres {
         self.cluster.as_ref()?.server.group()
     }
 
-    /// The first `count` rows by id, as they are now: id and email.
+    /// The first `count` rows of `table` by id, as they are now: id and text.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub fn first_users(&self, count: u32) -> Result<Vec<(i32, String)>, ServiceError> {
+    pub fn first_rows(&self, table: Table, count: u32) -> Result<Vec<(i32, String)>, ServiceError> {
         let Database {
             admin, counting, ..
         } = &self.database;
-        let rows = self.logged(admin.run("reading the table users", |client| {
-            users::first(client, count)
-        }))?;
-        counting.note_own_scan(admin);
+        let attempt = format!("reading the table {table}");
+        let rows =
+            self.logged(admin.run(&attempt, |client| tables::first(client, table, count)))?;
+        counting.note_own_scan(admin, table);
         Ok(rows)
     }
 
-    /// Gives a user another email.
+    /// Changes one row of `table`, whose ids count from 1.
     ///
     /// # Errors
-    /// When there is no such user (ids are 1 to [`USERS`]) or the server does not answer.
-    pub fn change_user(&self, id: i32, email: &str) -> Result<(), ServiceError> {
+    /// When there is no such row, or one too many, or the server does not answer.
+    pub fn change_row(
+        &self,
+        table: Table,
+        id: i32,
+        change: RowChange<'_>,
+    ) -> Result<(), ServiceError> {
         let Database {
             admin, counting, ..
         } = &self.database;
-        let attempt = format!("changing the email of user {id}");
-        let changed =
-            self.logged(admin.run(&attempt, |client| users::change(client, id, email)))?;
-        counting.note_own_scan(admin);
+        let attempt = format!("changing row {id} of the table {table}");
+        let changed = self.logged(admin.run(&attempt, |client| match change {
+            RowChange::Set(text) => tables::change(client, table, id, text),
+            RowChange::Add(text) => tables::add(client, table, id, text),
+            RowChange::Remove => tables::remove(client, table, id),
+        }))?;
+        // A row that is added is not looked for.
+        if !matches!(change, RowChange::Add(_)) {
+            counting.note_own_scan(admin, table);
+        }
         if changed == 1 {
             return Ok(());
         }
-        let problem = "the row is missing in the table users";
-        Err(ServiceError::new(
-            attempt,
-            problem,
-            format!("take an id from 1 to {USERS}"),
-        ))
+        let advice = format!("take an id that it has; the table users has 1 to {USERS}");
+        Err(ServiceError::new(attempt, "the row is missing", advice))
     }
 
-    /// How often the stacks' statements have read the table `users` since the start. The difference of two counts is
-    /// exact, if the second is taken [`Postgres::count_lag`] after the last statement.
+    /// How often the stacks' statements have read `table` since the start. The difference of two counts is exact, if the
+    /// second is taken [`Postgres::count_lag`] after the last statement.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub fn users_statements(&self) -> Result<u64, ServiceError> {
-        self.logged(self.database.counting.count(&self.database.admin))
+    pub fn statements(&self, table: Table) -> Result<u64, ServiceError> {
+        self.logged(self.database.counting.count(&self.database.admin, table))
     }
 
-    /// What the server with this number among those that are alive together says to it during `work`. `None` on a server
+    /// What the server with this number among those that are alive together says to it during `work`, in which it reads
+    /// `table`. `None` on a server
     /// that is not Deadheat's own, whose log is not to be read.
     ///
     /// # Errors
     /// When the server does not answer, or its log cannot be read.
-    pub fn listen(&self, seat: usize, work: impl FnOnce()) -> Result<Option<Said>, ServiceError> {
+    pub fn listen(
+        &self,
+        seat: usize,
+        table: Table,
+        work: impl FnOnce(),
+    ) -> Result<Option<Said>, ServiceError> {
         let Some(cluster) = &self.cluster else {
             return Ok(None);
         };
         let Database { admin, roles, .. } = &self.database;
         let listening = self.logged(Listening::begin(admin, &cluster.log))?;
         work();
-        self.logged(listening.end(&roles[seat % roles.len()]))
+        self.logged(listening.end(&roles[seat % roles.len()], table))
             .map(Some)
     }
 

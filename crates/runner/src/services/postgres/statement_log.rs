@@ -8,6 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use deadheat_model::workload::Table;
+
 use super::{admin::Admin, endpoint::random_word};
 use crate::services::ServiceError;
 
@@ -21,7 +23,7 @@ const SETTING: &str = "log_min_duration_statement";
 /// What a role asked the server for, while it was listened to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Reads of the table `users` that were executed.
+    /// Reads of the table that were executed.
     pub reads: u64,
     /// Of these, the ones whose text was parsed for them: by a Parse message, or as a simple query.
     pub parsed: u64,
@@ -53,14 +55,14 @@ impl<'a> Listening<'a> {
         Ok(listening)
     }
 
-    /// Ends it: what `role` has said.
-    pub(super) fn end(mut self, role: &str) -> Result<Said, ServiceError> {
+    /// Ends it: what `role` has said, of which reads of `table` are counted apart.
+    pub(super) fn end(mut self, role: &str, table: Table) -> Result<Said, ServiceError> {
         let until = self.mark()?;
         self.is_on = false;
         set(self.admin, None)?;
         let text =
             read(self.log, self.from, Some(until)).map_err(|error| failed(self.log, error))?;
-        Ok(said_by(role, &text))
+        Ok(said_by(role, table, &text))
     }
 
     /// Says something that is like nothing else; how far the log goes when it is there.
@@ -127,14 +129,14 @@ fn read(log: &Path, from: u64, until: Option<u64>) -> std::io::Result<String> {
 
 /// What `role` says in lines such as `deadheat_stack LOG:  duration: 0.07 ms  execute s1: select …`. A statement's further
 /// lines begin with a tab.
-fn said_by(role: &str, log: &str) -> Said {
+fn said_by(role: &str, table: Table, log: &str) -> Said {
     let mut said = Said::default();
     let joined = log.replace("\n\t", " ");
     for line in joined.lines() {
         let Some((step, statement)) = step_of(role, line) else {
             continue;
         };
-        let is_read = reads_users(statement);
+        let is_read = reads(table, statement);
         match step {
             Step::Parse => said.parsed += u64::from(is_read),
             Step::Execute if is_read => said.reads += 1,
@@ -169,16 +171,17 @@ fn step_of<'l>(role: &str, line: &'l str) -> Option<(Step, &'l str)> {
     Some((step, statement))
 }
 
-/// Whether a statement reads the table, as any driver or mapper may write it.
-fn reads_users(statement: &str) -> bool {
+/// Whether a statement reads `table`, as any driver or mapper may write it.
+fn reads(table: Table, statement: &str) -> bool {
+    let name = table.to_string();
     let words = statement
         .to_lowercase()
         .replace('"', "")
         .replace([',', ';', '(', ')'], " ");
     let words: Vec<&str> = words.split_whitespace().collect();
     words.windows(2).any(|pair| {
-        let table = pair[1].rsplit('.').next().unwrap_or_default();
-        pair[0] == "from" && table == "users"
+        let read = pair[1].rsplit('.').next().unwrap_or_default();
+        pair[0] == "from" && read == name
     })
 }
 
@@ -206,6 +209,6 @@ deadheat_stack ERROR:  relation \"users\" does not exist
             parsed: 2,
             others: 2,
         };
-        assert_eq!(said_by("deadheat_stack", log), expected);
+        assert_eq!(said_by("deadheat_stack", Table::Users, log), expected);
     }
 }

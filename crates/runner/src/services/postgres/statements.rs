@@ -1,18 +1,21 @@
-//! How often the stacks have read the table `users`.
+//! How often the stacks have read a table.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
+use deadheat_model::workload::Table;
 use postgres::{Client, Error};
 
 use super::admin::Admin;
 use crate::services::ServiceError;
 
 /// A statement that reads the table, as any driver or mapper may write it: `FROM users`, `from "users" u`,
-/// `FROM public.users`. PostgreSQL's own regular expressions.
-const READS_USERS: &str = r#"\mfrom\s+(only\s+)?("?\w+"?\.)?("users"|users\M)"#;
+/// `FROM public.users`. One of PostgreSQL's own regular expressions.
+fn reads(table: Table) -> String {
+    format!(r#"\mfrom\s+(only\s+)?("?\w+"?\.)?("{table}"|{table}\M)"#)
+}
 
 const BY_STATEMENT: &str = "select coalesce(sum(s.calls), 0)::bigint \
     from pg_stat_statements s join pg_roles r on r.oid = s.userid join pg_database d on d.oid = s.dbid \
@@ -21,7 +24,7 @@ const BY_STATEMENT: &str = "select coalesce(sum(s.calls), 0)::bigint \
 const SEES_OTHERS: &str = "select rolsuper or pg_has_role(current_user, 'pg_read_all_stats', 'usage') \
     from pg_roles where rolname = current_user";
 const BY_SCAN: &str = "select (coalesce(seq_scan, 0) + coalesce(idx_scan, 0))::bigint from pg_stat_user_tables \
-    where schemaname = 'public' and relname = 'users'";
+    where schemaname = 'public' and relname = $1";
 
 /// A backend that idles flushes its statistics after 10 s at the latest (PostgreSQL 15 and newer,
 /// `PGSTAT_IDLE_INTERVAL`); older ones do so with their next statement or when they disconnect.
@@ -38,8 +41,8 @@ pub(super) enum Counting {
     /// By the table's own scan counters, where the extension is missing. Each read of the table is one scan. They
     /// lag, and do not tell roles apart, so Deadheat's own scans are subtracted.
     Scans {
-        /// Deadheat's own.
-        own: AtomicU64,
+        /// Deadheat's own of each table.
+        own: [AtomicU64; Table::ALL.len()],
     },
 }
 
@@ -48,7 +51,7 @@ impl Counting {
     pub(super) fn choose(admin: &Admin, roles: &[String], own_roles: bool) -> Self {
         let tried = admin.run("setting up pg_stat_statements", |client| {
             client.batch_execute("create extension if not exists pg_stat_statements")?;
-            client.query_one(BY_STATEMENT, &[&roles, &READS_USERS])?;
+            client.query_one(BY_STATEMENT, &[&roles, &reads(Table::Users)])?;
             client.query_one(SEES_OTHERS, &[])?.try_get::<_, bool>(0)
         });
         match tried {
@@ -63,10 +66,11 @@ impl Counting {
         }
         // What making the table took is not the stacks'.
         flush(admin);
-        let scans = admin.run("counting scans", scans).unwrap_or_default();
-        Counting::Scans {
-            own: AtomicU64::new(scans.max(0) as u64),
-        }
+        let own = Table::ALL.map(|table| {
+            let scans = admin.run("counting scans", |client| scans(client, table));
+            AtomicU64::new(scans.unwrap_or_default().max(0) as u64)
+        });
+        Counting::Scans { own }
     }
 
     /// How long after a statement its count may be short of it.
@@ -77,35 +81,35 @@ impl Counting {
         }
     }
 
-    /// Deadheat itself has read the table once.
-    pub(super) fn note_own_scan(&self, admin: &Admin) {
+    /// Deadheat itself has read `table` once.
+    pub(super) fn note_own_scan(&self, admin: &Admin, table: Table) {
         if let Counting::Scans { own } = self {
-            own.fetch_add(1, Ordering::Relaxed);
+            own[table as usize].fetch_add(1, Ordering::Relaxed);
             flush(admin);
         }
     }
 
-    /// Statements so far.
-    pub(super) fn count(&self, admin: &Admin) -> Result<u64, ServiceError> {
-        let attempt = "counting the statements that read the table users";
+    /// Statements so far that read `table`.
+    pub(super) fn count(&self, admin: &Admin, table: Table) -> Result<u64, ServiceError> {
+        let attempt = format!("counting the statements that read the table {table}");
         let found: i64 = match self {
-            Counting::Statements { roles } => admin.run(attempt, |client| {
+            Counting::Statements { roles } => admin.run(&attempt, |client| {
                 client
-                    .query_one(BY_STATEMENT, &[roles, &READS_USERS])?
+                    .query_one(BY_STATEMENT, &[roles, &reads(table)])?
                     .try_get(0)
             }),
-            Counting::Scans { .. } => admin.run(attempt, scans),
+            Counting::Scans { .. } => admin.run(&attempt, |client| scans(client, table)),
         }?;
         let own = match self {
             Counting::Statements { .. } => 0,
-            Counting::Scans { own } => own.load(Ordering::Relaxed),
+            Counting::Scans { own } => own[table as usize].load(Ordering::Relaxed),
         };
         Ok((found.max(0) as u64).saturating_sub(own))
     }
 }
 
-fn scans(client: &mut Client) -> Result<i64, Error> {
-    client.query_one(BY_SCAN, &[])?.try_get(0)
+fn scans(client: &mut Client, table: Table) -> Result<i64, Error> {
+    client.query_one(BY_SCAN, &[&table.to_string()])?.try_get(0)
 }
 
 /// Makes Deadheat's own scans count at once. That is there from PostgreSQL 15 on; before, they lag as all others do.

@@ -248,12 +248,13 @@ impl Starts {
 
 impl RequestedLoad<'_> {
     fn capacity(&self, heat: &HeatPlan, circumstances: &Circumstances<'_>) -> Capacity {
-        let limits = match self.workload.manifest.oracle {
-            Oracle::Users => circumstances.limits,
-            _ => Limits {
+        let limits = if self.workload.manifest.oracle.needs_database() {
+            circumstances.limits
+        } else {
+            Limits {
                 connections: None,
                 ..circumstances.limits
-            },
+            }
         };
         Capacity::new(heat, limits)
     }

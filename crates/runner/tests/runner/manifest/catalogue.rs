@@ -22,17 +22,18 @@ fn the_projects_own_manifests_have_no_mistake() {
         .map(|one| one.id.as_str())
         .collect();
     // From the simplest job to the longest.
-    let eight = [
+    let nine = [
         "plaintext",
         "json",
         "json-decode",
         "payload",
         "ping-pong",
         "users",
+        "fortunes",
         "hash",
         "proxy",
     ];
-    assert_eq!(ids, eight);
+    assert_eq!(ids, nine);
     assert!(!reading.catalogue.stacks.is_empty());
 }
 

@@ -4,10 +4,12 @@ use super::{drawn, stack, workload};
 
 /// Draws the mistakes of `stacks/go/stack.toml`, where there are the workloads plaintext and users.
 fn of(manifest: &str) -> String {
+    let text = "kind = \"text\"\nbody = \"Hello\"";
+    let users = workload("users", "").replace(text, "kind = \"users\"");
     drawn(&[
         ("stacks/go/stack.toml", manifest),
         ("workloads/plaintext.toml", &workload("plaintext", "")),
-        ("workloads/users.toml", &workload("users", "")),
+        ("workloads/users.toml", &users),
     ])
 }
 

@@ -9,9 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use deadheat_model::workload::Table;
 use deadheat_runner::services::{
     Mirror, Places, Postgres, PostgresOptions, Source,
-    postgres::{SEATS, USERS},
+    postgres::{RowChange, SEATS, USERS},
 };
 use deadheat_testkit::{Authority, Of, wait_until};
 use postgres::{Client, NoTls};
@@ -59,10 +60,13 @@ fn read_as_stacks_do(client: &mut Client) {
 /// Everything that the runner needs of a server, however it came about.
 fn check(server: &Postgres) {
     assert_eq!(
-        server.first_users(USERS as u32 + 1).unwrap().len(),
+        server
+            .first_rows(Table::Users, USERS as u32 + 1)
+            .unwrap()
+            .len(),
         USERS as usize
     );
-    let first = server.first_users(10).unwrap();
+    let first = server.first_rows(Table::Users, 10).unwrap();
     assert_eq!(first[0], (1, "ada.1@example.org".to_owned()));
     assert!(first.is_sorted_by_key(|(id, _)| *id));
 
@@ -71,7 +75,7 @@ fn check(server: &Postgres) {
         server.stack_connections().unwrap() == 0
     });
     check_connections(server);
-    let before = server.users_statements().unwrap();
+    let before = server.statements(Table::Users).unwrap();
     let mut stack = Client::connect(server.url(), NoTls).unwrap();
     assert_eq!(server.stack_connections().unwrap(), 1);
     for _ in 0..10 {
@@ -83,19 +87,24 @@ fn check(server: &Postgres) {
     for _ in 0..70 {
         stack.query(&prepared, &[&10i64]).unwrap();
     }
-    server.first_users(10).unwrap();
+    server.first_rows(Table::Users, 10).unwrap();
     std::thread::sleep(server.count_lag());
-    assert_eq!(server.users_statements().unwrap() - before, 100);
+    assert_eq!(server.statements(Table::Users).unwrap() - before, 100);
 
-    server.change_user(3, "changed@example.org").unwrap();
+    server
+        .change_row(Table::Users, 3, RowChange::Set("changed@example.org"))
+        .unwrap();
     let row = stack
         .query_one("select email from users where id = 3", &[])
         .unwrap();
     assert_eq!(row.get::<_, String>(0), "changed@example.org");
-    server.change_user(3, &first[2].1).unwrap();
-    assert_eq!(server.first_users(10).unwrap(), first);
-    let error = server.change_user(USERS + 1, "x").unwrap_err().to_string();
-    assert!(error.contains("take an id from 1 to 1000"), "{error}");
+    server
+        .change_row(Table::Users, 3, RowChange::Set(&first[2].1))
+        .unwrap();
+    assert_eq!(server.first_rows(Table::Users, 10).unwrap(), first);
+    let missing = server.change_row(Table::Users, USERS + 1, RowChange::Set("x"));
+    let error = missing.unwrap_err().to_string();
+    assert!(error.contains("the table users has 1 to 1000"), "{error}");
     assert!(stack.execute("update users set email = 'x'", &[]).is_err());
 }
 
@@ -135,11 +144,14 @@ fn check_seats(server: &Postgres) {
     }
     let all: usize = pools.iter().map(Vec::len).sum();
     assert_eq!(server.stack_connections().unwrap() as usize, all);
-    let before = server.users_statements().unwrap();
+    let before = server.statements(Table::Users).unwrap();
     for mut one in pools.into_iter().flatten() {
         one.query("select id, email from users", &[]).unwrap();
     }
-    assert_eq!(server.users_statements().unwrap() - before, all as u64);
+    assert_eq!(
+        server.statements(Table::Users).unwrap() - before,
+        all as u64
+    );
 }
 
 #[test]
@@ -158,7 +170,7 @@ fn a_cluster_of_its_own_is_seeded_counts_and_leaves_nothing() {
     server.stop().unwrap();
     server.stop().unwrap();
     assert!(!folder.exists() && !is_running(pid));
-    let error = server.users_statements().unwrap_err().to_string();
+    let error = server.statements(Table::Users).unwrap_err().to_string();
     assert!(error.contains("its log ends with:"), "{error}");
     // Statements were not logged.
     let log = std::fs::read_to_string(logs.path().join("postgres.log")).unwrap();
@@ -268,16 +280,16 @@ fn a_guest_makes_its_own_database_and_drops_it() {
     assert_eq!(server.stack_connections().unwrap(), 1);
     assert_eq!(server.connections_of(0).unwrap(), Some(1));
     assert_eq!(server.connections_of(1).unwrap(), None, "who knows whose");
-    let count = server.users_statements().unwrap();
+    let count = server.statements(Table::Users).unwrap();
     read_as_stacks_do(&mut stack);
-    server.first_users(10).unwrap();
+    server.first_rows(Table::Users, 10).unwrap();
     // A backend that ends reports its statistics, so the lag need not be waited for here.
     drop(stack);
     let until = Instant::now() + server.count_lag();
-    while server.users_statements().unwrap() - count < 3 && Instant::now() < until {
+    while server.statements(Table::Users).unwrap() - count < 3 && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(server.users_statements().unwrap() - count, 3);
+    assert_eq!(server.statements(Table::Users).unwrap() - count, 3);
     drop(server);
     assert_eq!(databases(host.url()), before);
 
@@ -336,7 +348,7 @@ fn a_given_server_is_reached_by_tls_where_it_has_it_and_no_password_stands_in_a_
             Err(error) => assert!(Instant::now() < until, "{error}"),
         }
     };
-    assert_eq!(server.first_users(10).unwrap().len(), 10);
+    assert_eq!(server.first_rows(Table::Users, 10).unwrap().len(), 10);
     let stack: postgres::Config = server.url().parse().unwrap();
     let password = String::from_utf8(stack.get_password().unwrap().to_vec()).unwrap();
     server.stop().unwrap();

@@ -165,7 +165,13 @@ fn a_port_that_was_taken_meanwhile_is_replaced_by_another() {
         ..PostgresOptions::new(supervision(), fake.logs.path())
     })
     .unwrap();
-    assert_eq!(server.first_users(1).unwrap().len(), 1);
+    assert_eq!(
+        server
+            .first_rows(deadheat_model::workload::Table::Users, 1)
+            .unwrap()
+            .len(),
+        1
+    );
     let first = fs::read_to_string(fake.logs.path().join("postgres.log")).unwrap();
     assert!(first.contains("Address already in use"), "{first}");
     assert!(fake.logs.path().join("postgres-2.log").is_file());
