@@ -28,7 +28,8 @@ pub(crate) fn agent() -> Result<Exit, Failure> {
             "agent: this command is for Deadheat itself; deadheat load --on HOST starts it there",
         ));
     }
-    agent::serve(&invocation::supervision()?).map_err(Failure::nothing)?;
+    agent::serve(&invocation::supervision()?)
+        .map_err(|error| Failure::nothing(error.to_string()))?;
     Ok(Exit::Fine)
 }
 

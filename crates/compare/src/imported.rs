@@ -89,7 +89,8 @@ impl Pair {
         for (file, imported) in [&self.a, &self.b] {
             one_server(file, imported)?;
         }
-        tool_runs::compare(&self.a.1.runs, &self.b.1.runs, &bounds).map_err(Failure::usage)
+        tool_runs::compare(&self.a.1.runs, &self.b.1.runs, &bounds)
+            .map_err(|error| Failure::usage(error.to_string()))
     }
 }
 

@@ -53,7 +53,7 @@ use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent};
 
 pub use error::LoadError;
 pub use session::{Session, Slice};
-pub use tls::{any_certificate, can_offer, why as why_tls_failed};
+pub use tls::{OfferError, any_certificate, can_offer, why as why_tls_failed};
 
 use plan::Plan;
 use worker_pool::WorkerPool;

@@ -25,7 +25,7 @@ use rustls::{
     sign::{CertifiedKey, SingleCertAndKey},
 };
 
-pub use self::offer::can_offer;
+pub use self::offer::{OfferError, can_offer};
 use self::sessions::Sessions;
 pub use self::trust::any_certificate;
 use crate::{LoadError, socket};
@@ -58,7 +58,8 @@ impl Client {
                 tls.server_name
             ))
         })?;
-        let offer = offer::offer(tls.version, &tls.cipher_suites).map_err(problem)?;
+        let offer = offer::offer(tls.version, &tls.cipher_suites)
+            .map_err(|error| problem(error.to_string()))?;
         let provider = Arc::new(offer.provider);
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(offer.versions)

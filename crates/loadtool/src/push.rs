@@ -156,6 +156,7 @@ fn deliver(
     while let Ok(first) = queued.recv() {
         let readings: Vec<Reading> = std::iter::once(first).chain(queued.try_iter()).collect();
         let answer = collector.post(&otlp_request(source, &readings));
+        let answer = answer.map_err(|error| error.to_string());
         let accepted = answer.and_then(|answer| otlp_rejected(&answer).map_or(Ok(()), Err));
         let mut deliveries = deliveries.lock().unwrap_or_else(PoisonError::into_inner);
         match accepted {

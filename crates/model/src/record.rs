@@ -24,13 +24,33 @@ const ANY_NUMBER: &str = "seed";
 /// The most connections, threads or heats that a record may have: more than any machine.
 const MOST: u32 = 100_000_000;
 
+/// What is wrong with the values of a record.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum RecordError {
+    /// They do not fit each other.
+    #[error("{0}")]
+    Contradiction(&'static str),
+    /// One is out of its range.
+    #[error("{what} is {value}; it must be from {low} to {high}")]
+    OutOfRange {
+        /// Which.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The least that it may be.
+        low: f64,
+        /// The most that it may be.
+        high: f64,
+    },
+}
+
 /// What is read from a file.
 pub trait Record: DeserializeOwned {
     /// Whether the values fit each other, and the ranges that calculations take for granted.
     ///
     /// # Errors
     /// Says what does not.
-    fn check(&self) -> Result<(), String>;
+    fn check(&self) -> Result<(), RecordError>;
 }
 
 /// Reads a record.
@@ -107,31 +127,34 @@ impl<'de> Visitor<'de> for Numbers {
     }
 }
 
-fn within(what: &str, value: f64, low: f64, high: f64) -> Result<(), String> {
+fn within(what: &'static str, value: f64, low: f64, high: f64) -> Result<(), RecordError> {
     // A NaN is in no range.
     if (low..=high).contains(&value) {
         Ok(())
     } else {
-        Err(format!(
-            "{what} is {value}; it must be from {low} to {high}"
-        ))
+        Err(RecordError::OutOfRange {
+            what,
+            value,
+            low,
+            high,
+        })
     }
 }
 
-fn fail_if(is_wrong: bool, what: &str) -> Result<(), String> {
+fn fail_if(is_wrong: bool, what: &'static str) -> Result<(), RecordError> {
     if is_wrong {
-        Err(what.to_owned())
+        Err(RecordError::Contradiction(what))
     } else {
         Ok(())
     }
 }
 
 /// An error rate that intervals can be made of.
-fn check_alpha(alpha: f64) -> Result<(), String> {
+fn check_alpha(alpha: f64) -> Result<(), RecordError> {
     within("alpha", alpha, 1e-12, 0.999)
 }
 
-fn check_plan(plan: &Plan) -> Result<(), String> {
+fn check_plan(plan: &Plan) -> Result<(), RecordError> {
     check_alpha(plan.alpha)?;
     within("the margin", plan.margin, 0.0, 100.0)?;
     if let Some(precision) = plan.precision {
@@ -157,7 +180,7 @@ fn check_plan(plan: &Plan) -> Result<(), String> {
 }
 
 impl Record for SessionHeader {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RecordError> {
         check_plan(&self.plan)?;
         let comparison = self.comparison.iter().flat_map(|one| one.contenders());
         for load in comparison.filter_map(|one| one.load()) {
@@ -168,7 +191,7 @@ impl Record for SessionHeader {
 }
 
 impl Record for JournalEntry {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RecordError> {
         let Self::Heat(measured) = self else {
             return Ok(());
         };
@@ -208,7 +231,7 @@ impl SessionRecord {
     ///
     /// # Errors
     /// Says what does not.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), RecordError> {
         let loads = self.header.plan.loads.len();
         let is_other = self.heats.iter().any(|one| one.load as usize >= loads);
         fail_if(
@@ -220,12 +243,12 @@ impl SessionRecord {
 
 /// Any JSON.
 impl Record for serde_json::Value {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RecordError> {
         Ok(())
     }
 }
 
-fn check_spec(spec: &LoadSpec) -> Result<(), String> {
+fn check_spec(spec: &LoadSpec) -> Result<(), RecordError> {
     fail_if(
         spec.schedule.most_connections() > MOST,
         "there are too many connections",
@@ -245,20 +268,20 @@ fn check_spec(spec: &LoadSpec) -> Result<(), String> {
     Ok(())
 }
 
-fn check_observation(found: &Observation) -> Result<(), String> {
+fn check_observation(found: &Observation) -> Result<(), RecordError> {
     fail_if(
         found.bin.is_zero() && !found.bins.is_empty(),
         "a bin takes no time",
     )
 }
 
-fn check_intervals(intervals: &[Interval]) -> Result<(), String> {
+fn check_intervals(intervals: &[Interval]) -> Result<(), RecordError> {
     let ends_before = intervals.iter().any(|one| one.until < one.from);
     fail_if(ends_before, "an interval ends before it begins")
 }
 
 impl Record for LoadRecord {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RecordError> {
         check_spec(&self.spec)?;
         check_observation(&self.observation)?;
         for host in &self.hosts {
@@ -269,7 +292,7 @@ impl Record for LoadRecord {
 }
 
 impl Record for CapacityRecord {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RecordError> {
         check_spec(&self.spec)?;
         within("the precision", self.declared.precision, 1e-6, 1.0)?;
         let rates = self.looks.iter().map(|look| look.per_second);
@@ -289,7 +312,7 @@ impl Record for CapacityRecord {
 }
 
 impl Record for BisectRecord {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), RecordError> {
         check_alpha(self.alpha)?;
         fail_if(self.commits.is_empty(), "it has no commits")?;
         for question in &self.questions {

@@ -12,6 +12,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer that is read.
 const LONGEST: u64 = 64 << 10;
 
+/// Why a collector has not taken a document.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectorError {
+    /// It was not reached, or its answer did not come whole.
+    #[error(transparent)]
+    Request(#[from] ureq::Error),
+    /// It answered, and not that it took it.
+    #[error("it answered {0}")]
+    Refused(ureq::http::StatusCode),
+}
+
 /// A collector of metrics. Its connection stays open between two requests.
 #[derive(Debug)]
 pub struct Collector {
@@ -43,14 +54,14 @@ impl Collector {
     ///
     /// # Errors
     /// When the document did not arrive, or the collector refused it.
-    pub fn post(&self, document: &str) -> Result<Vec<u8>, String> {
+    pub fn post(&self, document: &str) -> Result<Vec<u8>, CollectorError> {
         let request = self.agent.post(&self.url).content_type("application/json");
-        let mut answer = request.send(document).map_err(|error| error.to_string())?;
+        let mut answer = request.send(document)?;
         let status = answer.status();
         if !status.is_success() {
-            return Err(format!("it answered {status}"));
+            return Err(CollectorError::Refused(status));
         }
         let body = answer.body_mut().with_config().limit(LONGEST);
-        body.read_to_vec().map_err(|error| error.to_string())
+        Ok(body.read_to_vec()?)
     }
 }

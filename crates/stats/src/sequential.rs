@@ -45,33 +45,22 @@ pub struct Design {
 const LEAST_SPENT: f64 = 1e-9;
 
 /// A list of heat counts that is no list of looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLooks {
     /// There is none.
+    #[error("no checkpoint is declared; write them like 8,11,16")]
     Empty,
     /// This one does not have more heats than the one before it.
+    #[error(
+        "the checkpoint at {0} heats does not follow the one before it; write them like 8,11,16"
+    )]
     NotGrowing(u32),
     /// Two heats are the fewest that have a spread.
+    #[error(
+        "a checkpoint at {0} heats has no spread to judge by; a comparison needs 2 heats, better 8"
+    )]
     TooFew(u32),
 }
-
-impl std::fmt::Display for NoLooks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            NoLooks::Empty => write!(f, "no checkpoint is declared; write them like 8,11,16"),
-            NoLooks::NotGrowing(heats) => write!(
-                f,
-                "the checkpoint at {heats} heats does not follow the one before it; write them like 8,11,16"
-            ),
-            NoLooks::TooFew(heats) => write!(
-                f,
-                "a checkpoint at {heats} heats has no spread to judge by; a comparison needs 2 heats, better 8"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for NoLooks {}
 
 impl Design {
     /// Looks at these numbers of complete heats, of which the last is the most that there will be.

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value;
 
-use self::modules::{Module, circles, module_of, rust_files, uses_of};
+use self::modules::{Module, circles, module_of, rust_files, text_errors, uses_of};
 use crate::support::root::project;
 
 /// Which crates of this workspace a crate may use. `deadheat-testkit` and `deadheat-simulation` are for tests: any
@@ -346,6 +346,24 @@ fn analyses_and_documents_are_functions_of_their_arguments() {
     }
     let expected = ["bench", "compare", "document", "loadtool", "stats"];
     assert_eq!(seen, expected.map(str::to_owned).into());
+}
+
+/// The crates below those that talk with people. Whoever calls them may want to know what went wrong, and not only show it.
+const LIBRARIES: [&str; 6] = ["document", "import", "load", "model", "runner", "stats"];
+
+#[test]
+fn errors_of_libraries_are_types() {
+    let root = project().join("crates");
+    for name in LIBRARIES {
+        for file in rust_files(vec![root.join(name).join("src")]) {
+            let texts = text_errors(&file);
+            assert!(
+                texts.is_empty(),
+                "{}: {texts:?}: an error that leaves a library is an enum or a struct",
+                file.display()
+            );
+        }
+    }
 }
 
 #[test]

@@ -17,9 +17,35 @@ pub(super) struct Offer {
     pub(super) versions: &'static [&'static SupportedProtocolVersion],
 }
 
+/// Why a cipher suite cannot be offered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OfferError {
+    /// There is none of this name.
+    #[error("{name} is not a cipher suite that Deadheat has; choose from {all}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names that there are, with commas.
+        all: String,
+    },
+    /// It is of another version of TLS.
+    #[error(
+        "{name} is a cipher suite of TLS {of}, and only TLS {spoken} is spoken; choose from {all}"
+    )]
+    OtherVersion {
+        /// The name.
+        name: String,
+        /// The version that has it.
+        of: TlsVersion,
+        /// The version that is offered.
+        spoken: TlsVersion,
+        /// The names that this version has, with commas.
+        all: String,
+    },
+}
+
 /// Everything that there is, or only what is named: one version, and cipher suites in this order by their names at IANA.
-/// An error says what does not fit.
-pub(super) fn offer(version: Option<TlsVersion>, suites: &[String]) -> Result<Offer, String> {
+pub(super) fn offer(version: Option<TlsVersion>, suites: &[String]) -> Result<Offer, OfferError> {
     let mut provider = ring::default_provider();
     if !suites.is_empty() {
         let named = suites.iter().map(|name| suite(name, version));
@@ -40,7 +66,7 @@ pub(super) fn offer(version: Option<TlsVersion>, suites: &[String]) -> Result<Of
 /// # Errors
 ///
 /// An unknown cipher suite, or one of another version.
-pub fn can_offer(version: Option<TlsVersion>, suites: &[String]) -> Result<(), String> {
+pub fn can_offer(version: Option<TlsVersion>, suites: &[String]) -> Result<(), OfferError> {
     offer(version, suites).map(drop)
 }
 
@@ -49,22 +75,21 @@ pub(super) fn iana(suite: CipherSuite) -> String {
     format!("{suite:?}").replacen("TLS13_", "TLS_", 1)
 }
 
-fn suite(name: &str, version: Option<TlsVersion>) -> Result<SupportedCipherSuite, String> {
+fn suite(name: &str, version: Option<TlsVersion>) -> Result<SupportedCipherSuite, OfferError> {
     let found = ring::ALL_CIPHER_SUITES
         .iter()
         .find(|suite| iana(suite.suite()) == name)
-        .ok_or_else(|| {
-            format!(
-                "{name} is not a cipher suite that Deadheat has; choose from {}",
-                all_of(version)
-            )
+        .ok_or_else(|| OfferError::Unknown {
+            name: name.to_owned(),
+            all: all_of(version),
         })?;
     match version {
-        Some(version) if version_of(found) != version => Err(format!(
-            "{name} is a cipher suite of TLS {}, and only TLS {version} is spoken; choose from {}",
-            version_of(found),
-            all_of(Some(version))
-        )),
+        Some(spoken) if version_of(found) != spoken => Err(OfferError::OtherVersion {
+            name: name.to_owned(),
+            of: version_of(found),
+            spoken,
+            all: all_of(Some(spoken)),
+        }),
         _ => Ok(*found),
     }
 }
@@ -90,7 +115,7 @@ mod tests {
 
     fn offered(version: Option<TlsVersion>, names: &[&str]) -> Result<Vec<String>, String> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let offer = offer(version, &names)?;
+        let offer = offer(version, &names).map_err(|error| error.to_string())?;
         let suites = offer.provider.cipher_suites.iter();
         Ok(suites.map(|suite| iana(suite.suite())).collect())
     }

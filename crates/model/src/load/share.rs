@@ -50,11 +50,19 @@ impl Default for Share {
     }
 }
 
-impl TryFrom<(u32, u32)> for Share {
-    type Error = String;
+/// A part that a whole does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("part {index} of {of} does not exist")]
+pub struct NoSuchPart {
+    index: u32,
+    of: u32,
+}
 
-    fn try_from((index, of): (u32, u32)) -> Result<Self, String> {
-        Self::new(index, of).ok_or_else(|| format!("part {index} of {of} does not exist"))
+impl TryFrom<(u32, u32)> for Share {
+    type Error = NoSuchPart;
+
+    fn try_from((index, of): (u32, u32)) -> Result<Self, NoSuchPart> {
+        Self::new(index, of).ok_or(NoSuchPart { index, of })
     }
 }
 

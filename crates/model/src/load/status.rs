@@ -36,10 +36,15 @@ impl From<u16> for StatusSet {
     }
 }
 
-impl FromStr for StatusSet {
-    type Err = String;
+/// What is not a status, nor a range or list of them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a status; write 200, 2xx, 200-204 or a list (2xx,304)")]
+pub struct StatusError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for StatusSet {
+    type Err = StatusError;
+
+    fn from_str(text: &str) -> Result<Self, StatusError> {
         text.split(',')
             .map(|part| range(part.trim()))
             .collect::<Result<_, _>>()
@@ -47,8 +52,8 @@ impl FromStr for StatusSet {
     }
 }
 
-fn range(text: &str) -> Result<RangeInclusive<u16>, String> {
-    let bad = || format!("{text:?} is not a status; write 200, 2xx, 200-204 or a list (2xx,304)");
+fn range(text: &str) -> Result<RangeInclusive<u16>, StatusError> {
+    let bad = || StatusError(text.to_owned());
     let code = |text: &str| match text.parse() {
         Ok(code @ 100..=999) if text.len() == 3 => Ok(code),
         _ => Err(bad()),
@@ -94,9 +99,9 @@ impl From<StatusSet> for String {
 }
 
 impl TryFrom<String> for StatusSet {
-    type Error = String;
+    type Error = StatusError;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, StatusError> {
         text.parse()
     }
 }
@@ -124,7 +129,7 @@ mod tests {
         for text in [
             "", "20", "2000", "099", "0xx", "axx", "10xx", "204-200", "200,", "200-", "+20",
         ] {
-            let error = text.parse::<StatusSet>().unwrap_err();
+            let error = text.parse::<StatusSet>().unwrap_err().to_string();
             assert!(error.contains("is not a status"), "{text:?}: {error}");
         }
     }

@@ -79,11 +79,19 @@ impl Launcher {
     }
 }
 
+/// A text that cannot start anything on a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} cannot reach a host; write ssh, srun, kubectl, or a command with the host's place in it: \
+     'ssh -p 2222 {{host}}'"
+)]
+pub struct LauncherError(String);
+
 /// "ssh", "srun", "kubectl", or a command with `{host}` in it.
 impl FromStr for Launcher {
-    type Err = String;
+    type Err = LauncherError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, LauncherError> {
         match text {
             "ssh" => return Ok(Self::ssh()),
             "srun" => return Ok(Self::srun()),
@@ -92,12 +100,7 @@ impl FromStr for Launcher {
         }
         let words = shlex::split(text)
             .filter(|words| words.iter().any(|word| word.contains(PLACE)))
-            .ok_or_else(|| {
-                format!(
-                    "{text:?} cannot reach a host; write ssh, srun, kubectl, or a command with the host's place in \
-                     it: 'ssh -p 2222 {{host}}'"
-                )
-            })?;
+            .ok_or_else(|| LauncherError(text.to_owned()))?;
         Ok(Self::new(words.iter().map(String::as_str)))
     }
 }
@@ -159,7 +162,7 @@ mod tests {
     #[test]
     fn a_template_has_a_place_for_the_host() {
         for text in ["", "ssh one", "rsync", "ssh '{host}"] {
-            let error = text.parse::<Launcher>().unwrap_err();
+            let error = text.parse::<Launcher>().unwrap_err().to_string();
             assert!(error.contains("{host}"), "{error}");
         }
         let own: Launcher = "nsenter --net=/run/netns/{host}".parse().unwrap();

@@ -30,9 +30,9 @@ mod slices;
 pub use agents::{Agents, MergedLoad};
 pub use database::Serving;
 pub use examine::{Examined, Examinee};
-pub use launcher::{Binary, LOCAL, Launcher};
+pub use launcher::{Binary, LOCAL, Launcher, LauncherError};
 pub use remote::AgentError;
-pub use serve::serve;
+pub use serve::{ServeError, serve};
 
 /// The monotonic clock, in nanoseconds.
 fn monotonic_ns() -> u64 {

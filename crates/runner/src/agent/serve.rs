@@ -71,12 +71,26 @@ impl Shared {
     }
 }
 
+/// Why an agent ends before its coordinator says so.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Standard output takes nothing.
+    #[error("greeting: {0}")]
+    Greeting(io::Error),
+    /// The system starts no thread.
+    #[error("starting a thread: {0}")]
+    Thread(io::Error),
+    /// The connection ended, or what came is none of Deadheat's, in words.
+    #[error("the coordinator is lost: {0}")]
+    Lost(String),
+}
+
 /// Runs an agent on standard input and output until the coordinator says goodbye or is lost. What it starts is supervised
 /// like this.
 ///
 /// # Errors
 /// When the coordinator is lost, or is none.
-pub fn serve(supervision: &Supervision) -> Result<(), String> {
+pub fn serve(supervision: &Supervision) -> Result<(), ServeError> {
     let shared = Shared {
         stop: Arc::default(),
         heard: AtomicU64::new(monotonic_ns()),
@@ -85,17 +99,14 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
     };
     {
         let mut out = shared.out.lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(out, "{GREETING}").map_err(|error| format!("greeting: {error}"))?;
-        out.flush().map_err(|error| format!("greeting: {error}"))?;
+        writeln!(out, "{GREETING}").map_err(ServeError::Greeting)?;
+        out.flush().map_err(ServeError::Greeting)?;
     }
     let shared: &'static Shared = Box::leak(Box::new(shared));
     let (pass_on, orders) = mpsc::sync_channel(MOST_ORDERS);
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
         let named = thread::Builder::new().name(name.to_owned());
-        named
-            .spawn(work)
-            .map(drop)
-            .map_err(|error| format!("starting a thread: {error}"))
+        named.spawn(work).map(drop).map_err(ServeError::Thread)
     };
     let (tell, end) = mpsc::channel();
     spawn(
@@ -116,7 +127,7 @@ pub fn serve(supervision: &Supervision) -> Result<(), String> {
             shared.say(&AgentMessage::Bye);
             Ok(())
         }
-        Err(error) => Err(format!("the coordinator is lost: {error}")),
+        Err(error) => Err(ServeError::Lost(error.to_string())),
     }
 }
 

@@ -451,10 +451,8 @@ impl RunningHeat<'_, '_> {
         let frozen = place.member.freeze();
         // Afterwards, because it may have become another way.
         place.record.freezing = Some(place.member.freezing());
-        match frozen {
-            Ok(()) => Ok(self.world.now().since(&begun)),
-            Err(reason) => Err(place.failure(Phase::Load, reason)),
-        }
+        frozen?;
+        Ok(self.world.now().since(&begun))
     }
 
     fn thaw(&mut self, index: usize) -> Result<Duration, StackFailure> {
@@ -462,11 +460,8 @@ impl RunningHeat<'_, '_> {
             return Ok(Duration::ZERO);
         }
         let begun = self.world.now();
-        let place = &mut self.places[index];
-        match place.member.thaw() {
-            Ok(()) => Ok(self.world.now().since(&begun)),
-            Err(reason) => Err(place.failure(Phase::Load, reason)),
-        }
+        self.places[index].member.thaw()?;
+        Ok(self.world.now().since(&begun))
     }
 
     /// Whether somebody who took part to the end was not checked once more.

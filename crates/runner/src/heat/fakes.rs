@@ -241,15 +241,15 @@ impl Member for Fake {
         Ok(seen)
     }
 
-    fn freeze(&mut self) -> Result<(), String> {
+    fn freeze(&mut self) -> Result<(), StackFailure> {
         self.asked("freeze");
         let left = self.freezings.checked_sub(1);
-        self.freezings = left.ok_or("not all of it was frozen")?;
+        self.freezings = left.ok_or_else(|| failed(Phase::Load, "not all of it was frozen"))?;
         self.shared.stage().awake.remove(&self.place);
         Ok(())
     }
 
-    fn thaw(&mut self) -> Result<(), String> {
+    fn thaw(&mut self) -> Result<(), StackFailure> {
         self.asked("thaw");
         self.shared.stage().awake.insert(self.place);
         Ok(())

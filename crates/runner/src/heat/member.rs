@@ -54,13 +54,13 @@ pub trait Member: Send {
     ///
     /// # Errors
     /// Why parts of it go on.
-    fn freeze(&mut self) -> Result<(), String>;
+    fn freeze(&mut self) -> Result<(), StackFailure>;
 
     /// Lets the server go on.
     ///
     /// # Errors
     /// Why it does not.
-    fn thaw(&mut self) -> Result<(), String>;
+    fn thaw(&mut self) -> Result<(), StackFailure>;
 
     /// How it is frozen.
     fn freezing(&mut self) -> Freezing;

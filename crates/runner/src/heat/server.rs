@@ -308,16 +308,16 @@ impl Member for ServerMember<'_> {
         }
     }
 
-    fn freeze(&mut self) -> Result<(), String> {
-        let running = there(&mut self.running).map_err(|failure| failure.reason)?;
-        let child = running.server.child();
-        child.freeze().map_err(|error| error.to_string())
+    fn freeze(&mut self) -> Result<(), StackFailure> {
+        let server = &mut there(&mut self.running)?.server;
+        let frozen = server.child().freeze();
+        frozen.map_err(|error| server.failure(Phase::Load, error.to_string()))
     }
 
-    fn thaw(&mut self) -> Result<(), String> {
-        let running = there(&mut self.running).map_err(|failure| failure.reason)?;
-        let child = running.server.child();
-        child.thaw().map_err(|error| error.to_string())
+    fn thaw(&mut self) -> Result<(), StackFailure> {
+        let server = &mut there(&mut self.running)?.server;
+        let thawed = server.child().thaw();
+        thawed.map_err(|error| server.failure(Phase::Load, error.to_string()))
     }
 
     fn freezing(&mut self) -> Freezing {

@@ -79,11 +79,12 @@ impl Member for UrlMember<'_> {
         Ok(())
     }
 
-    fn freeze(&mut self) -> Result<(), String> {
-        Err("a server that was not started here is not frozen".to_owned())
+    fn freeze(&mut self) -> Result<(), StackFailure> {
+        let reason = "a server that was not started here is not frozen".to_owned();
+        Err(self.failure(Phase::Load, reason))
     }
 
-    fn thaw(&mut self) -> Result<(), String> {
+    fn thaw(&mut self) -> Result<(), StackFailure> {
         Ok(())
     }
 

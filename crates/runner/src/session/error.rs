@@ -37,7 +37,7 @@ pub enum SessionError {
     Host(#[from] crate::agent::AgentError),
     /// What reaches other hosts is no command for that.
     #[error("reaching the other hosts: {0}")]
-    Launcher(String),
+    Launcher(#[from] crate::agent::LauncherError),
     /// The user asked to stop while stacks were prepared.
     #[error("interrupted before anything was measured, so nothing is recorded")]
     Interrupted,

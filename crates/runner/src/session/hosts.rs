@@ -53,7 +53,7 @@ fn agents(
     names: &[String],
     stop: &AtomicBool,
 ) -> Result<Agents, SessionError> {
-    let launcher: Launcher = hosts.launcher.parse().map_err(SessionError::Launcher)?;
+    let launcher: Launcher = hosts.launcher.parse()?;
     let binary = hosts.agent.clone().map_or(Binary::Copied, Binary::At);
     Ok(Agents::launch(names, &launcher, &binary, stop)?)
 }

@@ -12,7 +12,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Client, Declared, Fault, Fixtures, Route, Verifier, fortunes,
+    Client, Declared, Fault, Fixtures, Route, Verifier, page,
     question::{ExpectedAnswer, ExpectedBody, Question},
 };
 
@@ -92,7 +92,7 @@ impl Canned {
 fn written(body: &ExpectedBody) -> Vec<u8> {
     let content = match body {
         ExpectedBody::Content(content) => content,
-        ExpectedBody::Fortunes(rows) => return fortunes::page(rows).into_bytes(),
+        ExpectedBody::Fortunes(rows) => return page::written(rows).into_bytes(),
     };
     match content {
         Content::Exact { bytes } | Content::Contains { bytes } => bytes.clone(),

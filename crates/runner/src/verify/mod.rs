@@ -11,6 +11,7 @@ mod fortunes;
 mod greeting;
 mod http2;
 mod invalid_requests;
+mod page;
 mod pool;
 mod protocols;
 mod question;

@@ -13,7 +13,7 @@ use deadheat_model::{
 use super::{
     Fault,
     fault::{described, shown},
-    fortunes,
+    page::{self, Row},
     wire::WholeAnswer,
 };
 
@@ -40,8 +40,14 @@ pub(super) enum ExpectedAnswer {
 #[derive(Clone, Debug)]
 pub(super) enum ExpectedBody {
     Content(Content),
-    /// A page with these rows: id and message.
-    Fortunes(Arc<[(i32, String)]>),
+    /// A page with these rows.
+    Fortunes(Arc<[Row]>),
+}
+
+impl From<Arc<[Row]>> for ExpectedBody {
+    fn from(rows: Arc<[Row]>) -> Self {
+        Self::Fortunes(rows)
+    }
 }
 
 impl From<Content> for ExpectedBody {
@@ -58,7 +64,7 @@ impl ExpectedBody {
                 let is_wrong = !content.matches(body);
                 is_wrong.then(|| (described(content), shown(body)))
             }
-            Self::Fortunes(rows) => fortunes::difference(rows, body),
+            Self::Fortunes(rows) => page::difference(rows, body),
         }
     }
 }

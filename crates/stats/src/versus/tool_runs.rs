@@ -36,15 +36,33 @@ pub struct TimesVersus {
 /// A time: its name, and its value in figures.
 type Time = (&'static str, fn(&RunFigures) -> Option<f64>);
 
+/// Why runs cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunsError {
+    /// One has nothing to compare.
+    #[error("{file}:{line}: {why}, so there is nothing to compare")]
+    Invalid {
+        /// The file that it stands in.
+        file: String,
+        /// Its line there.
+        line: usize,
+        /// What is wrong with it, in words.
+        why: String,
+    },
+    /// A side has none.
+    #[error("a side has no run with a rate")]
+    None,
+}
+
 /// Compares the runs of two servers.
 ///
 /// # Errors
-/// Says which run cannot be compared, and why.
-pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, String> {
+/// When a run has no valid rate, or a side no run.
+pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, RunsError> {
     let bounds = &bounds.of_runs();
     let (of_a, of_b) = (rates(a)?, rates(b)?);
     let throughput = of_runs(Metric::Throughput, &of_a, &of_b, bounds);
-    let throughput = throughput.ok_or("a side has no run with a rate")?;
+    let throughput = throughput.ok_or(RunsError::None)?;
     let times: [Time; 3] = [
         ("mean", |figures| figures.mean_ms),
         ("p50", |figures| figures.p50_ms),
@@ -70,14 +88,12 @@ pub fn compare(a: &[Run], b: &[Run], bounds: &Bounds) -> Result<RunsVersus, Stri
     })
 }
 
-fn rates(runs: &[Run]) -> Result<Vec<f64>, String> {
+fn rates(runs: &[Run]) -> Result<Vec<f64>, RunsError> {
     let rate = |run: &Run| {
-        run.valid_rate().ok_or_else(|| {
-            let why = run.invalid().unwrap_or("it has no rate");
-            format!(
-                "{}:{}: {why}, so there is nothing to compare",
-                run.place.file, run.place.line
-            )
+        run.valid_rate().ok_or_else(|| RunsError::Invalid {
+            file: run.place.file.clone(),
+            line: run.place.line,
+            why: run.invalid().unwrap_or("it has no rate").to_owned(),
         })
     };
     runs.iter().map(rate).collect()
@@ -195,7 +211,7 @@ mod tests {
         );
         b[0].figures.complete = Some(10);
         b[0].figures.non_2xx = Some(10);
-        let error = compare(&a, &b, &Bounds::default()).unwrap_err();
+        let error = compare(&a, &b, &Bounds::default()).unwrap_err().to_string();
         assert!(error.contains("every answer was an error"), "{error}");
     }
 }

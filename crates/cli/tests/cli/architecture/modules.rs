@@ -7,7 +7,8 @@ use std::{
 };
 
 use syn::{
-    Attribute, Ident, ItemMod, ItemUse, UseTree, Visibility,
+    Attribute, GenericArgument, Ident, ImplItemFn, ImplItemType, ItemFn, ItemMod, ItemUse,
+    PathArguments, ReturnType, Signature, TraitItemFn, Type, UseTree, Visibility,
     visit::{self, Visit},
 };
 
@@ -54,14 +55,17 @@ pub fn circles(folder: &Path) -> Vec<Vec<Module>> {
 
 /// What a file names, tests excepted.
 pub fn uses_of(file: &Path, module: Module) -> Uses {
-    let text = fs::read_to_string(file).expect("reading a source file");
-    let code = syn::parse_file(&text);
     let mut uses = Uses {
         module,
         ..Uses::default()
     };
-    uses.visit_file(&code.unwrap_or_else(|error| panic!("{}: {error}", file.display())));
+    uses.visit_file(&parsed(file));
     uses
+}
+
+fn parsed(file: &Path) -> syn::File {
+    let text = fs::read_to_string(file).expect("reading a source file");
+    syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
 /// What a module uses, directly or through others; itself too, if it is in a circle.
@@ -193,6 +197,72 @@ impl<'ast> Visit<'ast> for Uses {
         self.found.extend(self.absolute(&parts));
         self.written.push(parts);
         visit::visit_path(self, path);
+    }
+}
+
+/// Public functions of a file whose error is a text, and conversions with one.
+pub fn text_errors(file: &Path) -> Vec<String> {
+    let mut found = TextErrors::default();
+    found.visit_file(&parsed(file));
+    found.0
+}
+
+#[derive(Default)]
+struct TextErrors(Vec<String>);
+
+impl TextErrors {
+    fn function(&mut self, is_public: bool, signature: &Signature) {
+        let ReturnType::Type(_, returned) = &signature.output else {
+            return;
+        };
+        if let (true, Some(error)) = (is_public, error_of(returned))
+            && is_text(error)
+        {
+            self.0.push(format!("fn {}", signature.ident));
+        }
+    }
+}
+
+/// `E` of a `Result<T, E>`.
+fn error_of(returned: &Type) -> Option<&Type> {
+    let Type::Path(path) = returned else {
+        return None;
+    };
+    let last = path
+        .path
+        .segments
+        .last()
+        .filter(|one| one.ident == "Result")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => match arguments.args.get(1)? {
+            GenericArgument::Type(error) => Some(error),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_text(error: &Type) -> bool {
+    matches!(error, Type::Path(path) if path.path.is_ident("String"))
+}
+
+impl<'ast> Visit<'ast> for TextErrors {
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        self.function(matches!(item.vis, Visibility::Public(_)), &item.sig);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        self.function(matches!(item.vis, Visibility::Public(_)), &item.sig);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
+        self.function(true, &item.sig);
+    }
+
+    fn visit_impl_item_type(&mut self, item: &'ast ImplItemType) {
+        if is_text(&item.ty) {
+            self.0.push(format!("type {}", item.ident));
+        }
     }
 }
 

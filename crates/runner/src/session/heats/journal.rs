@@ -45,10 +45,10 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
             JournalEntry::End { reason, .. } => record.end = Some(reason),
         }
     }
-    record.check().map_err(|reason| JournalError::Malformed {
+    record.check().map_err(|error| JournalError::Malformed {
         path: folder.join(HEATS_FILE),
         line: 1,
-        reason,
+        reason: error.to_string(),
     })?;
     Ok(record)
 }

@@ -1,0 +1,268 @@
+//! A page of HTML with rows in a table: read as a browser reads it, and written.
+
+use html5gum::{DefaultEmitter, Token, Tokenizer};
+
+/// Id and message.
+pub(super) type Row = (i32, String);
+
+/// A page with these rows, as short as it can be written.
+pub(super) fn written(rows: &[Row]) -> String {
+    let rows = rows.iter().map(|(id, message)| {
+        let message = message
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        format!("<tr><td>{id}</td><td>{message}</td></tr>")
+    });
+    let rows: String = rows.collect();
+    format!(
+        "<!DOCTYPE html><html><head><title>Fortunes</title></head><body><table><tr><th>id</th><th>message</th></tr>\
+         {rows}</table></body></html>"
+    )
+}
+
+/// What is wrong with `body` as a page with `rows`: what was expected, and what came. `None` if it is right.
+pub(super) fn difference(rows: &[Row], body: &[u8]) -> Option<(String, String)> {
+    let page = match Page::read(body) {
+        Ok(page) => page,
+        Err(got) => return Some(("a page of HTML with one table".to_owned(), got)),
+    };
+    let expected = |what: &str, got: String| Some((what.to_owned(), got));
+    if !page.has_doctype {
+        return expected(
+            "a page that begins with `<!DOCTYPE html>`",
+            "one that does not".to_owned(),
+        );
+    }
+    if page.title.as_deref() != Some("Fortunes") {
+        let got = page
+            .title
+            .map_or("no title".to_owned(), |title| format!("`{title}`"));
+        return expected("the title `Fortunes`", got);
+    }
+    if page.tables != 1 {
+        return expected("one table", format!("{} tables", page.tables));
+    }
+    let header = ["id".to_owned(), "message".to_owned()];
+    let right = rows
+        .iter()
+        .map(|(id, message)| [id.to_string(), message.clone()]);
+    let right: Vec<[String; 2]> = std::iter::once(header).chain(right).collect();
+    for (index, cells) in right.iter().enumerate() {
+        let got = page.rows.get(index);
+        if got.is_some_and(|got| got[..] == cells[..]) {
+            continue;
+        }
+        let name = if index == 0 {
+            "the header".to_owned()
+        } else {
+            format!("row {index} of {}", rows.len())
+        };
+        let got = got.map_or_else(|| "no such row".to_owned(), |got| in_cells(got));
+        return Some((format!("{name} with {}", in_cells(cells)), got));
+    }
+    let more = page.rows.len() - right.len();
+    (more > 0).then(|| {
+        let expected = format!("{} rows below the header", rows.len());
+        (expected, format!("{} rows", rows.len() + more))
+    })
+}
+
+/// "the cells `1` and `a message`".
+fn in_cells(cells: &[String]) -> String {
+    match cells {
+        [] => "no cells".to_owned(),
+        cells => {
+            let quoted: Vec<String> = cells.iter().map(|cell| format!("`{cell}`")).collect();
+            format!("the cells {}", quoted.join(" and "))
+        }
+    }
+}
+
+/// What a page of HTML holds of what matters here.
+#[derive(Debug, Default)]
+struct Page {
+    has_doctype: bool,
+    title: Option<String>,
+    tables: usize,
+    /// Their cells' texts, entities decoded.
+    rows: Vec<Vec<String>>,
+}
+
+/// Where text belongs to.
+#[derive(Clone, Copy, PartialEq)]
+enum Inside {
+    Title,
+    Cell,
+    Nothing,
+}
+
+impl Page {
+    /// Reads it token by token (<https://html.spec.whatwg.org/multipage/parsing.html#tokenization>).
+    ///
+    /// # Errors
+    /// When it is not UTF-8, an error of HTML, or has markup in a cell, where only text can be.
+    fn read(body: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(body).map_err(|error| format!("no UTF-8: {error}"))?;
+        let mut emitter = DefaultEmitter::default();
+        emitter.naively_switch_states(true);
+        let mut page = Self::default();
+        let mut inside = Inside::Nothing;
+        for token in Tokenizer::new_with_emitter(text, emitter) {
+            let Ok(token) = token;
+            match token {
+                Token::Doctype(doctype) => page.has_doctype = *doctype.name == b"html",
+                Token::StartTag(tag) => {
+                    let name = String::from_utf8_lossy(&tag.name).into_owned();
+                    match &*name {
+                        "table" => page.tables += 1,
+                        "tr" => page.rows.push(Vec::new()),
+                        // The end tag of a cell may be left out.
+                        "td" | "th" => {
+                            let row = page.rows.last_mut();
+                            row.ok_or("a cell outside of a row")?.push(String::new());
+                            inside = Inside::Cell;
+                            continue;
+                        }
+                        "title" => {
+                            page.title = Some(String::new());
+                            inside = Inside::Title;
+                            continue;
+                        }
+                        _ if inside == Inside::Cell => {
+                            let cell = page.rows.last().and_then(|row| row.last());
+                            let before = cell.map_or("", String::as_str);
+                            return Err(format!(
+                                "markup in a cell, where all text must be escaped: `<{name}>` after `{before}`"
+                            ));
+                        }
+                        _ => {}
+                    }
+                    inside = Inside::Nothing;
+                }
+                Token::EndTag(tag) => {
+                    if matches!(&tag.name[..], b"td" | b"th" | b"tr" | b"table" | b"title") {
+                        inside = Inside::Nothing;
+                    }
+                }
+                Token::String(text) => {
+                    let text = String::from_utf8_lossy(&text);
+                    match inside {
+                        Inside::Title => page.title.get_or_insert_default().push_str(&text),
+                        Inside::Cell => {
+                            let cell = page.rows.last_mut().and_then(|row| row.last_mut());
+                            cell.ok_or("a cell outside of a row")?.push_str(&text);
+                        }
+                        Inside::Nothing => {}
+                    }
+                }
+                Token::Comment(_) => {}
+                Token::Error(error) => return Err(format!("an error of HTML: {}", *error)),
+            }
+        }
+        Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In the order of a right page.
+    fn rows() -> Vec<Row> {
+        let rows = [
+            (2, "<script>x</script>"),
+            (0, "Additional fortune added at request time."),
+            (1, "b < c & d"),
+            (3, "急がば回れ"),
+        ];
+        rows.map(|(id, text)| (id, text.to_owned())).to_vec()
+    }
+
+    #[test]
+    fn a_page_may_be_written_in_many_ways() {
+        let rows = rows();
+        assert_eq!(difference(&rows, written(&rows).as_bytes()), None);
+        let loose = "<!doctype html>\n<html lang=en>\n<head><meta charset='utf-8'>\n<title>Fortunes</title></head>\n\
+            <body> <table>\n<thead><tr> <th>id</th> <th>message</th> </tr></thead>\n<tbody>\n\
+            <tr><td>2<td>&#60;script&gt;x&lt;/script&#x3e;\n".replace("x3e;\n", "x3e;");
+        let loose = loose
+            + "</td></tr><tr><td>0</td><td>Additional fortune added at request time.</td></tr>\
+               <tr><td>1</td><td>b &lt; c &amp; d</td></tr><!-- last -->\
+               <tr><td class=id>3</td><td>&#24613;がば回れ</td></tr></tbody></table></body></html>";
+        assert_eq!(difference(&rows, loose.as_bytes()), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let rows = rows();
+        let right = written(&rows);
+        let swapped: Vec<Row> = rows.iter().rev().cloned().collect();
+        for (wrong, expected, got) in [
+            (
+                right.replace("&lt;script&gt;", "<script>"),
+                "one table",
+                "markup in a cell, where all text must be escaped: `<script>` after ``",
+            ),
+            (
+                right.replace("&amp;", "&amp;amp;"),
+                "row 3 of 4 with the cells `1` and `b < c & d`",
+                "`b < c &amp; d`",
+            ),
+            (
+                written(&swapped),
+                "row 1 of 4 with the cells `2` and",
+                "`3` and `急がば回れ`",
+            ),
+            (written(&rows[..3]), "row 4 of 4", "no such row"),
+            (
+                right.replace("</table>", "<tr><td>9</td></tr></table>"),
+                "4 rows below the header",
+                "5 rows",
+            ),
+            (
+                right.replace("<!DOCTYPE html>", ""),
+                "<!DOCTYPE html>",
+                "does not",
+            ),
+            (
+                right.replace("Fortunes", "fortunes"),
+                "the title `Fortunes`",
+                "`fortunes`",
+            ),
+            (
+                right.replace("<th>id</th>", "<th>Id</th>"),
+                "the header with the cells `id`",
+                "`Id`",
+            ),
+            (
+                right.replace("</table>", "</table><table></table>"),
+                "one table",
+                "2 tables",
+            ),
+            (
+                right.replace("<tr>", ""),
+                "one table",
+                "a cell outside of a row",
+            ),
+            (String::new(), "<!DOCTYPE html>", "does not"),
+        ] {
+            let (was_expected, came) = difference(&rows, wrong.as_bytes()).expect(&wrong);
+            assert!(was_expected.contains(expected), "{was_expected}");
+            assert!(came.contains(got), "{came}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_panic(body: Vec<u8>) {
+            let _ = difference(&rows(), &body);
+        }
+
+        #[test]
+        fn every_message_comes_back(messages in proptest::collection::vec("[ -~À-ÿぁ-ん急🐎]*", 0..6)) {
+            let rows: Vec<Row> = messages.into_iter().zip(1..).map(|(text, id)| (id, text)).collect();
+            proptest::prop_assert_eq!(difference(&rows, written(&rows).as_bytes()), None);
+        }
+    }
+}
