@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { createDatabase } from "./database.ts";
 import { answerError } from "./errors.ts";
+import { fortunes } from "./routes/fortunes.tsx";
 import { hash } from "./routes/hash.ts";
 import { payload } from "./routes/payload.ts";
 import { people } from "./routes/people.ts";
@@ -25,8 +26,13 @@ export function createApp(settings: AppSettings) {
     .route("/", hash(blobPath));
   app.onError(answerError);
 
-  const database = databaseUrl ? createDatabase(databaseUrl, poolSize) : undefined;
-  if (database) app.route("/", users(database));
+  const database = databaseUrl
+    ? createDatabase(databaseUrl, poolSize)
+    : undefined;
+  if (database) {
+    app.route("/", users(database));
+    app.route("/", fortunes(database));
+  }
   if (upstreamUrl) app.route("/", proxy(upstreamUrl));
 
   return { app, close: async () => await database?.close() };

@@ -8,6 +8,11 @@ interface User {
   email: string;
 }
 
+export interface Fortune {
+  id: number;
+  message: string;
+}
+
 export type Database = ReturnType<typeof createDatabase>;
 
 /** A pool that connects on first use. */
@@ -24,6 +29,7 @@ export function createDatabase(url: string, poolSize: number) {
     // The driver prepares a statement once per connection, and knows it again by its text.
     firstUsers: () =>
       sql<User[]>`select id, email from users order by id limit 10`,
+    allFortunes: () => sql<Fortune[]>`select id, message from fortune`,
     close: () => sql.end(),
   };
 }

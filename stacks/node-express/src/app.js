@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import express from 'express';
 import { createDatabase } from './database.js';
 import { answerErrors, notFound } from './errors.js';
 import { createUpstream } from './upstream.js';
 import { bytes } from './routes/bytes.js';
+import { fortunes } from './routes/fortunes.js';
 import { payload, pingPong } from './routes/payload.js';
 import { greetPerson, listPeople } from './routes/people.js';
 import { plaintext } from './routes/plaintext.js';
@@ -18,6 +20,8 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
   app.disable('x-powered-by');
   // Nobody caches these answers, and an ETag is a hash of the whole body.
   app.disable('etag');
+  app.set('views', join(import.meta.dirname, '../views'));
+  app.set('view engine', 'ejs');
 
   app.get('/plaintext', plaintext);
   app.get('/json', listPeople);
@@ -26,6 +30,7 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
   app.get('/ping-pong', pingPong);
   app.get('/bytes', bytes(blobPath));
   app.get('/users', users(database));
+  app.get('/fortunes', fortunes(database));
   app.get('/proxy', proxy(upstream));
   app.use(notFound);
   app.use(answerErrors);

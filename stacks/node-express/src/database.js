@@ -9,6 +9,10 @@ const FIRST_USERS = {
   name: 'first-users',
   text: 'select id, email from users order by id limit 10',
 };
+const ALL_FORTUNES = {
+  name: 'all-fortunes',
+  text: 'select id, message from fortune',
+};
 
 /** A pool that connects on first use, so that the server starts without a database. */
 export function createDatabase(url, poolSize) {
@@ -26,6 +30,10 @@ export function createDatabase(url, poolSize) {
   return {
     async firstUsers() {
       const { rows } = await pool.query(FIRST_USERS);
+      return rows;
+    },
+    async allFortunes() {
+      const { rows } = await pool.query(ALL_FORTUNES);
       return rows;
     },
     close: () => pool.end(),

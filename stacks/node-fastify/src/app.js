@@ -3,6 +3,7 @@ import { createDatabase } from './database.js';
 import { answerError } from './errors.js';
 import { createUpstream } from './upstream.js';
 import { compileValidator } from './validation.js';
+import { fortunes } from './routes/fortunes.js';
 import { hash } from './routes/hash.js';
 import { payload } from './routes/payload.js';
 import { people } from './routes/people.js';
@@ -36,6 +37,7 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
   app.register(payload);
   app.register(hash, { blobPath });
   app.register(users, { database });
+  app.register(fortunes, { database });
   app.register(proxy, { upstream });
   return app;
 }

@@ -6,6 +6,7 @@ import { listPeople, greetPerson } from './routes/people.js';
 import { payload, pingPong } from './routes/payload.js';
 import { bytes } from './routes/bytes.js';
 import { users } from './routes/users.js';
+import { fortunes } from './routes/fortunes.js';
 import { proxy } from './routes/proxy.js';
 
 /** The application: a handler of requests, and what it holds open. */
@@ -20,6 +21,7 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
     '/ping-pong': { GET: pingPong },
     '/bytes': { GET: bytes(blobPath) },
     '/users': { GET: users(database) },
+    '/fortunes': { GET: fortunes(database) },
     '/proxy': { GET: proxy(upstream) },
   });
 

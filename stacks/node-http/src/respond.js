@@ -2,6 +2,10 @@ export function sendText(response, text, status = 200) {
   send(response, text, 'text/plain; charset=utf-8', status);
 }
 
+export function sendHtml(response, html) {
+  send(response, html, 'text/html; charset=utf-8');
+}
+
 export function sendJson(response, value) {
   send(response, JSON.stringify(value), 'application/json');
 }

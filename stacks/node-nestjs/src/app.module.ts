@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
+import { FortunesModule } from './fortunes/fortunes.module.js';
 import { HashModule } from './hash/hash.module.js';
 import { PayloadModule } from './payload/payload.module.js';
 import { PeopleController } from './people/people.controller.js';
@@ -15,6 +16,7 @@ import { UsersModule } from './users/users.module.js';
       ignoreEnvFile: true,
       load: [settings],
     }),
+    FortunesModule,
     HashModule,
     PayloadModule,
     ProxyModule,

@@ -1,13 +1,16 @@
+import { join } from 'node:path';
 import { ShutdownSignal, StandardSchemaValidationPipe } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
   FastifyAdapter,
   type NestFastifyApplication,
 } from '@nestjs/platform-fastify';
+import ejs from 'ejs';
 import { AppModule } from './app.module.js';
 import { type Handler, serveHttp2 } from './http2.js';
 import { settings } from './settings.js';
 
+const VIEWS = join(import.meta.dirname, '../views');
 const LISTEN_BACKLOG = 4096;
 // Longer than clients and load balancers usually keep a connection.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -34,6 +37,7 @@ export async function serve(): Promise<void> {
     },
   );
   app.useGlobalPipes(new StandardSchemaValidationPipe());
+  app.setViewEngine({ engine: { ejs }, root: VIEWS });
 
   app.enableShutdownHooks(SHUTDOWN_SIGNALS, { useProcessExit: true });
   for (const signal of SHUTDOWN_SIGNALS) {

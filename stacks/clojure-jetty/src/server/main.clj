@@ -1,6 +1,7 @@
 (ns server.main
   (:require [server.database :as database]
             [server.digest :as digest]
+            [server.fortunes :as fortunes]
             [server.greetings :as greetings]
             [server.jetty :as jetty]
             [server.payload :as payload]
@@ -16,8 +17,8 @@
 (def ^:private blocking-threads 512)
 
 (defn- table
-  "The handlers. `lift` makes those that answer at once what the other three are."
-  [{:keys [blob-path]} lift {:keys [ping-pong users proxy]}]
+  "The handlers. `lift` makes those that answer at once what the other four are."
+  [{:keys [blob-path]} lift {:keys [ping-pong users fortunes proxy]}]
   {"/plaintext" {:get (lift greetings/plaintext)}
    "/json"      {:get  (lift greetings/list-people)
                  :post (lift greetings/greet-person)}
@@ -25,19 +26,24 @@
    "/ping-pong" {:get ping-pong}
    "/bytes"     {:get (lift (digest/handler blob-path))}
    "/users"     {:get users}
+   "/fortunes"  {:get fortunes}
    "/proxy"     {:get proxy}})
 
 (defn- async-app
   [{:keys [upstream-url] :as settings}]
-  (let [waiting {:ping-pong (payload/handed-over-async (payload/start-worker))
-                 :users     (users/async-handler (database/async-client settings))
+  (let [client  (database/async-client settings)
+        waiting {:ping-pong (payload/handed-over-async (payload/start-worker))
+                 :users     (users/async-handler client)
+                 :fortunes  (fortunes/async-handler client)
                  :proxy     (upstream/async-handler (upstream/client) upstream-url)}]
     (router/router (table settings router/async waiting) router/async)))
 
 (defn- blocking-app
   [{:keys [upstream-url] :as settings}]
-  (let [waiting {:ping-pong (payload/handed-over (payload/start-worker))
-                 :users     (users/handler (database/data-source settings))
+  (let [source  (database/data-source settings)
+        waiting {:ping-pong (payload/handed-over (payload/start-worker))
+                 :users     (users/handler source)
+                 :fortunes  (fortunes/handler source)
                  :proxy     (upstream/handler (upstream/client) upstream-url)}]
     (router/router (table settings identity waiting) identity)))
 

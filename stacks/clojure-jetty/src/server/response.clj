@@ -16,6 +16,10 @@
   [value]
   (response 200 "application/json" (json/write-str value)))
 
+(defn html
+  [body]
+  (response 200 "text/html; charset=utf-8" body))
+
 (defn octets
   [bytes]
   (response 200 "application/octet-stream" bytes))

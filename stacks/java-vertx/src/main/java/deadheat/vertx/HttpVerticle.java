@@ -81,6 +81,7 @@ final class HttpVerticle extends VerticleBase {
     router.get("/ping-pong").handler(Payloads::handedOver);
     router.get("/bytes").handler(new DigestHandler(vertx, settings.blobPath()));
     router.get("/users").handler(new UsersHandler(database));
+    router.get("/fortunes").handler(new FortunesHandler(database));
     router.get("/proxy").handler(new ProxyHandler(vertx, settings.upstreamUrl()));
     router.route().failureHandler(Failures::answer);
     return router;

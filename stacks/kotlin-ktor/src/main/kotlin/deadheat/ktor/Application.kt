@@ -2,6 +2,7 @@ package deadheat.ktor
 
 import io.ktor.serialization.kotlinx.json.json
 import io.ktor.server.application.Application
+import io.ktor.server.application.ApplicationStopped
 import io.ktor.server.application.call
 import io.ktor.server.application.install
 import io.ktor.server.plugins.PayloadTooLargeException
@@ -17,7 +18,7 @@ import kotlinx.serialization.json.Json
 
 private const val MAX_BODY_BYTES = 1L shl 20
 
-/** What this server does. `/users` and `/proxy` are there if the service behind them is configured. */
+/** What this server does. What needs another service is there if that is configured. */
 fun Application.module(settings: Settings) {
     install(DefaultHeaders)
     limitBodies()
@@ -25,11 +26,16 @@ fun Application.module(settings: Settings) {
         // Ktor's default is lenient: it would take 7 for "7".
         json(Json { ignoreUnknownKeys = true })
     }
+    val database = settings.databaseUrl?.let { Database(it, settings.poolSize) }
+    monitor.subscribe(ApplicationStopped) { database?.close() }
     routing {
         greetings()
         payloads()
         digests(settings.blobPath)
-        settings.databaseUrl?.let { users(it, settings.poolSize) }
+        database?.let {
+            users(it)
+            fortunes(it)
+        }
         settings.upstreamUrl?.let { proxy(it) }
     }
 }

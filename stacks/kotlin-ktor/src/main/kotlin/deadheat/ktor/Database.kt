@@ -2,10 +2,44 @@ package deadheat.ktor
 
 import com.zaxxer.hikari.HikariConfig
 import com.zaxxer.hikari.HikariDataSource
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.withContext
 import java.net.URI
+import java.sql.ResultSet
 
 /** A pool that starts without a database, too, and connects when there is one. */
-fun connectionPool(
+class Database(
+    url: URI,
+    poolSize: Int,
+) : AutoCloseable {
+    private val pool = connectionPool(url, poolSize)
+
+    // JDBC blocks. No more threads than connections, so that none waits for a connection.
+    private val dispatcher = Dispatchers.IO.limitedParallelism(poolSize)
+
+    /** What the statement selects, each row made a value. */
+    suspend fun <T> query(
+        statement: String,
+        toValue: (ResultSet) -> T,
+    ): List<T> =
+        withContext(dispatcher) {
+            pool.connection.use { connection ->
+                connection.prepareStatement(statement).use { prepared ->
+                    prepared.executeQuery().use { rows ->
+                        buildList {
+                            while (rows.next()) {
+                                add(toValue(rows))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+    override fun close() = pool.close()
+}
+
+private fun connectionPool(
     url: URI,
     size: Int,
 ): HikariDataSource {

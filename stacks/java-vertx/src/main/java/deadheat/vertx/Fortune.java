@@ -1,0 +1,4 @@
+package deadheat.vertx;
+
+/** A row. */
+record Fortune(int id, String message) {}
