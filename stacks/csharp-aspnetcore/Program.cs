@@ -1,8 +1,8 @@
 using Deadheat.AspNetCore;
+using Deadheat.AspNetCore.Database;
 using Deadheat.AspNetCore.Endpoints;
 using Deadheat.AspNetCore.Payload;
 using Deadheat.AspNetCore.Upstream;
-using Deadheat.AspNetCore.Users;
 
 var builder = WebApplication.CreateSlimBuilder(args);
 var settings = builder.Configuration.Get<Settings>() ?? new Settings();
@@ -15,7 +15,8 @@ builder.Services.AddProblemDetails();
 builder.Services.AddJson();
 builder.Services.AddPayloadWorker();
 builder.Services.AddUpstream(settings);
-builder.Services.AddUsers(settings);
+builder.Services.AddDatabase(settings);
+builder.Services.AddRazorComponents();
 // Requests under way get this long after SIGTERM; connections that idle are closed at once.
 builder.Services.Configure<HostOptions>(options => options.ShutdownTimeout = TimeSpan.FromMilliseconds(700));
 
@@ -29,6 +30,7 @@ app.MapPeople();
 app.MapPayload();
 app.MapDigest();
 app.MapUsers();
+app.MapFortunes();
 app.MapProxy();
 
 app.Run();

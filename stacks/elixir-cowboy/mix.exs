@@ -26,6 +26,7 @@ defmodule Server.MixProject do
     [
       extra_applications: [
         :logger,
+        :eex,
         :crypto,
         :ssl,
         :cowboy,

@@ -1,4 +1,5 @@
 [
   import_deps: [:ecto, :phoenix],
-  inputs: ["{config,lib}/**/*.{ex,exs}", "*.exs"]
+  plugins: [Phoenix.LiveView.HTMLFormatter],
+  inputs: ["{config,lib}/**/*.{heex,ex,exs}", "*.exs"]
 ]

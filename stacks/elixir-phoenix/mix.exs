@@ -24,6 +24,9 @@ defmodule Server.MixProject do
       {:phoenix, "~> 1.7.23"},
       # The last one that compiles with Elixir 1.14, which Debian 12 has.
       {:bandit, "~> 1.11.1"},
+      {:phoenix_html, "~> 4.3"},
+      # As above: 1.0 needs Elixir 1.14.1.
+      {:phoenix_live_view, "~> 0.20.17"},
       {:jason, "~> 1.4"},
       {:ecto_sql, "~> 3.13.5"},
       {:postgrex, "~> 0.21.1"},

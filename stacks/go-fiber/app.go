@@ -1,10 +1,13 @@
 package main
 
 import (
+	"embed"
+	"net/http"
 	"time"
 
 	"github.com/gofiber/fiber/v3"
 	recoverer "github.com/gofiber/fiber/v3/middleware/recover"
+	"github.com/gofiber/template/html/v2"
 )
 
 const (
@@ -13,10 +16,14 @@ const (
 	idleTimeout = 2 * time.Minute
 )
 
+//go:embed views
+var views embed.FS
+
 type handlers struct {
 	payloads payloadWorker
 	digest   digestHandler
 	users    usersHandler
+	fortunes fortunesHandler
 	proxy    proxyHandler
 }
 
@@ -26,6 +33,7 @@ func newApp(h handlers) *fiber.App {
 		ReadTimeout:  readTimeout,
 		IdleTimeout:  idleTimeout,
 		ErrorHandler: respondError,
+		Views:        html.NewFileSystem(http.FS(views), ".html"),
 	})
 	// Without it, a handler that panics ends the process.
 	app.Use(recoverer.New(recoverer.Config{EnableStackTrace: true}))
@@ -36,6 +44,7 @@ func newApp(h handlers) *fiber.App {
 	app.Get("/ping-pong", h.payloads.handle)
 	app.Get("/bytes", h.digest.handle)
 	app.Get("/users", h.users.list)
+	app.Get("/fortunes", h.fortunes.list)
 	app.Get("/proxy", h.proxy.handle)
 	return app
 }

@@ -41,6 +41,7 @@ func run() error {
 		payloads: startPayloadWorker(),
 		digest:   digestHandler{blobPath: settings.blobPath},
 		users:    usersHandler{pool: pool},
+		fortunes: fortunesHandler{pool: pool},
 		proxy:    proxyHandler{client: newUpstreamClient(), url: settings.upstreamURL},
 	})
 	return serve(ctx, app, settings)

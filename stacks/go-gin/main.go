@@ -49,6 +49,7 @@ func run() error {
 		payloads: payloads,
 		digest:   digestHandler{blobPath: settings.blobPath},
 		users:    usersHandler{pool: pool},
+		fortunes: fortunesHandler{pool: pool},
 		proxy:    proxyHandler{client: newUpstreamClient(), url: settings.upstreamURL},
 	})
 	if err != nil {

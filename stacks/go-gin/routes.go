@@ -1,15 +1,20 @@
 package main
 
 import (
+	"embed"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 )
 
+//go:embed templates
+var templates embed.FS
+
 type handlers struct {
 	payloads *payloadWorker
 	digest   digestHandler
 	users    usersHandler
+	fortunes fortunesHandler
 	proxy    proxyHandler
 }
 
@@ -22,6 +27,7 @@ func routes(h handlers) (http.Handler, error) {
 	if err := router.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
+	router.LoadHTMLFS(http.FS(templates), "templates/*.html")
 	router.GET("/plaintext", plaintext)
 	router.GET("/json", listPeople)
 	router.POST("/json", greetPerson)
@@ -29,6 +35,7 @@ func routes(h handlers) (http.Handler, error) {
 	router.GET("/ping-pong", h.payloads.serve)
 	router.GET("/bytes", h.digest.serve)
 	router.GET("/users", h.users.list)
+	router.GET("/fortunes", h.fortunes.list)
 	router.GET("/proxy", h.proxy.serve)
 	return router.Handler(), nil
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"html/template"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,6 +22,17 @@ func respondJSON(w http.ResponseWriter, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(body)
+}
+
+// respondHTML renders the whole page first, so that a failure on the way becomes a 500.
+func respondHTML(w http.ResponseWriter, page *template.Template, data any) {
+	var body bytes.Buffer
+	if err := page.Execute(&body, data); err != nil {
+		respondInternalError(w, "render the page", err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(body.Bytes())
 }
 
 func respondInternalError(w http.ResponseWriter, attempt string, err error) {

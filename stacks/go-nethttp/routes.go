@@ -6,6 +6,7 @@ type handlers struct {
 	payloads *payloadWorker
 	digest   digestHandler
 	users    usersHandler
+	fortunes fortunesHandler
 	proxy    proxyHandler
 }
 
@@ -18,6 +19,7 @@ func routes(h handlers) http.Handler {
 	mux.Handle("GET /ping-pong", h.payloads)
 	mux.Handle("GET /bytes", h.digest)
 	mux.Handle("GET /users", h.users)
+	mux.Handle("GET /fortunes", h.fortunes)
 	mux.Handle("GET /proxy", h.proxy)
 	return mux
 }

@@ -2,19 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-const (
-	connectTimeout = 5 * time.Second
-	queryTimeout   = 10 * time.Second
-	firstUsers     = "select id, email from users order by id limit 10"
-)
+const firstUsers = "select id, email from users order by id limit 10"
 
 type user struct {
 	ID    int32  `json:"id"`
@@ -23,18 +17,6 @@ type user struct {
 
 type usersHandler struct {
 	pool *pgxpool.Pool
-}
-
-func newPool(ctx context.Context, s settings) (*pgxpool.Pool, error) {
-	config, err := pgxpool.ParseConfig(s.databaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("parse DATABASE_URL: %w", err)
-	}
-	config.MaxConns = s.poolSize
-	config.ConnConfig.ConnectTimeout = connectTimeout
-	// A request sends its own statement only. By default, pgx pings a connection that was idle for a second.
-	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
-	return pgxpool.NewWithConfig(ctx, config)
 }
 
 func (h usersHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -9,6 +9,7 @@
 #include "log.hpp"
 #include "net.hpp"
 #include "server.hpp"
+#include "templates.hpp"
 
 namespace {
 
@@ -23,6 +24,7 @@ std::shared_ptr<App> make_app(net::io_context& io, net::thread_pool& workers,
 }
 
 void run(const Config& config) {
+    templates::load();
     net::io_context io(config.cpus);
     net::thread_pool workers(config.cpus);
     auto acceptor = listen(io, config.host, config.port);

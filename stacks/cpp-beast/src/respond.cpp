@@ -34,6 +34,10 @@ http::message_generator json(const Request& request, std::string body) {
     return relayed(request, "application/json", std::move(body));
 }
 
+http::message_generator html(const Request& request, std::string body) {
+    return relayed(request, "text/html; charset=utf-8", std::move(body));
+}
+
 http::message_generator relayed(const Request& request, std::string_view content_type,
                                 std::string body) {
     return answer<http::string_body>(request, http::status::ok, content_type, std::move(body));

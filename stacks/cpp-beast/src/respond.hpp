@@ -28,6 +28,7 @@ class Failure : public std::runtime_error {
 
 http::message_generator text(const Request& request, std::string body);
 http::message_generator json(const Request& request, std::string body);
+http::message_generator html(const Request& request, std::string body);
 http::message_generator relayed(const Request& request, std::string_view content_type,
                                 std::string body);
 /// `body` must outlive the answer.

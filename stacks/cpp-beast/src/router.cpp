@@ -23,6 +23,7 @@ constexpr std::array kRoutes = {
     Route{http::verb::get, "/ping-pong", routes::ping_pong},
     Route{http::verb::get, "/bytes", routes::hash},
     Route{http::verb::get, "/users", routes::users},
+    Route{http::verb::get, "/fortunes", routes::fortunes},
     Route{http::verb::get, "/proxy", routes::proxy},
 };
 

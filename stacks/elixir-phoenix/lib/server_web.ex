@@ -1,18 +1,26 @@
 defmodule ServerWeb do
-  @moduledoc "What routers and controllers have in common: `use ServerWeb, :controller`."
+  @moduledoc "What routers, controllers and pages have in common: `use ServerWeb, :controller`."
 
   def router do
     quote do
       use Phoenix.Router, helpers: false
+
+      import Phoenix.Controller
     end
   end
 
   def controller do
     quote do
-      use Phoenix.Controller, formats: [:json]
+      use Phoenix.Controller, formats: [:html, :json], layouts: []
       import Plug.Conn
 
       action_fallback ServerWeb.FallbackController
+    end
+  end
+
+  def html do
+    quote do
+      use Phoenix.Component
     end
   end
 

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Deadheat;
 
+use Deadheat\Controller\Fortunes;
 use Deadheat\Controller\Greetings;
 use Deadheat\Controller\Hashing;
 use Deadheat\Controller\Payload;
@@ -29,7 +30,8 @@ final readonly class Application
                 ->get('/payload', static fn () => (new Payload())->direct())
                 ->get('/ping-pong', static fn () => (new Payload())->handedOver())
                 ->get('/proxy', static fn () => (new Proxy(new Upstream($settings)))->relay())
-                ->get('/users', static fn () => (new Users(new Database($settings)))->first()),
+                ->get('/users', static fn () => (new Users(new Database($settings)))->first())
+                ->get('/fortunes', static fn () => (new Fortunes(new Database($settings)))->page()),
         );
     }
 

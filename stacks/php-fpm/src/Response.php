@@ -26,6 +26,11 @@ final readonly class Response
         return new self(json_encode($value, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES), 'application/json');
     }
 
+    public static function html(string $page): self
+    {
+        return new self($page, 'text/html; charset=utf-8');
+    }
+
     public static function octets(string $body): self
     {
         return new self($body, 'application/octet-stream');

@@ -13,3 +13,15 @@ class User(models.Model):
 
     def __str__(self) -> str:
         return self.email
+
+
+class Fortune(models.Model):
+    id = models.IntegerField(primary_key=True)
+    message = models.TextField()
+
+    class Meta:
+        db_table = "fortune"
+        managed = False
+
+    def __str__(self) -> str:
+        return self.message

@@ -18,5 +18,6 @@ urlpatterns = [
     # It reads a file and computes. Django runs it in a thread, because it is not async.
     path("bytes", hashing.rounds_of_hashing),
     path("users", async_views.users.first_users),
+    path("fortunes", async_views.fortunes.all_fortunes),
     path("proxy", async_views.proxy.relay),
 ]

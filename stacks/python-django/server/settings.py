@@ -15,10 +15,14 @@ INSTALLED_APPS = ["api"]
 ROOT_URLCONF = "server.urls"
 APPEND_SLASH = False  # the paths of this API end without one
 
-# Of `django-admin startproject`'s list, what an API without cookies and pages needs.
+# Of `django-admin startproject`'s list, what an API without cookies and forms needs.
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
+]
+
+TEMPLATES = [
+    {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}
 ]
 
 USE_I18N = False

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from api.views import greetings, hashing, payload, proxy, users
+from api.views import fortunes, greetings, hashing, payload, proxy, users
 
 urlpatterns = [
     path("plaintext", greetings.plaintext),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("ping-pong", payload.handed_over),
     path("bytes", hashing.rounds_of_hashing),
     path("users", users.first_users),
+    path("fortunes", fortunes.all_fortunes),
     path("proxy", proxy.relay),
 ]
 

@@ -1,7 +1,10 @@
 """The application, made once in each process."""
 
+from jinja2 import Environment, PackageLoader
 from litestar import Litestar
 from litestar.logging import LoggingConfig
+from litestar.plugins.jinja import JinjaTemplateEngine
+from litestar.template import TemplateConfig
 
 from .resources import dependencies, lifespan
 from .routes import handlers
@@ -13,10 +16,19 @@ logging_config = LoggingConfig(
     disable_stack_trace={400, 404, 405, 413},
 )
 
+templates = Environment(
+    loader=PackageLoader("server"),
+    autoescape=True,
+    auto_reload=False,  # no template changes while the server runs
+)
+
 app = Litestar(
     handlers,
     dependencies=dependencies,
     lifespan=[lifespan],
     logging_config=logging_config,
     openapi_config=None,
+    template_config=TemplateConfig(
+        instance=JinjaTemplateEngine.from_environment(templates)
+    ),
 )

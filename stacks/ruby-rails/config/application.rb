@@ -5,6 +5,7 @@ require_relative "boot"
 require "rails"
 require "active_record/railtie"
 require "action_controller/railtie"
+require "action_view/railtie"
 require_relative "capacity"
 require_relative "../lib/date_header"
 

@@ -8,5 +8,6 @@ Rails.application.routes.draw do
   get "ping-pong", to: "payloads#ping_pong"
   get "bytes", to: "digests#show"
   get "users", to: "users#index"
+  get "fortunes", to: "fortunes#index"
   get "proxy", to: "proxies#show"
 end

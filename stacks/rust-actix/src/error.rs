@@ -1,8 +1,10 @@
 //! What a request can fail with, and its answer.
 
-use std::{error::Error as StdError, time::Duration};
+use std::time::Duration;
 
 use actix_web::{HttpResponse, ResponseError, error::BlockingError, http::StatusCode};
+
+use crate::database::Cause;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -18,8 +20,10 @@ pub enum Error {
     WorkerGone,
     #[error("DATABASE_URL is missing")]
     NoDatabase,
-    #[error("cannot read the users: {0}")]
-    Database(Box<dyn StdError>),
+    #[error("cannot read from the database: {0}")]
+    Database(Cause),
+    #[error("cannot render a page: {0}")]
+    Render(#[from] askama::Error),
     #[error("UPSTREAM_URL is missing")]
     NoUpstream,
     #[error("the upstream failed: {0}")]
@@ -31,7 +35,7 @@ impl ResponseError for Error {
         match self {
             Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             Self::Rounds { .. } => StatusCode::BAD_REQUEST,
-            Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone => {
+            Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone | Self::Render(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
             Self::NoDatabase | Self::Database(_) => StatusCode::SERVICE_UNAVAILABLE,

@@ -1,4 +1,5 @@
 mod config;
+mod database;
 mod routes;
 mod shutdown;
 mod state;

@@ -9,7 +9,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioTimer},
 };
 
-use crate::{config::Config, routes};
+use crate::{config::Config, database, routes};
 
 pub type HttpClient = Client<HttpConnector, Body>;
 
@@ -32,7 +32,7 @@ impl AppState {
         Ok(Self {
             database: config
                 .database
-                .map(|database| routes::users::pool(database, config.pool_size.get()))
+                .map(|database| database::pool(database, config.pool_size.get()))
                 .transpose()?,
             upstream: config.upstream,
             client: Client::builder(TokioExecutor::new())

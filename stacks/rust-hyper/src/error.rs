@@ -40,8 +40,10 @@ pub enum Error {
     WorkerGone,
     #[error("DATABASE_URL is missing")]
     NoDatabase,
-    #[error("cannot read the users: {0}")]
+    #[error("cannot read from the database: {0}")]
     Database(Cause),
+    #[error("cannot render a page: {0}")]
+    Render(#[from] askama::Error),
     #[error("UPSTREAM_URL is missing")]
     NoUpstream,
     #[error("the upstream failed: {0}")]
@@ -57,9 +59,11 @@ impl Error {
             Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             Self::Body(_) | Self::Person(_) | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
-            Self::Serialise(_) | Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
+            Self::Serialise(_)
+            | Self::Render(_)
+            | Self::Blob(_)
+            | Self::Cancelled(_)
+            | Self::WorkerGone => StatusCode::INTERNAL_SERVER_ERROR,
             Self::NoDatabase | Self::Database(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::NoUpstream | Self::Upstream(_) => StatusCode::BAD_GATEWAY,
         }

@@ -1,4 +1,5 @@
 mod config;
+mod database;
 mod error;
 mod respond;
 mod routes;

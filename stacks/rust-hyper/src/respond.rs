@@ -1,5 +1,6 @@
 //! The answers' kinds of content.
 
+use askama::Template;
 use http_body_util::Full;
 use hyper::{
     Response, StatusCode,
@@ -18,6 +19,10 @@ pub fn text(body: impl Into<Bytes>) -> Answer {
 
 pub fn json(value: &impl Serialize) -> Result<Answer, Error> {
     Ok(with_type("application/json", serde_json::to_vec(value)?))
+}
+
+pub fn html(page: &impl Template) -> Result<Answer, Error> {
+    Ok(with_type("text/html; charset=utf-8", page.render()?))
 }
 
 pub fn octets(body: Bytes) -> Answer {

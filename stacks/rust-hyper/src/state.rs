@@ -6,7 +6,8 @@ use deadpool_postgres::{BuildError, Pool};
 
 use crate::{
     config::Config,
-    routes::{payload, proxy::Upstream, users},
+    database,
+    routes::{payload, proxy::Upstream},
 };
 
 pub struct AppState {
@@ -24,7 +25,7 @@ impl AppState {
         Ok(Self {
             database: config
                 .database
-                .map(|database| users::pool(database, config.pool_size.get()))
+                .map(|database| database::pool(database, config.pool_size.get()))
                 .transpose()?,
             upstream: config.upstream.map(Upstream::new),
             blob_path: config.blob_path.into(),

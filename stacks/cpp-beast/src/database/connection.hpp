@@ -3,6 +3,8 @@
 
 #include <libpq-fe.h>
 
+#include <charconv>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -40,6 +42,13 @@ class Rows {
     std::string_view at(int row, int column) const {
         const auto length = static_cast<std::size_t>(PQgetlength(result_.get(), row, column));
         return {PQgetvalue(result_.get(), row, column), length};
+    }
+
+    std::int32_t number_at(int row, int column) const {
+        const auto text = at(row, column);
+        std::int32_t number = 0;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        return number;
     }
 
   private:

@@ -16,6 +16,7 @@ Handler payload;
 Handler ping_pong;
 Handler hash;
 Handler users;
+Handler fortunes;
 Handler proxy;
 
 }  // namespace routes

@@ -2,7 +2,6 @@
 
 #include <boost/describe/class.hpp>
 #include <boost/json.hpp>
-#include <charconv>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -25,18 +24,12 @@ struct User {
 };
 BOOST_DESCRIBE_STRUCT(User, (), (id, email))
 
-std::int32_t number(std::string_view text) {
-    std::int32_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-}
-
 net::awaitable<std::vector<User>> first_users(database::Pool& pool) {
     const auto rows = co_await pool.execute(kFirstUsers);
     std::vector<User> users;
     users.reserve(rows.size());
     for (int row = 0; row < rows.size(); ++row) {
-        users.push_back({.id = number(rows.at(row, 0)), .email = std::string(rows.at(row, 1))});
+        users.push_back({.id = rows.number_at(row, 0), .email = std::string(rows.at(row, 1))});
     }
     co_return users;
 }

@@ -21,5 +21,19 @@ defmodule Server.Database do
 
   @doc "The first ten users."
   @spec first_users() :: [%{id: integer(), email: String.t()}]
-  def first_users, do: :poolboy.transaction(__MODULE__, &Connection.first_users/1, @patience_ms)
+  def first_users do
+    rows = query("first_users", "select id, email from users order by id limit 10")
+    Enum.map(rows, fn [id, email] -> %{id: id, email: email} end)
+  end
+
+  @doc "All fortunes, in no order."
+  @spec all_fortunes() :: [%{id: integer(), message: String.t()}]
+  def all_fortunes do
+    rows = query("all_fortunes", "select id, message from fortune")
+    Enum.map(rows, fn [id, message] -> %{id: id, message: message} end)
+  end
+
+  defp query(name, sql) do
+    :poolboy.transaction(__MODULE__, &Connection.query(&1, name, sql), @patience_ms)
+  end
 end

@@ -2,9 +2,12 @@ defmodule Server.Respond do
   @moduledoc "Answers."
 
   @text %{"content-type" => "text/plain; charset=utf-8"}
+  @html %{"content-type" => "text/html; charset=utf-8"}
   @json %{"content-type" => "application/json"}
 
   def text(req, text), do: :cowboy_req.reply(200, @text, text, req)
+
+  def html(req, page), do: :cowboy_req.reply(200, @html, page, req)
 
   def json(req, value), do: :cowboy_req.reply(200, @json, :jiffy.encode(value), req)
 

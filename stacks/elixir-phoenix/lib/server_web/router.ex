@@ -1,6 +1,11 @@
 defmodule ServerWeb.Router do
   use ServerWeb, :router
 
+  pipeline :browser do
+    plug :accepts, ["html"]
+    plug :put_secure_browser_headers
+  end
+
   pipeline :api do
     plug :accepts, ["json"]
   end
@@ -15,9 +20,20 @@ defmodule ServerWeb.Router do
   end
 
   scope "/", ServerWeb do
+    pipe_through :browser
+
+    get "/fortunes", FortuneController, :index
+  end
+
+  scope "/", ServerWeb do
     pipe_through :api
 
     get "/json", PersonController, :index
     get "/users", UserController, :index
+  end
+
+  scope "/", ServerWeb do
+    # Without a route, Phoenix raises an exception, after which Bandit closes the connection.
+    match :*, "/*path", FallbackController, {:error, :not_found}
   end
 end

@@ -2,7 +2,7 @@
 
 import std/[asyncdispatch, asynchttpserver, asyncnet, importutils, logging, net]
 import app, router, settings
-import routes/[greetings, hashing, payload, proxy, users]
+import routes/[fortunes, greetings, hashing, payload, proxy, users]
 
 const descriptorsPerRequest = 2 # the client's and the upstream's
 
@@ -16,6 +16,7 @@ proc routes(): Router =
   result.add(HttpGet, "/ping-pong", handedOver)
   result.add(HttpGet, "/proxy", relay)
   result.add(HttpGet, "/users", firstUsers)
+  result.add(HttpGet, "/fortunes", sortedFortunes)
 
 proc acceptForever(server: AsyncHttpServer, app: App, router: Router) {.async.} =
   proc handle(request: Request): Future[void] {.gcsafe.} =

@@ -24,5 +24,8 @@ proc respondText*(request: Request, body: string): Future[void] =
 proc respondJson*(request: Request, body: JsonNode): Future[void] =
   request.respond(Http200, $body, headers("application/json"))
 
+proc respondHtml*(request: Request, body: string): Future[void] =
+  request.respond(Http200, body, headers("text/html; charset=utf-8"))
+
 proc respondBytes*(request: Request, body: string): Future[void] =
   request.respond(Http200, body, headers("application/octet-stream"))

@@ -1,17 +1,13 @@
-"""Rows from PostgreSQL."""
+"""Rows as JSON."""
 
-import logging
-
-import asyncpg
-from fastapi import APIRouter, HTTPException, status
+from fastapi import APIRouter
 from pydantic import BaseModel
 
+from ..query import fetch
 from ..resources import Database
 
 FIRST_USERS = "select id, email from users order by id limit 10"
-PATIENCE_SECONDS = 10
 
-log = logging.getLogger(__name__)
 router = APIRouter()
 
 
@@ -22,12 +18,4 @@ class User(BaseModel):
 
 @router.get("/users")
 async def first_users(database: Database) -> list[User]:
-    if database is None:
-        raise HTTPException(status.HTTP_503_SERVICE_UNAVAILABLE, "no DATABASE_URL")
-    try:
-        async with database.acquire(timeout=PATIENCE_SECONDS) as connection:
-            rows = await connection.fetch(FIRST_USERS)
-    except (asyncpg.PostgresError, OSError, TimeoutError) as error:
-        log.error("cannot read the users: %r", error)
-        raise HTTPException(status.HTTP_503_SERVICE_UNAVAILABLE) from error
-    return [User(**row) for row in rows]
+    return [User(**row) for row in await fetch(database, FIRST_USERS)]

@@ -2,7 +2,7 @@
 
 from japronto import Application
 
-from . import greetings, hashing, payload, proxy, users
+from . import fortunes, greetings, hashing, payload, proxy, users
 
 
 def add_routes(application: Application) -> None:
@@ -15,3 +15,4 @@ def add_routes(application: Application) -> None:
     add("/ping-pong", payload.handed_over, method="GET")
     add("/proxy", proxy.relay, method="GET")
     add("/users", users.first_users, method="GET")
+    add("/fortunes", fortunes.all_fortunes, method="GET")

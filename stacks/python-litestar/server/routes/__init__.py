@@ -1,6 +1,6 @@
 """The routes, a module for each subject."""
 
-from . import greetings, hashing, payload, proxy, users
+from . import fortunes, greetings, hashing, payload, proxy, users
 
 handlers = [
     greetings.plaintext,
@@ -10,5 +10,6 @@ handlers = [
     payload.handed_over,
     hashing.rounds_of_hashing,
     users.first_users,
+    fortunes.all_fortunes,
     proxy.relay,
 ]

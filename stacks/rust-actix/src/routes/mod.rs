@@ -1,5 +1,6 @@
 //! One module for each kind of work.
 
+mod fortunes;
 mod greetings;
 pub mod hash;
 mod payload;
@@ -19,5 +20,6 @@ pub fn configure(app: &mut ServiceConfig) {
         .service(resource("/ping-pong").get(payload::handed_over))
         .service(resource("/bytes").get(hash::bytes))
         .service(resource("/users").get(users::list))
+        .service(resource("/fortunes").get(fortunes::list))
         .service(resource("/proxy").get(proxy::relay));
 }

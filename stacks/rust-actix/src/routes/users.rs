@@ -10,5 +10,6 @@ use crate::{
 
 pub async fn list(database: Data<Option<Pool>>) -> Result<Json<Vec<User>>, Error> {
     let pool = database.as_ref().as_ref().ok_or(Error::NoDatabase)?;
-    Ok(Json(first_users(pool).await?))
+    let users = first_users(pool).await.map_err(Error::Database)?;
+    Ok(Json(users))
 }

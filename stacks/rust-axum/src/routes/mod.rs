@@ -1,10 +1,11 @@
 //! One module for each kind of work.
 
+mod fortunes;
 mod greetings;
 mod hash;
 pub mod payload;
 mod proxy;
-pub mod users;
+mod users;
 
 use axum::{Router, routing::get};
 
@@ -18,6 +19,7 @@ pub fn router(state: AppState) -> Router {
         .route("/ping-pong", get(payload::handed_over))
         .route("/bytes", get(hash::bytes))
         .route("/users", get(users::list))
+        .route("/fortunes", get(fortunes::list))
         .route("/proxy", get(proxy::relay))
         .with_state(state)
 }

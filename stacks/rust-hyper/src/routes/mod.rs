@@ -1,10 +1,11 @@
 //! One module for each kind of work.
 
+mod fortunes;
 mod greetings;
 mod hash;
 pub mod payload;
 pub mod proxy;
-pub mod users;
+mod users;
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -29,11 +30,13 @@ async fn route(state: &AppState, request: Request<Incoming>) -> Result<Answer, E
         ("/ping-pong", &Method::GET) => payload::handed_over(state).await,
         ("/bytes", &Method::GET) => hash::bytes(state, request.uri().query()).await,
         ("/users", &Method::GET) => users::list(state).await,
+        ("/fortunes", &Method::GET) => fortunes::list(state).await,
         ("/proxy", &Method::GET) => proxy::relay(state).await,
         ("/json", _) => Err(Error::Method("GET, POST")),
-        ("/plaintext" | "/payload" | "/ping-pong" | "/bytes" | "/users" | "/proxy", _) => {
-            Err(Error::Method("GET"))
-        }
+        (
+            "/plaintext" | "/payload" | "/ping-pong" | "/bytes" | "/users" | "/fortunes" | "/proxy",
+            _,
+        ) => Err(Error::Method("GET")),
         _ => Err(Error::NotFound),
     }
 }

@@ -1,13 +1,10 @@
 //! Rows from PostgreSQL.
 
-use std::time::Duration;
-
-use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, RecyclingMethod};
+use deadpool_postgres::Pool;
 use serde::Serialize;
-use tokio::time::timeout;
-use tokio_postgres::{Config, NoTls};
 
 use crate::{
+    database,
     error::{Cause, Error},
     respond::{self, Answer},
     state::AppState,
@@ -15,43 +12,20 @@ use crate::{
 
 const FIRST_USERS: &str = "select id, email from users order by id limit 10";
 
-/// For all that a request needs: a free connection or a new one, and the rows.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 #[derive(Serialize)]
 struct User {
     id: i32,
     email: String,
 }
 
-/// A pool that connects when it is first asked.
-pub fn pool(mut config: Config, size: usize) -> Result<Pool, BuildError> {
-    // PostgreSQL ends a statement that nobody waits for any more: its connection is back in the pool.
-    let options = config.get_options().unwrap_or_default();
-    let options = format!("{options} -c statement_timeout=10s");
-    config.options(options).tcp_user_timeout(PATIENCE);
-    let recycling = ManagerConfig {
-        // Asks the client whether its connection is closed, and not the database.
-        recycling_method: RecyclingMethod::Fast,
-    };
-    Pool::builder(Manager::from_config(config, NoTls, recycling))
-        .max_size(size)
-        .build()
-}
-
 pub async fn list(state: &AppState) -> Result<Answer, Error> {
     let pool = state.database.as_ref().ok_or(Error::NoDatabase)?;
-    match timeout(PATIENCE, first_users(pool)).await {
-        Ok(users) => respond::json(&users.map_err(Error::Database)?),
-        Err(elapsed) => Err(Error::Database(elapsed.into())),
-    }
+    let users = first_users(pool).await.map_err(Error::Database)?;
+    respond::json(&users)
 }
 
 async fn first_users(pool: &Pool) -> Result<Vec<User>, Cause> {
-    let client = pool.get().await?;
-    let statement = client.prepare_cached(FIRST_USERS).await?;
-    client
-        .query(&statement, &[])
+    database::query(pool, FIRST_USERS)
         .await?
         .iter()
         .map(|row| {

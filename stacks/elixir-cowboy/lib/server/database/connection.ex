@@ -10,10 +10,6 @@ defmodule Server.Database.Connection do
 
   @behaviour :poolboy_worker
 
-  # Named, so that each connection prepares it once.
-  @statement "first_users"
-  @sql "select id, email from users order by id limit 10"
-
   @doc "The driver's options for a URL."
   def options(url) do
     %URI{host: host, port: port, path: "/" <> database, userinfo: userinfo} = URI.parse(url)
@@ -32,23 +28,38 @@ defmodule Server.Database.Connection do
   @impl :poolboy_worker
   def start_link(options), do: GenServer.start_link(__MODULE__, options)
 
-  def first_users(connection), do: GenServer.call(connection, :first_users)
+  @doc "The rows of the statement `sql`. Under its name, each connection prepares it once."
+  def query(connection, name, sql), do: GenServer.call(connection, {:query, name, sql})
 
   @impl GenServer
-  def init(options), do: {:ok, {:unconnected, options}}
+  def init(options), do: {:ok, %{options: options, driver: nil, prepared: MapSet.new()}}
 
   @impl GenServer
-  def handle_call(:first_users, from, {:unconnected, options}) do
-    {:ok, driver} = :pgsql_proto.start_link(options)
-    {:ok, :idle, [], _columns} = :pgsql.prepare(driver, @statement, @sql)
-    handle_call(:first_users, from, driver)
+  def handle_call({:query, name, sql}, _from, state) do
+    state = state |> connect() |> prepare(name, sql)
+    {:ok, {_command, rows}} = :pgsql.execute(state.driver, name, [])
+    {:reply, Enum.map(rows, &values/1), state}
   end
 
-  def handle_call(:first_users, _from, driver) do
-    {:ok, {_command, rows}} = :pgsql.execute(driver, @statement, [])
-    {:reply, Enum.map(rows, &user/1), driver}
+  defp connect(%{driver: nil} = state) do
+    {:ok, driver} = :pgsql_proto.start_link(state.options)
+    %{state | driver: driver}
   end
+
+  defp connect(state), do: state
+
+  defp prepare(state, name, sql) do
+    if name in state.prepared do
+      state
+    else
+      {:ok, :idle, [], _columns} = :pgsql.prepare(state.driver, name, sql)
+      %{state | prepared: MapSet.put(state.prepared, name)}
+    end
+  end
+
+  defp values(row), do: Enum.map(row, &value/1)
 
   # The driver decodes a number and hands it over as text.
-  defp user([{:int4, id}, {:text, email}]), do: %{id: String.to_integer(id), email: email}
+  defp value({:int4, number}), do: String.to_integer(number)
+  defp value({:text, text}), do: text
 end

@@ -1,11 +1,13 @@
+using Deadheat.AspNetCore.Fortunes;
+using Deadheat.AspNetCore.Users;
 using Microsoft.EntityFrameworkCore;
 using Npgsql;
 
-namespace Deadheat.AspNetCore.Users;
+namespace Deadheat.AspNetCore.Database;
 
-internal static class UserServices
+internal static class DatabaseServices
 {
-    public static void AddUsers(this IServiceCollection services, Settings settings)
+    public static void AddDatabase(this IServiceCollection services, Settings settings)
     {
         // Connects on first use, so that the server starts without a database.
         services.AddSingleton(provider =>
@@ -15,12 +17,14 @@ internal static class UserServices
         switch (settings.DataAccess)
         {
             case DataAccess.Ef:
-                services.AddDbContextPool<UsersContext>((provider, options) =>
+                services.AddDbContextPool<DatabaseContext>((provider, options) =>
                     options.UseNpgsql(provider.GetRequiredService<NpgsqlDataSource>()));
                 services.AddScoped<IUserStore, EfUserStore>();
+                services.AddScoped<IFortuneStore, EfFortuneStore>();
                 break;
             case DataAccess.Dapper:
                 services.AddSingleton<IUserStore, DapperUserStore>();
+                services.AddSingleton<IFortuneStore, DapperFortuneStore>();
                 break;
             default:
                 throw new InvalidOperationException($"no such data access: {settings.DataAccess}");

@@ -1,0 +1,38 @@
+//! PostgreSQL, over a pool.
+
+use std::time::Duration;
+
+use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, RecyclingMethod};
+use tokio::time::timeout;
+use tokio_postgres::{Config, NoTls, Row};
+
+use crate::error::Cause;
+
+/// For all that a request needs: a free connection or a new one, and the rows.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A pool that connects when it is first asked.
+pub fn pool(mut config: Config, size: usize) -> Result<Pool, BuildError> {
+    // PostgreSQL ends a statement that nobody waits for any more: its connection is back in the pool.
+    let options = config.get_options().unwrap_or_default();
+    let options = format!("{options} -c statement_timeout=10s");
+    config.options(options).tcp_user_timeout(PATIENCE);
+    let recycling = ManagerConfig {
+        // Asks the client whether its connection is closed, and not the database.
+        recycling_method: RecyclingMethod::Fast,
+    };
+    Pool::builder(Manager::from_config(config, NoTls, recycling))
+        .max_size(size)
+        .build()
+}
+
+/// The rows of a statement, which each connection prepares once.
+pub async fn query(pool: &Pool, sql: &str) -> Result<Vec<Row>, Cause> {
+    timeout(PATIENCE, run(pool, sql)).await?
+}
+
+async fn run(pool: &Pool, sql: &str) -> Result<Vec<Row>, Cause> {
+    let client = pool.get().await?;
+    let statement = client.prepare_cached(sql).await?;
+    Ok(client.query(&statement, &[]).await?)
+}
