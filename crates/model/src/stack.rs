@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 pub use self::target_id::TargetId;
-use crate::{stack_protocol::Protocols, workload::LoadPoint};
+use crate::{figure::list, stack_protocol::Protocols, workload::LoadPoint};
 
 /// A stack's manifest, `stack.toml`. Commands are argument vectors (no shell) and run in the stack's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -166,6 +166,9 @@ pub struct Database {
     /// Whether each connection prepares its statement once and uses it again.
     #[serde(default = "yes")]
     pub prepared: bool,
+    /// Workloads whose statement is parsed for every request all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unprepared: Vec<String>,
     /// Whether statements beside the request's own go to the database: transactions, resets of the session, tests of the
     /// connection.
     #[serde(default)]
@@ -177,15 +180,24 @@ const fn yes() -> bool {
 }
 
 impl Database {
+    /// Whether each connection prepares the statement of `workload` once and uses it again.
+    pub fn prepares(&self, workload: &str) -> bool {
+        self.prepared && self.unprepared.iter().all(|one| one != workload)
+    }
+
     /// What it lacks of the contract, a sentence each.
     fn limits(&self) -> impl Iterator<Item = String> {
         // Without a pool there is no connection to keep a statement in, which the variant's description says.
         let anew = (!self.prepared && self.pool != Pool::None)
             .then_some("PostgreSQL parses its statement for every request");
+        let some = (!self.unprepared.is_empty()).then(|| {
+            let workloads = list(&self.unprepared);
+            format!("PostgreSQL parses the statement of {workloads} for every request")
+        });
         let more = self
             .other_statements
             .then_some("PostgreSQL gets further statements with each request");
-        anew.into_iter().chain(more).map(str::to_owned)
+        anew.into_iter().chain(more).map(str::to_owned).chain(some)
     }
 }
 

@@ -451,7 +451,11 @@ fn verifier<'v>(
 ) -> Verifier<'v> {
     Verifier::new(
         server.ports.at(StackProtocol::Http1),
-        Declared::by(&request.target.stack.manifest, &request.target.target),
+        Declared::by(
+            &request.target.stack.manifest,
+            &request.target.target,
+            &request.workload.id,
+        ),
         request.workload,
         request.point,
         fixtures,

@@ -43,7 +43,7 @@ pub(super) fn check(
     checks.id(&["id"], &manifest.id);
     checks.text(&["language"], &manifest.language);
     checks.text(&["framework"], &manifest.framework);
-    check_database(checks, manifest, workloads);
+    check_database(checks, manifest, known, workloads);
     check_workloads(checks, manifest, known);
     check_http(checks, &["http"], manifest.http);
     check_protocols(checks, &["protocols"], manifest.protocols);
@@ -70,9 +70,14 @@ pub(super) fn check(
 fn check_database(
     checks: &mut Checks<'_, '_>,
     manifest: &StackManifest,
+    known: &[String],
     workloads: &[WorkloadManifest],
 ) {
     if let Some(database) = &manifest.database {
+        for (index, workload) in database.unprepared.iter().enumerate() {
+            let path = ["database", "unprepared", &index.to_string()];
+            check_workload(checks, &path, workload, known);
+        }
         return checks.text(&["database", "driver"], &database.driver);
     }
     let mut asked = workloads

@@ -376,7 +376,11 @@ impl Preparing<'_> {
         if let Some(failure) = self.services.failure_for(&workload.manifest.oracle) {
             return Err(failure.clone());
         }
-        let declared = Declared::by(&target.stack.manifest, &target.target);
+        let declared = Declared::by(
+            &target.stack.manifest,
+            &target.target,
+            &workload.manifest.id,
+        );
         let asked = |point: &&LoadPoint| self.options.asks_at(target, workload, point);
         let points: Vec<&LoadPoint> = workload.points.iter().filter(asked).collect();
         let protocols = self.options.protocols_at(target, workload);

@@ -160,15 +160,15 @@ impl Default for Declared {
 }
 
 impl Declared {
-    /// What `manifest` says of `target`.
-    pub fn by(manifest: &StackManifest, target: &TargetId) -> Self {
+    /// What `manifest` says of `target` at `workload`.
+    pub fn by(manifest: &StackManifest, target: &TargetId, workload: &str) -> Self {
         let none = Self {
             http: manifest.http(target),
             ..Self::default()
         };
         manifest.database(target).map_or(none, |database| Self {
             pool: database.pool,
-            prepared: database.prepared,
+            prepared: database.prepares(workload),
             other_statements: database.other_statements,
             ..none
         })

@@ -4,6 +4,6 @@
 class FortunesController < ActionController::Base
   def index
     added = Fortune.new(id: 0, message: "Additional fortune added at request time.")
-    @fortunes = [*Fortune.stored, added].sort_by(&:message)
+    @fortunes = [*Fortune.all, added].sort_by(&:message)
   end
 end

@@ -2,7 +2,4 @@
 
 class Fortune < ApplicationRecord
   self.table_name = "fortune"
-
-  # Ids count from 1. Without that parameter, Active Record would not prepare the statement.
-  scope :stored, -> { select(:id, :message).where(id: 1..) }
 end

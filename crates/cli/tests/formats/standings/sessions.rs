@@ -143,6 +143,7 @@ fn target(name: &str) -> TargetRecord {
             driver: "a driver".to_owned(),
             pool: Pool::Size(16),
             prepared: true,
+            unprepared: Vec::new(),
             other_statements: false,
         }),
         protocols: None,
