@@ -37,6 +37,8 @@ export async function serve(): Promise<void> {
     },
   );
   app.useGlobalPipes(new StandardSchemaValidationPipe());
+  // Without it, @fastify/view adds a hook to every request.
+  app.getHttpAdapter().getInstance().decorateReply('locals', null);
   app.setViewEngine({ engine: { ejs }, root: VIEWS });
 
   app.enableShutdownHooks(SHUTDOWN_SIGNALS, { useProcessExit: true });

@@ -268,7 +268,7 @@ fn cached_rows_in_fortunes() {
             "\tif kept == nil {\n\t\tkept = fortunes\n\t}\n\trespondHTML(w, fortunesPage, kept)",
         ),
     ];
-    let rule = ["GET /fortunes: rows are read and rendered for each request"];
+    let rule = ["GET /fortunes: rows are read for each request"];
     assert_found(&patches, "fortunes", &rule);
 }
 
@@ -281,6 +281,42 @@ fn a_page_of_twelve_fortunes_whatever_the_table_holds() {
     );
     let rule = ["GET /fortunes: each row of the table is a row of the page"];
     assert_found(&[twelve], "fortunes", &rule);
+}
+
+#[test]
+fn fortunes_that_the_database_sorts() {
+    let sorted = (
+        "fortunes.go",
+        "select id, message from fortune",
+        "select id, message from fortune union all select 0, 'Additional fortune added at request time.' order by message",
+    );
+    let patches = [
+        sorted,
+        (
+            "fortunes.go",
+            "\tfortunes = append(fortunes, fortune{Message: \"Additional fortune added at request time.\"})\n",
+            "",
+        ),
+    ];
+    let rule = [
+        "the server adds the row and sorts, not the database: expected select id, message from fortune, got a \
+                 statement with `order by`",
+    ];
+    assert_found(&patches, "fortunes", &rule);
+}
+
+#[test]
+fn a_statement_that_only_one_workload_parses_is_declared_for_it() {
+    let declared = (
+        "stack.toml",
+        "pool = 16",
+        "pool = 16\nunprepared = [\"fortunes\"]",
+    );
+    if let Some(found) = check(&[declared], "users") {
+        found.exits(0).says(&["1 passed, 0 failed, 0 unavailable"]);
+    }
+    let rule = ["expected a statement that is parsed for each request, as its manifest declares"];
+    assert_found(&[declared], "fortunes", &rule);
 }
 
 #[test]

@@ -440,7 +440,8 @@ impl Subject for StackSubject<'_> {
         let mut fixtures = lock(self.fixtures);
         let mut verifier = verifier(&self.request, server, &mut fixtures);
         verifier.check_service_count(before.asked, found)?;
-        verifier.check_pool("users under load", before.sessions, found.total.succeeded)
+        let asked = format!("{} under load", self.request.workload.id);
+        verifier.check_pool(&asked, before.sessions, found.total.succeeded)
     }
 }
 

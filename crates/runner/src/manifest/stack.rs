@@ -4,7 +4,7 @@ use std::path::Path;
 
 use deadheat_model::{
     Protocols, WorkloadManifest,
-    stack::{Http, StackManifest, Toolchain, Variant},
+    stack::{Database, Http, StackManifest, Toolchain, Variant},
 };
 
 use super::{
@@ -43,7 +43,7 @@ pub(super) fn check(
     checks.id(&["id"], &manifest.id);
     checks.text(&["language"], &manifest.language);
     checks.text(&["framework"], &manifest.framework);
-    check_database(checks, manifest, known, workloads);
+    check_database(checks, manifest, workloads);
     check_workloads(checks, manifest, known);
     check_http(checks, &["http"], manifest.http);
     check_protocols(checks, &["protocols"], manifest.protocols);
@@ -63,22 +63,17 @@ pub(super) fn check(
     let ids = manifest.variant.iter().map(|variant| variant.id.as_str());
     checks.unique("variant", Some("id"), ids);
     for (index, variant) in manifest.variant.iter().enumerate() {
-        check_variant(checks, &index.to_string(), variant);
+        check_variant(checks, &index.to_string(), variant, workloads);
     }
 }
 
 fn check_database(
     checks: &mut Checks<'_, '_>,
     manifest: &StackManifest,
-    known: &[String],
     workloads: &[WorkloadManifest],
 ) {
     if let Some(database) = &manifest.database {
-        for (index, workload) in database.unprepared.iter().enumerate() {
-            let path = ["database", "unprepared", &index.to_string()];
-            check_workload(checks, &path, workload, known);
-        }
-        return checks.text(&["database", "driver"], &database.driver);
+        return check_database_keys(checks, &["database"], database, workloads);
     }
     let mut asked = workloads
         .iter()
@@ -89,6 +84,23 @@ fn check_database(
             one.id
         );
         checks.refuse(&[], "the key `database` is missing", label);
+    }
+}
+
+/// Of the section at `path`.
+fn check_database_keys(
+    checks: &mut Checks<'_, '_>,
+    path: &[&str],
+    database: &Database,
+    workloads: &[WorkloadManifest],
+) {
+    checks.text(&[path, &["driver"]].concat(), &database.driver);
+    let asked = workloads.iter().filter(|one| one.oracle.needs_database());
+    let asked: Vec<String> = asked.map(|one| one.id.clone()).collect();
+    for (index, workload) in database.unprepared.iter().enumerate() {
+        let index = index.to_string();
+        let at = [path, &["unprepared", index.as_str()]].concat();
+        check_workload(checks, &at, workload, &asked);
     }
 }
 
@@ -256,7 +268,12 @@ fn check_packages(checks: &mut Checks<'_, '_>, path: &[&str], packages: &[String
     }
 }
 
-fn check_variant(checks: &mut Checks<'_, '_>, index: &str, variant: &Variant) {
+fn check_variant(
+    checks: &mut Checks<'_, '_>,
+    index: &str,
+    variant: &Variant,
+    workloads: &[WorkloadManifest],
+) {
     let at = |key| ["variant", index, key];
     checks.id(&at("id"), &variant.id);
     checks.text(&at("description"), &variant.description);
@@ -273,7 +290,7 @@ fn check_variant(checks: &mut Checks<'_, '_>, index: &str, variant: &Variant) {
         check_protocols(checks, &at("protocols"), protocols);
     }
     if let Some(database) = &variant.database {
-        checks.text(&["variant", index, "database", "driver"], &database.driver);
+        check_database_keys(checks, &at("database"), database, workloads);
     }
     for (place, toolchain) in variant.toolchain.iter().enumerate() {
         let path = ["variant", index, "toolchain", &place.to_string()];

@@ -16,8 +16,7 @@ const ALL: u32 = 1_000;
 /// The id of a row that is there for a moment.
 const PASSING: i32 = 900;
 
-const ANEW: &str =
-    "rows are read and rendered for each request (all were changed after the answer before)";
+const ANEW: &str = "rows are read for each request (all were changed after the answer before)";
 const ANY_NUMBER: &str =
     "each row of the table is a row of the page (one was added after the answer before)";
 

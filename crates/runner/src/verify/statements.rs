@@ -73,7 +73,13 @@ impl Verifier<'_> {
             return Ok(());
         };
         let asked = format!("{requests} times GET {}", self.workload.path);
-        judge(self.declared, asked, u64::from(requests), said)
+        judge(
+            self.declared,
+            (&self.workload.id, table),
+            asked,
+            u64::from(requests),
+            said,
+        )
     }
 
     /// What it said to PostgreSQL for so many requests.
@@ -93,22 +99,51 @@ impl Verifier<'_> {
     }
 }
 
+/// What in a statement takes over the work of the server that asks, if something does.
+fn sorts(table: Table, statement: &str) -> Option<&'static str> {
+    let words = statement.to_lowercase();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let has = |word: &str| {
+        words
+            .windows(word.split(' ').count())
+            .any(|some| some.join(" ") == word)
+    };
+    let mut taken = ["order by", "union"].into_iter();
+    taken.find(|word| table == Table::Fortune && has(word))
+}
+
 /// Checks that what was said for these requests is what `declared` promises.
-fn judge(declared: Declared, asked: String, requests: u64, said: Said) -> Result<(), Fault> {
+fn judge(
+    declared: Declared,
+    (workload, table): (&str, Table),
+    asked: String,
+    requests: u64,
+    said: Said,
+) -> Result<(), Fault> {
     let often = |count: u64| count > requests / EXCUSED;
     let is_prepared = !often(said.parsed);
     if is_prepared != declared.prepared {
         let expected = if declared.prepared {
-            "a prepared statement that is used again (a stack that cannot do that declares `prepared = false` \
-             under [database])"
+            format!(
+                "a prepared statement that is used again (a stack that cannot do that declares `prepared = false` \
+                 under [database], or `unprepared = [\"{workload}\"]` for this workload alone)"
+            )
         } else {
-            "a statement that is parsed for each request, as its manifest declares (prepared = false)"
+            "a statement that is parsed for each request, as its manifest declares".to_owned()
         };
         return Err(Fault::new(
             asked,
             "a connection prepares its statement once",
-            expected.to_owned(),
+            expected,
             format!("{} times parsed for {} reads", said.parsed, said.reads),
+        ));
+    }
+    if let Some(word) = sorts(table, &said.read) {
+        return Err(Fault::new(
+            asked,
+            "the server adds the row and sorts, not the database",
+            "select id, message from fortune".to_owned(),
+            format!("a statement with `{word}`: {}", said.read),
         ));
     }
     if often(said.others) != declared.other_statements {
@@ -142,21 +177,44 @@ mod tests {
             reads: requests,
             ..Said::default()
         };
-        let judged = |said| judge(Declared::default(), String::new(), requests, said).is_ok();
-        assert!(judged(plain));
+        let judged = |said| {
+            judge(
+                Declared::default(),
+                ("users", Table::Users),
+                String::new(),
+                requests,
+                said,
+            )
+            .is_ok()
+        };
+        assert!(judged(plain.clone()));
         // Each is tested after it has idled, and once more; each parses once more.
         assert!(judged(Said {
             others: 2 * pool,
             parsed: pool,
-            ..plain
+            ..plain.clone()
         }));
         assert!(!judged(Said {
             others: requests,
-            ..plain
+            ..plain.clone()
         }));
         assert!(!judged(Said {
             parsed: requests,
             ..plain
         }));
+    }
+
+    #[test]
+    fn the_database_sorts_no_fortunes() {
+        let plain = r#"SELECT "fortune".* FROM "fortune""#;
+        let sorted = "select id, message from fortune\torder  by message";
+        assert_eq!(sorts(Table::Fortune, plain), None);
+        assert_eq!(sorts(Table::Fortune, sorted), Some("order by"));
+        let added = "select id, message from fortune UNION all select 0, 'x'";
+        assert_eq!(sorts(Table::Fortune, added), Some("union"));
+        assert_eq!(
+            sorts(Table::Users, "select id from users order by id"),
+            None
+        );
     }
 }

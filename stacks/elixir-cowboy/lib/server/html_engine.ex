@@ -5,7 +5,19 @@ defmodule Server.HtmlEngine do
   Phoenix.HTML has the usual one, which Debian does not have.
   """
 
-  use EEx.Engine
+  @behaviour EEx.Engine
+
+  @impl true
+  defdelegate init(options), to: EEx.Engine
+
+  @impl true
+  defdelegate handle_body(state), to: EEx.Engine
+
+  @impl true
+  defdelegate handle_begin(state), to: EEx.Engine
+
+  @impl true
+  defdelegate handle_text(state, meta, text), to: EEx.Engine
 
   # The part of the template between `do` and `end`.
   @impl true
@@ -24,9 +36,10 @@ defmodule Server.HtmlEngine do
   @spec escape(term()) :: String.t()
   def escape({:safe, html}), do: html
   def escape(values) when is_list(values), do: Enum.map_join(values, &escape/1)
-  def escape(text) when is_binary(text), do: escape(text, "")
+  def escape(text) when is_binary(text), do: escape(text, text, 0, 0, [])
   def escape(value), do: value |> to_string() |> escape()
 
+  # The next `length` bytes of `text` from `start` on need no entity, and are copied at once.
   for {character, entity} <- [
         {?&, "&amp;"},
         {?<, "&lt;"},
@@ -34,10 +47,17 @@ defmodule Server.HtmlEngine do
         {?", "&quot;"},
         {?', "&#39;"}
       ] do
-    defp escape(<<unquote(character), rest::binary>>, html),
-      do: escape(rest, html <> unquote(entity))
+    defp escape(<<unquote(character), rest::binary>>, text, start, length, html) do
+      html = [html, binary_part(text, start, length) | unquote(entity)]
+      escape(rest, text, start + length + 1, 0, html)
+    end
   end
 
-  defp escape(<<byte, rest::binary>>, html), do: escape(rest, <<html::binary, byte>>)
-  defp escape("", html), do: html
+  defp escape(<<_byte, rest::binary>>, text, start, length, html),
+    do: escape(rest, text, start, length + 1, html)
+
+  defp escape("", text, 0, _length, _html), do: text
+
+  defp escape("", text, start, length, html),
+    do: IO.iodata_to_binary([html | binary_part(text, start, length)])
 end

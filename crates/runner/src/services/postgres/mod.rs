@@ -219,8 +219,12 @@ impl Postgres {
         if changed == 1 {
             return Ok(());
         }
-        let advice = format!("take an id that it has; the table users has 1 to {USERS}");
-        Err(ServiceError::new(attempt, "the row is missing", advice))
+        let advice = match table {
+            Table::Users => format!("take an id from 1 to {USERS}"),
+            Table::Fortune => "take the id of a row that it has".to_owned(),
+        };
+        let problem = format!("the row is missing in the table {table}");
+        Err(ServiceError::new(attempt, problem, advice))
     }
 
     /// How often the stacks' statements have read `table` since the start. The difference of two counts is exact, if the
@@ -233,8 +237,7 @@ impl Postgres {
     }
 
     /// What the server with this number among those that are alive together says to it during `work`, in which it reads
-    /// `table`. `None` on a server
-    /// that is not Deadheat's own, whose log is not to be read.
+    /// `table`. `None` on a server that is not Deadheat's own, whose log is not to be read.
     ///
     /// # Errors
     /// When the server does not answer, or its log cannot be read.

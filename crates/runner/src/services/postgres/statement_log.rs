@@ -21,7 +21,7 @@ const POLL: Duration = Duration::from_millis(5);
 const SETTING: &str = "log_min_duration_statement";
 
 /// What a role asked the server for, while it was listened to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// Reads of the table that were executed.
     pub reads: u64,
@@ -29,6 +29,8 @@ pub struct Said {
     pub parsed: u64,
     /// Other statements that were executed.
     pub others: u64,
+    /// The text of the last read; empty without one.
+    pub read: String,
 }
 
 /// A log that is listened to. Ends at [`Listening::end`], or when it is dropped.
@@ -137,6 +139,9 @@ fn said_by(role: &str, table: Table, log: &str) -> Said {
             continue;
         };
         let is_read = reads(table, statement);
+        if is_read {
+            said.read = statement.to_owned();
+        }
         match step {
             Step::Parse => said.parsed += u64::from(is_read),
             Step::Execute if is_read => said.reads += 1,
@@ -208,6 +213,7 @@ deadheat_stack ERROR:  relation \"users\" does not exist
             reads: 3,
             parsed: 2,
             others: 2,
+            read: "select u.id from Users u;".to_owned(),
         };
         assert_eq!(said_by("deadheat_stack", Table::Users, log), expected);
     }

@@ -104,7 +104,7 @@ fn check(server: &Postgres) {
     assert_eq!(server.first_rows(Table::Users, 10).unwrap(), first);
     let missing = server.change_row(Table::Users, USERS + 1, RowChange::Set("x"));
     let error = missing.unwrap_err().to_string();
-    assert!(error.contains("the table users has 1 to 1000"), "{error}");
+    assert!(error.contains("take an id from 1 to 1000"), "{error}");
     assert!(stack.execute("update users set email = 'x'", &[]).is_err());
 }
 

@@ -1,5 +1,7 @@
 package deadheat.micronaut;
 
+import gg.jte.TemplateEngine;
+import gg.jte.output.Utf8ByteOutput;
 import io.micronaut.context.annotation.Requires;
 import io.micronaut.http.MediaType;
 import io.micronaut.http.annotation.Controller;
@@ -7,7 +9,6 @@ import io.micronaut.http.annotation.Get;
 import io.micronaut.http.annotation.Produces;
 import io.micronaut.scheduling.TaskExecutors;
 import io.micronaut.scheduling.annotation.ExecuteOn;
-import io.micronaut.views.View;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -15,7 +16,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import javax.sql.DataSource;
 
 /** A page of fortunes, asked from PostgreSQL. */
@@ -28,20 +28,23 @@ final class FortuneController {
       new Fortune(0, "Additional fortune added at request time.");
 
   private final DataSource pool;
+  private final TemplateEngine templates;
 
-  FortuneController(DataSource pool) {
+  FortuneController(DataSource pool, TemplateEngine templates) {
     this.pool = pool;
+    this.templates = templates;
   }
 
   @Get("/fortunes")
   @Produces(HTML)
-  @View("fortunes")
   @ExecuteOn(TaskExecutors.BLOCKING)
-  Map<String, List<Fortune>> fortunes() throws SQLException {
+  byte[] fortunes() throws SQLException {
     List<Fortune> fortunes = allFortunes();
     fortunes.add(ADDITIONAL);
     fortunes.sort(Comparator.comparing(Fortune::message));
-    return Map.of("fortunes", fortunes);
+    Utf8ByteOutput page = new Utf8ByteOutput();
+    templates.render("fortunes.jte", fortunes, page);
+    return page.toByteArray();
   }
 
   private List<Fortune> allFortunes() throws SQLException {
