@@ -24,7 +24,7 @@ const FORTUNES: &[&str] = &[
     "Ärger vergeht, Latenz bleibt.",
     "急がば回れ",
     "An average river is a metre deep.",
-    "Zero errors at zero requests is no achievement.",
+    "Zero errors are easy at zero requests.",
     "🐎 Close, but no winner.",
 ];
 
