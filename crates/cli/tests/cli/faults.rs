@@ -56,11 +56,11 @@ impl Session {
 
 #[test]
 fn one_that_never_listens() {
-    let session = session_with("never-listens", "--start-timeout 2s");
+    let session = session_with("never-listens", "--start-timeout 5s");
     assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
     session.assert_told(&[
         "fake-bad did not answer correctly on 127.0.0.1:",
-        "within 2 s (connecting: Connection refused",
+        "within 5 s (connecting: Connection refused",
         "it must listen on $HOST:$PORT",
         "fake: waits for a train that never comes",
     ]);
@@ -81,7 +81,7 @@ fn one_that_exits_at_once() {
 
 #[test]
 fn one_that_answers_wrongly() {
-    let session = session_with("wrong-answer", "--start-timeout 2s");
+    let session = session_with("wrong-answer", "--start-timeout 5s");
     assert_eq!(session.recorded.failure_of(BAD).phase, Phase::Start);
     session.assert_told(&[
         "did not answer correctly on 127.0.0.1:",
