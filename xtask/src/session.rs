@@ -240,6 +240,6 @@ mod tests {
             runnable("nginx", &["plaintext"]),
             runnable("z", &all),
         ];
-        assert_eq!(deal(&stacks), [("a", 0), ("b", 1), ("nginx", 7), ("z", 4)]);
+        assert_eq!(deal(&stacks), [("a", 0), ("b", 1), ("nginx", 8), ("z", 3)]);
     }
 }

@@ -77,8 +77,12 @@ fn the_rate_of_a_queue_is_found_and_its_looks_are_recorded() {
     // A stall of the machine can only make the rate lower.
     let far = least(0.2, || {
         let output = find(&server, &words);
-        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
         let (value, record) = json(&output);
+        if value["answer"]["outcome"] == "generator-limited" {
+            // The machine was busy with other things, and it says so.
+            return f64::INFINITY;
+        }
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
         assert!(record.looks.len() <= 12);
         for look in &record.looks {
             assert!(look.observation.total.is_conserved());

@@ -360,7 +360,9 @@ fn connections_are_held_from_slice_to_slice() {
     spec.exchanges = vec![expecting(post("/", b"abc"), b"abc")];
     spec.stop = StopRule::Interrupt;
     let mut session = Session::open(spec, Arc::default()).unwrap();
-    for _ in 0..4 {
+    // On a busy machine, a server may not get a CPU in a slice.
+    let mut slices_with_answers = 0;
+    while slices_with_answers < 4 {
         let wanted = Slice {
             guard: Duration::from_millis(5),
             length: Duration::from_millis(40),
@@ -371,7 +373,8 @@ fn connections_are_held_from_slice_to_slice() {
             tally.is_conserved() && tally.failed.total() == 0,
             "{tally:?}"
         );
-        assert!(tally.succeeded > 0 && tally.in_flight == 0, "{tally:?}");
+        assert_eq!(tally.in_flight, 0, "{tally:?}");
+        slices_with_answers += u32::from(tally.succeeded > 0);
     }
     assert_eq!(Counts::get(&server.seen.connections), 2);
 }
