@@ -348,7 +348,7 @@ fn analyses_and_documents_are_functions_of_their_arguments() {
     assert_eq!(seen, expected.map(str::to_owned).into());
 }
 
-/// The crates below those that talk with people. Whoever calls them may want to know what went wrong, and not only show it.
+/// The crates that other programs could use: a caller can tell their errors apart, and not only print them.
 const LIBRARIES: [&str; 6] = ["document", "import", "load", "model", "runner", "stats"];
 
 #[test]

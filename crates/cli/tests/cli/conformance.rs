@@ -242,15 +242,17 @@ fn fortunes_in_the_order_of_their_ids() {
     );
 }
 
+/// Does not add the row that each request adds.
+const NOT_ADDED: Patch = (
+    "fortunes.go",
+    "\tfortunes = append(fortunes, fortune{Message: \"Additional fortune added at request time.\"})\n",
+    "",
+);
+
 #[test]
 fn fortunes_without_the_one_that_is_added() {
-    let added = (
-        "fortunes.go",
-        "\tfortunes = append(fortunes, fortune{Message: \"Additional fortune added at request time.\"})\n",
-        "",
-    );
     let rule = ["expected row 3 of 13 with the cells `0` and `Additional fortune"];
-    assert_found(&[added], "fortunes", &rule);
+    assert_found(&[NOT_ADDED], "fortunes", &rule);
 }
 
 #[test]
@@ -290,19 +292,11 @@ fn fortunes_that_the_database_sorts() {
         "select id, message from fortune",
         "select id, message from fortune union all select 0, 'Additional fortune added at request time.' order by message",
     );
-    let patches = [
-        sorted,
-        (
-            "fortunes.go",
-            "\tfortunes = append(fortunes, fortune{Message: \"Additional fortune added at request time.\"})\n",
-            "",
-        ),
-    ];
     let rule = [
         "the server adds the row and sorts, not the database: expected select id, message from fortune, got a \
                  statement with `order by`",
     ];
-    assert_found(&patches, "fortunes", &rule);
+    assert_found(&[sorted, NOT_ADDED], "fortunes", &rule);
 }
 
 #[test]

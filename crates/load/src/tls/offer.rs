@@ -20,7 +20,7 @@ pub(super) struct Offer {
 /// Why a cipher suite cannot be offered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OfferError {
-    /// There is none of this name.
+    /// No cipher suite has this name.
     #[error("{name} is not a cipher suite that Deadheat has; choose from {all}")]
     Unknown {
         /// The name.

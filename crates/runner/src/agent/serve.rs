@@ -80,7 +80,7 @@ pub enum ServeError {
     /// The system starts no thread.
     #[error("starting a thread: {0}")]
     Thread(io::Error),
-    /// The connection ended, or what came is none of Deadheat's, in words.
+    /// The connection ended, or a message could not be read; the text says which.
     #[error("the coordinator is lost: {0}")]
     Lost(String),
 }

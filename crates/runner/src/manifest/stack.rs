@@ -87,7 +87,7 @@ fn check_database(
     }
 }
 
-/// Of the section at `path`.
+/// Notes the mistakes of a `[database]` section, a stack's or a variant's, which is at `path`.
 fn check_database_keys(
     checks: &mut Checks<'_, '_>,
     path: &[&str],

@@ -143,12 +143,11 @@ fn check_oracle(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         }
         _ => {}
     }
-    let is_bare = match manifest.oracle {
-        Oracle::Greeting | Oracle::DigestChain | Oracle::Relayed => true,
-        Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. } => false,
-        Oracle::Users | Oracle::Fortunes => true,
-    };
-    if is_bare {
+    let has_keys = matches!(
+        manifest.oracle,
+        Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. }
+    );
+    if !has_keys {
         check_oracle_keys(checks);
     }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use deadheat_model::workload::Table;
 use rand::Rng as _;
+use rand_chacha::ChaCha8Rng;
 
-use super::{Depth, Fault, Verifier, page::Row, users::fault};
+use super::{Depth, Fault, Verifier, page::Row};
 use crate::services::postgres::RowChange;
 
 /// The row that each request adds: id and message, as in the workload of the same name of TechEmpower's Framework
@@ -16,66 +17,39 @@ const ALL: u32 = 1_000;
 /// The id of a row that is there for a moment.
 const PASSING: i32 = 900;
 
-const ANEW: &str = "rows are read for each request (all were changed after the answer before)";
 const ANY_NUMBER: &str =
     "each row of the table is a row of the page (one was added after the answer before)";
 
 impl Verifier<'_> {
     /// The rows of a right answer, in their order.
     pub(super) fn right_fortunes(&mut self) -> Result<Arc<[Row]>, Fault> {
-        Ok(page_rows(self.fortunes()?))
-    }
-
-    fn fortunes(&mut self) -> Result<Vec<Row>, Fault> {
-        let rows = self.postgres()?.first_rows(Table::Fortune, ALL);
-        rows.map_err(fault)
+        Ok(page_rows(self.rows(Table::Fortune, ALL)?))
     }
 
     pub(super) fn verify_fortunes(&mut self, depth: Depth) -> Result<(), Fault> {
         let counted = self.begin_count(depth)?;
         self.expect_right()?;
-        let rows = self.fortunes()?;
-        // Every row gets another place in the page, and something to escape.
-        for (id, _) in &rows {
-            let message = self.random_message();
-            self.change_fortune(*id, RowChange::Set(&message))?;
-        }
-        let shown = self.expect_now(ANEW);
-        // Put back whatever the answer was: the next stack finds the table as this one did.
-        for (id, message) in &rows {
-            self.change_fortune(*id, RowChange::Set(message))?;
-        }
-        shown?;
+        let rows = self.rows(Table::Fortune, ALL)?;
+        self.expect_changed(Table::Fortune, &rows, random_message)?;
         let mut requests = 2;
         if depth == Depth::Full {
-            let message = self.random_message();
-            self.change_fortune(PASSING, RowChange::Add(&message))?;
-            let shown = self.expect_now(ANY_NUMBER);
-            self.change_fortune(PASSING, RowChange::Remove)?;
+            let message = random_message(&mut self.random);
+            self.change_row(Table::Fortune, PASSING, RowChange::Add(&message))?;
+            let shown = self.expect_right_by(ANY_NUMBER);
+            self.change_row(Table::Fortune, PASSING, RowChange::Remove)?;
             shown?;
             requests += 1;
         }
         self.expect_right()?;
         self.end_count(counted, requests + 1)
     }
+}
 
-    /// Asks the workload's request, whose answer is what the table holds now.
-    fn expect_now(&mut self, rule: &'static str) -> Result<(), Fault> {
-        let rows = self.right_fortunes()?;
-        self.expect_content(rule, self.request(), rows)?;
-        Ok(())
-    }
-
-    fn change_fortune(&mut self, id: i32, change: RowChange<'_>) -> Result<(), Fault> {
-        let changed = self.postgres()?.change_row(Table::Fortune, id, change);
-        changed.map_err(fault)
-    }
-
-    fn random_message(&mut self) -> String {
-        let number = self.random.next_u32();
-        let first = char::from(b'A' + (number % 26) as u8);
-        format!("{first}{number:08x} <b>\"{number}\" & 'more'</b>")
-    }
+/// A message with another place in the page, and something to escape.
+fn random_message(random: &mut ChaCha8Rng) -> String {
+    let number = random.next_u32();
+    let first = char::from(b'A' + (number % 26) as u8);
+    format!("{first}{number:08x} <b>\"{number}\" & 'more'</b>")
 }
 
 /// The rows of a page for a table with `rows`: one more, by message, in the order of code points.

@@ -409,8 +409,13 @@ impl<'a> Verifier<'a> {
 
     /// Asks the workload's own request and checks the whole answer against what is right now.
     fn expect_right(&mut self) -> Result<WholeAnswer, Fault> {
+        self.expect_right_by("the answer is right")
+    }
+
+    /// The same by another rule.
+    fn expect_right_by(&mut self, rule: &'static str) -> Result<WholeAnswer, Fault> {
         let body = self.right_body()?;
-        self.expect_content("the answer is right", self.request(), body)
+        self.expect_content(rule, self.request(), body)
     }
 
     fn expect_content(

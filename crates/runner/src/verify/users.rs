@@ -2,21 +2,20 @@
 
 use deadheat_model::{load::Content, workload::Table};
 use rand::Rng as _;
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use super::{Depth, Fault, Verifier};
+use super::{Depth, Fault, Verifier, page::Row};
 use crate::services::{Postgres, ServiceError, postgres::RowChange};
 
 /// Rows of an answer.
 const ROWS: u32 = 10;
+const ANEW: &str = "rows are read for each request (all were changed after the answer before)";
 
 impl Verifier<'_> {
     pub(super) fn right_users(&mut self) -> Result<Content, Fault> {
-        let rows = self
-            .postgres()?
-            .first_rows(Table::Users, ROWS)
-            .map_err(fault)?;
-        let value = rows
+        let value = self
+            .rows(Table::Users, ROWS)?
             .into_iter()
             .map(|(id, email)| json!({ "id": id, "email": email }))
             .collect::<Value>();
@@ -26,31 +25,45 @@ impl Verifier<'_> {
     pub(super) fn verify_users(&mut self, depth: Depth) -> Result<(), Fault> {
         let counted = self.begin_count(depth)?;
         self.expect_right()?;
-        let rows = self
-            .postgres()?
-            .first_rows(Table::Users, ROWS)
-            .map_err(fault)?;
-        // Every row, so that a single one that is kept shows.
-        for (id, _) in &rows {
-            let changed = format!("changed-{}@example.org", self.random.next_u32());
-            self.change_user(*id, &changed)?;
-        }
-        let content = self.right_users()?;
-        let rule = "rows are read for each request (all were changed after the answer before)";
-        let shown = self.expect_content(rule, self.request(), content);
-        // Put back whatever the answer was: the next stack finds the table as this one did.
-        for (id, email) in &rows {
-            self.change_user(*id, email)?;
-        }
-        shown?;
+        let rows = self.rows(Table::Users, ROWS)?;
+        let email = |random: &mut ChaCha8Rng| format!("changed-{}@example.org", random.next_u32());
+        self.expect_changed(Table::Users, &rows, email)?;
         self.expect_right()?;
         self.end_count(counted, 3)
     }
 
-    fn change_user(&mut self, id: i32, email: &str) -> Result<(), Fault> {
-        let change = RowChange::Set(email);
-        let changed = self.postgres()?.change_row(Table::Users, id, change);
+    /// The first `count` rows of `table` by id: id and text.
+    pub(super) fn rows(&mut self, table: Table, count: u32) -> Result<Vec<Row>, Fault> {
+        self.postgres()?.first_rows(table, count).map_err(fault)
+    }
+
+    pub(super) fn change_row(
+        &mut self,
+        table: Table,
+        id: i32,
+        change: RowChange<'_>,
+    ) -> Result<(), Fault> {
+        let changed = self.postgres()?.change_row(table, id, change);
         changed.map_err(fault)
+    }
+
+    /// Asks after each of `rows`, which are all of the answer, got another text. A single one that is kept shows.
+    pub(super) fn expect_changed(
+        &mut self,
+        table: Table,
+        rows: &[Row],
+        text: impl Fn(&mut ChaCha8Rng) -> String,
+    ) -> Result<(), Fault> {
+        for (id, _) in rows {
+            let text = text(&mut self.random);
+            self.change_row(table, *id, RowChange::Set(&text))?;
+        }
+        let shown = self.expect_right_by(ANEW);
+        // Put back whatever the answer was: the next stack finds the table as this one did.
+        for (id, text) in rows {
+            self.change_row(table, *id, RowChange::Set(text))?;
+        }
+        shown.map(drop)
     }
 
     pub(super) fn postgres(&mut self) -> Result<&mut Postgres, Fault> {

@@ -42,7 +42,7 @@ pub enum RunsError {
     /// One has nothing to compare.
     #[error("{file}:{line}: {why}, so there is nothing to compare")]
     Invalid {
-        /// The file that it stands in.
+        /// The file that it was read from.
         file: String,
         /// Its line there.
         line: usize,

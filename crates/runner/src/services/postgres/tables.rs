@@ -17,7 +17,7 @@ const FORTUNES: &[&str] = &[
     "Two clocks that agree are one clock.",
     "A dead heat is a result, too.",
     "the fastest request is the one that nobody sends",
-    "Whoever measures once knows a number; whoever measures twice knows that it moves.",
+    "Measure once and you know a number; measure twice and you know that it moves.",
     "<script>document.title = \"not escaped\"</script>",
     "Ask \"compared to what?\", then ask 'how often?'",
     "Caches & queues: both are &lt;fast&gt; until they are full.",
