@@ -2,9 +2,9 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Write},
     path::PathBuf,
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
         Once,
         mpsc::{Receiver, channel},
@@ -25,6 +25,10 @@ use super::{
     tree::descendants,
 };
 use crate::secret::without_password;
+
+/// How long a supervisor may take for its last word beside the child's grace. It only ends what hangs: a supervisor that writes
+/// a log waits as long as a disk that others fill makes it wait.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a supervisor is started: the deadheat binary with its hidden command.
 #[derive(Clone, Debug)]
@@ -115,7 +119,7 @@ pub enum ProcessError {
         /// The supervisor's program.
         program: String,
         /// What happened.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The supervisor could not start the child.
     #[error("starting {name}: {reason}")]
@@ -126,10 +130,12 @@ pub enum ProcessError {
         reason: String,
     },
     /// The supervisor ended without a word.
-    #[error("the supervisor of {name} ended unexpectedly; {rest}")]
+    #[error("the supervisor of {name} {how}; {rest}")]
     Lost {
         /// The child's name.
         name: String,
+        /// How it ended: "ended unexpectedly (signal: 9 (SIGKILL))".
+        how: String,
         /// What became of the tree.
         rest: String,
     },
@@ -196,7 +202,11 @@ pub(super) enum Status {
 enum End {
     NotStarted(String),
     Stopped(Stopped),
-    Lost(String),
+    Lost {
+        rest: String,
+        /// Whether it was killed here, because it did not answer in time.
+        gave_up: bool,
+    },
 }
 
 /// A child with its supervisor. Dropping it stops it.
@@ -252,7 +262,7 @@ impl Supervised {
             freezer: None,
             exit: None,
             end: None,
-            patience: spec.grace.map(|grace| grace + 2 * KILL_PATIENCE),
+            patience: spec.grace.map(|grace| grace + ANSWER_PATIENCE),
             log: spec.log.clone(),
         };
         let written = own.lifeline.write_all(&line);
@@ -270,9 +280,9 @@ impl Supervised {
             );
             return Ok(own);
         }
-        let _ = own.supervisor.wait();
+        let exit = own.supervisor.wait();
         written.map_err(broken)?;
-        own.outcome().map(|_| own)
+        own.outcome(exit).map(|_| own)
     }
 
     /// The main process.
@@ -347,7 +357,10 @@ impl Supervised {
             Ok(Status::Lost { rest }) => {
                 self.exit.get_or_insert("lost its supervisor".to_owned());
                 self.freezer.iter_mut().for_each(Freezer::abandon);
-                self.end = Some(End::Lost(rest));
+                self.end = Some(End::Lost {
+                    rest,
+                    gave_up: false,
+                });
             }
             Err(_) => return false,
         }
@@ -398,13 +411,17 @@ impl Supervised {
             }
             let _ = self.supervisor.kill();
             while self.end.is_none() && self.listen(None) {}
+            if let Some(End::Lost { gave_up, .. }) = &mut self.end {
+                *gave_up = true;
+            }
         }
         // It has said its last word, or was killed, so this returns at once.
-        let _ = self.supervisor.wait();
-        self.outcome()
+        let exit = self.supervisor.wait();
+        self.outcome(exit)
     }
 
-    fn outcome(&self) -> Result<Stopped, ProcessError> {
+    /// How it ended; `exit` is the supervisor's.
+    fn outcome(&self, exit: io::Result<ExitStatus>) -> Result<Stopped, ProcessError> {
         let name = self.name.clone();
         match &self.end {
             Some(End::Stopped(stopped)) if stopped.survivors.is_empty() => Ok(stopped.clone()),
@@ -416,12 +433,21 @@ impl Supervised {
                 name,
                 reason: reason.clone(),
             }),
-            Some(End::Lost(rest)) => Err(ProcessError::Lost {
+            Some(End::Lost { rest, gave_up }) => Err(ProcessError::Lost {
                 name,
+                how: match exit {
+                    _ if *gave_up => {
+                        let patience = self.patience.unwrap_or_default();
+                        format!("did not answer for {} s and was killed", patience.as_secs())
+                    }
+                    Ok(status) => format!("ended unexpectedly ({status})"),
+                    Err(error) => format!("ended unexpectedly ({error})"),
+                },
                 rest: rest.clone(),
             }),
             None => Err(ProcessError::Lost {
                 name,
+                how: "is gone".to_owned(),
                 rest: UNKNOWN_REST.to_owned(),
             }),
         }
@@ -444,7 +470,7 @@ const UNKNOWN_REST: &str = "its child processes may still run (see `ps`)";
 /// Reads the supervisor's lines in a thread of its own, so that asking never blocks. When they end without a last word,
 /// the supervisor was killed: what is left is then ended here, by its control group, without anybody's asking.
 fn read_statuses(
-    output: impl std::io::Read + Send + 'static,
+    output: impl io::Read + Send + 'static,
     remove_after: Option<PathBuf>,
 ) -> Receiver<Status> {
     let (sender, receiver) = channel();
@@ -540,6 +566,35 @@ mod tests {
             unhurried: false,
             remove_after: None,
         }
+    }
+
+    /// The error of a child whose supervisor is this script, given `patience` to answer.
+    fn lost(script: &str, patience: Duration) -> String {
+        let supervision = Supervision {
+            program: "sh".into(),
+            args: ["-c", script].map(str::to_owned).to_vec(),
+        };
+        let mut child = Supervised::spawn(&supervision, &spec()).unwrap();
+        child.patience = Some(patience);
+        child.stop().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_supervisor_that_ends_without_a_word_is_told_from_one_that_does_not_answer() {
+        const STARTED: &str = "read line; echo '{\"event\":\"started\",\"pid\":1}'";
+        let killed = lost(&format!("{STARTED}; kill -9 $$"), ANSWER_PATIENCE);
+        assert_eq!(
+            killed,
+            "the supervisor of a server ended unexpectedly (signal: 9 (SIGKILL)); its child processes may still run (see `ps`)"
+        );
+        let silent = lost(
+            &format!("{STARTED}; while read line; do :; done"),
+            Duration::ZERO,
+        );
+        assert!(
+            silent.contains("did not answer for 0 s and was killed; "),
+            "{silent}"
+        );
     }
 
     #[test]
