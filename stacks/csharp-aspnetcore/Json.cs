@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Deadheat.AspNetCore.Endpoints;
+using Deadheat.AspNetCore.Items;
 using Deadheat.AspNetCore.Users;
 
 namespace Deadheat.AspNetCore;
@@ -9,6 +10,8 @@ namespace Deadheat.AspNetCore;
 [JsonSourceGenerationOptions(JsonSerializerDefaults.Web)]
 [JsonSerializable(typeof(Person[]))]
 [JsonSerializable(typeof(List<User>))]
+[JsonSerializable(typeof(List<Item>))]
+[JsonSerializable(typeof(ItemDraft))]
 internal sealed partial class JsonContext : JsonSerializerContext;
 
 internal static class Json

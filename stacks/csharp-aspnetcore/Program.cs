@@ -13,6 +13,7 @@ builder.WebHost.ListenOn(settings);
 builder.Services.AddSingleton(settings);
 builder.Services.AddProblemDetails();
 builder.Services.AddJson();
+builder.Services.AddValidation();
 builder.Services.AddPayloadWorker();
 builder.Services.AddUpstream(settings);
 builder.Services.AddDatabase(settings);
@@ -31,6 +32,7 @@ app.MapPayload();
 app.MapDigest();
 app.MapUsers();
 app.MapFortunes();
+app.MapItems();
 app.MapProxy();
 
 app.Run();

@@ -37,7 +37,7 @@ public sealed record Settings
     public Uri? UpstreamUrl { get; init; }
 }
 
-/// <summary>How the users are read.</summary>
+/// <summary>How the database is reached.</summary>
 public enum DataAccess
 {
     Ef,

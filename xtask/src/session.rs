@@ -12,10 +12,12 @@ use crate::{
 
 /// The workload of each session. Each stack is in one session, so that every stack and every workload is measured, but
 /// not each with each: conformance has asked every stack for all of them. The slow ones begin first.
-const SESSIONS: [&str; 9] = [
+const SESSIONS: [&str; 11] = [
     "proxy",
     "users",
     "fortunes",
+    "crud",
+    "api",
     "payload",
     "ping-pong",
     "hash",

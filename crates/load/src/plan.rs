@@ -101,8 +101,8 @@ pub(crate) struct Plan {
     pub(crate) first_byte: bool,
     /// How answers are taken apart into events, if they are.
     pub(crate) stream: Option<Stream>,
-    /// Whether each exchange is recorded.
-    pub(crate) per_exchange: bool,
+    /// The group of each exchange; empty where there is none.
+    pub(crate) groups: Arc<[Option<u32>]>,
     /// Whether times are recorded of all requests that begin in the measurement, also of those that end after it.
     pub(crate) to_their_end: bool,
     /// The CPU of each worker.
@@ -258,7 +258,7 @@ impl Plan {
             interval: spec.interval,
             first_byte: spec.first_byte,
             stream: spec.stream,
-            per_exchange: spec.per_exchange,
+            groups: groups(&spec.exchanges),
             to_their_end: false,
             cpus: spec.workers(),
         })
@@ -450,6 +450,14 @@ impl StatusMap {
         let bits = self.0.get(usize::from(status / 64)).copied();
         bits.unwrap_or(0) >> (status % 64) & 1 == 1
     }
+}
+
+/// The group of each exchange; empty where there is none.
+fn groups(exchanges: &[Exchange]) -> Arc<[Option<u32>]> {
+    if exchanges.iter().all(|one| one.group.is_none()) {
+        return Arc::default();
+    }
+    exchanges.iter().map(|one| one.group).collect()
 }
 
 #[cfg(test)]

@@ -100,7 +100,11 @@ pub(crate) fn spec(
             ));
         }
     }
-    spec.per_exchange = args.request.urls.is_some() && spec.exchanges.len() <= MOST_WITH_FIGURES;
+    if args.request.urls.is_some() && spec.exchanges.len() <= MOST_WITH_FIGURES {
+        for (index, exchange) in (0..).zip(&mut spec.exchanges) {
+            exchange.group = Some(index);
+        }
+    }
     Ok(spec)
 }
 

@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 pub use self::slice::{
     CpuUsed, FreezeTimes, GeneratorUse, PerConnection, SliceFlag, SliceNoise, SliceRecord,
 };
-use crate::{TargetId, Wait, noise::CpuSource, stack_failure::StackFailure};
+use crate::{
+    LatencyHistogram, TargetId, Wait, noise::CpuSource, observation::GroupSeen,
+    stack_failure::StackFailure,
+};
 
 /// How long a member may be left without load while the others have their turns. Servers close connections that are
 /// idle for longer; the first of them that are widely used do so after 5 s (Node), and timers inside of them are
@@ -255,6 +258,9 @@ pub struct MemberRecord {
     pub cpu_source: Option<CpuSource>,
     /// Its memory.
     pub memory: MemoryUsed,
+    /// What it did of each route, if the workload has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RouteFigures>,
     /// What went wrong first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<MemberFailure>,
@@ -265,6 +271,45 @@ impl MemberRecord {
     /// it.
     pub fn memory_here(&self) -> Option<&MemoryUsed> {
         (self.loads_before == 0).then_some(&self.memory)
+    }
+}
+
+/// What a member did of one of several routes, in the counted parts of all of its slices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RouteFigures {
+    /// "GET /items/ID".
+    pub route: String,
+    /// Requests that were issued in a counted part and whose verified answers came in it.
+    pub succeeded: u64,
+    /// Requests that were issued in a counted part and failed in it.
+    pub failed: u64,
+    /// Service time of the verified answers.
+    pub service_time: LatencyHistogram,
+}
+
+impl RouteFigures {
+    /// Nothing yet of a route.
+    pub fn new(route: impl Into<String>) -> Self {
+        Self {
+            route: route.into(),
+            succeeded: 0,
+            failed: 0,
+            service_time: LatencyHistogram::new(),
+        }
+    }
+
+    /// Adds what another heat has of it.
+    pub fn merge(&mut self, other: &Self) {
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+        self.service_time.merge(&other.service_time);
+    }
+
+    /// Adds what a slice found of its group of requests.
+    pub fn add(&mut self, seen: &GroupSeen) {
+        self.succeeded += seen.succeeded;
+        self.failed += seen.failed;
+        self.service_time.merge(&seen.service_time);
     }
 }
 
@@ -475,6 +520,7 @@ mod tests {
                 peak: None,
                 samples: 0,
             },
+            routes: vec![RouteFigures::new("GET /items")],
             failure: Some(MemberFailure {
                 failure: StackFailure {
                     phase: Phase::Load,

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 pub use self::{
-    seen::{CookiesSeen, ExchangeSeen, RouteSeen, TlsSeen},
+    seen::{CookiesSeen, GroupSeen, RouteSeen, TlsSeen},
     time::{CountedTime, OwnWaits, Unmade, Waits},
 };
 use crate::{
@@ -262,9 +262,9 @@ pub struct Observation {
     /// The events of answers that are streams. `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<EventsSeen>,
-    /// What became of each exchange, in the spec's order. Empty: not recorded.
+    /// What became of each group of exchanges. Empty: there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub exchanges: Vec<ExchangeSeen>,
+    pub groups: Vec<GroupSeen>,
     /// What became of each address, in the order of the spec's targets. Empty: there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteSeen>,
@@ -323,6 +323,13 @@ pub struct Observation {
     /// Whole answers to the measurement's requests by status, right or wrong.
     #[serde(deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
+    /// The same over the whole load.
+    #[serde(
+        default,
+        deserialize_with = "statuses",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub all_statuses: BTreeMap<u16, u64>,
     /// Failures by kind, phase and cause.
     pub failures: Vec<FailureGroup>,
     /// What only an open loop has.
@@ -432,10 +439,10 @@ impl Observation {
             (own @ None, Some(more)) => *own = Some(more.clone()),
             (_, None) => {}
         }
-        if self.exchanges.is_empty() {
-            self.exchanges.clone_from(&other.exchanges);
+        if self.groups.is_empty() {
+            self.groups.clone_from(&other.groups);
         } else {
-            let both = self.exchanges.iter_mut().zip(&other.exchanges);
+            let both = self.groups.iter_mut().zip(&other.groups);
             both.for_each(|(own, more)| own.merge(more));
         }
         if self.routes.is_empty() {
@@ -472,6 +479,7 @@ impl Observation {
         for (own, more) in [
             (&mut self.followed, &other.followed),
             (&mut self.statuses, &other.statuses),
+            (&mut self.all_statuses, &other.all_statuses),
         ] {
             for (status, count) in more {
                 *own.entry(*status).or_default() += count;

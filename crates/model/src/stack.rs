@@ -8,7 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 pub use self::target_id::TargetId;
-use crate::{figure::list, stack_protocol::Protocols, workload::LoadPoint};
+use crate::{
+    figure::list,
+    stack_protocol::Protocols,
+    workload::{LoadPoint, WorkloadManifest},
+};
 
 /// A stack's manifest, `stack.toml`. Commands are argument vectors (no shell) and run in the stack's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -192,7 +196,7 @@ impl Database {
             .then_some("PostgreSQL parses its statement for every request");
         let some = (!self.unprepared.is_empty()).then(|| {
             let workloads = list(&self.unprepared);
-            format!("PostgreSQL parses the statement of {workloads} for every request")
+            format!("PostgreSQL parses statements of {workloads} for every request")
         });
         let more = self
             .other_statements
@@ -448,10 +452,16 @@ impl StackManifest {
 
     /// The environment of `target` beside that of the contract, where `workload` is asked for (`None`: any): the stack's,
     /// the workload's, then the variant's.
-    pub fn env(&self, target: &TargetId, workload: Option<&str>) -> BTreeMap<String, String> {
+    pub fn env(
+        &self,
+        target: &TargetId,
+        workload: Option<&WorkloadManifest>,
+    ) -> BTreeMap<String, String> {
         let mut env = self.run.env.clone();
-        let own = workload.and_then(|workload| self.run.workload_env.get(workload));
-        env.extend(own.cloned().unwrap_or_default());
+        for part in workload.map(WorkloadManifest::parts).unwrap_or_default() {
+            let own = self.run.workload_env.get(&part.id);
+            env.extend(own.cloned().unwrap_or_default());
+        }
         if let Some(variant) = self.variant_of(target) {
             env.extend(variant.env.clone());
         }
@@ -497,15 +507,21 @@ impl StackManifest {
         written.chain(of_http).chain(of_database).collect()
     }
 
-    /// Whether the stack answers `workload`.
-    pub fn answers(&self, workload: &str) -> bool {
-        self.workloads
-            .as_ref()
-            .is_none_or(|list| list.iter().any(|id| id == workload))
+    /// Whether the stack answers `workload`: it does if it answers all of its parts.
+    pub fn answers(&self, workload: &WorkloadManifest) -> bool {
+        self.workloads.as_ref().is_none_or(|list| {
+            let parts = workload.parts();
+            parts.iter().all(|part| list.contains(&part.id))
+        })
     }
 
     /// Whether `target` answers `workload` at `point`.
-    pub fn answers_at(&self, target: &TargetId, workload: &str, point: &LoadPoint) -> bool {
+    pub fn answers_at(
+        &self,
+        target: &TargetId,
+        workload: &WorkloadManifest,
+        point: &LoadPoint,
+    ) -> bool {
         self.answers(workload) && self.protocols(target).include(point.protocol)
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A workload's manifest.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkloadManifest {
     /// The id; must be the file's name.
@@ -33,6 +33,16 @@ pub struct WorkloadManifest {
     pub point: Vec<LoadPoint>,
 }
 
+impl WorkloadManifest {
+    /// The workloads that a request of it may belong to: itself, or its parts.
+    pub fn parts(&self) -> Vec<&Self> {
+        match &self.oracle {
+            Oracle::Mixed { .. } => self.oracle.parts().collect(),
+            _ => vec![self],
+        }
+    }
+}
+
 impl Oracle {
     /// How much of a job its workloads are: 0 for an answer that never changes, more for what takes longer.
     pub fn job(&self) -> u8 {
@@ -43,23 +53,40 @@ impl Oracle {
             Self::Repeated { .. } => 3,
             Self::Users => 4,
             Self::Fortunes => 5,
-            Self::DigestChain => 6,
-            Self::Relayed => 7,
+            Self::Crud => 6,
+            Self::Mixed { .. } => 7,
+            Self::DigestChain => 8,
+            Self::Relayed => 9,
         }
     }
 
-    /// The table of the database that each request reads, if it reads one.
+    /// The table of the database that each request asks for, if all ask for one.
     pub fn table(&self) -> Option<Table> {
         match self {
             Self::Users => Some(Table::Users),
             Self::Fortunes => Some(Table::Fortune),
+            Self::Crud => Some(Table::Items),
             _ => None,
         }
     }
 
     /// Whether PostgreSQL is behind its workloads.
     pub fn needs_database(&self) -> bool {
-        self.table().is_some()
+        self.table().is_some() || self.parts().any(|part| part.oracle.needs_database())
+    }
+
+    /// Whether its load writes to the table items.
+    pub fn writes(&self) -> bool {
+        *self == Self::Crud || self.parts().any(|part| part.oracle.writes())
+    }
+
+    /// The workloads of a mixed one.
+    fn parts(&self) -> impl Iterator<Item = &WorkloadManifest> {
+        let parts = match self {
+            Self::Mixed { part } => part.as_slice(),
+            _ => &[],
+        };
+        parts.iter().filter_map(MixedPart::manifest)
     }
 }
 
@@ -70,11 +97,13 @@ pub enum Table {
     Users,
     /// `fortune`: id and message.
     Fortune,
+    /// `items`: id, name and price. Each server has one of its own, because it writes.
+    Items,
 }
 
 impl Table {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Users, Self::Fortune];
+    pub const ALL: [Self; 3] = [Self::Users, Self::Fortune, Self::Items];
 }
 
 impl fmt::Display for Table {
@@ -82,6 +111,7 @@ impl fmt::Display for Table {
         f.write_str(match self {
             Self::Users => "users",
             Self::Fortune => "fortune",
+            Self::Items => "items",
         })
     }
 }
@@ -115,8 +145,34 @@ pub enum Oracle {
     Users,
     /// A page of HTML with all rows of the table fortune and one more, by message.
     Fortunes,
+    /// Items of the table items: one, a page of them, a new one, one replaced, one deleted.
+    Crud,
     /// The slow upstream's answer.
     Relayed,
+    /// Several workloads at once.
+    Mixed {
+        /// Which, and how often each is asked for.
+        part: Vec<MixedPart>,
+    },
+}
+
+/// A workload in a mixed one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixedPart {
+    /// Its id.
+    pub workload: String,
+    /// How often it is asked for in comparison with the others.
+    pub weight: u32,
+    /// Its manifest, which is added when all are read.
+    #[serde(skip)]
+    pub manifest: Option<Box<WorkloadManifest>>,
+}
+
+impl MixedPart {
+    fn manifest(&self) -> Option<&WorkloadManifest> {
+        self.manifest.as_deref()
+    }
 }
 
 /// A workload at one load.

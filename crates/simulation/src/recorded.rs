@@ -371,6 +371,7 @@ fn member(target: TargetId, role: Role) -> MemberRecord {
             peak: Some(16 << 20),
             samples: 4,
         },
+        routes: Vec::new(),
         failure: None,
     }
 }

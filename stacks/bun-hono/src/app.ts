@@ -3,6 +3,7 @@ import { createDatabase } from "./database.ts";
 import { answerError } from "./errors.ts";
 import { fortunes } from "./routes/fortunes.tsx";
 import { hash } from "./routes/hash.ts";
+import { items } from "./routes/items.ts";
 import { payload } from "./routes/payload.ts";
 import { people } from "./routes/people.ts";
 import { plaintext } from "./routes/plaintext.ts";
@@ -32,6 +33,7 @@ export function createApp(settings: AppSettings) {
   if (database) {
     app.route("/", users(database));
     app.route("/", fortunes(database));
+    app.route("/", items(database));
   }
   if (upstreamUrl) app.route("/", proxy(upstreamUrl));
 

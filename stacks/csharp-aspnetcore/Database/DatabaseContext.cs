@@ -1,4 +1,5 @@
 using Deadheat.AspNetCore.Fortunes;
+using Deadheat.AspNetCore.Items;
 using Deadheat.AspNetCore.Users;
 using Microsoft.EntityFrameworkCore;
 
@@ -9,6 +10,8 @@ internal sealed class DatabaseContext(DbContextOptions<DatabaseContext> options)
     public DbSet<User> Users => Set<User>();
 
     public DbSet<Fortune> Fortunes => Set<Fortune>();
+
+    public DbSet<Item> Items => Set<Item>();
 
     protected override void OnModelCreating(ModelBuilder model)
     {
@@ -23,6 +26,13 @@ internal sealed class DatabaseContext(DbContextOptions<DatabaseContext> options)
             fortune.ToTable("fortune");
             fortune.Property(row => row.Id).HasColumnName("id");
             fortune.Property(row => row.Message).HasColumnName("message");
+        });
+        model.Entity<Item>(item =>
+        {
+            item.ToTable("items");
+            item.Property(row => row.Id).HasColumnName("id");
+            item.Property(row => row.Name).HasColumnName("name");
+            item.Property(row => row.Price).HasColumnName("price");
         });
     }
 }

@@ -1,4 +1,5 @@
 using Deadheat.AspNetCore.Fortunes;
+using Deadheat.AspNetCore.Items;
 using Deadheat.AspNetCore.Users;
 using Microsoft.EntityFrameworkCore;
 using Npgsql;
@@ -21,10 +22,12 @@ internal static class DatabaseServices
                     options.UseNpgsql(provider.GetRequiredService<NpgsqlDataSource>()));
                 services.AddScoped<IUserStore, EfUserStore>();
                 services.AddScoped<IFortuneStore, EfFortuneStore>();
+                services.AddScoped<IItemStore, EfItemStore>();
                 break;
             case DataAccess.Dapper:
                 services.AddSingleton<IUserStore, DapperUserStore>();
                 services.AddSingleton<IFortuneStore, DapperFortuneStore>();
+                services.AddSingleton<IItemStore, DapperItemStore>();
                 break;
             default:
                 throw new InvalidOperationException($"no such data access: {settings.DataAccess}");

@@ -1,5 +1,10 @@
+import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
+
+const MAX_BODY = 1 << 20;
+
+export const limitBody = bodyLimit({ maxSize: MAX_BODY });
 
 /** Refuses other media types. Hono's validator would also accept those that end in "+json". */
 export const jsonOnly = createMiddleware(async (c, next) => {

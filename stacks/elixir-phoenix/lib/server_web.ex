@@ -15,6 +15,8 @@ defmodule ServerWeb do
       import Plug.Conn
 
       action_fallback ServerWeb.FallbackController
+
+      use Phoenix.VerifiedRoutes, endpoint: ServerWeb.Endpoint, router: ServerWeb.Router
     end
   end
 

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import express from 'express';
+import { jsonBody } from './body.js';
 import { createDatabase } from './database.js';
 import { answerErrors, notFound } from './errors.js';
 import { createUpstream } from './upstream.js';
 import { bytes } from './routes/bytes.js';
 import { fortunes } from './routes/fortunes.js';
+import { items } from './routes/items.js';
 import { payload, pingPong } from './routes/payload.js';
 import { greetPerson, listPeople } from './routes/people.js';
 import { plaintext } from './routes/plaintext.js';
@@ -25,12 +27,13 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
 
   app.get('/plaintext', plaintext);
   app.get('/json', listPeople);
-  app.post('/json', express.json({ limit: '1mb' }), greetPerson);
+  app.post('/json', jsonBody, greetPerson);
   app.get('/payload', payload);
   app.get('/ping-pong', pingPong);
   app.get('/bytes', bytes(blobPath));
   app.get('/users', users(database));
   app.get('/fortunes', fortunes(database));
+  app.use('/items', items(database));
   app.get('/proxy', proxy(upstream));
   app.use(notFound);
   app.use(answerErrors);

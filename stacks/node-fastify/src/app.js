@@ -5,6 +5,7 @@ import { createUpstream } from './upstream.js';
 import { compileValidator } from './validation.js';
 import { fortunes } from './routes/fortunes.js';
 import { hash } from './routes/hash.js';
+import { items } from './routes/items.js';
 import { payload } from './routes/payload.js';
 import { people } from './routes/people.js';
 import { plaintext } from './routes/plaintext.js';
@@ -38,6 +39,7 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
   app.register(hash, { blobPath });
   app.register(users, { database });
   app.register(fortunes, { database });
+  app.register(items, { database });
   app.register(proxy, { upstream });
   return app;
 }

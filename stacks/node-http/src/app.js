@@ -7,12 +7,14 @@ import { payload, pingPong } from './routes/payload.js';
 import { bytes } from './routes/bytes.js';
 import { users } from './routes/users.js';
 import { fortunes } from './routes/fortunes.js';
+import { items } from './routes/items.js';
 import { proxy } from './routes/proxy.js';
 
 /** The application: a handler of requests, and what it holds open. */
 export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
   const database = createDatabase(databaseUrl, poolSize);
   const upstream = createUpstream(upstreamUrl);
+  const { list, create, read, replace, remove } = items(database);
 
   const handle = createRouter({
     '/plaintext': { GET: plaintext },
@@ -22,6 +24,8 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
     '/bytes': { GET: bytes(blobPath) },
     '/users': { GET: users(database) },
     '/fortunes': { GET: fortunes(database) },
+    '/items': { GET: list, POST: create },
+    '/items/:id': { GET: read, PUT: replace, DELETE: remove },
     '/proxy': { GET: proxy(upstream) },
   });
 

@@ -13,6 +13,26 @@ const ALL_FORTUNES = {
   name: 'all-fortunes',
   text: 'select id, message from fortune',
 };
+const ITEM = {
+  name: 'item',
+  text: 'select id, name, price from items where id = $1',
+};
+const ITEMS_AFTER = {
+  name: 'items-after',
+  text: 'select id, name, price from items where id > $1 order by id limit $2',
+};
+const CREATE_ITEM = {
+  name: 'create-item',
+  text: 'insert into items (name, price) values ($1, $2) returning id, name, price',
+};
+const REPLACE_ITEM = {
+  name: 'replace-item',
+  text: 'update items set name = $2, price = $3 where id = $1 returning id, name, price',
+};
+const DELETE_ITEM = {
+  name: 'delete-item',
+  text: 'delete from items where id = $1',
+};
 
 /** A pool that connects on first use, so that the server starts without a database. */
 export function createDatabase(url, poolSize) {
@@ -35,6 +55,29 @@ export function createDatabase(url, poolSize) {
     async allFortunes() {
       const { rows } = await pool.query(ALL_FORTUNES);
       return rows;
+    },
+    /** The item with this id, if there is one. */
+    async item(id) {
+      const { rows } = await pool.query({ ...ITEM, values: [id] });
+      return rows[0];
+    },
+    async itemsAfter(id, limit) {
+      const { rows } = await pool.query({ ...ITEMS_AFTER, values: [id, limit] });
+      return rows;
+    },
+    async createItem({ name, price }) {
+      const { rows } = await pool.query({ ...CREATE_ITEM, values: [name, price] });
+      return rows[0];
+    },
+    /** The item as it is now, if there is one with this id. */
+    async replaceItem(id, { name, price }) {
+      const { rows } = await pool.query({ ...REPLACE_ITEM, values: [id, name, price] });
+      return rows[0];
+    },
+    /** Whether there was an item with this id. */
+    async deleteItem(id) {
+      const { rowCount } = await pool.query({ ...DELETE_ITEM, values: [id] });
+      return rowCount === 1;
     },
     close: () => pool.end(),
   };

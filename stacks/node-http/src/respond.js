@@ -6,8 +6,8 @@ export function sendHtml(response, html) {
   send(response, html, 'text/html; charset=utf-8');
 }
 
-export function sendJson(response, value) {
-  send(response, JSON.stringify(value), 'application/json');
+export function sendJson(response, value, status = 200) {
+  send(response, JSON.stringify(value), 'application/json', status);
 }
 
 export function send(response, body, contentType, status = 200) {

@@ -1,7 +1,10 @@
 import { HttpError } from './http-error.js';
 import { sendText } from './respond.js';
 
-/** Makes a request listener of `{ path: { METHOD: handler } }`; a handler may be async and may throw. */
+/**
+ * Makes a request listener of `{ path: { METHOD: handler } }`; a handler may be async and may throw. The last segment of
+ * a path may be `:id`, which stands for any.
+ */
 export function createRouter(routes) {
   const byPath = new Map(
     Object.entries(routes).map(([path, methods]) => [path, new Map(Object.entries(methods))]),
@@ -18,7 +21,7 @@ export function createRouter(routes) {
 
 async function dispatch(byPath, request, response) {
   const [path, query] = splitTarget(request.url);
-  const methods = byPath.get(path);
+  const [methods, id] = find(byPath, path);
   if (methods === undefined) throw new HttpError(404);
   // Node leaves the body out of the answer to HEAD.
   const handler = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
@@ -26,7 +29,15 @@ async function dispatch(byPath, request, response) {
     response.setHeader('Allow', [...methods.keys()].join(', '));
     throw new HttpError(405);
   }
-  await handler(request, response, query);
+  await handler(request, response, query, id);
+}
+
+/** The methods of a path, and its id if it has one. */
+function find(byPath, path) {
+  const methods = byPath.get(path);
+  if (methods !== undefined) return [methods];
+  const start = path.lastIndexOf('/') + 1;
+  return [byPath.get(`${path.slice(0, start)}:id`), path.slice(start)];
 }
 
 function splitTarget(target) {

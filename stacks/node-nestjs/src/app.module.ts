@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
 import { FortunesModule } from './fortunes/fortunes.module.js';
 import { HashModule } from './hash/hash.module.js';
+import { ItemsModule } from './items/items.module.js';
 import { PayloadModule } from './payload/payload.module.js';
 import { PeopleController } from './people/people.controller.js';
 import { PlaintextController } from './plaintext.controller.js';
@@ -18,6 +19,7 @@ import { UsersModule } from './users/users.module.js';
     }),
     FortunesModule,
     HashModule,
+    ItemsModule,
     PayloadModule,
     ProxyModule,
     UsersModule,

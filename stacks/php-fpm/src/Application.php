@@ -7,6 +7,7 @@ namespace Deadheat;
 use Deadheat\Controller\Fortunes;
 use Deadheat\Controller\Greetings;
 use Deadheat\Controller\Hashing;
+use Deadheat\Controller\Items;
 use Deadheat\Controller\Payload;
 use Deadheat\Controller\Proxy;
 use Deadheat\Controller\Users;
@@ -21,6 +22,8 @@ final readonly class Application
     /** Routes make their controllers when they are asked: a request needs one of them. */
     public static function create(Settings $settings): self
     {
+        $items = static fn (): Items => new Items(new Database($settings));
+
         return new self(
             (new Router())
                 ->get('/plaintext', static fn () => (new Greetings())->plaintext())
@@ -31,7 +34,12 @@ final readonly class Application
                 ->get('/ping-pong', static fn () => (new Payload())->handedOver())
                 ->get('/proxy', static fn () => (new Proxy(new Upstream($settings)))->relay())
                 ->get('/users', static fn () => (new Users(new Database($settings)))->first())
-                ->get('/fortunes', static fn () => (new Fortunes(new Database($settings)))->page()),
+                ->get('/fortunes', static fn () => (new Fortunes(new Database($settings)))->page())
+                ->get('/items', static fn (Request $request) => $items()->list($request))
+                ->post('/items', static fn (Request $request) => $items()->create($request))
+                ->get('/items/{id}', static fn (Request $request, string $id) => $items()->read($id))
+                ->put('/items/{id}', static fn (Request $request, string $id) => $items()->replace($id, $request))
+                ->delete('/items/{id}', static fn (Request $request, string $id) => $items()->delete($id)),
         );
     }
 

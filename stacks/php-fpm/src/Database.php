@@ -13,11 +13,17 @@ final readonly class Database
     {
     }
 
-    /** @return list<array<string, mixed>> */
-    public function rows(string $query): array
+    /**
+     * @param list<int|string> $values
+     * @return list<array<string, mixed>>
+     */
+    public function rows(string $query, array $values = []): array
     {
         try {
-            return $this->connection()->query($query)->fetchAll();
+            $statement = $this->connection()->prepare($query);
+            $statement->execute($values);
+
+            return $statement->fetchAll();
         } catch (PDOException $failure) {
             throw new HttpException(503, 'the database failed', previous: $failure);
         }

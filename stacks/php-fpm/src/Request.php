@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Deadheat;
 
+use JsonException;
+
 final readonly class Request
 {
     /** @param array<string, mixed> $query */
@@ -25,7 +27,20 @@ final readonly class Request
         );
     }
 
-    public function body(): string
+    /** The body, which must be JSON. */
+    public function json(): mixed
+    {
+        if ($this->mediaType !== 'application/json') {
+            throw new HttpException(415, 'application/json, please');
+        }
+        try {
+            return json_decode($this->body(), associative: true, flags: JSON_THROW_ON_ERROR);
+        } catch (JsonException) {
+            throw new HttpException(400, 'JSON, please');
+        }
+    }
+
+    private function body(): string
     {
         return (string) file_get_contents('php://input');
     }

@@ -9,7 +9,7 @@ final readonly class Response
     /** @param array<string, string> $headers */
     public function __construct(
         private string $body,
-        private string $contentType,
+        private ?string $contentType,
         private int $status = 200,
         private array $headers = [],
     ) {
@@ -21,9 +21,17 @@ final readonly class Response
         return new self($body, 'text/plain; charset=utf-8', $status, $headers);
     }
 
-    public static function json(mixed $value): self
+    /** @param array<string, string> $headers */
+    public static function json(mixed $value, int $status = 200, array $headers = []): self
     {
-        return new self(json_encode($value, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES), 'application/json');
+        $body = json_encode($value, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
+
+        return new self($body, 'application/json', $status, $headers);
+    }
+
+    public static function noContent(): self
+    {
+        return new self('', null, 204);
     }
 
     public static function html(string $page): self
@@ -39,8 +47,13 @@ final readonly class Response
     public function send(): void
     {
         http_response_code($this->status);
-        header('Content-Type: ' . $this->contentType);
-        header('Content-Length: ' . strlen($this->body));
+        if ($this->contentType === null) {
+            // PHP would send its default.
+            ini_set('default_mimetype', '');
+        } else {
+            header('Content-Type: ' . $this->contentType);
+            header('Content-Length: ' . strlen($this->body));
+        }
         foreach ($this->headers as $name => $value) {
             header($name . ': ' . $value);
         }

@@ -25,3 +25,16 @@ class Fortune(models.Model):
 
     def __str__(self) -> str:
         return self.message
+
+
+class Item(models.Model):
+    id = models.AutoField(primary_key=True)
+    name = models.TextField()
+    price = models.IntegerField()
+
+    class Meta:
+        db_table = "items"
+        managed = False
+
+    def __str__(self) -> str:
+        return self.name

@@ -19,5 +19,7 @@ urlpatterns = [
     path("bytes", hashing.rounds_of_hashing),
     path("users", async_views.users.first_users),
     path("fortunes", async_views.fortunes.all_fortunes),
+    path("items", async_views.items.Items.as_view()),
+    path("items/<int:item_id>", async_views.items.OneItem.as_view(), name="item"),
     path("proxy", async_views.proxy.relay),
 ]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from api.views import fortunes, greetings, hashing, payload, proxy, users
+from api.views import fortunes, greetings, hashing, items, payload, proxy, users
 
 urlpatterns = [
     path("plaintext", greetings.plaintext),
@@ -12,6 +12,8 @@ urlpatterns = [
     path("bytes", hashing.rounds_of_hashing),
     path("users", users.first_users),
     path("fortunes", fortunes.all_fortunes),
+    path("items", items.Items.as_view()),
+    path("items/<int:item_id>", items.OneItem.as_view(), name="item"),
     path("proxy", proxy.relay),
 ]
 

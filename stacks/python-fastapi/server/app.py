@@ -5,10 +5,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from .resources import lifespan
-from .routes import fortunes, greetings, hashing, payload, proxy, users
+from .routes import fortunes, greetings, hashing, items, payload, proxy, users
 
 app = FastAPI(title="Deadheat", lifespan=lifespan)
-for module in (fortunes, greetings, hashing, payload, proxy, users):
+for module in (fortunes, greetings, hashing, items, payload, proxy, users):
     app.include_router(module.router)
 
 

@@ -1,4 +1,4 @@
-"""Rows from PostgreSQL."""
+"""Statements for PostgreSQL."""
 
 import logging
 
@@ -10,12 +10,14 @@ PATIENCE_SECONDS = 10
 log = logging.getLogger(__name__)
 
 
-async def fetch(database: asyncpg.Pool | None, statement: str) -> list[asyncpg.Record]:
+async def fetch(
+    database: asyncpg.Pool | None, statement: str, *values: object
+) -> list[asyncpg.Record]:
     if database is None:
         raise HTTPException(status.HTTP_503_SERVICE_UNAVAILABLE, "no DATABASE_URL")
     try:
         async with database.acquire(timeout=PATIENCE_SECONDS) as connection:
-            return await connection.fetch(statement)
+            return await connection.fetch(statement, *values)
     except (asyncpg.PostgresError, OSError, TimeoutError) as error:
-        log.error("cannot read the database: %r", error)
+        log.error("the database failed: %r", error)
         raise HTTPException(status.HTTP_503_SERVICE_UNAVAILABLE) from error

@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from . import database, fortunes, greetings, hashing, payload, proxy, users
+from . import database, fortunes, greetings, hashing, items, payload, proxy, users
 from .settings import Settings
 
 MAX_BODY_BYTES = 1 << 20
@@ -20,6 +20,6 @@ def create_app(processes: int = 1) -> Flask:
     )
     app.extensions["upstream"] = proxy.open_client()
     app.extensions["payload_worker"] = payload.Worker()
-    for module in (fortunes, greetings, hashing, payload, proxy, users):
+    for module in (fortunes, greetings, hashing, items, payload, proxy, users):
         app.register_blueprint(module.blueprint)
     return app

@@ -1,7 +1,9 @@
 """Plain text and JSON."""
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 from werkzeug.exceptions import BadRequest
+
+from .bodies import read_json
 
 blueprint = Blueprint("greetings", __name__)
 
@@ -23,13 +25,6 @@ def decode() -> Response:
             return Response(greeting(name), mimetype="text/plain")
         case _:
             raise BadRequest("name and username must be text")
-
-
-def read_json() -> object:
-    try:
-        return request.get_json()
-    except RecursionError as error:
-        raise BadRequest("the JSON is nested too deeply") from error
 
 
 def greeting(name: str) -> bytes:

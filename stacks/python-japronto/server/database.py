@@ -26,9 +26,9 @@ class Pooled:
     def __init__(self, pool: asyncpg.Pool) -> None:
         self._pool = pool
 
-    async def fetch(self, query: str) -> list[asyncpg.Record]:
+    async def fetch(self, query: str, *values) -> list[asyncpg.Record]:
         async with self._pool.acquire(timeout=PATIENCE_SECONDS) as connection:
-            return await connection.fetch(query)
+            return await connection.fetch(query, *values)
 
     def terminate(self) -> None:
         self._pool.terminate()
@@ -40,14 +40,14 @@ class PerRequest:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    async def fetch(self, query: str) -> list[asyncpg.Record]:
+    async def fetch(self, query: str, *values) -> list[asyncpg.Record]:
         connection = await asyncpg.connect(
             self._url,
             timeout=PER_REQUEST_PATIENCE_SECONDS,
             command_timeout=PER_REQUEST_PATIENCE_SECONDS,
         )
         try:
-            return await connection.fetch(query)
+            return await connection.fetch(query, *values)
         finally:
             await connection.close()
 

@@ -12,6 +12,11 @@ class BadRequest(HttpError):
         super().__init__(400, message)
 
 
+class NotFound(HttpError):
+    def __init__(self, message: str) -> None:
+        super().__init__(404, message)
+
+
 class UnsupportedMediaType(HttpError):
     def __init__(self, message: str) -> None:
         super().__init__(415, message)

@@ -5,8 +5,9 @@ from functools import lru_cache
 from time import time
 
 
-def respond(request, **content):
-    return request.Response(headers={"Date": http_date(int(time()))}, **content)
+def respond(request, headers=None, **content):
+    headers = {"Date": http_date(int(time())), **(headers or {})}
+    return request.Response(headers=headers, **content)
 
 
 @lru_cache(maxsize=1)

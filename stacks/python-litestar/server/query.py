@@ -1,4 +1,4 @@
-"""Rows from PostgreSQL."""
+"""Statements for PostgreSQL."""
 
 import asyncpg
 from litestar.exceptions import ServiceUnavailableException
@@ -6,9 +6,11 @@ from litestar.exceptions import ServiceUnavailableException
 PATIENCE_SECONDS = 10
 
 
-async def fetch(database: asyncpg.Pool, statement: str) -> list[asyncpg.Record]:
+async def fetch(
+    database: asyncpg.Pool, statement: str, *values: object
+) -> list[asyncpg.Record]:
     try:
         async with database.acquire(timeout=PATIENCE_SECONDS) as connection:
-            return await connection.fetch(statement)
+            return await connection.fetch(statement, *values)
     except (asyncpg.PostgresError, OSError, TimeoutError) as error:
-        raise ServiceUnavailableException("cannot read the database") from error
+        raise ServiceUnavailableException("the database failed") from error

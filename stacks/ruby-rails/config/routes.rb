@@ -9,5 +9,6 @@ Rails.application.routes.draw do
   get "bytes", to: "digests#show"
   get "users", to: "users#index"
   get "fortunes", to: "fortunes#index"
+  resources :items, only: %i[index show create update destroy], constraints: { id: /[1-9][0-9]*/ }
   get "proxy", to: "proxies#show"
 end

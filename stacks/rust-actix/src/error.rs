@@ -10,6 +10,10 @@ use crate::database::Cause;
 pub enum Error {
     #[error("the body took longer than {} s", .0.as_secs())]
     Slow(Duration),
+    #[error("after must be 0 or more, and limit from 1 to {most}")]
+    Page { most: i64 },
+    #[error("there is no such item")]
+    NoItem,
     #[error("rounds must be from 1 to {max}")]
     Rounds { max: u32 },
     #[error("cannot read the file at BLOB_PATH: {0}")]
@@ -20,7 +24,7 @@ pub enum Error {
     WorkerGone,
     #[error("DATABASE_URL is missing")]
     NoDatabase,
-    #[error("cannot read from the database: {0}")]
+    #[error("the database failed: {0}")]
     Database(Cause),
     #[error("cannot render a page: {0}")]
     Render(#[from] askama::Error),
@@ -34,7 +38,8 @@ impl ResponseError for Error {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-            Self::Rounds { .. } => StatusCode::BAD_REQUEST,
+            Self::Page { .. } | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
+            Self::NoItem => StatusCode::NOT_FOUND,
             Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone | Self::Render(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }

@@ -4,12 +4,13 @@ use std::{error::Error, time::Duration};
 
 use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, RecyclingMethod};
 use tokio::time::timeout;
-use tokio_postgres::{Config, NoTls, Row};
+use tokio_postgres::{Config, NoTls, Row, types::ToSql};
 
 /// For all that a request needs: a free connection or a new one, and the rows.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub type Cause = Box<dyn Error + Send + Sync>;
+pub type Parameter<'a> = &'a (dyn ToSql + Sync);
 
 /// A pool that connects when it is first asked.
 pub fn pool(mut config: Config, size: usize) -> Result<Pool, BuildError> {
@@ -27,12 +28,25 @@ pub fn pool(mut config: Config, size: usize) -> Result<Pool, BuildError> {
 }
 
 /// The rows of a statement, which each connection prepares once.
-pub async fn query(pool: &Pool, sql: &str) -> Result<Vec<Row>, Cause> {
-    timeout(PATIENCE, run(pool, sql)).await?
+pub async fn query(
+    pool: &Pool,
+    sql: &str,
+    parameters: &[Parameter<'_>],
+) -> Result<Vec<Row>, Cause> {
+    timeout(PATIENCE, async {
+        let client = pool.get().await?;
+        let statement = client.prepare_cached(sql).await?;
+        Ok(client.query(&statement, parameters).await?)
+    })
+    .await?
 }
 
-async fn run(pool: &Pool, sql: &str) -> Result<Vec<Row>, Cause> {
-    let client = pool.get().await?;
-    let statement = client.prepare_cached(sql).await?;
-    Ok(client.query(&statement, &[]).await?)
+/// How many rows a statement has changed; it is prepared as for [`query`].
+pub async fn execute(pool: &Pool, sql: &str, parameters: &[Parameter<'_>]) -> Result<u64, Cause> {
+    timeout(PATIENCE, async {
+        let client = pool.get().await?;
+        let statement = client.prepare_cached(sql).await?;
+        Ok(client.execute(&statement, parameters).await?)
+    })
+    .await?
 }

@@ -1,5 +1,6 @@
 mod config;
 mod database;
+mod extract;
 mod routes;
 mod shutdown;
 mod state;

@@ -4,7 +4,7 @@ use std::{error::Error as StdError, time::Duration};
 
 use hyper::{
     StatusCode,
-    header::{ALLOW, HeaderValue},
+    header::{ALLOW, HeaderValue, InvalidHeaderValue},
 };
 use tokio::task::JoinError;
 
@@ -26,12 +26,16 @@ pub enum Error {
     Slow(Duration),
     #[error("the body broke off: {0}")]
     Body(Cause),
-    #[error("the body must be a JSON object with the texts name and username: {0}")]
-    Person(serde_json::Error),
+    #[error("the body is not the JSON that is asked for: {0}")]
+    Json(serde_json::Error),
+    #[error("after must be 0 or more, and limit from 1 to {most}")]
+    Page { most: i64 },
     #[error("rounds must be from 1 to {max}")]
     Rounds { max: u32 },
     #[error("cannot write JSON: {0}")]
     Serialise(#[from] serde_json::Error),
+    #[error("cannot write a header: {0}")]
+    Header(#[from] InvalidHeaderValue),
     #[error("cannot read the file at BLOB_PATH: {0}")]
     Blob(std::io::Error),
     #[error("the hash was cancelled: {0}")]
@@ -40,7 +44,7 @@ pub enum Error {
     WorkerGone,
     #[error("DATABASE_URL is missing")]
     NoDatabase,
-    #[error("cannot read from the database: {0}")]
+    #[error("the database failed: {0}")]
     Database(Cause),
     #[error("cannot render a page: {0}")]
     Render(#[from] askama::Error),
@@ -58,8 +62,11 @@ impl Error {
             Self::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-            Self::Body(_) | Self::Person(_) | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
+            Self::Body(_) | Self::Json(_) | Self::Page { .. } | Self::Rounds { .. } => {
+                StatusCode::BAD_REQUEST
+            }
             Self::Serialise(_)
+            | Self::Header(_)
             | Self::Render(_)
             | Self::Blob(_)
             | Self::Cancelled(_)

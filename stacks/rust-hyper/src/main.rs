@@ -1,3 +1,4 @@
+mod body;
 mod config;
 mod database;
 mod error;

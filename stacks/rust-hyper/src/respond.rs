@@ -5,7 +5,7 @@ use http_body_util::Full;
 use hyper::{
     Response, StatusCode,
     body::Bytes,
-    header::{CONTENT_TYPE, HeaderValue},
+    header::{CONTENT_TYPE, HeaderValue, LOCATION},
 };
 use serde::Serialize;
 
@@ -19,6 +19,14 @@ pub fn text(body: impl Into<Bytes>) -> Answer {
 
 pub fn json(value: &impl Serialize) -> Result<Answer, Error> {
     Ok(with_type("application/json", serde_json::to_vec(value)?))
+}
+
+/// A new resource, and where it is.
+pub fn created(location: &str, value: &impl Serialize) -> Result<Answer, Error> {
+    let mut answer = json(value)?;
+    *answer.status_mut() = StatusCode::CREATED;
+    answer.headers_mut().insert(LOCATION, location.try_into()?);
+    Ok(answer)
 }
 
 pub fn html(page: &impl Template) -> Result<Answer, Error> {

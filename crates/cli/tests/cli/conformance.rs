@@ -2,6 +2,8 @@
 //!
 //! This needs Go. Without it the tests say that they were not run.
 
+mod crud;
+
 use std::{fs, path::Path};
 
 use deadheat_testkit::not_tested;
@@ -12,7 +14,9 @@ use crate::support::{Ended, Root, root::project};
 const STACK: &str = "go-nethttp";
 const TARGET: &str = "go-nethttp:all-cpus";
 /// Every workload of the project.
-const WORKLOADS: [&str; 9] = [
+const WORKLOADS: [&str; 11] = [
+    "api",
+    "crud",
     "fortunes",
     "hash",
     "json",
@@ -122,7 +126,7 @@ fn the_stack_itself_passes_for_every_workload() {
     found
         .exits(0)
         .says(&passed)
-        .says(&["9 passed, 0 failed, 0 unavailable"]);
+        .says(&["11 passed, 0 failed, 0 unavailable"]);
 }
 
 #[test]
@@ -175,12 +179,12 @@ fn cached_rows_in_users() {
         (
             "users.go",
             "\t// Query's error",
-            "\tif kept != nil {\n\t\trespondJSON(w, kept)\n\t\treturn\n\t}\n\t// Query's error",
+            "\tif kept != nil {\n\t\trespondJSON(w, http.StatusOK, kept)\n\t\treturn\n\t}\n\t// Query's error",
         ),
         (
             "users.go",
-            "\trespondJSON(w, users)",
-            "\tkept = users\n\trespondJSON(w, users)",
+            "\trespondJSON(w, http.StatusOK, users)",
+            "\tkept = users\n\trespondJSON(w, http.StatusOK, users)",
         ),
     ];
     assert_found(
@@ -201,8 +205,8 @@ fn one_cached_row_in_users() {
         ),
         (
             "users.go",
-            "\trespondJSON(w, users)",
-            "\tif kept == nil {\n\t\tkept = &users[3]\n\t}\n\tusers[3] = *kept\n\trespondJSON(w, users)",
+            "\trespondJSON(w, http.StatusOK, users)",
+            "\tif kept == nil {\n\t\tkept = &users[3]\n\t}\n\tusers[3] = *kept\n\trespondJSON(w, http.StatusOK, users)",
         ),
     ];
     assert_found(
@@ -486,7 +490,7 @@ fn a_statement_that_is_parsed_for_each_request() {
     let rule = [
         "256 times GET /users: a connection prepares its statement once",
         "declares `prepared = false` under [database]",
-        "got 256 times parsed for 256 reads",
+        "got 256 times parsed for 256 statements",
     ];
     assert_found(&[parsed], "users", &rule);
     if let Some(found) = check(&[parsed, PREPARED], "users") {
@@ -509,7 +513,7 @@ fn a_test_of_the_connection_before_each_request() {
     let rule = [
         "256 times GET /users: a request sends one statement to PostgreSQL",
         "declares `other-statements = true` under [database]",
-        "got 256 other statements beside 256 reads",
+        "got 256 other statements beside 256",
     ];
     assert_found(&[ping], "users", &rule);
 }

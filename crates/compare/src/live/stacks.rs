@@ -100,7 +100,7 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
         let mut targets = options.targets.iter();
         targets.all(|one| {
             let manifest = &one.stack.manifest;
-            manifest.answers_at(&one.target, &workload.manifest.id, point)
+            manifest.answers_at(&one.target, &workload.manifest, point)
         })
     };
     let mut workloads = options.workloads.iter();

@@ -76,7 +76,7 @@ impl Examples {
 
 /// Failures by kind, phase and cause.
 #[derive(Debug)]
-pub(crate) struct Groups(Vec<Group>);
+pub(crate) struct FailureGroups(Vec<Group>);
 
 #[derive(Debug)]
 struct Group {
@@ -85,7 +85,7 @@ struct Group {
     total: u64,
 }
 
-impl Groups {
+impl FailureGroups {
     pub(crate) fn new() -> Self {
         // And one for each kind in each phase, for what is not told apart.
         Self(Vec::with_capacity(GROUPS + 32))
@@ -155,7 +155,7 @@ mod tests {
             phase: FailurePhase::Body,
             cause: Cause::Status(status),
         };
-        let mut groups = Groups::new();
+        let mut groups = FailureGroups::new();
         for status in 500..600 {
             groups.count(fault(status), status % 2 == 0);
             groups.count(fault(status), false);

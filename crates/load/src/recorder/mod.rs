@@ -8,12 +8,12 @@ mod intervals;
 mod latencies;
 mod series;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use deadheat_model::{
     FailureCounts, LatencyHistogram, LoadPhase, Observation, Tally,
     observation::{
-        CookiesSeen, CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade,
+        CookiesSeen, CountedTime, GroupSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade,
         WorkerHealth,
     },
 };
@@ -25,7 +25,7 @@ pub(crate) use intervals::{BufferReturn, IntervalSender, room};
 
 use connections::Connections;
 use events::Events;
-use failures::Groups;
+use failures::FailureGroups;
 use intervals::Rolling;
 use latencies::Latencies;
 use series::IntervalBuffer;
@@ -69,6 +69,8 @@ struct Running {
 struct Answers {
     /// By status.
     statuses: Vec<u64>,
+    /// By status, those to all requests.
+    all_statuses: Vec<u64>,
     content_checked: u64,
     /// Bytes of the bodies of those that were verified.
     valid_bytes: u64,
@@ -100,8 +102,10 @@ pub(crate) struct Recorder {
     latencies: Latencies,
     /// Those of answers that are streams, if they are counted.
     events: Option<Box<Events>>,
-    /// Of each exchange in the measurement; empty where that is not recorded.
-    exchanges: Vec<ExchangeSeen>,
+    /// Of each group of exchanges; empty where there is none.
+    groups: Vec<GroupSeen>,
+    /// The group of each exchange; empty where there is none.
+    group_of: Arc<[Option<u32>]>,
     /// Of each route; empty where there is one.
     routes: Vec<RouteSeen>,
     series: IntervalBuffer,
@@ -121,7 +125,7 @@ pub(crate) struct Recorder {
     pub(crate) unmade: Unmade,
     /// Redirects that were followed, by status.
     followed: BTreeMap<u16, u64>,
-    groups: Groups,
+    failures: FailureGroups,
     /// Failures kept verbatim.
     pub(crate) examples: Examples,
     /// Looks at the receive queues.
@@ -144,29 +148,29 @@ pub(crate) struct Extent {
     pub(crate) has_events: bool,
     /// Whether the times of the measurement's requests are recorded that end after it.
     pub(crate) to_their_end: bool,
-    /// How many exchanges are recorded, each for itself.
-    pub(crate) exchanges: usize,
+    /// The group of each exchange; empty where there is none.
+    pub(crate) group_of: Arc<[Option<u32>]>,
     /// How many routes are recorded, each for itself.
     pub(crate) routes: usize,
     /// Where intervals go, if anybody wants them.
     pub(crate) outlet: Option<IntervalSender>,
 }
 
-/// As many exchanges may have room for all latencies from the start; of more, each gets room when it needs it.
+/// As many groups may have room for all latencies from the start; of more, each gets room when it needs it.
 const WITH_ROOM: usize = 16;
 
-/// Nothing yet of each exchange.
-fn exchanges(count: usize) -> Vec<ExchangeSeen> {
+/// Nothing yet of each group.
+fn groups(group_of: &[Option<u32>]) -> Vec<GroupSeen> {
+    let last = group_of.iter().flatten().max();
+    let count = last.map_or(0, |last| *last as usize + 1);
     let service_time = if count > WITH_ROOM {
         LatencyHistogram::small()
     } else {
         LatencyHistogram::new()
     };
-    let one = ExchangeSeen {
-        succeeded: 0,
-        failed: 0,
-        valid_body_bytes: 0,
+    let one = GroupSeen {
         service_time,
+        ..GroupSeen::default()
     };
     vec![one; count]
 }
@@ -190,7 +194,8 @@ impl Recorder {
             offered: 0,
             latencies: Latencies::new(&extent),
             events: extent.has_events.then(Box::default),
-            exchanges: exchanges(extent.exchanges),
+            groups: groups(&extent.group_of),
+            group_of: extent.group_of,
             routes: vec![RouteSeen::default(); extent.routes],
             series: IntervalBuffer::new(bin),
             bytes: Bytes::default(),
@@ -198,6 +203,7 @@ impl Recorder {
             measured_bytes: Bytes::default(),
             answers: Answers {
                 statuses: vec![0; 1000],
+                all_statuses: vec![0; 1000],
                 content_checked: 0,
                 valid_bytes: 0,
             },
@@ -207,7 +213,7 @@ impl Recorder {
             fewest_streams: None,
             unmade: Unmade::default(),
             followed: BTreeMap::new(),
-            groups: Groups::new(),
+            failures: FailureGroups::new(),
             examples: Examples::default(),
             queues: ReceiveQueues::default(),
             rolling: Rolling::new(extent.outlet),
@@ -345,11 +351,21 @@ impl Recorder {
         }
     }
 
+    /// What is recorded of an exchange's group.
+    #[inline]
+    fn group(&mut self, exchange: u32) -> Option<&mut GroupSeen> {
+        let group = (*self.group_of.get(exchange as usize)?)?;
+        self.groups.get_mut(group as usize)
+    }
+
     /// A verified answer came to a request of this exchange, with so many bytes of body.
     #[inline]
     pub(crate) fn succeeded(&mut self, times: RequestTimes, exchange: u32, body_bytes: u64) {
         self.total.succeeded += 1;
         self.bytes.valid += body_bytes;
+        if let Some(seen) = self.group(exchange) {
+            seen.total_succeeded += 1;
+        }
         if self.is_measuring() {
             self.last_end = times.end;
             self.series.at(times.end).succeeded += 1;
@@ -362,7 +378,7 @@ impl Recorder {
             self.note_own_end(times.end);
             self.measured.succeeded += 1;
             self.answers.valid_bytes += body_bytes;
-            if let Some(seen) = self.exchanges.get_mut(exchange as usize) {
+            if let Some(seen) = self.group(exchange) {
                 seen.succeeded += 1;
                 seen.valid_body_bytes += body_bytes;
                 seen.service_time.record_ns(times.end - times.started);
@@ -400,7 +416,7 @@ impl Recorder {
     ) {
         let carried = self.is_carried(started);
         self.total.failed[fault.kind] += 1;
-        self.groups.count(fault, self.is_measuring() && !carried);
+        self.failures.count(fault, self.is_measuring() && !carried);
         self.examples.keep(fault.kind, detail);
         self.drained(started, end);
         if self.is_measuring() {
@@ -412,8 +428,7 @@ impl Recorder {
             } else {
                 self.note_own_end(end);
                 self.measured.failed[fault.kind] += 1;
-                let seen = exchange.and_then(|index| self.exchanges.get_mut(index as usize));
-                if let Some(seen) = seen {
+                if let Some(seen) = exchange.and_then(|exchange| self.group(exchange)) {
                     seen.failed += 1;
                 }
             }
@@ -481,8 +496,12 @@ impl Recorder {
     /// A whole answer came, right or wrong, to a request that began at `started`.
     #[inline]
     pub(crate) fn answered(&mut self, started: u64, status: u16, content_checked: bool) {
+        let status = usize::from(status);
+        if let Some(count) = self.answers.all_statuses.get_mut(status) {
+            *count += 1;
+        }
         if self.is_measuring() && started >= self.measure_from {
-            if let Some(count) = self.answers.statuses.get_mut(usize::from(status)) {
+            if let Some(count) = self.answers.statuses.get_mut(status) {
                 *count += 1;
             }
             self.answers.content_checked += u64::from(content_checked);
@@ -541,8 +560,6 @@ impl Recorder {
         self.total.in_flight = in_flight;
         let (bin, bins) = self.series.into_bins(self.window);
         let bytes = self.measured_bytes;
-        let statuses = (0u16..).zip(self.answers.statuses);
-        let statuses = statuses.filter(|(_, count)| *count > 0);
         Observation {
             total: self.total,
             measured: self.measured,
@@ -553,7 +570,7 @@ impl Recorder {
             service_time_with_connect: self.latencies.with_connect,
             first_byte: self.latencies.first_byte,
             events: self.events.map(|events| events.seen),
-            exchanges: self.exchanges,
+            groups: self.groups,
             routes: self.routes,
             cut: Duration::from_nanos(self.cut),
             carried: Duration::from_nanos(self.carried),
@@ -571,8 +588,9 @@ impl Recorder {
             fewest_streams: self.fewest_streams,
             unmade: self.unmade,
             followed: self.followed,
-            statuses: statuses.collect::<BTreeMap<u16, u64>>(),
-            failures: self.groups.describe(),
+            statuses: seen(self.answers.statuses),
+            all_statuses: seen(self.answers.all_statuses),
+            failures: self.failures.describe(),
             open: self.latencies.open,
             receive_queues: self.queues,
             sent_bytes: bytes.sent,
@@ -584,6 +602,12 @@ impl Recorder {
             examples: self.examples.into_kept(),
         }
     }
+}
+
+/// The statuses that came.
+fn seen(statuses: Vec<u64>) -> BTreeMap<u16, u64> {
+    let all = (0..).zip(statuses);
+    all.filter(|(_, count)| *count > 0).collect()
 }
 
 #[cfg(test)]

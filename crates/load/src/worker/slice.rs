@@ -1,6 +1,6 @@
 //! A slice's beginning and end: connections that are held from one to the next, and what was seen in between.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use deadheat_model::{SliceResult, observation::WorkerHealth};
 
@@ -185,11 +185,7 @@ pub(super) fn recorder(plan: &Plan, outlet: Option<IntervalSender>) -> Recorder 
         first_byte: plan.first_byte,
         has_events: plan.stream.is_some(),
         to_their_end: plan.to_their_end,
-        exchanges: if plan.per_exchange {
-            plan.exchanges.len()
-        } else {
-            0
-        },
+        group_of: Arc::clone(&plan.groups),
         outlet,
     };
     Recorder::new(plan.bin, extent)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::{
     LatencyHistogram, LoadSpec, Observation, StopRule,
     load::{HttpVersion, Protocol, RequestSpec, Reuse},
-    observation::ExchangeSeen,
+    observation::GroupSeen,
 };
 use deadheat_testkit::{
     OracleServer, Script, Step, Turn,
@@ -16,7 +16,7 @@ use deadheat_testkit::{
 
 use crate::{
     arrivals::open,
-    support::{count, expecting, run},
+    support::{count, expecting, in_groups, run},
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -100,17 +100,25 @@ fn requests_are_recorded_each_for_itself_where_that_is_asked_for() {
         .map(|path| expecting(RequestSpec::get(path), BODY))
         .to_vec();
     spec.exchanges[0].weight = 4;
-    assert_eq!(run(&spec).exchanges, []);
-    spec.per_exchange = true;
+    assert_eq!(run(&spec).groups, []);
+    in_groups(&mut spec);
     let seen = run(&spec);
-    let sum = |of: fn(&ExchangeSeen) -> u64| seen.exchanges.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&GroupSeen) -> u64| seen.groups.iter().map(of).sum::<u64>();
     assert_eq!(sum(|one| one.succeeded), seen.measured.succeeded);
     assert_eq!(sum(|one| one.failed), seen.measured.failed.total());
     assert_eq!(sum(|one| one.valid_body_bytes), seen.valid_body_bytes);
-    let counts = |one: &ExchangeSeen| (one.succeeded, one.failed, one.service_time.count());
-    let counted: Vec<_> = seen.exchanges.iter().map(counts).collect();
+    let counts = |one: &GroupSeen| (one.succeeded, one.failed, one.service_time.count());
+    let counted: Vec<_> = seen.groups.iter().map(counts).collect();
     assert_eq!(counted, [(40, 0, 40), (10, 0, 10), (0, 10, 0)]);
-    assert!(seen.exchanges[1].service_time.least() >= Some(9 * MS));
+    assert!(seen.groups[1].service_time.least() >= Some(9 * MS));
+    assert_eq!(seen.all_statuses.values().sum::<u64>(), seen.total.ended());
+    // Two exchanges of a group count together, over the whole load.
+    spec.exchanges[1].group = Some(0);
+    spec.exchanges[2].group = None;
+    let [both] = &run(&spec).groups[..] else {
+        panic!("one group");
+    };
+    assert_eq!((both.succeeded, both.total_succeeded), (50, 50));
 }
 
 struct Boxed(Box<dyn Script>);

@@ -10,7 +10,7 @@ use deadheat_testkit::{
 };
 
 use crate::{
-    support::{UNTIL_STOPPED, count, expecting, lasting, run, run_until_enough},
+    support::{UNTIL_STOPPED, count, expecting, in_groups, lasting, run, run_until_enough},
     tls::{believing, localhost, serving},
 };
 
@@ -85,13 +85,13 @@ fn each_server_gets_its_own_requests_on_its_share_of_the_connections() {
     let [first, rest @ ..] = targets;
     let mut spec = count(servers[0].address(), 8, 400);
     spec.others = rest.to_vec();
-    spec.per_exchange = true;
     spec.exchanges = vec![
         to(0, "/a", 2),
         to(1, "/b", 1),
         to(0, "/c", 3),
         to(2, "/d", 2),
     ];
+    in_groups(&mut spec);
     let seen = run(&spec);
     assert_eq!(seen.total.succeeded, 400, "{:?}", seen.examples);
     let servers = servers.map(|server| server.seen_at_rest());
@@ -107,7 +107,7 @@ fn each_server_gets_its_own_requests_on_its_share_of_the_connections() {
     asked(&servers[0], &["/a", "/c"], &first.authority);
     asked(&servers[1], &["/b"], "localhost:1");
     asked(&servers[2], &["/d"], &rest[1].authority);
-    let of = |index: usize| seen.exchanges[index].succeeded;
+    let of = |index: usize| seen.groups[index].succeeded;
     assert_eq!(of(0) + of(2), servers[0].requests);
     assert_eq!((of(1), of(3)), (servers[1].requests, servers[2].requests));
     // Two of five, and three of five, as far as each of the connections has come.

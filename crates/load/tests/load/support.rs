@@ -44,6 +44,13 @@ fn answered_with(request: RequestSpec, status: u16, body: &[u8]) -> Exchange {
     Exchange::new(request, expect)
 }
 
+/// Records each exchange for itself.
+pub fn in_groups(spec: &mut LoadSpec) {
+    for (group, exchange) in (0..).zip(&mut spec.exchanges) {
+        exchange.group = Some(group);
+    }
+}
+
 /// So many requests on so many connections, without warm-up.
 pub fn count(address: SocketAddr, connections: u32, requests: u64) -> LoadSpec {
     let schedule = Schedule::Closed {

@@ -313,7 +313,7 @@ fn exchanges(record: &LoadRecord) -> Vec<ExchangeFigures> {
     // Requests that were cut are shared out, so that the sum is the throughput of all.
     let pairs = pairs(observation);
     let per_second = |amount: u64| pairs * observation.per_second(amount as f64);
-    let both = record.spec.exchanges.iter().zip(&observation.exchanges);
+    let both = record.spec.exchanges.iter().zip(&observation.groups);
     both.map(|(asked, seen)| ExchangeFigures {
         method: asked.request.method.clone(),
         path: match record.spec.targets().nth(asked.target) {

@@ -14,7 +14,7 @@ use deadheat_model::{
     load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
     observation::{
-        Bin, CookiesSeen, ExchangeSeen, FailureExample, FailureGroup, OpenLoop, ReceiveQueues,
+        Bin, CookiesSeen, FailureExample, FailureGroup, GroupSeen, OpenLoop, ReceiveQueues,
         TlsSeen, WorkerHealth,
     },
 };
@@ -355,11 +355,14 @@ pub fn several_requests() -> LoadRecord {
     let mut record = closed_fine();
     let of_both = record.observation.service_time.clone();
     record.spec.exchanges.push(get("/slower"));
-    record.spec.per_exchange = true;
+    for (index, exchange) in (0..).zip(&mut record.spec.exchanges) {
+        exchange.group = Some(index);
+    }
     record.spec.first_byte = true;
     record.observation.first_byte = Some(of_both.clone());
-    record.observation.exchanges = [(0, of_both), (12, LatencyHistogram::new())]
-        .map(|(failed, service_time)| ExchangeSeen {
+    record.observation.groups = [(0, of_both), (12, LatencyHistogram::new())]
+        .map(|(failed, service_time)| GroupSeen {
+            total_succeeded: service_time.count(),
             succeeded: service_time.count(),
             failed,
             valid_body_bytes: 13 * service_time.count(),

@@ -19,16 +19,20 @@ pub struct Exchange {
     pub target: usize,
     /// How often it is sent in comparison with the others: twice as often as one of half the weight.
     pub weight: u32,
+    /// The group whose figures it counts in, from 0; `None`: none. What became of each group is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
 }
 
 impl Exchange {
-    /// A request and what should come back, with a weight of 1.
+    /// A request and what should come back, with a weight of 1, in no group.
     pub fn new(request: RequestSpec, expect: Expectation) -> Self {
         Self {
             request,
             expect,
             target: 0,
             weight: 1,
+            group: None,
         }
     }
 }

@@ -104,9 +104,6 @@ pub struct LoadSpec {
     /// Whether it is recorded when answers began to come.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_byte: bool,
-    /// Whether it is recorded what became of each of the exchanges.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub per_exchange: bool,
     /// How answers are taken apart into events; `None`: they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
@@ -149,7 +146,6 @@ impl LoadSpec {
             bin: Duration::from_millis(500),
             interval: None,
             first_byte: false,
-            per_exchange: false,
             stream: None,
             labels: BTreeMap::new(),
         }

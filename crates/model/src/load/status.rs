@@ -19,6 +19,11 @@ impl StatusSet {
         Self(vec![status..=status])
     }
 
+    /// These codes.
+    pub fn of(statuses: &[u16]) -> Self {
+        Self(statuses.iter().map(|status| *status..=*status).collect())
+    }
+
     /// All 2xx.
     pub fn success() -> Self {
         Self(vec![200..=299])

@@ -16,9 +16,11 @@ pub struct TlsSeen {
     pub resumed: u64,
 }
 
-/// What a load of several exchanges found of one of them, in the measurement.
+/// What a load found of a group of exchanges, in the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ExchangeSeen {
+pub struct GroupSeen {
+    /// Verified answers over the whole load.
+    pub total_succeeded: u64,
     /// Requests of the measurement whose verified answers came in it.
     pub succeeded: u64,
     /// Requests of the measurement that were sent, and failed in it.
@@ -29,8 +31,9 @@ pub struct ExchangeSeen {
     pub service_time: LatencyHistogram,
 }
 
-impl ExchangeSeen {
+impl GroupSeen {
     pub(super) fn merge(&mut self, other: &Self) {
+        self.total_succeeded += other.total_succeeded;
         self.succeeded += other.succeeded;
         self.failed += other.failed;
         self.valid_body_bytes += other.valid_body_bytes;

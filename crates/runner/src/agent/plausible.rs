@@ -14,7 +14,7 @@ const MOST_FAILURES: usize = 100_000;
 /// What was asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExpectedLoad {
-    exchanges: usize,
+    groups: usize,
     routes: usize,
     workers: usize,
     bin: Duration,
@@ -38,7 +38,7 @@ impl ExpectedLoad {
         let cool_down = spec.timeouts.cool_down;
         let around = spec.warm_up + spec.timeouts.connect + cool_down;
         Self {
-            exchanges: spec.exchanges.len(),
+            groups: spec.exchanges.len(),
             routes: spec.routes().count(),
             workers: spec.workers().len(),
             bin: spec.bin,
@@ -73,11 +73,12 @@ impl ExpectedLoad {
         let bins = passed.as_nanos() / self.bin.as_nanos().max(1) + 2;
         let bins = usize::try_from(bins).unwrap_or(usize::MAX);
         let counts = [
-            ("exchanges", seen.exchanges.len(), self.exchanges),
+            ("groups", seen.groups.len(), self.groups),
             ("addresses", seen.routes.len(), self.routes),
             ("workers", seen.workers.len(), self.workers),
             ("bins", seen.bins.len(), bins),
             ("statuses", seen.statuses.len(), 1_000),
+            ("statuses", seen.all_statuses.len(), 1_000),
             ("redirects", seen.followed.len(), 1_000),
             ("failures", seen.failures.len(), MOST_FAILURES),
             ("examples", seen.examples.len(), MOST_FAILURES),

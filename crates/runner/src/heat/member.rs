@@ -62,6 +62,11 @@ pub trait Member: Send {
     /// Why it does not.
     fn thaw(&mut self) -> Result<(), StackFailure>;
 
+    /// What the groups of its load are called; empty if it has none.
+    fn routes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How it is frozen.
     fn freezing(&mut self) -> Freezing;
 

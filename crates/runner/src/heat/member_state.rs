@@ -1,7 +1,8 @@
 //! A member's place in a heat: what is known of it so far.
 
 use deadheat_model::{
-    heat::{HeatPlan, MemberFailure, MemberRecord, MemoryUsed},
+    heat::{HeatPlan, MemberFailure, MemberRecord, MemoryUsed, RouteFigures},
+    observation::GroupSeen,
     stack_failure::{Phase, StackFailure},
 };
 
@@ -56,6 +57,7 @@ impl<'m> MemberState<'m> {
             verified_after: None,
             cpu_source: None,
             memory: MemoryUsed::default(),
+            routes: Vec::new(),
             failure: None,
         };
         Self {
@@ -97,8 +99,21 @@ impl<'m> MemberState<'m> {
         memory.peak = memory.peak.max(Some(bytes));
     }
 
-    /// Forgets what was read of its memory so far, which does not count.
-    pub(super) fn forget_memory(&mut self) {
+    /// Adds what a slice found of each route.
+    pub(super) fn add_routes(&mut self, groups: &[GroupSeen]) {
+        let routes = &mut self.record.routes;
+        if routes.is_empty() && !groups.is_empty() {
+            let names = self.member.routes();
+            routes.extend(names.into_iter().map(RouteFigures::new));
+        }
+        for (route, seen) in routes.iter_mut().zip(groups) {
+            route.add(seen);
+        }
+    }
+
+    /// Forgets what was seen of its memory and its routes so far, which does not count.
+    pub(super) fn forget(&mut self) {
+        self.record.routes.clear();
         let idle = self.record.memory.idle;
         self.record.memory = MemoryUsed {
             idle,
@@ -117,7 +132,7 @@ impl<'m> MemberState<'m> {
             failure.void_from = Some(0);
         }
         self.plan = plan;
-        self.forget_memory();
+        self.forget();
     }
 
     /// So many checks passed after everything.

@@ -23,7 +23,7 @@ use crate::{
         request::{Checks, MemberRequest, load_spec},
         server::{Server, StartError},
     },
-    verify::{Declared, Depth, Fault, Fixtures, Ports, Verifier},
+    verify::{self, Acknowledged, Declared, Depth, Fault, Fixtures, ItemsSeen, Ports, Verifier},
 };
 
 /// A CPU time is that of a slice's answers if neither its span nor the load's beginning is off by this part of the slice. Of
@@ -41,14 +41,29 @@ pub(crate) trait Subject: Send {
     /// Its load.
     fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec;
 
+    /// What the groups of its load are called; by default, there are none.
+    fn routes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the services behind it have seen so far. By default there are none.
     fn services(&self, _: &Server) -> Result<Services, Fault> {
         Ok(Services::default())
     }
 
     /// Whether these services were asked as often as its load has `found` answers since `before`.
-    fn check_services(&self, _: &Server, _: Services, _: &Observation) -> Result<(), Fault> {
+    fn check_services(&self, _: &Server, _: &Services, _: &Observation) -> Result<(), Fault> {
         Ok(())
+    }
+
+    /// Checks that the database has the writes that were acknowledged since `before`; that it has, in words, if it writes.
+    fn check_acknowledged(
+        &self,
+        _: &Server,
+        _: &Services,
+        _: &Acknowledged,
+    ) -> Result<Option<String>, Fault> {
+        Ok(None)
     }
 }
 
@@ -59,6 +74,8 @@ pub(crate) struct Services {
     asked: Option<u64>,
     /// Sessions of the database.
     sessions: Option<u64>,
+    /// Items that were written.
+    items: Option<ItemsSeen>,
 }
 
 /// A server that takes part in a heat.
@@ -84,7 +101,7 @@ struct Running<'a> {
     tree: Tree,
     exchanges: Vec<Exchange>,
     load: Option<Load<'a>>,
-    warm_up: WarmUpSeen,
+    seen: LoadSeen,
     /// Loads that it had served before this one.
     loads_before: u32,
 }
@@ -96,7 +113,7 @@ impl Running<'_> {
             tree,
             exchanges: Vec::new(),
             load: None,
-            warm_up: WarmUpSeen::default(),
+            seen: LoadSeen::default(),
             loads_before,
         }
     }
@@ -104,11 +121,14 @@ impl Running<'_> {
 
 /// What the services behind a server had seen before its warm-up, and what its load has found since.
 #[derive(Default)]
-struct WarmUpSeen {
-    /// Whether it is still on.
-    is_on: bool,
+struct LoadSeen {
+    /// Whether its warm-up is still on.
+    is_warm_up: bool,
     before: Services,
-    found: Observation,
+    /// In the warm-up alone: meanwhile no other server is loaded.
+    warm_up: Observation,
+    /// From the warm-up on.
+    acknowledged: Acknowledged,
 }
 
 impl<'a> ServerMember<'a> {
@@ -232,6 +252,17 @@ impl Member for ServerMember<'_> {
 
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure> {
         let running = there(&mut self.running)?;
+        if phase == Phase::VerifyAfter {
+            let LoadSeen {
+                before,
+                acknowledged,
+                ..
+            } = &running.seen;
+            let checked = self
+                .subject
+                .check_acknowledged(&running.server, before, acknowledged);
+            checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))?;
+        }
         let verified = self.subject.verify(&running.server);
         let (checks, exchanges) =
             verified.map_err(|fault| running.server.failure(phase, fault.to_string()))?;
@@ -252,15 +283,22 @@ impl Member for ServerMember<'_> {
             // Its warm-up is over.
             return Ok(());
         }
-        running.warm_up.is_on = true;
+        running.seen.is_warm_up = true;
         let told = |fault: Fault| running.server.failure(Phase::Service, fault.to_string());
-        running.warm_up.before = self.subject.services(&running.server).map_err(told)?;
+        running.seen.before = self.subject.services(&running.server).map_err(told)?;
         Ok(())
     }
 
     fn settle(&mut self) -> Result<(), StackFailure> {
         let running = there(&mut self.running)?;
-        let WarmUpSeen { before, found, .. } = std::mem::take(&mut running.warm_up);
+        let LoadSeen {
+            is_warm_up,
+            before,
+            warm_up,
+            ..
+        } = &mut running.seen;
+        *is_warm_up = false;
+        let found = std::mem::take(warm_up);
         let checked = self.subject.check_services(&running.server, before, &found);
         checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
     }
@@ -304,10 +342,14 @@ impl Member for ServerMember<'_> {
         });
         match seen {
             Ok(result) => {
-                if running.warm_up.is_on {
+                let found = &result.observation;
+                if running.seen.is_warm_up {
                     // Only what was asked is wanted of it.
-                    let found = &mut running.warm_up.found;
-                    found.total.merge(&result.observation.total);
+                    running.seen.warm_up.total.merge(&found.total);
+                }
+                if running.seen.before.items.is_some() {
+                    let routes = self.subject.routes();
+                    running.seen.acknowledged.add(found, &routes);
                 }
                 let cpu = cpu.filter(|cpu| is_of_answers(cpu, length, result.late));
                 Ok(MeasuredSlice { result, cpu })
@@ -326,6 +368,10 @@ impl Member for ServerMember<'_> {
         let server = &mut there(&mut self.running)?.server;
         let thawed = server.child().thaw();
         thawed.map_err(|error| server.failure(Phase::Load, error.to_string()))
+    }
+
+    fn routes(&self) -> Vec<String> {
+        self.subject.routes()
     }
 
     fn freezing(&mut self) -> Freezing {
@@ -348,10 +394,27 @@ impl Member for ServerMember<'_> {
     }
 
     fn failure(&mut self, phase: Phase, reason: String) -> StackFailure {
-        match &self.running {
-            Some(running) => running.server.failure(phase, reason),
-            None => without_server(phase, reason),
+        let Some(running) = &self.running else {
+            return without_server(phase, reason);
+        };
+        if phase != Phase::Load {
+            return running.server.failure(phase, reason);
         }
+        let LoadSeen {
+            before,
+            acknowledged,
+            ..
+        } = &running.seen;
+        // What a server that was killed had acknowledged is there, or lost.
+        let writes = self
+            .subject
+            .check_acknowledged(&running.server, before, acknowledged);
+        let writes = writes.unwrap_or_else(|fault| Some(fault.to_string()));
+        let reason = match writes {
+            Some(writes) => format!("{reason}; {writes}"),
+            None => reason,
+        };
+        running.server.failure(phase, reason)
     }
 
     fn stop(&mut self) -> Result<(), StackFailure> {
@@ -424,6 +487,10 @@ impl Subject for StackSubject<'_> {
         }
     }
 
+    fn routes(&self) -> Vec<String> {
+        verify::routes(self.request.workload)
+    }
+
     fn services(&self, server: &Server) -> Result<Services, Fault> {
         if let Checks::Canned(_) = self.request.checks {
             return Ok(Services::default());
@@ -433,13 +500,14 @@ impl Subject for StackSubject<'_> {
         Ok(Services {
             asked: verifier.service_count()?,
             sessions: verifier.sessions()?,
+            items: verifier.items_seen()?,
         })
     }
 
     fn check_services(
         &self,
         server: &Server,
-        before: Services,
+        before: &Services,
         found: &Observation,
     ) -> Result<(), Fault> {
         if let Checks::Canned(_) = self.request.checks {
@@ -450,6 +518,20 @@ impl Subject for StackSubject<'_> {
         verifier.check_service_count(before.asked, found)?;
         let asked = format!("{} under load", self.request.workload.id);
         verifier.check_pool(&asked, before.sessions, found.total.succeeded)
+    }
+
+    fn check_acknowledged(
+        &self,
+        server: &Server,
+        before: &Services,
+        acknowledged: &Acknowledged,
+    ) -> Result<Option<String>, Fault> {
+        if before.items.is_none() {
+            return Ok(None);
+        }
+        let mut fixtures = lock(self.fixtures);
+        verifier(&self.request, server, &mut fixtures)
+            .check_acknowledged(before.items, acknowledged)
     }
 }
 

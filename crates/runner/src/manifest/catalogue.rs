@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_model::{
-    PublishedDocument, StackManifest, TargetId, WorkloadManifest, session::Added,
+    PublishedDocument, StackManifest, TargetId, WorkloadManifest, session::Added, workload::Oracle,
 };
 use serde::de::DeserializeOwned;
 
@@ -172,6 +172,7 @@ struct Files<'r> {
 impl Files<'_> {
     fn workloads(&mut self) -> Result<Vec<WorkloadManifest>, LoadError> {
         let mut workloads: Vec<WorkloadManifest> = Vec::new();
+        let mut mixed: Vec<Source> = Vec::new();
         for path in list(&self.root.join("workloads"))? {
             let Some(stem) = stem_of(&path) else {
                 continue;
@@ -182,11 +183,22 @@ impl Files<'_> {
             let (found, errors) = examine(&source, |checks, manifest| {
                 workload::check(checks, manifest, &stem);
             });
-            workloads.extend(
-                found
-                    .filter(|_| errors.is_empty())
-                    .map(|(manifest, _)| manifest),
-            );
+            let found = found.filter(|_| errors.is_empty());
+            match found.map(|(manifest, _)| manifest) {
+                Some(manifest) if matches!(manifest.oracle, Oracle::Mixed { .. }) => {
+                    mixed.push(source);
+                }
+                found => workloads.extend(found),
+            }
+            self.errors.extend(errors);
+        }
+        let simple = workloads.clone();
+        for source in mixed {
+            let (found, errors) = examine(&source, |checks, manifest| {
+                workload::check_parts(checks, manifest, &simple);
+            });
+            let found = found.filter(|_| errors.is_empty());
+            workloads.extend(found.map(|(manifest, _)| workload::with_parts(manifest, &simple)));
             self.errors.extend(errors);
         }
         // From the simplest job to the longest, so that plans and reports begin with what most readers look for.

@@ -144,7 +144,8 @@ impl Resolving<'_> {
         let Some(stack) = self.catalogue.stack(&target) else {
             return left_out(format!("the stack {target} does not exist here"));
         };
-        if !stack.manifest.answers(&table.workload) {
+        let workload = self.catalogue.workload(&table.workload);
+        if !workload.is_some_and(|one| stack.manifest.answers(one)) {
             return left_out(format!("{target} does not answer it"));
         }
         if table.load.bodies == Framing::Chunked && !stack.manifest.http(&target).chunked_bodies {

@@ -77,7 +77,7 @@ fn check_database(
     }
     let mut asked = workloads
         .iter()
-        .filter(|one| one.oracle.needs_database() && manifest.answers(&one.id));
+        .filter(|one| one.oracle.needs_database() && manifest.answers(one));
     if let Some(one) = asked.next().filter(|_| checks.whole) {
         let label = format!(
             "a stack that answers `{}` must define how it reaches PostgreSQL",

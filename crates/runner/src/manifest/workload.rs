@@ -13,8 +13,12 @@ use deadheat_model::{
 use super::{
     checks::Checks,
     decode::unknown_key_error,
+    suggest::enumerate,
     tree::{Path, PathSegment},
 };
+
+/// The largest weight of a part: the cycle of requests is as long as all weights together, times some hundred.
+const MOST_WEIGHT: u32 = 100;
 
 /// Stands for a load point's rounds in the path.
 pub(super) const ROUNDS: &str = "{rounds}";
@@ -145,11 +149,60 @@ fn check_oracle(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
     }
     let has_keys = matches!(
         manifest.oracle,
-        Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. }
+        Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. } | Oracle::Mixed { .. }
     );
     if !has_keys {
         check_oracle_keys(checks);
     }
+}
+
+/// Notes the mistakes of a mixed workload's parts, which must be `simple` ones.
+pub(super) fn check_parts(
+    checks: &mut Checks<'_, '_>,
+    manifest: &WorkloadManifest,
+    simple: &[WorkloadManifest],
+) {
+    let Oracle::Mixed { part: parts } = &manifest.oracle else {
+        return;
+    };
+    if parts.len() < 2 {
+        let title = "a mixed workload needs at least two parts";
+        let label = "add tables [[oracle.part]] with `workload` and `weight`";
+        checks.refuse(&["oracle", "part"], title, label);
+    }
+    let ids = parts.iter().map(|part| part.workload.as_str());
+    checks.unique("oracle.part", Some("workload"), ids);
+    for (index, part) in parts.iter().enumerate() {
+        let index = index.to_string();
+        let at = |key| ["oracle", "part", index.as_str(), key];
+        if !simple.iter().any(|one| one.id == part.workload) {
+            let title = format!("`{}` is not a workload that can be a part", part.workload);
+            let names = simple.iter().map(|one| one.id.as_str());
+            checks.refuse(
+                &at("workload"),
+                title,
+                format!("there are {}", enumerate(names)),
+            );
+        }
+        if !(1..=MOST_WEIGHT).contains(&part.weight) {
+            let title = format!("the weight {}", part.weight);
+            checks.refuse(&at("weight"), title, format!("1 to {MOST_WEIGHT}"));
+        }
+    }
+}
+
+/// The manifest with those of its parts.
+pub(super) fn with_parts(
+    mut manifest: WorkloadManifest,
+    simple: &[WorkloadManifest],
+) -> WorkloadManifest {
+    if let Oracle::Mixed { part } = &mut manifest.oracle {
+        for part in part {
+            let found = simple.iter().find(|one| one.id == part.workload);
+            part.manifest = found.cloned().map(Box::new);
+        }
+    }
+    manifest
 }
 
 /// Notes keys beside `kind` of an oracle that has none: serde lets them pass.

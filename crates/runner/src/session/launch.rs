@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::{Protocols, StackProtocol, plan::Pinning, stack::Pool};
+use deadheat_model::{Protocols, StackProtocol, WorkloadManifest, plan::Pinning, stack::Pool};
 
 use super::{
     SelectedTarget,
@@ -42,7 +42,7 @@ pub struct Launch<'a> {
     /// The session's certificate, if a server of it is asked over TLS.
     pub certificate: Option<Certificate>,
     /// The workload that it is asked for, which may need an environment of its own.
-    pub workload: &'a str,
+    pub workload: &'a WorkloadManifest,
     /// Its number among the servers that are alive together, each of which has a role of its own in the database.
     pub seat: usize,
     /// The file for its output.
@@ -123,8 +123,8 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
 pub(super) fn is_started_alike(
     target: &SelectedTarget,
     pinning: &Pinning,
-    workload: &str,
-    other: &str,
+    workload: &WorkloadManifest,
+    other: &WorkloadManifest,
 ) -> bool {
     let (_, cpus) = server_cpus(target, pinning);
     own_environment(target, workload, cpus) == own_environment(target, other, cpus)
@@ -134,7 +134,7 @@ pub(super) fn is_started_alike(
 /// the server would be no other one.
 fn own_environment(
     target: &SelectedTarget,
-    workload: &str,
+    workload: &WorkloadManifest,
     cpus: usize,
 ) -> BTreeMap<String, String> {
     let mut own = target.stack.manifest.env(&target.target, Some(workload));
@@ -147,7 +147,9 @@ fn own_environment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::test_options::selected;
+    use deadheat_model::workload::{MixedPart, Oracle};
+
+    use crate::session::test_options::{selected, workload};
 
     #[test]
     fn a_limit_of_processes_makes_another_server_only_where_the_cpus_reach_it() {
@@ -159,7 +161,8 @@ mod tests {
             .insert("users".to_owned(), own(MAX_PROCESSES, "16"));
         run.workload_env
             .insert("proxy".to_owned(), own("THREADS", "512"));
-        let of = |workload, cpus| own_environment(&target, workload, cpus);
+        let named = |id: &str| workload(id, Oracle::Greeting).manifest;
+        let of = |id: &str, cpus| own_environment(&target, &named(id), cpus);
         assert_eq!(of("users", 16), of("plaintext", 16));
         assert_eq!(of("users", 17)[MAX_PROCESSES], "16");
         assert_eq!(of("users", 17)["KIND"], "usual");
@@ -167,9 +170,18 @@ mod tests {
         let mut wrong = target.clone();
         wrong.stack.manifest.run.env = own(MAX_PROCESSES, "many");
         assert_eq!(
-            own_environment(&wrong, "plaintext", 1)[MAX_PROCESSES],
+            own_environment(&wrong, &named("plaintext"), 1)[MAX_PROCESSES],
             "many"
         );
         assert_ne!(of("proxy", 1), of("plaintext", 1));
+        // A mixed workload needs what its parts need.
+        let part = |id: &str| MixedPart {
+            workload: id.to_owned(),
+            weight: 1,
+            manifest: Some(Box::new(named(id))),
+        };
+        let part = vec![part("plaintext"), part("users")];
+        let mixed = workload("mixed", Oracle::Mixed { part }).manifest;
+        assert_eq!(own_environment(&target, &mixed, 17)[MAX_PROCESSES], "16");
     }
 }

@@ -155,7 +155,7 @@ impl<'a> HeatSetting<'a> {
                     Role::Member | Role::Twin { .. } => self.session.protocols(target),
                 },
                 certificate: self.certificate.cloned(),
-                workload: &self.workload.id,
+                workload: self.workload,
                 seat: seat.number,
                 log: seat.log,
                 timeout: self.session.start_timeout,

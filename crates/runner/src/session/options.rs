@@ -201,7 +201,7 @@ impl SessionOptions {
         point: &LoadPoint,
     ) -> bool {
         let manifest = &target.stack.manifest;
-        manifest.answers_at(&target.target, &workload.manifest.id, point)
+        manifest.answers_at(&target.target, &workload.manifest, point)
             && self.wants(&target.target, &workload.manifest.id, &point.id)
     }
 

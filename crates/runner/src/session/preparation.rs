@@ -132,7 +132,7 @@ fn by_environment<'a>(
         let env = target
             .stack
             .manifest
-            .env(&target.target, Some(&workload.manifest.id));
+            .env(&target.target, Some(&workload.manifest));
         match groups.iter_mut().find(|(known, _)| *known == env) {
             Some((_, group)) => group.push(workload),
             None => groups.push((env, vec![workload])),
@@ -346,7 +346,7 @@ impl Preparing<'_> {
             host: options.address(),
             protocols: options.protocols(target),
             certificate: self.services.certificate.clone(),
-            workload: &workload.manifest.id,
+            workload: &workload.manifest,
             seat: 0,
             log: self.folder.log(&log_name(&target.target)),
             timeout: options.start_timeout,

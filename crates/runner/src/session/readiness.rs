@@ -48,7 +48,7 @@ impl Readiness {
         workload: &WorkloadManifest,
         point: &LoadPoint,
     ) -> Self {
-        let answered = plaintext.filter(|one| target.stack.manifest.answers(&one.id));
+        let answered = plaintext.filter(|one| target.stack.manifest.answers(one));
         let chosen = answered.unwrap_or(workload);
         Self {
             path: chosen.path_at(point),

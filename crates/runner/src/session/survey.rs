@@ -50,7 +50,7 @@ pub(super) fn answers_nothing(
     let spoken: Protocols = options
         .workloads
         .iter()
-        .filter(|one| manifest.answers(&one.manifest.id))
+        .filter(|one| manifest.answers(&one.manifest))
         .flat_map(|one| one.points.iter().map(|point| point.protocol))
         .collect();
     let lacking: Vec<String> = spoken

@@ -28,7 +28,7 @@ pub struct Canned {
 }
 
 impl Canned {
-    /// Of the first request that `workload` loads a stack with. Random requests follow from `seed`.
+    /// Of the first request that `workload`, or its first part, loads a stack with. Random requests follow from `seed`.
     ///
     /// # Errors
     /// When a service that knows the answer cannot be asked.
@@ -38,6 +38,7 @@ impl Canned {
         fixtures: &mut Fixtures,
         seed: u64,
     ) -> Result<Self, Fault> {
+        let workload = *workload.parts().first().unwrap_or(&workload);
         // Only the oracle is asked here, no server.
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let declared = Declared::default();

@@ -10,7 +10,7 @@ use h2::{RecvStream, client::SendRequest};
 use hyper::{
     Request,
     body::Bytes,
-    header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderMap, HeaderName, USER_AGENT},
+    header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION, USER_AGENT},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -199,6 +199,7 @@ async fn converse(
         status: head.status.as_u16(),
         content_type: text(CONTENT_TYPE).unwrap_or_default(),
         date: text(DATE),
+        location: text(LOCATION),
         body,
     })
 }

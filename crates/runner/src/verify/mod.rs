@@ -5,12 +5,14 @@ mod canned;
 mod client;
 mod concurrency;
 mod connections;
+mod crud;
 mod digest;
 mod fault;
 mod fortunes;
 mod greeting;
 mod http2;
 mod invalid_requests;
+mod mixed;
 mod page;
 mod pool;
 mod protocols;
@@ -27,12 +29,13 @@ use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TargetId, Wait,
     WorkloadManifest,
     load::{Content, Expectation, RequestSpec, StatusSet, Timeouts},
-    stack::{Http, Pool, StackManifest},
+    stack::{DatabaseLayer, Http, Pool, StackManifest},
     workload::Oracle,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+pub(crate) use self::crud::{Acknowledged, ItemsSeen};
 pub use self::{
     blob::Blob,
     canned::Canned,
@@ -53,6 +56,9 @@ use crate::{
 
 /// A probe that takes longer has failed; the slowest right answer takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Of the requests of crud, fewer than one in this many replaces or deletes an item.
+const CRUD_READS_BEFORE: u64 = 9;
 
 /// What the oracles compare with: what the stacks read, and the services behind them.
 pub struct Fixtures {
@@ -145,6 +151,8 @@ pub struct Declared {
     pub prepared: bool,
     /// Whether it sends statements beside a request's own.
     pub other_statements: bool,
+    /// Whether an object-relational mapper writes its statements.
+    pub is_orm: bool,
 }
 
 impl Default for Declared {
@@ -155,6 +163,7 @@ impl Default for Declared {
             pool: Pool::Size(0),
             prepared: true,
             other_statements: false,
+            is_orm: false,
         }
     }
 }
@@ -170,8 +179,18 @@ impl Declared {
             pool: database.pool,
             prepared: database.prepares(workload),
             other_statements: database.other_statements,
+            is_orm: database.layer == DatabaseLayer::Orm,
             ..none
         })
+    }
+}
+
+/// What the groups of a workload's load are called; empty if it has none.
+pub(crate) fn routes(workload: &WorkloadManifest) -> Vec<String> {
+    match &workload.oracle {
+        Oracle::Crud => crud::ROUTES.map(str::to_owned).to_vec(),
+        Oracle::Mixed { .. } => mixed::routes(workload),
+        _ => Vec::new(),
     }
 }
 
@@ -250,6 +269,8 @@ impl<'a> Verifier<'a> {
             Oracle::DigestChain => self.verify_digest(depth)?,
             Oracle::Users => self.verify_users(depth)?,
             Oracle::Fortunes => self.verify_fortunes(depth)?,
+            Oracle::Crud => self.verify_crud(depth)?,
+            Oracle::Mixed { .. } => return self.verify_mixed(depth),
             Oracle::Relayed => self.verify_relay()?,
         }
         if depth == Depth::Full && !self.client.route().protocol.is_usual() {
@@ -269,8 +290,11 @@ impl<'a> Verifier<'a> {
     /// # Errors
     /// When a probe that the answer's length is learnt from goes wrong.
     pub fn exchanges(&mut self) -> Result<Vec<Exchange>, Fault> {
-        if self.workload.oracle == Oracle::Greeting {
-            return Ok(self.greetings_to_load());
+        match self.workload.oracle {
+            Oracle::Mixed { .. } => return self.mixed_to_load(),
+            Oracle::Greeting => return Ok(self.greetings_to_load()),
+            Oracle::Crud => return self.crud_to_load(),
+            _ => {}
         }
         let request = self.request();
         // JSON and HTML may be written freely, so an answer is this stack's own; every one under load must be like it.
@@ -301,7 +325,7 @@ impl<'a> Verifier<'a> {
     pub(crate) fn service_count(&mut self) -> Result<Option<u64>, Fault> {
         if self.workload.oracle == Oracle::Relayed {
             self.relayed().map(Some)
-        } else if self.workload.oracle.needs_database() && !self.counts_late()? {
+        } else if self.workload.oracle.table().is_some() && !self.counts_late()? {
             self.statements()
         } else {
             Ok(None)
@@ -319,7 +343,13 @@ impl<'a> Verifier<'a> {
     ) -> Result<(), Fault> {
         // A request in flight at the end, or failed, may or may not have come so far.
         let asked = format!("{} under load", self.workload.id);
-        self.expect_service_count(&asked, before, load.total.succeeded..=load.total.issued)
+        let issued = load.total.issued;
+        // A mapper may read an item before it replaces or deletes it.
+        let reads_before = match self.workload.oracle {
+            Oracle::Crud if self.declared.is_orm => issued.div_ceil(CRUD_READS_BEFORE),
+            _ => 0,
+        };
+        self.expect_service_count(&asked, before, load.total.succeeded..=issued + reads_before)
     }
 
     fn expect_service_count(
@@ -378,8 +408,11 @@ impl<'a> Verifier<'a> {
             Oracle::DigestChain => self.right_digest(),
             Oracle::Users => self.right_users()?,
             Oracle::Fortunes => return Ok(self.right_fortunes()?.into()),
+            Oracle::Crud => Self::right_page(),
             Oracle::Relayed => relay::right_content(),
-            Oracle::Greeting => unreachable!("a greeting depends on the request"),
+            Oracle::Greeting | Oracle::Mixed { .. } => {
+                unreachable!("the right answer depends on the request")
+            }
         };
         Ok(content.into())
     }
@@ -387,8 +420,10 @@ impl<'a> Verifier<'a> {
     /// The workload's own question so many times; each has an answer of its own where the workload can have that.
     fn questions(&mut self, count: usize) -> Result<Vec<Question>, Fault> {
         Ok(match self.workload.oracle {
+            Oracle::Mixed { .. } => self.mixed_questions(count)?,
             Oracle::Greeting => (0..count).map(|_| self.greeting()).collect(),
             Oracle::DigestChain => self.digest_questions(count),
+            Oracle::Crud => self.crud_questions(count),
             _ => {
                 let body = self.right_body()?;
                 vec![self.question(self.request(), body); count]

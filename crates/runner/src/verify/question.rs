@@ -108,6 +108,17 @@ impl Question {
         let ExpectedAnswer::Right { content_type, body } = &self.wanted else {
             return Ok(());
         };
+        Self::judge_body(asked, rule, content_type, body, answer)
+    }
+
+    /// Whether the body of `answer` is right, and its content type begins so.
+    pub(super) fn judge_body(
+        asked: &str,
+        rule: &'static str,
+        content_type: &str,
+        body: &ExpectedBody,
+        answer: &WholeAnswer,
+    ) -> Result<(), Fault> {
         if !plain(&answer.content_type).starts_with(&plain(content_type)) {
             return Err(Fault::new(
                 asked.to_owned(),
@@ -165,6 +176,7 @@ mod tests {
             status,
             content_type: String::new(),
             date: Some(httpdate::fmt_http_date(SystemTime::now())),
+            location: None,
             body: Vec::new(),
         };
         assert_eq!(question.judge("x", "a rule", &answer(405)), Ok(()));
@@ -181,6 +193,7 @@ mod tests {
             status: 404,
             content_type: String::new(),
             date: date.map(str::to_owned),
+            location: None,
             body: Vec::new(),
         };
         let question = Question {

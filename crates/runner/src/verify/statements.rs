@@ -4,10 +4,12 @@
 //! its connections idles between two requests for as long as makes some pools test a connection before they lend it
 //! (HikariCP: 500 ms, `com.zaxxer.hikari.aliveBypassWindowMs`).
 
-use deadheat_model::{stack::Pool, workload::Table};
+use deadheat_model::{WorkloadManifest, stack::Pool, workload::Table};
 
-use super::{Declared, Depth, Fault, Verifier, concurrency::ask_together, users::fault};
-use crate::services::Said;
+use super::{
+    Declared, Depth, Fault, Verifier, concurrency::ask_together, question::Question, users::fault,
+};
+use crate::services::{Postgres, Said, postgres::ItemRows};
 
 /// Requests for each connection of the pool that come before: drivers prepare a statement when it has come a few times
 /// (psycopg at the sixth), and a pool takes its connections in any order.
@@ -46,11 +48,15 @@ impl Verifier<'_> {
         ))
     }
 
-    /// Statements so far that read the workload's table; `None` if it reads none.
+    /// Statements so far that ask for the workload's table; `None` if it asks for none, and for one that is counted by scans
+    /// and written to.
     pub(super) fn statements(&mut self) -> Result<Option<u64>, Fault> {
         let Some(table) = self.workload.oracle.table() else {
             return Ok(None);
         };
+        if table == Table::Items && self.counts_late()? {
+            return Ok(None);
+        }
         self.postgres()?.statements(table).map(Some).map_err(fault)
     }
 
@@ -65,27 +71,82 @@ impl Verifier<'_> {
         else {
             return Ok(());
         };
-        let before = self.questions((size * BEFORE) as usize)?;
-        ask_together(self.address, self.declared.http, &before)?;
-        self.passed += size * BEFORE;
-        let requests = size * COUNTED;
-        let Some(said) = self.said_for(requests, table)? else {
-            return Ok(());
+        let requests: &[Requests] = match table {
+            Table::Items => &[Requests::ItemsAndPages, Requests::Writes],
+            Table::Users | Table::Fortune => &[Requests::Reads(table)],
         };
-        let asked = format!("{requests} times GET {}", self.workload.path);
-        judge(
-            self.declared,
-            &self.workload.id,
-            table,
-            asked,
-            u64::from(requests),
-            said,
-        )
+        let mut parsed = None;
+        for requests in requests {
+            if let Some(said) = self.verify_said(size, *requests)? {
+                // The statements of some are prepared, and those of others are not: what the manifest says is of all.
+                parsed = Some(parsed.filter(|one: &Parsed| one.is_often()).unwrap_or(said));
+            }
+        }
+        let Some(parsed) = parsed else { return Ok(()) };
+        parsed.judge(&self.declared, &self.workload.id)
     }
 
-    /// What it said to PostgreSQL for so many requests.
-    fn said_for(&mut self, requests: u32, table: Table) -> Result<Option<Said>, Fault> {
-        let questions = self.questions(requests as usize)?;
+    /// Checks what it says to PostgreSQL for requests of this kind.
+    fn verify_said(&mut self, pool: u32, requests: Requests) -> Result<Option<Parsed>, Fault> {
+        let statements = pool * requests.statements();
+        let before = self.requests(requests, statements * BEFORE)?;
+        ask_together(self.address, self.declared.http, &before)?;
+        self.passed += statements * BEFORE;
+        if requests == Requests::Writes {
+            self.items(Postgres::reset_items)?;
+        }
+        let count = statements * COUNTED;
+        let questions = self.requests(requests, count)?;
+        let Some(said) = self.said_for(&questions)? else {
+            return Ok(None);
+        };
+        self.passed += count;
+        if requests == Requests::Writes {
+            self.expect_all_written(count)?;
+        }
+        let asked = requests.in_words(count, self.workload);
+        let parsed = Parsed {
+            asked: asked.clone(),
+            parsed: said.parsed,
+            statements: said.asked,
+            requests: count.into(),
+        };
+        judge(&self.declared, requests, asked, count.into(), said)?;
+        Ok(Some(parsed))
+    }
+
+    /// Checks that the database has a third each of `count` writes as new items and as items that are gone.
+    fn expect_all_written(&mut self, count: u32) -> Result<(), Fault> {
+        let rows = self.items(Postgres::item_rows)?;
+        let expected = ItemRows {
+            created: count.div_ceil(3).into(),
+            deleted: (count / 3).into(),
+        };
+        if rows == expected {
+            return Ok(());
+        }
+        let in_words =
+            |rows: ItemRows| format!("{} new items, {} deleted", rows.created, rows.deleted);
+        Err(Fault::new(
+            format!("{count} writes over many connections at once"),
+            "what was acknowledged is in the database",
+            in_words(expected),
+            in_words(rows),
+        ))
+    }
+
+    fn requests(&mut self, requests: Requests, count: u32) -> Result<Vec<Question>, Fault> {
+        match requests {
+            Requests::Writes => Ok(self.crud_writes(count as usize)),
+            Requests::Reads(_) | Requests::ItemsAndPages => self.questions(count as usize),
+        }
+    }
+
+    /// What it said to PostgreSQL for these questions; `None` if that cannot be read.
+    fn said_for(&mut self, questions: &[Question]) -> Result<Option<Said>, Fault> {
+        let Some(table) = self.workload.oracle.table() else {
+            return Ok(None);
+        };
         let mut asked = Ok(());
         let postgres = self
             .fixtures
@@ -93,10 +154,79 @@ impl Verifier<'_> {
             .as_ref()
             .ok_or_else(|| super::users::missing("PostgreSQL"))?;
         let said = postgres.listen(self.seat, table, || {
-            asked = ask_together(self.address, self.declared.http, &questions);
+            asked = ask_together(self.address, self.declared.http, questions);
         });
         asked?;
         said.map_err(fault)
+    }
+}
+
+/// Requests whose statements are looked at together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Requests {
+    /// Those of a workload with one statement, which reads this table.
+    Reads(Table),
+    /// Reads of crud: by id, and by page.
+    ItemsAndPages,
+    /// Writes of crud: insert, update, delete.
+    Writes,
+}
+
+impl Requests {
+    /// How many different statements there are for them.
+    fn statements(self) -> u32 {
+        match self {
+            Self::Reads(_) => 1,
+            Self::ItemsAndPages => 2,
+            Self::Writes => 3,
+        }
+    }
+
+    fn in_words(self, count: u32, workload: &WorkloadManifest) -> String {
+        match self {
+            Self::Reads(_) => format!("{count} times GET {}", workload.path),
+            Self::ItemsAndPages => format!("{count} reads of {}", workload.id),
+            Self::Writes => format!("{count} writes of {}", workload.id),
+        }
+    }
+}
+
+/// How often a statement was parsed for some requests.
+struct Parsed {
+    asked: String,
+    parsed: u64,
+    statements: u64,
+    requests: u64,
+}
+
+impl Parsed {
+    /// Whether that is for each request, and not once for each connection.
+    fn is_often(&self) -> bool {
+        self.parsed > self.requests / EXCUSED
+    }
+
+    /// Checks that it is what `declared` promises for the workload.
+    fn judge(self, declared: &Declared, workload: &str) -> Result<(), Fault> {
+        if self.is_often() != declared.prepared {
+            return Ok(());
+        }
+        let expected = if declared.prepared {
+            format!(
+                "a prepared statement that is used again (a stack that cannot do that declares `prepared = false` \
+                 under [database], or `unprepared = [\"{workload}\"]` for this workload alone)"
+            )
+        } else {
+            "a statement that is parsed for each request, as its manifest declares".to_owned()
+        };
+        Err(Fault::new(
+            self.asked,
+            "a connection prepares its statement once",
+            expected,
+            format!(
+                "{} times parsed for {} statements",
+                self.parsed, self.statements
+            ),
+        ))
     }
 }
 
@@ -116,56 +246,47 @@ fn sorts(table: Table, statement: &str) -> Option<&'static str> {
     }
 }
 
-/// Checks that what was said for these requests is what `declared` promises.
+/// Checks that what was said for so many requests is what `declared` promises.
 fn judge(
-    declared: Declared,
-    workload: &str,
-    table: Table,
+    declared: &Declared,
+    requests: Requests,
     asked: String,
-    requests: u64,
+    count: u64,
     said: Said,
 ) -> Result<(), Fault> {
-    let often = |count: u64| count > requests / EXCUSED;
-    let is_prepared = !often(said.parsed);
-    if is_prepared != declared.prepared {
-        let expected = if declared.prepared {
-            format!(
-                "a prepared statement that is used again (a stack that cannot do that declares `prepared = false` \
-                 under [database], or `unprepared = [\"{workload}\"]` for this workload alone)"
-            )
-        } else {
-            "a statement that is parsed for each request, as its manifest declares".to_owned()
-        };
-        return Err(Fault::new(
-            asked,
-            "a connection prepares its statement once",
-            expected,
-            format!("{} times parsed for {} reads", said.parsed, said.reads),
-        ));
-    }
-    if let Some(word) = sorts(table, &said.read) {
-        return Err(Fault::new(
-            asked,
+    let often = |times: u64| times > count / EXCUSED;
+    let fault = |rule, expected: String, got: String| Err(Fault::new(asked, rule, expected, got));
+    if let Requests::Reads(table) = requests
+        && let Some(word) = sorts(table, &said.last)
+    {
+        return fault(
             "the server adds the row and sorts, not the database",
             "select id, message from fortune".to_owned(),
-            format!("a statement with `{word}`: {}", said.read),
-        ));
+            format!("a statement with `{word}`: {}", said.last),
+        );
     }
-    if often(said.others) != declared.other_statements {
+    // What a mapper does around its writes is its own: a transaction, and a look at the row before.
+    let is_mapped = requests == Requests::Writes && declared.is_orm;
+    let most = if is_mapped { 2 * count } else { count };
+    if said.asked > most + count / EXCUSED {
+        return fault(
+            "a request sends one statement to PostgreSQL",
+            format!("at most {most} statements"),
+            format!("{} statements", said.asked),
+        );
+    }
+    if !is_mapped && often(said.others) != declared.other_statements {
         let expected = if declared.other_statements {
             "further statements, as its manifest declares (other-statements = true)"
         } else {
-            "nothing but the reads (a stack that sends more declares `other-statements = true` under [database])"
+            "nothing else (a stack that sends more declares `other-statements = true` under [database])"
         };
-        return Err(Fault::new(
-            asked,
+        let got = format!("{} other statements beside {}", said.others, said.asked);
+        return fault(
             "a request sends one statement to PostgreSQL",
             expected.to_owned(),
-            format!(
-                "{} other statements beside {} reads",
-                said.others, said.reads
-            ),
-        ));
+            got,
+        );
     }
     Ok(())
 }
@@ -179,19 +300,20 @@ mod tests {
         let pool = 16;
         let requests = pool * u64::from(COUNTED);
         let plain = Said {
-            reads: requests,
+            asked: requests,
             ..Said::default()
         };
-        let judged = |said| {
-            judge(
-                Declared::default(),
-                "users",
-                Table::Users,
-                String::new(),
+        let judged = |said: Said| {
+            let users = Requests::Reads(Table::Users);
+            let parsed = Parsed {
+                asked: String::new(),
+                parsed: said.parsed,
+                statements: said.asked,
                 requests,
-                said,
-            )
-            .is_ok()
+            };
+            let declared = Declared::default();
+            judge(&declared, users, String::new(), requests, said).is_ok()
+                && parsed.judge(&declared, "users").is_ok()
         };
         assert!(judged(plain.clone()));
         // Each is tested after it has idled, and once more; each parses once more.
@@ -208,6 +330,28 @@ mod tests {
             parsed: requests,
             ..plain
         }));
+    }
+
+    #[test]
+    fn a_mapper_may_read_a_row_before_it_writes_it_and_use_a_transaction() {
+        let said = |asked, others| Said {
+            asked,
+            others,
+            ..Said::default()
+        };
+        let judged = |is_orm, said| {
+            let declared = Declared {
+                is_orm,
+                ..Declared::default()
+            };
+            judge(&declared, Requests::Writes, String::new(), 300, said).is_ok()
+        };
+        for is_orm in [false, true] {
+            assert!(judged(is_orm, said(300, 0)));
+            assert_eq!(judged(is_orm, said(500, 0)), is_orm);
+            assert_eq!(judged(is_orm, said(300, 600)), is_orm);
+            assert!(!judged(is_orm, said(900, 0)));
+        }
     }
 
     #[test]

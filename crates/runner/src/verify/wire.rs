@@ -71,6 +71,8 @@ pub(super) struct WholeAnswer {
     pub(super) content_type: String,
     /// The Date header, if there is one.
     pub(super) date: Option<String>,
+    /// The Location header, if there is one.
+    pub(super) location: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
@@ -225,6 +227,7 @@ impl ProbeConnection {
                 status: head.status,
                 content_type: head.content_type,
                 date: head.date,
+                location: head.location,
                 body,
             },
             keeps: head.keeps && head.framing != Framing::UntilClose,
@@ -353,6 +356,7 @@ struct Head {
     status: u16,
     content_type: String,
     date: Option<String>,
+    location: Option<String>,
     keeps: bool,
     framing: Framing,
 }
@@ -392,6 +396,7 @@ impl Head {
             status,
             content_type: String::new(),
             date: None,
+            location: None,
             keeps: parsed.version == Some(1),
             framing: match status {
                 100..=199 | 204 | 304 => Framing::Nothing,
@@ -410,6 +415,8 @@ impl Head {
             value.clone_into(&mut self.content_type);
         } else if name.eq_ignore_ascii_case("date") {
             self.date = Some(value.to_owned());
+        } else if name.eq_ignore_ascii_case("location") {
+            self.location = Some(value.to_owned());
         } else if name.eq_ignore_ascii_case("connection") {
             for option in value.split(',').map(str::trim) {
                 if option.eq_ignore_ascii_case("close") {

@@ -130,7 +130,7 @@ impl Scene {
                     cpus: 1,
                     protocols: Default::default(),
                     certificate: None,
-                    workload: &self.workload.id,
+                    workload: &self.workload,
                     seat: 0,
                     log,
                     timeout: Duration::from_secs(30),

@@ -1,10 +1,10 @@
 //! A stack's row: its estimates with their ranks, and what else its heats say.
 
-use deadheat_model::heat::MemberRecord;
+use deadheat_model::heat::{MemberRecord, RouteFigures};
 
 use super::{
     at::LoadAt,
-    types::{Behind, Figure, Measure, Memory, Row},
+    types::{Behind, Figure, Measure, Memory, Route, Row},
 };
 use crate::{
     heats::{
@@ -114,9 +114,42 @@ impl GroupRankings<'_> {
             busy: median(slices().filter_map(|slice| recorded::busy(slice, cpus))),
             limited_by: usual_limit(slices(), cpus, &at.settings),
             failures: failures.collect(),
+            routes: routes(sound()),
             course: at.heat_figures(member),
         }
     }
+}
+
+/// Answers beyond a percentile that it takes at least.
+const BEYOND: u64 = 100;
+
+/// What these heats say of each route.
+fn routes<'a>(heats: impl Iterator<Item = &'a MemberRecord>) -> Vec<Route> {
+    let mut all: Vec<RouteFigures> = Vec::new();
+    for heat in heats {
+        for route in &heat.routes {
+            match all.iter_mut().find(|known| known.route == route.route) {
+                Some(known) => known.merge(route),
+                None => all.push(route.clone()),
+            }
+        }
+    }
+    let summed_up = |one: RouteFigures| {
+        let percentile = |quantile: f64| {
+            let beyond = one.service_time.count() as f64 * (1.0 - quantile);
+            let time = one.service_time.quantile(quantile);
+            time.filter(|_| beyond >= BEYOND as f64)
+                .map(|time| time.as_secs_f64())
+        };
+        Route {
+            answers: one.succeeded,
+            failed_requests: one.failed,
+            p50_seconds: percentile(0.5),
+            p99_seconds: percentile(0.99),
+            route: one.route,
+        }
+    };
+    all.into_iter().map(summed_up).collect()
 }
 
 /// A member's figure in a ranking, multiplied by `units` (1e6: from seconds to µs).

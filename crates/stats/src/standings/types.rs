@@ -198,8 +198,26 @@ pub struct Row {
     pub limited_by: Option<LimitedBy>,
     /// Heats in which it failed, each with the reason; it counts for nothing in these.
     pub failures: Vec<String>,
+    /// What it did of each route, if the workload has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<Route>,
     /// What it answered in each heat that counts, in their order.
     pub course: Vec<HeatFigure>,
+}
+
+/// What a stack did of one of several routes, over all heats that count.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Route {
+    /// "GET /items/ID".
+    pub route: String,
+    /// Verified answers.
+    pub answers: u64,
+    /// Requests that failed.
+    pub failed_requests: u64,
+    /// The median of service time, in seconds.
+    pub p50_seconds: Option<f64>,
+    /// Its 99th percentile, in seconds; `None` with fewer than 100 answers beyond it.
+    pub p99_seconds: Option<f64>,
 }
 
 /// What a stack does with several budgets of CPUs.

@@ -3,6 +3,7 @@
             [server.digest :as digest]
             [server.fortunes :as fortunes]
             [server.greetings :as greetings]
+            [server.items :as items]
             [server.jetty :as jetty]
             [server.payload :as payload]
             [server.router :as router]
@@ -17,8 +18,8 @@
 (def ^:private blocking-threads 512)
 
 (defn- table
-  "The handlers. `lift` makes those that answer at once what the other four are."
-  [{:keys [blob-path]} lift {:keys [ping-pong users fortunes proxy]}]
+  "The handlers. `lift` makes those that answer at once what the others are."
+  [{:keys [blob-path]} lift {:keys [ping-pong users fortunes items proxy]}]
   {"/plaintext" {:get (lift greetings/plaintext)}
    "/json"      {:get  (lift greetings/list-people)
                  :post (lift greetings/greet-person)}
@@ -27,6 +28,8 @@
    "/bytes"     {:get (lift (digest/handler blob-path))}
    "/users"     {:get users}
    "/fortunes"  {:get fortunes}
+   "/items"     {:get (:list items), :post (:create items)}
+   "/items/:id" {:get (:find items), :put (:replace items), :delete (:delete items)}
    "/proxy"     {:get proxy}})
 
 (defn- async-app
@@ -35,6 +38,7 @@
         waiting {:ping-pong (payload/handed-over-async (payload/start-worker))
                  :users     (users/async-handler client)
                  :fortunes  (fortunes/async-handler client)
+                 :items     (items/async-handlers client)
                  :proxy     (upstream/async-handler (upstream/client) upstream-url)}]
     (router/router (table settings router/async waiting) router/async)))
 
@@ -44,6 +48,7 @@
         waiting {:ping-pong (payload/handed-over (payload/start-worker))
                  :users     (users/handler source)
                  :fortunes  (fortunes/handler source)
+                 :items     (items/handlers source)
                  :proxy     (upstream/handler (upstream/client) upstream-url)}]
     (router/router (table settings identity waiting) identity)))
 

@@ -24,6 +24,14 @@
   [bytes]
   (response 200 "application/octet-stream" bytes))
 
+(defn created
+  [path value]
+  (-> (json value)
+      (assoc :status 201)
+      (assoc-in [:headers "Location"] path)))
+
+(defn no-content [] {:status 204, :headers {}})
 (defn bad-request [message] (text 400 message))
+(defn not-found [] (text 404 "Not Found"))
 (defn bad-gateway [] (text 502 "Bad Gateway"))
 (defn unavailable [] (text 503 "Service Unavailable"))

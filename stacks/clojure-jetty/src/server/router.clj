@@ -1,11 +1,12 @@
 (ns server.router
-  "From a table {path {method handler}} to one handler."
+  "From a table {path {method handler}} to one handler. A path may have parameters, as in
+  `/items/:id`: a handler finds them in the request under `:path-params`."
   (:require [clojure.string :as string]
             [server.response :as response]))
 
 (defn- not-found
   [_]
-  (response/text 404 "Not Found"))
+  (response/not-found))
 
 (defn- not-allowed
   [methods]
@@ -24,18 +25,47 @@
                             nil))]
       (respond response))))
 
+(defn- matcher
+  "Takes the parameters of the path out of a request's, or nil if that is not like it."
+  [path]
+  (let [names   (map (comp keyword second) (re-seq #":(\w+)" path))
+        pattern (re-pattern (string/replace path #":\w+" "([^/]+)"))]
+    (fn [uri]
+      (when-let [[_ & values] (re-matches pattern uri)]
+        (zipmap names values)))))
+
+(defn- path-finder
+  "From a request's path to the one in the table, with parameters if it has some."
+  [table]
+  (let [matchers (for [path (keys table) :when (string/includes? path ":")]
+                   [path (matcher path)])]
+    (fn [uri]
+      (cond
+        (contains? table uri) [uri]
+        uri                   (some (fn [[path match]]
+                                      (when-let [parameters (match uri)]
+                                        [path parameters]))
+                                    matchers)))))
+
 (defn router
   "A handler of `table`, synchronous or asynchronous as those in it are. `lift` makes a synchronous
   handler one of them."
   [table lift]
   (let [not-found   (lift not-found)
         not-allowed (update-vals table (comp lift not-allowed))
-        find        (fn [{:keys [uri request-method]}]
-                      (if-let [methods (get table uri)]
-                        (get methods request-method (get not-allowed uri))
-                        not-found))]
+        find-path   (path-finder table)
+        route       (fn [{:keys [uri request-method] :as request}]
+                      (let [[path parameters] (find-path uri)
+                            methods           (get table path)]
+                        [(if methods
+                           (get methods request-method (get not-allowed path))
+                           not-found)
+                         (cond-> request
+                           parameters (assoc :path-params parameters))]))]
     (fn
       ([request]
-       ((find request) request))
+       (let [[handler request] (route request)]
+         (handler request)))
       ([request respond raise]
-       ((find request) request respond raise)))))
+       (let [[handler request] (route request)]
+         (handler request respond raise))))))

@@ -1,10 +1,7 @@
 import { zValidator } from "@hono/zod-validator";
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
-import { jsonOnly } from "../json-only.ts";
-
-const MAX_BODY = 1 << 20;
+import { jsonOnly, limitBody } from "../json-only.ts";
 
 const person = z.object({ name: z.string(), username: z.string() });
 
@@ -13,7 +10,7 @@ export const people = new Hono()
   .post(
     "/json",
     jsonOnly,
-    bodyLimit({ maxSize: MAX_BODY }),
+    limitBody,
     zValidator("json", person),
     (c) => {
       const { name } = c.req.valid("json");

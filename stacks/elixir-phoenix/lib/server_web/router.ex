@@ -30,6 +30,7 @@ defmodule ServerWeb.Router do
 
     get "/json", PersonController, :index
     get "/users", UserController, :index
+    resources "/items", ItemController, except: [:new, :edit]
   end
 
   scope "/", ServerWeb do

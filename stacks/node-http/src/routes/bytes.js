@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises';
-import { digest, parseRounds } from '../digest.js';
+import { digest } from '../digest.js';
 import { HttpError } from '../http-error.js';
+import { parseInteger } from '../integers.js';
 import { sendText } from '../respond.js';
+
+const MAX_ROUNDS = 1_000_000;
 
 export function bytes(blobPath) {
   return async (request, response, query) => {
-    const rounds = parseRounds(new URLSearchParams(query).get('rounds'));
-    if (rounds === undefined) throw new HttpError(400, 'rounds must be a number from 1 to 1000000');
+    const rounds = parseInteger(new URLSearchParams(query).get('rounds'), 1, MAX_ROUNDS);
+    if (rounds === undefined) {
+      throw new HttpError(400, `rounds must be a number from 1 to ${MAX_ROUNDS}`);
+    }
     sendText(response, await digest(await readFile(blobPath), rounds));
   };
 }

@@ -7,7 +7,6 @@ namespace Deadheat\Controller;
 use Deadheat\HttpException;
 use Deadheat\Request;
 use Deadheat\Response;
-use JsonException;
 
 final readonly class Greetings
 {
@@ -23,14 +22,7 @@ final readonly class Greetings
 
     public function greet(Request $request): Response
     {
-        if ($request->mediaType !== 'application/json') {
-            throw new HttpException(415, 'application/json, please');
-        }
-        try {
-            $person = json_decode($request->body(), associative: true, flags: JSON_THROW_ON_ERROR);
-        } catch (JsonException) {
-            throw new HttpException(400, 'JSON, please');
-        }
+        $person = $request->json();
         if (!is_string($person['name'] ?? null) || !is_string($person['username'] ?? null)) {
             throw new HttpException(400, 'an object with a name and a username, please');
         }

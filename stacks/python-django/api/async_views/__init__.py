@@ -1,5 +1,5 @@
 """The views that an event loop can run."""
 
-from . import fortunes, payload, proxy, users
+from . import fortunes, items, payload, proxy, users
 
-__all__ = ["fortunes", "payload", "proxy", "users"]
+__all__ = ["fortunes", "items", "payload", "proxy", "users"]

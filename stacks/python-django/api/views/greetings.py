@@ -1,11 +1,11 @@
 """Plain text and JSON."""
 
-import json
-
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import View
 from django.views.decorators.http import require_safe
+
+from ..json_bodies import is_unicode, json_in
 
 
 @require_safe
@@ -27,16 +27,7 @@ class People(View):
 
 def name_in(body: bytes) -> str:
     """The name of a person. Whatever else comes is a bad request."""
-    try:
-        match json.loads(body, parse_constant=refuse):
-            case {"name": str(name), "username": str()}:
-                name.encode()  # fails on lone surrogates, which JSON can write and UTF-8 cannot
-                return name
-    except (ValueError, RecursionError) as error:
-        raise BadRequest("no JSON") from error
+    match json_in(body):
+        case {"name": str(name), "username": str()} if is_unicode(name):
+            return name
     raise BadRequest("no person")
-
-
-def refuse(constant: str) -> None:
-    """NaN and Infinity, which Python reads, are no JSON."""
-    raise ValueError(constant)

@@ -2,7 +2,7 @@
 
 from japronto import Application
 
-from . import fortunes, greetings, hashing, payload, proxy, users
+from . import fortunes, greetings, hashing, items, payload, proxy, users
 
 
 def add_routes(application: Application) -> None:
@@ -16,3 +16,8 @@ def add_routes(application: Application) -> None:
     add("/proxy", proxy.relay, method="GET")
     add("/users", users.first_users, method="GET")
     add("/fortunes", fortunes.all_fortunes, method="GET")
+    add("/items", items.list_items, method="GET")
+    add("/items", items.create_item, method="POST")
+    add("/items/{item_id}", items.read_item, method="GET")
+    add("/items/{item_id}", items.replace_item, method="PUT")
+    add("/items/{item_id}", items.delete_item, method="DELETE")

@@ -1,8 +1,7 @@
 """Plain text and JSON."""
 
-import json
-
-from ..errors import BadRequest, UnsupportedMediaType
+from ..bodies import read_json
+from ..errors import BadRequest
 from ..responses import respond
 
 
@@ -15,22 +14,16 @@ def people(request):
 
 
 def greet(request):
-    if (request.mime_type or "").lower() != "application/json":
-        raise UnsupportedMediaType("application/json, please")
-    return respond(request, text=f"Hello, {person_in(request.body)['name']}!")
+    return respond(request, text=f"Hello, {person_in(request)['name']}!")
 
 
-def person_in(body: bytes) -> dict:
+def person_in(request) -> dict:
     """A JSON object with a name and a username."""
+    person = read_json(request)
     try:
-        person = json.loads(body or b"", parse_constant=refuse)
         for key in ("name", "username"):
-            person[key].encode()  # fails on lone surrogates, which JSON can write and UTF-8 cannot
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            # Fails on lone surrogates, which JSON can write and UTF-8 cannot.
+            person[key].encode()
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise BadRequest("a JSON object with a name and a username, please") from None
     return person
-
-
-def refuse(constant: str) -> None:
-    """NaN and Infinity, which Python reads, are no JSON."""
-    raise ValueError(constant)

@@ -1,6 +1,6 @@
 """The routes, a module for each subject."""
 
-from . import fortunes, greetings, hashing, payload, proxy, users
+from . import fortunes, greetings, hashing, items, payload, proxy, users
 
 handlers = [
     greetings.plaintext,
@@ -11,5 +11,6 @@ handlers = [
     hashing.rounds_of_hashing,
     users.first_users,
     fortunes.all_fortunes,
+    items.ItemController,
     proxy.relay,
 ]

@@ -1,10 +1,10 @@
 """Plain text and JSON."""
 
-from litestar import MediaType, Request, Response, get, post
-from litestar.exceptions import ClientException
-from litestar.exceptions.responses import create_exception_response
-from litestar.status_codes import HTTP_200_OK, HTTP_415_UNSUPPORTED_MEDIA_TYPE
+from litestar import MediaType, get, post
+from litestar.status_codes import HTTP_200_OK
 from msgspec import Struct
+
+from ..json_bodies import exception_handlers, refuse_all_but_json
 
 
 class Person(Struct):
@@ -22,27 +22,10 @@ async def people() -> list[Person]:
     return [Person(name="John", username="Doe")]
 
 
-async def refuse_all_but_json(request: Request) -> None:
-    """Litestar would read the body as JSON whatever its content type is."""
-    media_type, _ = request.content_type
-    if media_type.lower() != MediaType.JSON:
-        raise ClientException(
-            "the body must be JSON", status_code=HTTP_415_UNSUPPORTED_MEDIA_TYPE
-        )
-
-
-def refuse_malformed_text(request: Request, _: Exception) -> Response:
-    """Two errors of the JSON decoder that Litestar would answer with 500."""
-    return create_exception_response(request, ClientException("JSON is malformed"))
-
-
 @post(
     "/json",
     before_request=refuse_all_but_json,
-    exception_handlers={
-        UnicodeDecodeError: refuse_malformed_text,
-        RecursionError: refuse_malformed_text,
-    },
+    exception_handlers=exception_handlers,
     media_type=MediaType.TEXT,
     status_code=HTTP_200_OK,
 )

@@ -1,17 +1,12 @@
 //! Plain text and JSON.
 
-use std::time::Duration;
-
 use actix_web::{
-    FromRequest, HttpRequest,
-    rt::time::timeout,
+    HttpRequest,
     web::{Json, Payload},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+use super::body;
 
 #[derive(Serialize)]
 pub struct User {
@@ -41,10 +36,6 @@ pub async fn encode() -> Json<[User; 1]> {
 }
 
 pub async fn decode(request: HttpRequest, body: Payload) -> actix_web::Result<String> {
-    // Extracted here and not by actix, which waits for a body as long as it takes.
-    let person = Json::from_request(&request, &mut body.into_inner());
-    let Json(Greeted { name, .. }) = timeout(BODY_TIMEOUT, person)
-        .await
-        .map_err(|_| Error::Slow(BODY_TIMEOUT))??;
+    let Greeted { name, .. } = body::json(&request, body).await?;
     Ok(format!("Hello, {name}!"))
 }

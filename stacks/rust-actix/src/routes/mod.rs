@@ -1,8 +1,10 @@
 //! One module for each kind of work.
 
+mod body;
 mod fortunes;
 mod greetings;
 pub mod hash;
+mod items;
 mod payload;
 mod proxy;
 mod users;
@@ -21,5 +23,12 @@ pub fn configure(app: &mut ServiceConfig) {
         .service(resource("/bytes").get(hash::bytes))
         .service(resource("/users").get(users::list))
         .service(resource("/fortunes").get(fortunes::list))
+        .service(resource("/items").get(items::list).post(items::create))
+        .service(
+            resource("/items/{id}")
+                .get(items::read)
+                .put(items::replace)
+                .delete(items::delete),
+        )
         .service(resource("/proxy").get(proxy::relay));
 }

@@ -41,7 +41,7 @@ pub async fn list(State(state): State<AppState>) -> Result<Html<String>, StatusC
 }
 
 async fn all_fortunes(pool: &Pool) -> Result<Vec<Fortune>, Cause> {
-    database::query(pool, ALL_FORTUNES)
+    database::query(pool, ALL_FORTUNES, &[])
         .await?
         .iter()
         .map(|row| {

@@ -3,6 +3,7 @@
 mod fortunes;
 mod greetings;
 mod hash;
+mod items;
 pub mod payload;
 mod proxy;
 mod users;
@@ -20,6 +21,11 @@ pub fn router(state: AppState) -> Router {
         .route("/bytes", get(hash::bytes))
         .route("/users", get(users::list))
         .route("/fortunes", get(fortunes::list))
+        .route("/items", get(items::list).post(items::create))
+        .route(
+            "/items/{id}",
+            get(items::read).put(items::replace).delete(items::delete),
+        )
         .route("/proxy", get(proxy::relay))
         .with_state(state)
 }

@@ -29,7 +29,7 @@ pub async fn list(State(state): State<AppState>) -> Result<Json<Vec<User>>, Stat
 }
 
 async fn first_users(pool: &Pool) -> Result<Vec<User>, Cause> {
-    database::query(pool, FIRST_USERS)
+    database::query(pool, FIRST_USERS, &[])
         .await?
         .iter()
         .map(|row| {

@@ -35,7 +35,7 @@ pub async fn list(state: &AppState) -> Result<Answer, Error> {
 }
 
 async fn all_fortunes(pool: &Pool) -> Result<Vec<Fortune>, Cause> {
-    database::query(pool, ALL_FORTUNES)
+    database::query(pool, ALL_FORTUNES, &[])
         .await?
         .iter()
         .map(|row| {

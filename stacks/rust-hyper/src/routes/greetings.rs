@@ -1,23 +1,13 @@
 //! Plain text and JSON.
 
-use std::time::Duration;
-
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::{
-    Request,
-    body::{Bytes, Incoming},
-    header::{CONTENT_TYPE, HeaderMap},
-};
+use hyper::{Request, body::Incoming};
 use serde::{Deserialize, Serialize};
-use tokio::time::timeout;
 
 use crate::{
-    error::{Cause, Error},
+    body,
+    error::Error,
     respond::{self, Answer},
 };
-
-const MAX_BODY_BYTES: usize = 1 << 20;
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Serialize, Deserialize)]
 struct Person<Text> {
@@ -37,34 +27,6 @@ pub fn encode() -> Result<Answer, Error> {
 }
 
 pub async fn decode(request: Request<Incoming>) -> Result<Answer, Error> {
-    if !is_json(request.headers()) {
-        return Err(Error::ContentType);
-    }
-    let body = read(request.into_body()).await?;
-    let person: Person<String> = serde_json::from_slice(&body).map_err(Error::Person)?;
+    let person: Person<String> = body::json(request).await?;
     Ok(respond::text(format!("Hello, {}!", person.name)))
-}
-
-/// Whether the media type, which parameters such as a charset may follow, is JSON's.
-fn is_json(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(CONTENT_TYPE);
-    let media_type = content_type
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next());
-    media_type.is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case("application/json"))
-}
-
-async fn read(body: Incoming) -> Result<Bytes, Error> {
-    let limited = Limited::new(body, MAX_BODY_BYTES);
-    let collected = timeout(BODY_TIMEOUT, limited.collect())
-        .await
-        .map_err(|_| Error::Slow(BODY_TIMEOUT))?;
-    let collected = collected.map_err(|error: Cause| {
-        if error.is::<LengthLimitError>() {
-            Error::TooLong(MAX_BODY_BYTES)
-        } else {
-            Error::Body(error)
-        }
-    })?;
-    Ok(collected.to_bytes())
 }

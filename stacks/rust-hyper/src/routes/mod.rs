@@ -3,6 +3,7 @@
 mod fortunes;
 mod greetings;
 mod hash;
+mod items;
 pub mod payload;
 pub mod proxy;
 mod users;
@@ -22,6 +23,10 @@ pub async fn answer(
 }
 
 async fn route(state: &AppState, request: Request<Incoming>) -> Result<Answer, Error> {
+    if let Some(id) = request.uri().path().strip_prefix("/items/") {
+        let id = id.parse().map_err(|_| Error::NotFound)?;
+        return items::one(state, id, request).await;
+    }
     match (request.uri().path(), request.method()) {
         ("/plaintext", &Method::GET) => Ok(greetings::plaintext()),
         ("/json", &Method::GET) => greetings::encode(),
@@ -31,8 +36,10 @@ async fn route(state: &AppState, request: Request<Incoming>) -> Result<Answer, E
         ("/bytes", &Method::GET) => hash::bytes(state, request.uri().query()).await,
         ("/users", &Method::GET) => users::list(state).await,
         ("/fortunes", &Method::GET) => fortunes::list(state).await,
+        ("/items", &Method::GET) => items::list(state, request.uri().query()).await,
+        ("/items", &Method::POST) => items::create(state, request).await,
         ("/proxy", &Method::GET) => proxy::relay(state).await,
-        ("/json", _) => Err(Error::Method("GET, POST")),
+        ("/json" | "/items", _) => Err(Error::Method("GET, POST")),
         (
             "/plaintext" | "/payload" | "/ping-pong" | "/bytes" | "/users" | "/fortunes" | "/proxy",
             _,

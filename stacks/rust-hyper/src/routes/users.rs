@@ -25,7 +25,7 @@ pub async fn list(state: &AppState) -> Result<Answer, Error> {
 }
 
 async fn first_users(pool: &Pool) -> Result<Vec<User>, Cause> {
-    database::query(pool, FIRST_USERS)
+    database::query(pool, FIRST_USERS, &[])
         .await?
         .iter()
         .map(|row| {

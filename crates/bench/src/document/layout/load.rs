@@ -31,6 +31,7 @@ pub(super) fn section(load: &LoadView, view: &StandingsView) -> Section {
         section = section
             .table(ranking(load, table, view))
             .table(details(load, table))
+            .table(routes(table))
             .table(undecided(load, table))
             .fold_of_drawings(course::section(load, table));
     }
@@ -195,6 +196,32 @@ fn details(load: &LoadView, table: &TableView) -> Table {
         details.row([Cell::from(&row.target)].into_iter().chain(figures));
     }
     details
+}
+
+/// How long each route of a workload with several takes: one that is starved does not show in the figures of all together.
+fn routes(table: &TableView) -> Table {
+    let all: Vec<&str> = table.rows.iter().fold(Vec::new(), |mut all, row| {
+        let new = row.routes.iter().map(|one| one.route.as_str());
+        let new: Vec<&str> = new.filter(|route| !all.contains(route)).collect();
+        all.extend(new);
+        all
+    });
+    let columns = all.iter().map(|route| Column::right(*route).sorted(true));
+    let stack = Column::left("service time by route: p50 / p99").sorted(true);
+    let mut routes = Table::new([stack].into_iter().chain(columns));
+    if all.is_empty() {
+        return routes;
+    }
+    for row in &table.rows {
+        let figures = all.iter().map(|route| {
+            let found = row.routes.iter().find(|one| one.route == *route);
+            let p50 = found.and_then(|one| one.p50_seconds);
+            let p99 = found.and_then(|one| one.p99_seconds);
+            Cell::figure(format!("{} / {}", words::time(p50), words::time(p99)), p50)
+        });
+        routes.row([Cell::from(&row.target)].into_iter().chain(figures));
+    }
+    routes
 }
 
 fn number(value: Option<f64>, write: fn(f64) -> String) -> Cell {

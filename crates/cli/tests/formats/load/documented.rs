@@ -12,7 +12,7 @@ use deadheat_model::{
         Body, Content, Endpoint, Identity, Login, Protocol, Proxy, ProxyKind, RequestSpec, Stage,
         Stream, StreamEvent, Think, TlsVersion, Trust,
     },
-    observation::{CountedTime, ExchangeSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade, Waits},
+    observation::{CountedTime, GroupSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade, Waits},
 };
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn records() -> Vec<LoadRecord> {
     late.machine.shared_cores = vec![vec![0, 1]];
     late.spec.first_byte = true;
     late.spec.threads = 2;
-    late.spec.per_exchange = true;
+    late.spec.exchanges[0].group = Some(0);
     late.spec.stream = Some(Stream {
         event: StreamEvent::Lines,
         enough: Some(1),
@@ -70,7 +70,8 @@ fn records() -> Vec<LoadRecord> {
     });
     late.intervals[0].events = Some(1);
     late.observation.first_byte = Some(late.observation.service_time.clone());
-    late.observation.exchanges = vec![ExchangeSeen {
+    late.observation.groups = vec![GroupSeen {
+        total_succeeded: 1,
         succeeded: 1,
         failed: 1,
         valid_body_bytes: 1,

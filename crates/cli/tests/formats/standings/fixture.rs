@@ -263,6 +263,7 @@ impl Load {
                 LimitedBy::Server
             }),
             failures: Vec::new(),
+            routes: Vec::new(),
             course: course(stack.rate, self.heats, 1),
         }
     }

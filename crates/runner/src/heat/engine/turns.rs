@@ -41,7 +41,7 @@ impl RunningHeat<'_, '_> {
             }
         }
         for place in &mut self.places {
-            place.forget_memory();
+            place.forget();
         }
     }
 
@@ -262,6 +262,9 @@ impl RunningHeat<'_, '_> {
         let ended = self.world.now();
         let frozen = self.freeze(index);
         let place = &mut self.places[index];
+        if !seen.result.interrupted {
+            place.add_routes(&seen.result.observation.groups);
+        }
         let gap = place.idle_since.replace(ended).map(|idle| at.since(&idle));
         let slept = ended.slept_since(&self.seen);
         self.seen = ended;

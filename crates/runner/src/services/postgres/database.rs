@@ -8,6 +8,7 @@ use postgres_protocol::password::scram_sha_256;
 use super::{
     admin::{self, Admin},
     endpoint::{Endpoint, random_word},
+    items,
     statements::Counting,
     tables,
 };
@@ -75,7 +76,8 @@ impl Database {
         };
         let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
         admin.run("making the tables", |client| {
-            tables::seed(client, &readers.join(", "))
+            tables::seed(client, &readers.join(", "))?;
+            items::make(client, &roles)
         })?;
         let counting = Counting::choose(&admin, &roles, own_roles);
         let url = |role: &String| endpoint.url(role, &secret, &lease.database);
@@ -161,7 +163,7 @@ fn check_version(admin: &Admin) -> Result<String, ServiceError> {
 }
 
 /// An identifier in double quotes.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

@@ -11,6 +11,7 @@ mod database;
 mod download;
 mod encryption;
 mod endpoint;
+mod items;
 mod server_user;
 mod settings;
 mod source;
@@ -20,6 +21,7 @@ mod tables;
 mod unpack;
 
 use std::{
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
     time::Duration,
@@ -28,8 +30,10 @@ use std::{
 pub use cluster::Access;
 pub use connections::Room;
 pub use database::SEATS;
+pub use items::{Item, ItemRows, SEEDED};
 pub use source::{Mirror, Places, Source};
 pub use statement_log::Said;
+pub use statements::ItemStatements;
 pub use tables::USERS;
 
 use deadheat_model::workload::Table;
@@ -221,13 +225,13 @@ impl Postgres {
         }
         let advice = match table {
             Table::Users => format!("take an id from 1 to {USERS}"),
-            Table::Fortune => "take the id of a row that it has".to_owned(),
+            Table::Fortune | Table::Items => "take the id of a row that it has".to_owned(),
         };
         let problem = format!("the row is missing in the table {table}");
         Err(ServiceError::new(attempt, problem, advice))
     }
 
-    /// How often the stacks' statements have read `table` since the start. The difference of two counts is exact, if the
+    /// How often the stacks' statements have asked for `table` since the start. The difference of two counts is exact, if the
     /// second is taken [`Postgres::count_lag`] after the last statement.
     ///
     /// # Errors
@@ -236,8 +240,8 @@ impl Postgres {
         self.logged(self.database.counting.count(&self.database.admin, table))
     }
 
-    /// What the server with this number among those that are alive together says to it during `work`, in which it reads
-    /// `table`. `None` on a server that is not Deadheat's own, whose log is not to be read.
+    /// What the server with this number among those that are alive together says to it during `work`, in which it asks
+    /// for `table`. `None` on a server that is not Deadheat's own, whose log is not to be read.
     ///
     /// # Errors
     /// When the server does not answer, or its log cannot be read.
@@ -255,6 +259,94 @@ impl Postgres {
         work();
         self.logged(listening.end(&roles[seat % roles.len()], table))
             .map(Some)
+    }
+
+    /// Fills the table items of the server with this number among those that are alive together as it was at first.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn reset_items(&self, seat: usize) -> Result<(), ServiceError> {
+        self.of_items(seat, "filling the table items", items::reset)
+    }
+
+    /// Up to `limit` of its items with ids above `after`, by id.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn items(&self, seat: usize, after: i32, limit: u32) -> Result<Vec<Item>, ServiceError> {
+        self.of_items(seat, "reading the table items", |client, role| {
+            items::page(client, role, after, limit)
+        })
+    }
+
+    /// Writes one of its items, whether there is one with that id or not.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn put_item(&self, seat: usize, item: &Item) -> Result<(), ServiceError> {
+        self.of_items(seat, "writing an item", |client, role| {
+            items::put(client, role, item)
+        })
+    }
+
+    /// Removes one of its items, if it is there.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn remove_item(&self, seat: usize, id: i32) -> Result<(), ServiceError> {
+        self.of_items(seat, "removing an item", |client, role| {
+            items::remove(client, role, id)
+        })
+    }
+
+    /// What its table items holds of what was written to it.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn item_rows(&self, seat: usize) -> Result<ItemRows, ServiceError> {
+        self.of_items(seat, "counting items", items::rows)
+    }
+
+    /// One of its items that is neither as it was at first nor as it may have been written: with an id above the first ones
+    /// or in `written`, and a name that begins with `prefix`.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn damaged_item(
+        &self,
+        seat: usize,
+        written: &RangeInclusive<i32>,
+        prefix: &str,
+    ) -> Result<Option<Item>, ServiceError> {
+        self.of_items(seat, "checking items", |client, role| {
+            items::damaged(client, role, written, prefix)
+        })
+    }
+
+    /// What its statements did so far to its table items; `None` where servers cannot be told apart.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn item_statements(&self, seat: usize) -> Result<Option<ItemStatements>, ServiceError> {
+        let Database {
+            admin,
+            counting,
+            roles,
+            ..
+        } = &self.database;
+        self.logged(counting.of_items(admin, &roles[seat % roles.len()]))
+    }
+
+    /// Does something with the table items of a server.
+    fn of_items<T>(
+        &self,
+        seat: usize,
+        attempt: &str,
+        work: impl Fn(&mut postgres::Client, &str) -> Result<T, postgres::Error>,
+    ) -> Result<T, ServiceError> {
+        let Database { admin, roles, .. } = &self.database;
+        let role = &roles[seat % roles.len()];
+        self.logged(admin.run(attempt, |client| work(client, role)))
     }
 
     /// How long a statement takes to be counted: nothing with the extension pg_stat_statements, 11 s without it,

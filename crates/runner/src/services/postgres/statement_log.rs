@@ -23,14 +23,14 @@ const SETTING: &str = "log_min_duration_statement";
 /// What a role asked the server for, while it was listened to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Reads of the table that were executed.
-    pub reads: u64,
+    /// Statements that ask for the table and were executed.
+    pub asked: u64,
     /// Of these, the ones whose text was parsed for them: by a Parse message, or as a simple query.
     pub parsed: u64,
     /// Other statements that were executed.
     pub others: u64,
-    /// The text of the last read; empty without one.
-    pub read: String,
+    /// The text of the last one that asks for the table; empty without one.
+    pub last: String,
 }
 
 /// A log that is listened to. Ends at [`Listening::end`], or when it is dropped.
@@ -57,7 +57,7 @@ impl<'a> Listening<'a> {
         Ok(listening)
     }
 
-    /// Ends it: what `role` has said, of which reads of `table` are counted apart.
+    /// Ends it: what `role` has said, of which statements that ask for `table` are counted apart.
     pub(super) fn end(mut self, role: &str, table: Table) -> Result<Said, ServiceError> {
         let until = self.mark()?;
         self.is_on = false;
@@ -138,15 +138,15 @@ fn said_by(role: &str, table: Table, log: &str) -> Said {
         let Some((step, statement)) = step_of(role, line) else {
             continue;
         };
-        let is_read = reads(table, statement);
-        if is_read {
-            said.read = statement.to_owned();
+        let is_asked = asks_for(table, statement);
+        if is_asked {
+            said.last = statement.to_owned();
         }
         match step {
-            Step::Parse => said.parsed += u64::from(is_read),
-            Step::Execute if is_read => said.reads += 1,
-            Step::Query if is_read => {
-                said.reads += 1;
+            Step::Parse => said.parsed += u64::from(is_asked),
+            Step::Execute if is_asked => said.asked += 1,
+            Step::Query if is_asked => {
+                said.asked += 1;
                 said.parsed += 1;
             }
             Step::Execute | Step::Query => said.others += 1,
@@ -176,8 +176,8 @@ fn step_of<'l>(role: &str, line: &'l str) -> Option<(Step, &'l str)> {
     Some((step, statement))
 }
 
-/// Whether a statement reads `table`, as any driver or mapper may write it.
-fn reads(table: Table, statement: &str) -> bool {
+/// Whether a statement asks for `table`, as any driver or mapper may write it.
+fn asks_for(table: Table, statement: &str) -> bool {
     let name = table.to_string();
     let words = statement
         .to_lowercase()
@@ -185,8 +185,8 @@ fn reads(table: Table, statement: &str) -> bool {
         .replace([',', ';', '(', ')'], " ");
     let words: Vec<&str> = words.split_whitespace().collect();
     words.windows(2).any(|pair| {
-        let read = pair[1].rsplit('.').next().unwrap_or_default();
-        pair[0] == "from" && read == name
+        let table = pair[1].rsplit('.').next().unwrap_or_default();
+        ["from", "into", "update"].contains(&pair[0]) && table == name
     })
 }
 
@@ -210,10 +210,10 @@ deadheat LOG:  duration: 0.1 ms  statement: select 'mark'
 deadheat_stack ERROR:  relation \"users\" does not exist
 ";
         let expected = Said {
-            reads: 3,
+            asked: 3,
             parsed: 2,
             others: 2,
-            read: "select u.id from Users u;".to_owned(),
+            last: "select u.id from Users u;".to_owned(),
         };
         assert_eq!(said_by("deadheat_stack", Table::Users, log), expected);
     }

@@ -1,4 +1,4 @@
-//! How often the stacks have read a table.
+//! How often the stacks have asked for a table.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -11,11 +11,33 @@ use postgres::{Client, Error};
 use super::admin::Admin;
 use crate::services::ServiceError;
 
-/// A statement that reads the table, as any driver or mapper may write it: `FROM users`, `from "users" u`,
-/// `FROM public.users`. One of PostgreSQL's own regular expressions.
-fn reads(table: Table) -> String {
-    format!(r#"\mfrom\s+(only\s+)?("?\w+"?\.)?("{table}"|{table}\M)"#)
+/// A statement that asks for the table, as any driver or mapper may write it: `FROM users`, `from "users" u`,
+/// `FROM public.users`, `INSERT INTO items`. One of PostgreSQL's own regular expressions.
+fn asks_for(table: Table) -> String {
+    follows(r"from|into|update", table)
 }
+
+/// A statement in which the table's name follows one of these words.
+fn follows(words: &str, table: Table) -> String {
+    format!(r#"\m({words})\s+(only\s+)?("?\w+"?\.)?("{table}"|{table}\M)"#)
+}
+
+/// What a server's statements did to its table items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ItemStatements {
+    /// Statements that read.
+    pub reads: u64,
+    /// Statements that wrote, whether they found a row or not.
+    pub writes: u64,
+    /// Rows that were changed.
+    pub updated: u64,
+}
+
+const BY_KIND: &str = "select coalesce(sum(s.calls) filter (where s.query !~* $3), 0)::bigint, \
+    coalesce(sum(s.calls) filter (where s.query ~* $3), 0)::bigint, \
+    coalesce(sum(s.rows) filter (where s.query ~* $4), 0)::bigint \
+    from pg_stat_statements s join pg_roles r on r.oid = s.userid join pg_database d on d.oid = s.dbid \
+    where r.rolname::text = $1 and d.datname = current_database() and s.query ~* $2";
 
 const BY_STATEMENT: &str = "select coalesce(sum(s.calls), 0)::bigint \
     from pg_stat_statements s join pg_roles r on r.oid = s.userid join pg_database d on d.oid = s.dbid \
@@ -51,7 +73,7 @@ impl Counting {
     pub(super) fn choose(admin: &Admin, roles: &[String], own_roles: bool) -> Self {
         let tried = admin.run("setting up pg_stat_statements", |client| {
             client.batch_execute("create extension if not exists pg_stat_statements")?;
-            client.query_one(BY_STATEMENT, &[&roles, &reads(Table::Users)])?;
+            client.query_one(BY_STATEMENT, &[&roles, &asks_for(Table::Users)])?;
             client.query_one(SEES_OTHERS, &[])?.try_get::<_, bool>(0)
         });
         match tried {
@@ -89,13 +111,36 @@ impl Counting {
         }
     }
 
-    /// Statements so far that read `table`.
+    /// What the statements of `role` did so far to its table items; `None` where roles cannot be told apart.
+    pub(super) fn of_items(
+        &self,
+        admin: &Admin,
+        role: &str,
+    ) -> Result<Option<ItemStatements>, ServiceError> {
+        let Counting::Statements { .. } = self else {
+            return Ok(None);
+        };
+        let items = Table::Items;
+        let writes = follows(r"insert\s+into|update|delete\s+from", items);
+        let row = admin.run("counting the statements on the table items", |client| {
+            let update = follows("update", items);
+            client.query_one(BY_KIND, &[&role, &asks_for(items), &writes, &update])
+        })?;
+        let count = |index| row.get::<_, i64>(index).max(0) as u64;
+        Ok(Some(ItemStatements {
+            reads: count(0),
+            writes: count(1),
+            updated: count(2),
+        }))
+    }
+
+    /// Statements so far that ask for `table`.
     pub(super) fn count(&self, admin: &Admin, table: Table) -> Result<u64, ServiceError> {
-        let attempt = format!("counting the statements that read the table {table}");
+        let attempt = format!("counting the statements that ask for the table {table}");
         let found: i64 = match self {
             Counting::Statements { roles } => admin.run(&attempt, |client| {
                 client
-                    .query_one(BY_STATEMENT, &[roles, &reads(table)])?
+                    .query_one(BY_STATEMENT, &[roles, &asks_for(table)])?
                     .try_get(0)
             }),
             Counting::Scans { .. } => admin.run(&attempt, |client| scans(client, table)),

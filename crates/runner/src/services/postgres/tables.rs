@@ -1,4 +1,4 @@
-//! What the tables hold: rows of an id and a text that are the same everywhere.
+//! The tables that servers read: rows of an id and a text that are the same everywhere.
 
 use deadheat_model::workload::Table;
 use postgres::{Client, Error};
@@ -41,22 +41,19 @@ fn column(table: Table) -> &'static str {
     match table {
         Table::Users => "email",
         Table::Fortune => "message",
-    }
-}
-
-/// The texts of its rows, whose ids count from 1.
-fn texts(table: Table) -> Vec<String> {
-    match table {
-        Table::Users => (1..=USERS).map(email).collect(),
-        Table::Fortune => FORTUNES.iter().map(|text| (*text).to_owned()).collect(),
+        Table::Items => "name",
     }
 }
 
 /// Makes and fills the tables, and lets `roles` read them, which are separated by commas.
 pub(super) fn seed(client: &mut Client, roles: &str) -> Result<(), Error> {
-    for table in Table::ALL {
+    let fortunes = FORTUNES.iter().map(|text| (*text).to_owned());
+    let texts: [(Table, Vec<String>); 2] = [
+        (Table::Users, (1..=USERS).map(email).collect()),
+        (Table::Fortune, fortunes.collect()),
+    ];
+    for (table, texts) in texts {
         let column = column(table);
-        let texts = texts(table);
         let ids: Vec<i32> = (1..=texts.len() as i32).collect();
         client.batch_execute(&format!(
             "create table {table} (id integer primary key, {column} text not null)"

@@ -120,6 +120,7 @@ fn member(name: &str) -> MemberRecord {
         verified_after: Some(1),
         cpu_source: None,
         memory: MemoryUsed::default(),
+        routes: Vec::new(),
         failure: None,
     }
 }

@@ -214,7 +214,7 @@ impl Starts {
         let targets = options.targets.iter();
         let targets: Vec<_> = targets.filter(|one| own.contains(&one.target)).collect();
         let is_alike = |other: &RequestedLoad<'_>| {
-            let [one, another] = [load, other].map(|load| load.workload.manifest.id.as_str());
+            let [one, another] = [load, other].map(|load| &load.workload.manifest);
             let mut targets = targets.iter();
             own == stacks(other)
                 && seats(load) == seats(other)

@@ -22,7 +22,7 @@ fn the_projects_own_manifests_have_no_mistake() {
         .map(|one| one.id.as_str())
         .collect();
     // From the simplest job to the longest.
-    let nine = [
+    let all = [
         "plaintext",
         "json",
         "json-decode",
@@ -30,10 +30,12 @@ fn the_projects_own_manifests_have_no_mistake() {
         "ping-pong",
         "users",
         "fortunes",
+        "crud",
+        "api",
         "hash",
         "proxy",
     ];
-    assert_eq!(ids, nine);
+    assert_eq!(ids, all);
     assert!(!reading.catalogue.stacks.is_empty());
 }
 

@@ -68,6 +68,7 @@ fn member(name: &str) -> MemberRecord {
             peak: Some(20 << 20),
             ..MemoryUsed::default()
         },
+        routes: Vec::new(),
         failure: None,
     }
 }

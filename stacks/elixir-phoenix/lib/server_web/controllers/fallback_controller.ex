@@ -5,6 +5,14 @@ defmodule ServerWeb.FallbackController do
 
   import Plug.Conn
 
+  def call(conn, {:error, %Ecto.Changeset{} = changeset}) do
+    conn
+    |> put_status(:unprocessable_entity)
+    |> put_format("json")
+    |> put_view(json: ServerWeb.ChangesetJSON)
+    |> render(:error, changeset: changeset)
+  end
+
   def call(conn, {:error, status}) when is_atom(status) do
     conn
     |> put_status(status)

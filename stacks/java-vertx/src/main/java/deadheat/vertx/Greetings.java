@@ -1,9 +1,6 @@
 package deadheat.vertx;
 
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
@@ -23,28 +20,12 @@ final class Greetings {
   }
 
   static void greetPerson(RoutingContext ctx) {
-    if (!isJson(ctx.request().getHeader(HttpHeaders.CONTENT_TYPE))) {
-      ctx.fail(415);
-      return;
-    }
-    Buffer body = ctx.body().buffer();
-    try {
-      if (body != null
-          && Json.decodeValue(body) instanceof JsonObject person
-          && person.getValue("name") instanceof String name
-          && person.getValue("username") instanceof String) {
-        ctx.response().putHeader(HttpHeaders.CONTENT_TYPE, TEXT).end("Hello, " + name + "!");
-      } else {
-        ctx.fail(400);
-      }
-    } catch (DecodeException e) {
+    JsonObject person = JsonBody.object(ctx);
+    if (person.getValue("name") instanceof String name
+        && person.getValue("username") instanceof String) {
+      ctx.response().putHeader(HttpHeaders.CONTENT_TYPE, TEXT).end("Hello, " + name + "!");
+    } else {
       ctx.fail(400);
     }
-  }
-
-  /** Any letter case will do, which {@code Route.consumes} does not accept in a subtype. */
-  private static boolean isJson(String contentType) {
-    return contentType != null
-        && contentType.split(";", 2)[0].strip().equalsIgnoreCase("application/json");
   }
 }

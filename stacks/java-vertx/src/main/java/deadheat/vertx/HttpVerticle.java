@@ -70,18 +70,22 @@ final class HttpVerticle extends VerticleBase {
 
   private Router router() {
     Router router = Router.router(vertx);
+    BodyHandler body = BodyHandler.create(false).setBodyLimit(MAX_BODY_BYTES);
+    Items items = new Items(database);
     router.route().handler(new DateHeader(vertx));
     router.get("/plaintext").handler(Greetings::plaintext);
     router.get("/json").handler(Greetings::listPeople);
-    router
-        .post("/json")
-        .handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_BYTES))
-        .handler(Greetings::greetPerson);
+    router.post("/json").handler(body).handler(Greetings::greetPerson);
     router.get("/payload").handler(Payloads::direct);
     router.get("/ping-pong").handler(Payloads::handedOver);
     router.get("/bytes").handler(new DigestHandler(vertx, settings.blobPath()));
     router.get("/users").handler(new UsersHandler(database));
     router.get("/fortunes").handler(new FortunesHandler(database));
+    router.get("/items").handler(items::list);
+    router.post("/items").handler(body).handler(items::create);
+    router.get("/items/:id").handler(items::find);
+    router.put("/items/:id").handler(body).handler(items::replace);
+    router.delete("/items/:id").handler(items::delete);
     router.get("/proxy").handler(new ProxyHandler(vertx, settings.upstreamUrl()));
     router.route().failureHandler(Failures::answer);
     return router;

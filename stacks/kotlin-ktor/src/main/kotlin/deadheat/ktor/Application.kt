@@ -35,6 +35,7 @@ fun Application.module(settings: Settings) {
         database?.let {
             users(it)
             fortunes(it)
+            items(it)
         }
         settings.upstreamUrl?.let { proxy(it) }
     }

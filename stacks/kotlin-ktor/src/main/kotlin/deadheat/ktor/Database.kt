@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.withContext
 import java.net.URI
+import java.sql.PreparedStatement
 import java.sql.ResultSet
 
 /** A pool that starts without a database, too, and connects when there is one. */
@@ -17,21 +18,38 @@ class Database(
     // JDBC blocks. No more threads than connections, so that none waits for a connection.
     private val dispatcher = Dispatchers.IO.limitedParallelism(poolSize)
 
-    /** What the statement selects, each row made a value. */
+    /** What the statement selects or returns, each row made a value. */
     suspend fun <T> query(
         statement: String,
         toValue: (ResultSet) -> T,
+        vararg parameters: Any,
     ): List<T> =
+        prepared(statement, parameters) { prepared ->
+            prepared.executeQuery().use { rows ->
+                buildList {
+                    while (rows.next()) {
+                        add(toValue(rows))
+                    }
+                }
+            }
+        }
+
+    /** How many rows the statement changes. */
+    suspend fun update(
+        statement: String,
+        vararg parameters: Any,
+    ): Int = prepared(statement, parameters) { it.executeUpdate() }
+
+    private suspend fun <T> prepared(
+        statement: String,
+        parameters: Array<out Any>,
+        execute: (PreparedStatement) -> T,
+    ): T =
         withContext(dispatcher) {
             pool.connection.use { connection ->
                 connection.prepareStatement(statement).use { prepared ->
-                    prepared.executeQuery().use { rows ->
-                        buildList {
-                            while (rows.next()) {
-                                add(toValue(rows))
-                            }
-                        }
-                    }
+                    parameters.forEachIndexed { index, value -> prepared.setObject(index + 1, value) }
+                    execute(prepared)
                 }
             }
         }

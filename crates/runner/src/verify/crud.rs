@@ -1,0 +1,888 @@
+//! crud: items that are read, listed, created, replaced and deleted. Each answer to a write is compared with the database at
+//! once, and after a load the database has whatever was acknowledged in it.
+
+use std::ops::RangeInclusive;
+
+use deadheat_model::{
+    Exchange, Observation,
+    figure::count,
+    load::{Body, Content, Expectation, RequestSpec, StatusSet},
+};
+use rand::{Rng as _, RngExt as _, seq::index::sample};
+use serde_json::{Value, json};
+
+use super::{
+    Depth, Fault, Verifier,
+    fault::shown,
+    greeting::post,
+    question::{ExpectedAnswer, ExpectedBody, Question},
+    users::fault,
+    wire::WholeAnswer,
+};
+use crate::services::{
+    ServiceError,
+    postgres::{Item, ItemRows, ItemStatements, Postgres, SEEDED},
+};
+
+/// Ids that a load deletes, each at random, …
+const DELETED: RangeInclusive<i32> = 1..=40_000;
+/// … that it only reads, so that the right answer is known, …
+const READ: RangeInclusive<i32> = 40_001..=50_000;
+/// … and that it replaces.
+const REPLACED: RangeInclusive<i32> = 50_001..=SEEDED;
+/// How the names begin that a load writes.
+const WRITTEN: &str = "Load ";
+
+/// Of 50 requests in a row: 35 read an item, 5 a page, 5 create one, 4 replace one, 1 deletes one.
+const MIX: [(Kind, usize); 5] = [
+    (Kind::Read, 35),
+    (Kind::List, 5),
+    (Kind::Create, 5),
+    (Kind::Replace, 4),
+    (Kind::Delete, 1),
+];
+/// What their groups are called, in the order of the mix.
+pub(super) const ROUTES: [&str; MIX.len()] = [
+    "GET /items/ID",
+    "GET /items",
+    "POST /items",
+    "PUT /items/ID",
+    "DELETE /items/ID",
+];
+
+/// How often these come, with other ids each time, until they begin again.
+const BLOCKS: usize = 40;
+
+/// One in this many deletions may be acknowledged twice.
+const TWICE: u64 = 100;
+
+/// Items of a page, if the request does not say.
+const PAGE: u32 = 20;
+const MOST_PRICE: i32 = 1_000_000;
+const LONGEST_NAME: usize = 100;
+
+const CREATED: &[u16] = &[201];
+const DONE: &[u16] = &[204];
+const MISSING: &[u16] = &[404];
+/// For a body or a query that is not as agreed.
+const INVALID: &[u16] = &[400, 422];
+/// For a path whose id cannot be one.
+const NO_ID: &[u16] = &[400, 404, 422];
+
+const ANEW: &str = "items are read for each request (this one was changed after the answer before)";
+const GONE: &str = "an item that is not there is not found";
+const WRITTEN_AT_ONCE: &str = "what a write acknowledges is in the database when its answer comes";
+const REFUSED: &str = "an item that is not as agreed is refused";
+const NOT_WRITTEN: &str = "a request that is refused writes nothing";
+
+/// What a request of the load does. Its number is that of its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Read,
+    List,
+    Create,
+    Replace,
+    Delete,
+}
+
+/// What a server was told to write, as far as its answers say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Acknowledged {
+    created: u64,
+    replaced: u64,
+    deleted: u64,
+    /// Requests without a right answer, of all kinds: they may have written or not.
+    unknown: u64,
+}
+
+impl Acknowledged {
+    /// Adds what a load found whose groups are called like this.
+    pub(crate) fn add(&mut self, load: &Observation, routes: &[String]) {
+        let group = |kind: Kind| {
+            let name = ROUTES[kind as usize];
+            let place = routes.iter().position(|route| route == name);
+            let seen = place.and_then(|place| load.groups.get(place));
+            seen.map_or(0, |seen| seen.total_succeeded)
+        };
+        self.created += group(Kind::Create);
+        self.replaced += group(Kind::Replace);
+        // Of the deletions, some find nothing any more.
+        self.deleted += load.all_statuses.get(&DONE[0]).copied().unwrap_or(0);
+        self.unknown += load.total.issued.saturating_sub(load.total.succeeded);
+    }
+
+    fn all(&self) -> u64 {
+        self.created + self.replaced + self.deleted
+    }
+}
+
+/// What a server's table and its statements had seen at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemsSeen {
+    rows: ItemRows,
+    statements: ItemStatements,
+}
+
+/// A number of writes that were acknowledged, and how many there are.
+struct Written {
+    what: &'static str,
+    acknowledged: u64,
+    /// The fewest that there must be.
+    least: u64,
+    found: u64,
+}
+
+impl Verifier<'_> {
+    /// The first page after a reset.
+    pub(super) fn right_page() -> Content {
+        let items: Vec<Item> = (1..=PAGE as i32).map(Item::seeded).collect();
+        page_content(&items)
+    }
+
+    /// Questions whose answers are like no other's: an item, a page, and so on. Only right after a reset.
+    pub(super) fn crud_questions(&mut self, count: usize) -> Vec<Question> {
+        let question = |(index, id): (usize, i32)| {
+            if index.is_multiple_of(2) {
+                return self.question(get(id), content(&Item::seeded(id)));
+            }
+            let id = id.min(READ.end() - PAGE as i32);
+            let items: Vec<Item> = (id + 1..=id + PAGE as i32).map(Item::seeded).collect();
+            self.question(page_after(id, PAGE), page_content(&items))
+        };
+        let ids = (0..count).map(|index| READ.start() + (index as i32 * 47) % 9_000);
+        ids.enumerate().map(question).collect()
+    }
+
+    /// A third each of items to be created, replaced and deleted.
+    pub(super) fn crud_writes(&mut self, count: usize) -> Vec<Question> {
+        let write = |index: usize| {
+            let (row, price) = ((index / 3) as i32, self.random.random_range(0..=MOST_PRICE));
+            let (request, status) = match index % 3 {
+                0 => (create(&format!("{WRITTEN}{index}"), price), CREATED),
+                1 => {
+                    let id = REPLACED.start() + row;
+                    (replace(id, &format!("{WRITTEN}{id}"), price), &[200][..])
+                }
+                _ => (delete(DELETED.start() + row), DONE),
+            };
+            Question {
+                request,
+                wanted: ExpectedAnswer::Status(status),
+            }
+        };
+        (0..count).map(write).collect()
+    }
+
+    pub(super) fn verify_crud(&mut self, depth: Depth) -> Result<(), Fault> {
+        self.items(Postgres::reset_items)?;
+        let before = self.item_statements()?;
+        let known = Item::seeded(self.random.random_range(READ));
+        self.expect_item("the answer is right", &known)?;
+        let changed = Item {
+            id: known.id,
+            ..self.new_item()
+        };
+        self.items(|postgres, seat| postgres.put_item(seat, &changed))?;
+        let shown = self
+            .expect_item(ANEW, &changed)
+            .and_then(|()| self.expect_page(known.id - 3, 5));
+        self.items(|postgres, seat| postgres.put_item(seat, &known))?;
+        shown?;
+        let item = self.new_item();
+        let created = self.expect_created(&item)?;
+        let replaced = Item {
+            id: created.id,
+            ..self.new_item()
+        };
+        self.expect_replaced(&replaced)?;
+        self.expect_item("an item that was replaced is read as it is now", &replaced)?;
+        self.expect_deleted(created.id)?;
+        self.expect_status(GONE, get(created.id), MISSING)?;
+        self.end_item_count(before, 5, 3)?;
+        if depth == Depth::Full {
+            self.verify_items()?;
+            self.verify_pages()?;
+            self.verify_validation()?;
+        }
+        Ok(())
+    }
+
+    /// Items that are not there, ids that are none, and what may be in a name.
+    fn verify_items(&mut self) -> Result<(), Fault> {
+        let added = Item {
+            id: SEEDED + 5_000,
+            ..self.new_item()
+        };
+        self.items(|postgres, seat| postgres.put_item(seat, &added))?;
+        self.expect_item(
+            "any item of the table is found (this one was added)",
+            &added,
+        )?;
+        self.items(|postgres, seat| postgres.remove_item(seat, added.id))?;
+        self.expect_status(GONE, get(added.id), MISSING)?;
+        self.expect_status(GONE, delete(added.id), MISSING)?;
+        let Item { name, price, .. } = &added;
+        self.expect_status(GONE, replace(added.id, name, *price), MISSING)?;
+        self.expect_row(
+            "a replacement of an item that is not there creates none",
+            added.id,
+            None,
+        )?;
+        for id in ["abc", "0", "-1", "99999999999"] {
+            let rule = "an id that is no number of an item is refused or not found";
+            let path = format!("/items/{id}");
+            let put = RequestSpec {
+                method: "PUT".to_owned(),
+                ..post(&path, body(name, *price))
+            };
+            let delete = RequestSpec {
+                method: "DELETE".to_owned(),
+                ..RequestSpec::get(&*path)
+            };
+            for request in [RequestSpec::get(&*path), put, delete] {
+                self.expect_status(rule, request, NO_ID)?;
+            }
+        }
+        let longest = "é".repeat(LONGEST_NAME);
+        let names = [
+            "x",
+            &*longest,
+            "O'Neil \"quotes\" \\ / 李娜 🐎",
+            "'); drop table items; --",
+        ];
+        for (name, price) in names.into_iter().zip([0, MOST_PRICE, 1, 2]) {
+            let item = Item {
+                id: 0,
+                name: name.to_owned(),
+                price,
+            };
+            let created = self.expect_created(&item)?;
+            self.expect_item("an item is read as it was created", &created)?;
+            self.expect_deleted(created.id)?;
+            self.expect_status(GONE, delete(created.id), MISSING)?;
+        }
+        Ok(())
+    }
+
+    fn verify_pages(&mut self) -> Result<(), Fault> {
+        let first = right_items(1, PAGE);
+        self.expect_content(
+            "a page without a query is the first one",
+            RequestSpec::get("/items"),
+            page_content(&first),
+        )?;
+        for (after, limit) in [(0, 1), (44_000, 100), (SEEDED - 2, 20), (SEEDED, 20)] {
+            self.expect_page(after, limit)?;
+        }
+        self.items(|postgres, seat| postgres.remove_item(seat, 41_003))?;
+        let shown = self.expect_page(41_000, 5);
+        self.items(|postgres, seat| postgres.put_item(seat, &Item::seeded(41_003)))?;
+        shown?;
+        for query in ["limit=0", "limit=101", "limit=x", "after=-1", "after=x"] {
+            let rule = "a page that is not as agreed is refused";
+            self.expect_status(rule, RequestSpec::get(format!("/items?{query}")), INVALID)?;
+        }
+        Ok(())
+    }
+
+    fn verify_validation(&mut self) -> Result<(), Fault> {
+        let target = Item::seeded(*REPLACED.start());
+        let long = json!({ "name": "x".repeat(LONGEST_NAME + 1), "price": 1 }).to_string();
+        let invalid = [
+            "",
+            "{",
+            "[]",
+            "name=x&price=1",
+            r#"{"name":"x"}"#,
+            r#"{"price":1}"#,
+            r#"{"name":"","price":1}"#,
+            r#"{"name":null,"price":1}"#,
+            r#"{"name":"x","price":null}"#,
+            r#"{"name":"x","price":-1}"#,
+            r#"{"name":"x","price":1000001}"#,
+            r#"{"name":"x","price":"much"}"#,
+            &*long,
+        ];
+        let before = self.items(Postgres::item_rows)?;
+        for body in invalid {
+            let body = Body::Sized(body.into());
+            let replace = RequestSpec {
+                method: "PUT".to_owned(),
+                ..post(&format!("/items/{}", target.id), body.clone())
+            };
+            for request in [post("/items", body), replace] {
+                let shown = String::from_utf8_lossy(match &request.body {
+                    Body::Sized(bytes) => bytes,
+                    _ => &[],
+                });
+                let shown: String = shown.chars().take(60).collect();
+                let asked = format!(
+                    "{} {} with the body `{shown}`",
+                    request.method, request.path
+                );
+                let answer = self.client.send(&request)?;
+                let question = Question {
+                    request,
+                    wanted: ExpectedAnswer::Status(INVALID),
+                };
+                question.judge_of_stack(&asked, REFUSED, &answer)?;
+                self.passed += 1;
+            }
+        }
+        let after = self.items(Postgres::item_rows)?;
+        if after != before {
+            return Err(Fault::new(
+                "POST /items with bodies that are refused".to_owned(),
+                NOT_WRITTEN,
+                "no new item".to_owned(),
+                format!("{} new ones", after.created.saturating_sub(before.created)),
+            ));
+        }
+        self.expect_row(NOT_WRITTEN, target.id, Some(&target))?;
+        self.verify_assigned_id(&target)
+    }
+
+    /// The id of a new item is the database's choice.
+    fn verify_assigned_id(&mut self, target: &Item) -> Result<(), Fault> {
+        let rule = "an id in the body is not taken over";
+        let request = post(
+            "/items",
+            Body::Sized(
+                json!({ "id": target.id, "name": "taken over", "price": 1 })
+                    .to_string()
+                    .into(),
+            ),
+        );
+        let answer = self.expect_status(rule, request, &[201, 400, 422])?;
+        self.expect_row(rule, target.id, Some(target))?;
+        let id = serde_json::from_slice::<Value>(&answer.body)
+            .ok()
+            .and_then(|value| i32::try_from(value["id"].as_i64()?).ok());
+        if let Some(id) = id.filter(|_| answer.status == 201) {
+            self.expect_deleted(id)?;
+        }
+        Ok(())
+    }
+
+    fn expect_item(&mut self, rule: &'static str, item: &Item) -> Result<(), Fault> {
+        self.expect_content(rule, get(item.id), content(item))?;
+        Ok(())
+    }
+
+    fn expect_page(&mut self, after: i32, limit: u32) -> Result<(), Fault> {
+        let items = self.items(|postgres, seat| postgres.items(seat, after, limit))?;
+        let rule = "a page has the items above the given id, in their order";
+        self.expect_content(rule, page_after(after, limit), page_content(&items))?;
+        Ok(())
+    }
+
+    fn expect_status(
+        &mut self,
+        rule: &'static str,
+        request: RequestSpec,
+        statuses: &'static [u16],
+    ) -> Result<WholeAnswer, Fault> {
+        let wanted = ExpectedAnswer::Status(statuses);
+        self.expect(rule, &Question { request, wanted })
+    }
+
+    /// Creates an item like this one; with its id.
+    fn expect_created(&mut self, item: &Item) -> Result<Item, Fault> {
+        let request = create(&item.name, item.price);
+        let asked = format!("POST {}", request.path);
+        let answer = self.expect_status("a new item is created", request, CREATED)?;
+        let value = serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
+        let id = value["id"].as_i64().and_then(|id| i32::try_from(id).ok());
+        let created = Item {
+            id: id.unwrap_or_default(),
+            ..item.clone()
+        };
+        let wanted = ExpectedBody::from(content(&created));
+        let body = Question::judge_body(
+            &asked,
+            "a new item comes back with its id",
+            &self.workload.content_type,
+            &wanted,
+            &answer,
+        );
+        body?;
+        let location = answer.location.as_deref().unwrap_or_default();
+        let expected = format!("/items/{}", created.id);
+        if path_of(location) != expected {
+            return Err(Fault::new(
+                asked,
+                "Location is the path of the new item",
+                format!("`{expected}`"),
+                match answer.location {
+                    Some(location) => format!("`{location}`"),
+                    None => "no Location".to_owned(),
+                },
+            ));
+        }
+        self.expect_row(WRITTEN_AT_ONCE, created.id, Some(&created))?;
+        Ok(created)
+    }
+
+    fn expect_replaced(&mut self, item: &Item) -> Result<(), Fault> {
+        let rule = "an item that is replaced comes back as it is now";
+        let request = replace(item.id, &item.name, item.price);
+        self.expect_content(rule, request, content(item))?;
+        self.expect_row(WRITTEN_AT_ONCE, item.id, Some(item))
+    }
+
+    fn expect_deleted(&mut self, id: i32) -> Result<(), Fault> {
+        let answer = self.expect_status("an item is deleted", delete(id), DONE)?;
+        if !answer.body.is_empty() {
+            return Err(Fault::new(
+                format!("DELETE /items/{id}"),
+                "the answer to a deletion has no body",
+                shown(b""),
+                shown(&answer.body),
+            ));
+        }
+        self.expect_row(WRITTEN_AT_ONCE, id, None)
+    }
+
+    /// Checks what the database has of an item.
+    fn expect_row(
+        &mut self,
+        rule: &'static str,
+        id: i32,
+        item: Option<&Item>,
+    ) -> Result<(), Fault> {
+        let rows = self.items(|postgres, seat| postgres.items(seat, id - 1, 1))?;
+        let found = rows.first().filter(|row| row.id == id);
+        if found == item {
+            return Ok(());
+        }
+        let described = |item: Option<&Item>| match item {
+            Some(item) => format!("`{}`", value_of(item)),
+            None => "no such row".to_owned(),
+        };
+        Err(Fault::new(
+            format!("the row {id} of items"),
+            rule,
+            described(item),
+            described(found),
+        ))
+    }
+
+    fn new_item(&mut self) -> Item {
+        let number = self.random.next_u32();
+        Item {
+            id: 0,
+            name: format!("Item {number:08x}"),
+            price: self.random.random_range(0..=MOST_PRICE),
+        }
+    }
+
+    /// Does something with the server's own table.
+    pub(super) fn items<T>(
+        &mut self,
+        work: impl FnOnce(&Postgres, usize) -> Result<T, ServiceError>,
+    ) -> Result<T, Fault> {
+        let seat = self.seat;
+        work(self.postgres()?, seat).map_err(fault)
+    }
+
+    fn item_statements(&mut self) -> Result<Option<ItemStatements>, Fault> {
+        self.items(Postgres::item_statements)
+    }
+
+    /// Checks that so many reads and writes since `before` took a statement each. A mapper may read before it replaces or
+    /// deletes.
+    fn end_item_count(
+        &mut self,
+        before: Option<ItemStatements>,
+        reads: u64,
+        writes: u64,
+    ) -> Result<(), Fault> {
+        let (Some(before), Some(after)) = (before, self.item_statements()?) else {
+            return Ok(());
+        };
+        let (read, written) = (after.reads - before.reads, after.writes - before.writes);
+        let most = if self.declared.is_orm {
+            reads + writes
+        } else {
+            reads
+        };
+        if (reads..=most).contains(&read) && written == writes {
+            return Ok(());
+        }
+        let or_more = if most > reads {
+            format!(" to {most}")
+        } else {
+            String::new()
+        };
+        Err(Fault::new(
+            format!("{reads} requests that read items, and {writes} that write"),
+            "each request runs one statement",
+            format!("{reads}{or_more} statements that read, {writes} that write"),
+            format!("PostgreSQL counted {read} and {written}"),
+        ))
+    }
+
+    /// Requests for the load: each kind as often as the mix says, evenly spread, with the answers as far as they are known.
+    pub(super) fn crud_to_load(&mut self) -> Result<Vec<Exchange>, Fault> {
+        let (item, page) = (
+            Item::seeded(*READ.start()),
+            right_items(*READ.start(), PAGE),
+        );
+        // JSON may be spaced freely; a stack does it in one way.
+        let rule = "the answer is right";
+        let asked = self.expect_content(rule, get(item.id), content(&item))?;
+        let spaces = extra(asked.body.len(), &value_of(&item));
+        let asked =
+            self.expect_content(rule, page_after(item.id - 1, PAGE), page_content(&page))?;
+        let page_spaces = extra(asked.body.len(), &values_of(&page));
+        let order = order();
+        let mut left = MIX.map(|(_, often)| often * BLOCKS);
+        let mut reads = self.ids(READ, left[Kind::Read as usize]);
+        let mut lists = self.ids(
+            *READ.start()..=READ.end() - PAGE as i32,
+            left[Kind::List as usize],
+        );
+        let mut replaced = self.ids(REPLACED, left[Kind::Replace as usize]);
+        let mut exchanges = Vec::new();
+        for kind in order {
+            left[kind as usize] -= 1;
+            let turn = left[kind as usize];
+            let (request, status, body) = match kind {
+                Kind::Read => {
+                    let item = Item::seeded(reads.next().unwrap_or(*READ.start()));
+                    let length = length(&value_of(&item), spaces);
+                    (
+                        get(item.id),
+                        StatusSet::just(200),
+                        Some((Some(length), content(&item))),
+                    )
+                }
+                Kind::List => {
+                    let after = lists.next().unwrap_or(*READ.start());
+                    let items = right_items(after + 1, PAGE);
+                    let length = length(&values_of(&items), page_spaces);
+                    (
+                        page_after(after, PAGE),
+                        StatusSet::just(200),
+                        Some((Some(length), page_content(&items))),
+                    )
+                }
+                Kind::Create => {
+                    let name = format!("{WRITTEN}{turn}");
+                    let name_stays = Content::JsonAt {
+                        pointer: "/name".to_owned(),
+                        value: name.as_str().into(),
+                    };
+                    (
+                        written(post("/items", any_price(&name))),
+                        StatusSet::just(CREATED[0]),
+                        Some((None, name_stays)),
+                    )
+                }
+                Kind::Replace => {
+                    let id = replaced.next().unwrap_or(*REPLACED.start());
+                    // Another name and price each time: a mapper writes nothing where nothing changes.
+                    let name = format!("{WRITTEN}{{{{random 0 {MOST_PRICE}}}}}");
+                    let request = RequestSpec {
+                        method: "PUT".to_owned(),
+                        ..post(&format!("/items/{id}"), any_price(&name))
+                    };
+                    let id_stays = Content::JsonAt {
+                        pointer: "/id".to_owned(),
+                        value: id.into(),
+                    };
+                    (
+                        written(request),
+                        StatusSet::just(200),
+                        Some((None, id_stays)),
+                    )
+                }
+                Kind::Delete => {
+                    let (first, last) = (DELETED.start(), DELETED.end());
+                    let request = RequestSpec {
+                        method: "DELETE".to_owned(),
+                        ..RequestSpec::get(format!("/items/{{{{random {first} {last}}}}}"))
+                    };
+                    (
+                        written(request),
+                        StatusSet::of(&[DONE[0], MISSING[0]]),
+                        None,
+                    )
+                }
+            };
+            let (length, content) = match body {
+                Some((length, content)) => (length, Some(content)),
+                None => (None, None),
+            };
+            let expect = Expectation {
+                status,
+                length,
+                content,
+            };
+            exchanges.push(Exchange {
+                group: Some(kind as u32),
+                ..Exchange::new(request, expect)
+            });
+        }
+        Ok(exchanges)
+    }
+
+    /// So many different ids of a range, in any order.
+    fn ids(
+        &mut self,
+        range: RangeInclusive<i32>,
+        count: usize,
+    ) -> impl Iterator<Item = i32> + use<> {
+        let all = (range.end() - range.start() + 1) as usize;
+        let chosen = sample(&mut self.random, all, count);
+        chosen
+            .into_iter()
+            .map(move |index| range.start() + index as i32)
+    }
+
+    /// What there is of writes so far; `None` for workloads that do not write, and where servers cannot be told apart.
+    pub(crate) fn items_seen(&mut self) -> Result<Option<ItemsSeen>, Fault> {
+        if !self.workload.oracle.writes() {
+            return Ok(None);
+        }
+        let Some(statements) = self.item_statements()? else {
+            return Ok(None);
+        };
+        let rows = self.items(Postgres::item_rows)?;
+        Ok(Some(ItemsSeen { rows, statements }))
+    }
+
+    /// Checks that the database has what was `acknowledged` since `before`, and nothing that was not asked for. What was
+    /// found, in words; `None` if that is not known.
+    ///
+    /// # Errors
+    /// What is lost, or was not asked for.
+    pub(crate) fn check_acknowledged(
+        &mut self,
+        before: Option<ItemsSeen>,
+        acknowledged: &Acknowledged,
+    ) -> Result<Option<String>, Fault> {
+        let (Some(before), Some(now)) = (before, self.items_seen()?) else {
+            return Ok(None);
+        };
+        let asked = || format!("{} under load", self.workload.id);
+        let all = [
+            Written {
+                what: "created",
+                acknowledged: acknowledged.created,
+                least: acknowledged.created,
+                found: now.rows.created.saturating_sub(before.rows.created),
+            },
+            Written {
+                what: "replaced",
+                acknowledged: acknowledged.replaced,
+                least: acknowledged.replaced,
+                found: now.statements.updated - before.statements.updated,
+            },
+            Written {
+                what: "deleted",
+                acknowledged: acknowledged.deleted,
+                // Of two that delete the same item at once, both may say that they did.
+                least: acknowledged.deleted - acknowledged.deleted.div_ceil(TWICE),
+                found: now.rows.deleted.saturating_sub(before.rows.deleted),
+            },
+        ];
+        for one in all {
+            let (least, most) = (one.least, one.acknowledged + acknowledged.unknown);
+            if !(least..=most).contains(&one.found) {
+                let rule = if one.found < least {
+                    "what was acknowledged is in the database"
+                } else {
+                    "what is in the database was asked for"
+                };
+                let range = match most - least {
+                    0 => count(most),
+                    _ => format!("{} to {}", count(least), count(most)),
+                };
+                return Err(Fault::new(
+                    asked(),
+                    rule,
+                    format!("{range} items {}", one.what),
+                    count(one.found),
+                ));
+            }
+        }
+        let damaged =
+            self.items(|postgres, seat| postgres.damaged_item(seat, &REPLACED, WRITTEN))?;
+        if let Some(item) = damaged {
+            return Err(Fault::new(
+                format!("{} under load", self.workload.id),
+                "the database has what was written",
+                format!("items as they were, or with a name that begins with `{WRITTEN}`"),
+                format!("`{}`", value_of(&item)),
+            ));
+        }
+        let all = acknowledged.all();
+        Ok(Some(format!(
+            "all {} acknowledged writes are in the database",
+            count(all)
+        )))
+    }
+}
+
+/// The kinds of the load's requests in their order: each is spread evenly, so that any stretch of it has the mix.
+fn order() -> Vec<Kind> {
+    let total: usize = MIX.iter().map(|(_, often)| often).sum();
+    let mut behind = [0i64; MIX.len()];
+    let mut order = Vec::new();
+    for _ in 0..total * BLOCKS {
+        for (behind, (_, often)) in behind.iter_mut().zip(MIX) {
+            *behind += often as i64;
+        }
+        let most = (0..MIX.len()).max_by_key(|index| behind[*index]);
+        let next = most.unwrap_or_default();
+        behind[next] -= total as i64;
+        order.push(MIX[next].0);
+    }
+    order
+}
+
+/// Items with ids from `first` on, as they are after a reset.
+fn right_items(first: i32, count: u32) -> Vec<Item> {
+    (first..first + count as i32).map(Item::seeded).collect()
+}
+
+fn get(id: i32) -> RequestSpec {
+    RequestSpec::get(format!("/items/{id}"))
+}
+
+fn page_after(after: i32, limit: u32) -> RequestSpec {
+    RequestSpec::get(format!("/items?after={after}&limit={limit}"))
+}
+
+fn create(name: &str, price: i32) -> RequestSpec {
+    post("/items", body(name, price))
+}
+
+fn replace(id: i32, name: &str, price: i32) -> RequestSpec {
+    RequestSpec {
+        method: "PUT".to_owned(),
+        ..post(&format!("/items/{id}"), body(name, price))
+    }
+}
+
+fn delete(id: i32) -> RequestSpec {
+    RequestSpec {
+        method: "DELETE".to_owned(),
+        ..get(id)
+    }
+}
+
+fn body(name: &str, price: i32) -> Body {
+    Body::Sized(json!({ "name": name, "price": price }).to_string().into())
+}
+
+/// A body with another price in each request.
+fn any_price(name: &str) -> Body {
+    let price = format!("{{{{random 0 {MOST_PRICE}}}}}");
+    Body::Sized(format!(r#"{{"name":"{name}","price":{price}}}"#).into())
+}
+
+/// A request with placeholders.
+fn written(request: RequestSpec) -> RequestSpec {
+    RequestSpec {
+        template: true,
+        ..request
+    }
+}
+
+fn value_of(item: &Item) -> Value {
+    json!({ "id": item.id, "name": item.name, "price": item.price })
+}
+
+fn values_of(items: &[Item]) -> Value {
+    items.iter().map(value_of).collect()
+}
+
+fn content(item: &Item) -> Content {
+    Content::Json {
+        value: value_of(item),
+    }
+}
+
+fn page_content(items: &[Item]) -> Content {
+    Content::Json {
+        value: values_of(items),
+    }
+}
+
+/// How many bytes more a stack's JSON has than the shortest.
+fn extra(length: usize, value: &Value) -> usize {
+    length.saturating_sub(value.to_string().len())
+}
+
+fn length(value: &Value, extra: usize) -> u64 {
+    (value.to_string().len() + extra) as u64
+}
+
+/// The path of a URL, which may be a path alone.
+fn path_of(url: &str) -> &str {
+    match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
+        None => url,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::observation::GroupSeen;
+
+    use super::*;
+
+    #[test]
+    fn any_stretch_of_the_load_has_the_mix() {
+        let order = order();
+        assert_eq!(order.len(), 2_000);
+        for stretch in order.windows(100) {
+            for (kind, often) in MIX {
+                let count = stretch.iter().filter(|one| **one == kind).count();
+                assert!(count.abs_diff(2 * often) <= 1, "{kind:?}: {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn kinds_are_the_groups_of_the_mix() {
+        for (index, (kind, _)) in MIX.iter().enumerate() {
+            assert_eq!(*kind as usize, index);
+        }
+    }
+
+    #[test]
+    fn a_location_is_a_path_or_a_url() {
+        assert_eq!(path_of("/items/7"), "/items/7");
+        assert_eq!(path_of("http://127.0.0.1:80/items/7"), "/items/7");
+        assert_eq!(path_of("https://host"), "/");
+        assert_eq!(path_of(""), "");
+    }
+
+    #[test]
+    fn what_a_load_found_is_added_up() {
+        let mut groups = vec![GroupSeen::default(); 5];
+        for (index, seen) in (1..).zip(&mut groups) {
+            seen.total_succeeded = index;
+        }
+        let mut load = Observation {
+            groups,
+            all_statuses: [(200, 7), (204, 4)].into(),
+            ..Observation::default()
+        };
+        (load.total.issued, load.total.succeeded) = (17, 15);
+        let mut all = Acknowledged::default();
+        let routes = ROUTES.map(str::to_owned);
+        all.add(&load, &routes);
+        all.add(&load, &routes);
+        let expected = Acknowledged {
+            created: 6,
+            replaced: 8,
+            deleted: 8,
+            unknown: 4,
+        };
+        assert_eq!(all, expected);
+    }
+}

@@ -1,0 +1,136 @@
+//! Several workloads at once, in one process: each is asked for as often as its weight says, in an order that spreads it evenly.
+
+use deadheat_model::{Exchange, WorkloadManifest, workload::Oracle};
+use rand::{Rng as _, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Client, Declared, Depth, Fault, Verifier, question::Question};
+
+/// Different requests of a part, at most.
+const MOST: usize = 500;
+
+/// A part with its weight.
+type Part<'a> = (&'a WorkloadManifest, u32);
+
+/// The parts of a mixed workload; none of any other.
+fn parts(workload: &WorkloadManifest) -> Vec<Part<'_>> {
+    let Oracle::Mixed { part } = &workload.oracle else {
+        return Vec::new();
+    };
+    let weights = part.iter().map(|part| part.weight);
+    workload.parts().into_iter().zip(weights).collect()
+}
+
+/// What the groups of a mixed load are called: those of its parts, one after the other.
+pub(super) fn routes(workload: &WorkloadManifest) -> Vec<String> {
+    let own = |(part, _): Part<'_>| match super::routes(part) {
+        none if none.is_empty() => vec![format!("{} {}", part.method, part.path)],
+        several => several,
+    };
+    parts(workload).into_iter().flat_map(own).collect()
+}
+
+impl Verifier<'_> {
+    /// Checks each part briefly: it has been checked in full by itself. Then all together over many connections.
+    pub(super) fn verify_mixed(&mut self, depth: Depth) -> Result<u32, Fault> {
+        for (part, _) in parts(self.workload) {
+            self.passed += self.part(part).verify(Depth::Brief)?;
+        }
+        if depth == Depth::Full {
+            self.verify_crowd()?;
+        }
+        Ok(self.passed)
+    }
+
+    /// Questions of each part in turn.
+    pub(super) fn mixed_questions(&mut self, count: usize) -> Result<Vec<Question>, Fault> {
+        let parts = parts(self.workload);
+        let each = count.div_ceil(parts.len().max(1));
+        let mut questions = Vec::new();
+        for (part, _) in &parts {
+            questions.push(self.part(part).questions(each)?);
+        }
+        let turns = (0..each).flat_map(|turn| questions.iter().map(move |own| own[turn].clone()));
+        Ok(turns.take(count).collect())
+    }
+
+    /// The requests of all parts, each as often as its weight says.
+    pub(super) fn mixed_to_load(&mut self) -> Result<Vec<Exchange>, Fault> {
+        let parts = parts(self.workload);
+        let mut first_group = 0;
+        let mut all = Vec::new();
+        for (part, _) in &parts {
+            let mut own = self.part(part).exchanges()?;
+            own.truncate(MOST);
+            for exchange in &mut own {
+                exchange.group = Some(first_group + exchange.group.unwrap_or(0));
+            }
+            first_group += super::routes(part).len().max(1) as u32;
+            all.push(own);
+        }
+        let weights: Vec<u32> = parts.iter().map(|(_, weight)| *weight).collect();
+        let lengths: Vec<usize> = all.iter().map(Vec::len).collect();
+        Ok(order(&weights, &lengths)
+            .into_iter()
+            .map(|(part, turn)| all[part][turn].clone())
+            .collect())
+    }
+
+    /// A verifier of a part, which asks as this one does.
+    fn part<'p>(&'p mut self, workload: &'p WorkloadManifest) -> Verifier<'p> {
+        Verifier {
+            address: self.address,
+            client: Client::new(self.client.route().clone()),
+            declared: Declared { ..self.declared },
+            workload,
+            point: &workload.point[0],
+            fixtures: self.fixtures,
+            seat: self.seat,
+            random: ChaCha8Rng::seed_from_u64(self.random.next_u64()),
+            passed: 0,
+        }
+    }
+}
+
+/// The turns of parts with these weights, of which each has so many requests, until each request has come at least once and
+/// the weights are kept: a part and which of its requests. The one that is farthest behind its share is next (smooth weighted
+/// round robin).
+fn order(weights: &[u32], lengths: &[usize]) -> Vec<(usize, usize)> {
+    let total: i64 = weights.iter().map(|weight| i64::from(*weight)).sum();
+    let rounds = weights.iter().zip(lengths);
+    let rounds = rounds.map(|(weight, length)| length.div_ceil(*weight as usize));
+    let rounds = rounds.max().unwrap_or(0);
+    let mut behind = vec![0; weights.len()];
+    let mut turns = vec![0; weights.len()];
+    let mut order = Vec::new();
+    for _ in 0..total as usize * rounds {
+        for (behind, weight) in behind.iter_mut().zip(weights) {
+            *behind += i64::from(*weight);
+        }
+        let Some(next) = (0..behind.len()).max_by_key(|part| behind[*part]) else {
+            break;
+        };
+        behind[next] -= total;
+        order.push((next, turns[next] % lengths[next].max(1)));
+        turns[next] += 1;
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_come_by_their_weights_evenly_and_all_of_their_requests_come() {
+        let order = order(&[3, 1, 1], &[1, 20, 5]);
+        assert_eq!(order.len(), 100);
+        for stretch in order.chunks(5) {
+            let of = |part| stretch.iter().filter(|(one, _)| *one == part).count();
+            assert_eq!([of(0), of(1), of(2)], [3, 1, 1]);
+        }
+        for turn in 0..20 {
+            assert!(order.contains(&(1, turn)));
+        }
+    }
+}
