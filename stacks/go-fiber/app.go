@@ -24,16 +24,18 @@ type handlers struct {
 	digest   digestHandler
 	users    usersHandler
 	fortunes fortunesHandler
+	items    itemsHandler
 	proxy    proxyHandler
 }
 
 func newApp(h handlers) *fiber.App {
 	app := fiber.New(fiber.Config{
-		BodyLimit:    maxBodySize,
-		ReadTimeout:  readTimeout,
-		IdleTimeout:  idleTimeout,
-		ErrorHandler: respondError,
-		Views:        html.NewFileSystem(http.FS(views), ".html"),
+		BodyLimit:       maxBodySize,
+		ReadTimeout:     readTimeout,
+		IdleTimeout:     idleTimeout,
+		ErrorHandler:    respondError,
+		StructValidator: newStructValidator(),
+		Views:           html.NewFileSystem(http.FS(views), ".html"),
 	})
 	// Without it, a handler that panics ends the process.
 	app.Use(recoverer.New(recoverer.Config{EnableStackTrace: true}))
@@ -45,6 +47,11 @@ func newApp(h handlers) *fiber.App {
 	app.Get("/bytes", h.digest.handle)
 	app.Get("/users", h.users.list)
 	app.Get("/fortunes", h.fortunes.list)
+	app.Get("/items", h.items.list)
+	app.Post("/items", h.items.create)
+	app.Get("/items/:id", h.items.read)
+	app.Put("/items/:id", h.items.replace)
+	app.Delete("/items/:id", h.items.delete)
 	app.Get("/proxy", h.proxy.handle)
 	return app
 }

@@ -42,6 +42,7 @@ func run() error {
 		digest:   digestHandler{blobPath: settings.blobPath},
 		users:    usersHandler{pool: pool},
 		fortunes: fortunesHandler{pool: pool},
+		items:    itemsHandler{pool: pool},
 		proxy:    proxyHandler{client: newUpstreamClient(), url: settings.upstreamURL},
 	})
 	return serve(ctx, app, settings)

@@ -9,8 +9,8 @@ type person struct {
 
 // greetingRequest has pointers to tell a missing (or null) text from an empty one, which is allowed.
 type greetingRequest struct {
-	Name     *string `json:"name"`
-	Username *string `json:"username"`
+	Name     *string `json:"name" validate:"required"`
+	Username *string `json:"username" validate:"required"`
 }
 
 func listPeople(c fiber.Ctx) error {
@@ -18,16 +18,9 @@ func listPeople(c fiber.Ctx) error {
 }
 
 func greetPerson(c fiber.Ctx) error {
-	// Bind().Body would accept forms and XML, too, and Bind().JSON any content type.
-	if !c.Is("json") {
-		return fiber.ErrUnsupportedMediaType
-	}
 	var request greetingRequest
-	if err := c.Bind().WithAutoHandling().JSON(&request); err != nil {
+	if err := bindJSON(c, &request); err != nil {
 		return err
-	}
-	if request.Name == nil || request.Username == nil {
-		return fiber.NewError(fiber.StatusBadRequest, "expected a name and a username")
 	}
 	return c.SendString("Hello, " + *request.Name + "!")
 }

@@ -15,6 +15,7 @@ type handlers struct {
 	digest   digestHandler
 	users    usersHandler
 	fortunes fortunesHandler
+	items    itemsHandler
 	proxy    proxyHandler
 }
 
@@ -30,12 +31,17 @@ func routes(h handlers) (http.Handler, error) {
 	router.LoadHTMLFS(http.FS(templates), "templates/*.html")
 	router.GET("/plaintext", plaintext)
 	router.GET("/json", listPeople)
-	router.POST("/json", greetPerson)
+	router.POST("/json", jsonOnly, greetPerson)
 	router.GET("/payload", servePayload)
 	router.GET("/ping-pong", h.payloads.serve)
 	router.GET("/bytes", h.digest.serve)
 	router.GET("/users", h.users.list)
 	router.GET("/fortunes", h.fortunes.list)
+	router.GET("/items", h.items.list)
+	router.POST("/items", jsonOnly, h.items.create)
+	router.GET("/items/:id", h.items.read)
+	router.PUT("/items/:id", jsonOnly, h.items.replace)
+	router.DELETE("/items/:id", h.items.delete)
 	router.GET("/proxy", h.proxy.serve)
 	return router.Handler(), nil
 }

@@ -51,6 +51,7 @@ func run() error {
 			digest:   digestHandler{blobPath: settings.blobPath},
 			users:    usersHandler{pool: pool},
 			fortunes: fortunesHandler{pool: pool},
+			items:    itemsHandler{pool: pool},
 			proxy:    proxyHandler{client: newUpstreamClient(), url: settings.upstreamURL},
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,

@@ -14,13 +14,14 @@ func respondText(w http.ResponseWriter, text string) {
 	io.WriteString(w, text)
 }
 
-func respondJSON(w http.ResponseWriter, value any) {
+func respondJSON(w http.ResponseWriter, status int, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
 		respondInternalError(w, "encode the answer", err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
 	w.Write(body)
 }
 

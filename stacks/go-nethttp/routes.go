@@ -7,6 +7,7 @@ type handlers struct {
 	digest   digestHandler
 	users    usersHandler
 	fortunes fortunesHandler
+	items    itemsHandler
 	proxy    proxyHandler
 }
 
@@ -20,6 +21,11 @@ func routes(h handlers) http.Handler {
 	mux.Handle("GET /bytes", h.digest)
 	mux.Handle("GET /users", h.users)
 	mux.Handle("GET /fortunes", h.fortunes)
+	mux.HandleFunc("GET /items", h.items.list)
+	mux.HandleFunc("POST /items", h.items.create)
+	mux.HandleFunc("GET /items/{id}", h.items.read)
+	mux.HandleFunc("PUT /items/{id}", h.items.replace)
+	mux.HandleFunc("DELETE /items/{id}", h.items.delete)
 	mux.Handle("GET /proxy", h.proxy)
 	return mux
 }

@@ -29,5 +29,5 @@ func (h usersHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		respondInternalError(w, "query the users", err)
 		return
 	}
-	respondJSON(w, users)
+	respondJSON(w, http.StatusOK, users)
 }

@@ -8,13 +8,20 @@
 namespace {
 
 constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+constexpr std::string_view kJson = "application/json";
+
+template <class Body>
+http::response<Body> head(const Request& request, http::status status) {
+    http::response<Body> response(status, request.message.version());
+    response.keep_alive(request.message.keep_alive());
+    response.set(http::field::date, http_date());
+    return response;
+}
 
 template <class Body>
 http::response<Body> answer(const Request& request, http::status status,
                             std::string_view content_type, typename Body::value_type body) {
-    http::response<Body> response(status, request.message.version());
-    response.keep_alive(request.message.keep_alive());
-    response.set(http::field::date, http_date());
+    auto response = head<Body>(request, status);
     response.set(http::field::content_type, content_type);
     response.body() = std::move(body);
     response.prepare_payload();
@@ -31,7 +38,19 @@ http::message_generator text(const Request& request, std::string body) {
 }
 
 http::message_generator json(const Request& request, std::string body) {
-    return relayed(request, "application/json", std::move(body));
+    return relayed(request, kJson, std::move(body));
+}
+
+http::message_generator created(const Request& request, std::string_view location,
+                                std::string body) {
+    auto response =
+        answer<http::string_body>(request, http::status::created, kJson, std::move(body));
+    response.set(http::field::location, location);
+    return response;
+}
+
+http::message_generator no_content(const Request& request) {
+    return head<http::empty_body>(request, http::status::no_content);
 }
 
 http::message_generator html(const Request& request, std::string body) {

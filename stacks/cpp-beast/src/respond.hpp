@@ -28,6 +28,10 @@ class Failure : public std::runtime_error {
 
 http::message_generator text(const Request& request, std::string body);
 http::message_generator json(const Request& request, std::string body);
+/// A new resource, and where it is.
+http::message_generator created(const Request& request, std::string_view location,
+                                std::string body);
+http::message_generator no_content(const Request& request);
 http::message_generator html(const Request& request, std::string body);
 http::message_generator relayed(const Request& request, std::string_view content_type,
                                 std::string body);

@@ -24,12 +24,24 @@ constexpr std::array kRoutes = {
     Route{http::verb::get, "/bytes", routes::hash},
     Route{http::verb::get, "/users", routes::users},
     Route{http::verb::get, "/fortunes", routes::fortunes},
+    Route{http::verb::get, "/items", routes::list_items},
+    Route{http::verb::post, "/items", routes::create_item},
+    Route{http::verb::get, "/items/*", routes::read_item},
+    Route{http::verb::put, "/items/*", routes::replace_item},
+    Route{http::verb::delete_, "/items/*", routes::delete_item},
     Route{http::verb::get, "/proxy", routes::proxy},
 };
 
+/// Whether `path` is what a route has as its own, where an asterisk stands for one segment.
+bool matches(std::string_view route, std::string_view path) {
+    if (!route.ends_with('*')) return route == path;
+    route.remove_suffix(1);
+    return path.starts_with(route) && path.find('/', route.size()) == path.npos;
+}
+
 Handler* find(http::verb method, std::string_view path) {
     for (const auto& route : kRoutes) {
-        if (route.method == method && route.path == path) return route.handler;
+        if (route.method == method && matches(route.path, path)) return route.handler;
     }
     return nullptr;
 }
@@ -38,7 +50,7 @@ Handler* find(http::verb method, std::string_view path) {
 std::string allowed_methods(std::string_view path) {
     std::string allowed;
     for (const auto& route : kRoutes) {
-        if (route.path != path) continue;
+        if (!matches(route.path, path)) continue;
         if (!allowed.empty()) allowed += ", ";
         allowed += http::to_string(route.method);
     }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <system_error>
+#include <vector>
 
 namespace database {
 
@@ -50,14 +51,18 @@ net::awaitable<std::unique_ptr<Connection>> Connection::open(net::any_io_executo
 
 bool Connection::is_idle() const { return PQtransactionStatus(connection_.get()) == PQTRANS_IDLE; }
 
-net::awaitable<Rows> Connection::execute(const Statement& statement) {
+net::awaitable<Rows> Connection::execute(const Statement& statement, const Parameters& parameters) {
     if (!prepared_.contains(statement.name)) {
         co_await answer(
             PQsendPrepare(connection_.get(), statement.name, statement.sql, 0, nullptr));
         prepared_.insert(statement.name);
     }
+    std::vector<const char*> values;
+    values.reserve(parameters.size());
+    for (const auto& parameter : parameters) values.push_back(parameter.c_str());
     constexpr int kText = 0;
-    co_return co_await answer(PQsendQueryPrepared(connection_.get(), statement.name, 0, nullptr,
+    co_return co_await answer(PQsendQueryPrepared(connection_.get(), statement.name,
+                                                  static_cast<int>(values.size()), values.data(),
                                                   nullptr, nullptr, kText));
 }
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net.hpp"
 
@@ -25,6 +26,9 @@ struct Statement {
     const char* name;
     const char* sql;
 };
+
+/// In PostgreSQL's text format; a text ends at its first NUL.
+using Parameters = std::vector<std::string>;
 
 /// What a statement brought, in PostgreSQL's text format.
 class Rows {
@@ -51,6 +55,14 @@ class Rows {
         return number;
     }
 
+    /// How many rows the statement read or wrote.
+    int affected() const {
+        const std::string_view text = PQcmdTuples(result_.get());
+        int number = 0;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        return number;
+    }
+
   private:
     std::unique_ptr<PGresult, decltype(&PQclear)> result_;
 };
@@ -61,7 +73,7 @@ class Connection {
     static net::awaitable<std::unique_ptr<Connection>> open(net::any_io_executor executor,
                                                             const std::string& url);
 
-    net::awaitable<Rows> execute(const Statement& statement);
+    net::awaitable<Rows> execute(const Statement& statement, const Parameters& parameters);
 
     /// Whether it waits for a statement: connected, and no answer is outstanding.
     bool is_idle() const;

@@ -28,10 +28,10 @@ Pool::Pool(net::any_io_executor executor, std::string url, int size)
     for (int slot = 0; slot < size; ++slot) free_.try_send(beast::error_code{}, nullptr);
 }
 
-net::awaitable<Rows> Pool::execute(const Statement& statement) {
+net::awaitable<Rows> Pool::execute(const Statement& statement, const Parameters& parameters) {
     Lease lease(*this, co_await free_.async_receive(net::use_awaitable));
     if (!lease.slot) lease.slot = co_await Connection::open(executor_, url_);
-    co_return co_await lease.slot->execute(statement);
+    co_return co_await lease.slot->execute(statement, parameters);
 }
 
 }  // namespace database

@@ -15,7 +15,7 @@ class Pool {
     Pool(net::any_io_executor executor, std::string url, int size);
 
     /// Waits for a free connection, and executes `statement` on it. Throws `Error`.
-    net::awaitable<Rows> execute(const Statement& statement);
+    net::awaitable<Rows> execute(const Statement& statement, const Parameters& parameters = {});
 
   private:
     /// A connection, or a null pointer: the right to open one.

@@ -17,6 +17,11 @@ Handler ping_pong;
 Handler hash;
 Handler users;
 Handler fortunes;
+Handler list_items;
+Handler read_item;
+Handler create_item;
+Handler replace_item;
+Handler delete_item;
 Handler proxy;
 
 }  // namespace routes

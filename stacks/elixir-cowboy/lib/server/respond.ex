@@ -11,6 +11,13 @@ defmodule Server.Respond do
 
   def json(req, value), do: :cowboy_req.reply(200, @json, :jiffy.encode(value), req)
 
+  def created(req, location, value) do
+    headers = Map.put(@json, "location", location)
+    :cowboy_req.reply(201, headers, :jiffy.encode(value), req)
+  end
+
+  def no_content(req), do: :cowboy_req.reply(204, req)
+
   def bytes(req, content_type, bytes) do
     :cowboy_req.reply(200, %{"content-type" => content_type}, bytes, req)
   end

@@ -1,8 +1,19 @@
 defmodule Server.Router do
   @moduledoc "Which path is answered by whom. Other paths are answered with 404 by Cowboy."
 
-  alias Server.Settings
-  alias Server.Handlers.{Bytes, Fortunes, Payload, People, PingPong, Plaintext, Proxy, Users}
+  alias Server.{Handlers, Item, Settings}
+
+  alias Server.Handlers.{
+    Bytes,
+    Fortunes,
+    Items,
+    Payload,
+    People,
+    PingPong,
+    Plaintext,
+    Proxy,
+    Users
+  }
 
   @spec dispatch(Settings.t()) :: :cowboy_router.dispatch_rules()
   def dispatch(%Settings{} = settings) do
@@ -16,6 +27,8 @@ defmodule Server.Router do
          {"/bytes", Bytes, %{methods: ["GET"], blob_path: settings.blob_path}},
          {"/users", Users, %{methods: ["GET"]}},
          {"/fortunes", Fortunes, %{methods: ["GET"]}},
+         {"/items", Items, %{methods: ["GET", "POST"]}},
+         {"/items/:id", [{:id, &Item.id/2}], Handlers.Item, %{methods: ["GET", "PUT", "DELETE"]}},
          {"/proxy", Proxy, %{methods: ["GET"]}}
        ]}
     ])

@@ -110,7 +110,13 @@ proc finish(connection: Connection, sent: int32): Future[seq[Row]] {.async.} =
       raise newException(DatabaseError, $pqresultErrorMessage(outcome))
     result.add rows(outcome)
 
-proc query*(connection: Connection, statement: string): Future[seq[
+proc execute(connection: Connection, name: string, parameters: seq[string]): int32 =
+  let values = allocCStringArray(parameters)
+  defer: deallocCStringArray(values)
+  pqsendQueryPrepared(connection.handle, name.cstring, int32(parameters.len), values, nil, nil,
+      textFormat)
+
+proc query*(connection: Connection, statement: string, parameters: seq[string]): Future[seq[
     Row]] {.async.} =
   ## The rows of a statement, which is prepared when it is first seen.
   if statement notin connection.prepared:
@@ -118,5 +124,4 @@ proc query*(connection: Connection, statement: string): Future[seq[
     discard await connection.finish(pqsendPrepare(connection.handle, name.cstring,
         statement.cstring, 0, nil))
     connection.prepared[statement] = name
-  return await connection.finish(pqsendQueryPrepared(connection.handle,
-      connection.prepared[statement].cstring, 0, nil, nil, nil, textFormat))
+  return await connection.finish(connection.execute(connection.prepared[statement], parameters))

@@ -60,10 +60,11 @@ proc discardBroken(pool: Pool, connection: Connection) =
   if pool.waiting.len > 0:
     asyncCheck pool.grow()
 
-proc query*(pool: Pool, statement: string): Future[seq[Row]] {.async.} =
+proc query*(pool: Pool, statement: string, parameters: seq[string] = @[]): Future[seq[
+    Row]] {.async.} =
   let connection = await pool.acquire()
   try:
-    result = await connection.query(statement)
+    result = await connection.query(statement, parameters)
   except CatchableError:
     pool.discardBroken(connection)
     raise

@@ -2,7 +2,7 @@
 
 import std/[asyncdispatch, asynchttpserver, asyncnet, importutils, logging, net]
 import app, router, settings
-import routes/[fortunes, greetings, hashing, payload, proxy, users]
+import routes/[fortunes, greetings, hashing, items, payload, proxy, users]
 
 const descriptorsPerRequest = 2 # the client's and the upstream's
 
@@ -17,6 +17,11 @@ proc routes(): Router =
   result.add(HttpGet, "/proxy", relay)
   result.add(HttpGet, "/users", firstUsers)
   result.add(HttpGet, "/fortunes", sortedFortunes)
+  result.add(HttpGet, "/items", listItems)
+  result.add(HttpPost, "/items", createItem)
+  result.add(HttpGet, "/items/*", readItem)
+  result.add(HttpPut, "/items/*", replaceItem)
+  result.add(HttpDelete, "/items/*", deleteItem)
 
 proc acceptForever(server: AsyncHttpServer, app: App, router: Router) {.async.} =
   proc handle(request: Request): Future[void] {.gcsafe.} =

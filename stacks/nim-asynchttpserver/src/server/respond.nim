@@ -24,6 +24,16 @@ proc respondText*(request: Request, body: string): Future[void] =
 proc respondJson*(request: Request, body: JsonNode): Future[void] =
   request.respond(Http200, $body, headers("application/json"))
 
+proc respondCreated*(request: Request, location: string, body: JsonNode): Future[void] =
+  let headers = headers("application/json")
+  headers["Location"] = location
+  request.respond(Http201, $body, headers)
+
+proc respondNoContent*(request: Request): Future[void] =
+  let headers = headers("text/plain")
+  headers.del("Content-Type")
+  request.respond(Http204, "", headers)
+
 proc respondHtml*(request: Request, body: string): Future[void] =
   request.respond(Http200, body, headers("text/html; charset=utf-8"))
 

@@ -15,17 +15,27 @@ proc add*(router: Router, httpMethod: HttpMethod, path: string,
   router.routes.mgetOrPut(path, initTable[HttpMethod, Handler]())[
       httpMethod] = handler
 
-proc find(router: Router, request: Request): Handler =
-  let path = request.url.path
-  if path notin router.routes:
-    raise newHttpError(Http404, "not found")
-  if request.reqMethod notin router.routes[path]:
-    raise newHttpError(Http405, "method not allowed")
-  router.routes[path][request.reqMethod]
+proc lastSegment*(request: Request): string =
+  request.url.path.rsplit('/', maxsplit = 1)[^1]
 
-proc allowed(router: Router, path: string): string =
+proc route(router: Router, request: Request): string =
+  ## The path as it was added: this one, or one with an asterisk for its last segment.
+  result = request.url.path
+  if result notin router.routes:
+    result.removeSuffix(request.lastSegment)
+    result.add '*'
+
+proc find(router: Router, request: Request): Handler =
+  let route = router.route(request)
+  if route notin router.routes:
+    raise newHttpError(Http404, "not found")
+  if request.reqMethod notin router.routes[route]:
+    raise newHttpError(Http405, "method not allowed")
+  router.routes[route][request.reqMethod]
+
+proc allowed(router: Router, request: Request): string =
   var methods: seq[string]
-  for httpMethod in router.routes[path].keys:
+  for httpMethod in router.routes[router.route(request)].keys:
     methods.add $httpMethod
   methods.join(", ")
 
@@ -42,5 +52,5 @@ proc answer*(router: Router, app: App, request: Request) {.async.} =
     failure = newHttpError(Http500, "internal server error")
   let headers = headers("text/plain")
   if failure.code == Http405:
-    headers["Allow"] = router.allowed(request.url.path)
+    headers["Allow"] = router.allowed(request)
   await request.respond(failure.code, failure.msg, headers)

@@ -29,15 +29,16 @@ defmodule Server.Database.Connection do
   def start_link(options), do: GenServer.start_link(__MODULE__, options)
 
   @doc "The rows of the statement `sql`. Under its name, each connection prepares it once."
-  def query(connection, name, sql), do: GenServer.call(connection, {:query, name, sql})
+  def query(connection, name, sql, parameters),
+    do: GenServer.call(connection, {:query, name, sql, parameters})
 
   @impl GenServer
   def init(options), do: {:ok, %{options: options, driver: nil, prepared: MapSet.new()}}
 
   @impl GenServer
-  def handle_call({:query, name, sql}, _from, state) do
+  def handle_call({:query, name, sql, parameters}, _from, state) do
     state = state |> connect() |> prepare(name, sql)
-    {:ok, {_command, rows}} = :pgsql.execute(state.driver, name, [])
+    {:ok, {_command, rows}} = :pgsql.execute(state.driver, name, parameters)
     {:reply, Enum.map(rows, &values/1), state}
   end
 
@@ -52,7 +53,7 @@ defmodule Server.Database.Connection do
     if name in state.prepared do
       state
     else
-      {:ok, :idle, [], _columns} = :pgsql.prepare(state.driver, name, sql)
+      {:ok, :idle, _parameters, _columns} = :pgsql.prepare(state.driver, name, sql)
       %{state | prepared: MapSet.put(state.prepared, name)}
     end
   end
