@@ -228,7 +228,7 @@ impl Verifier<'_> {
             added.id,
             None,
         )?;
-        for id in ["abc", "0", "-1", "99999999999"] {
+        for id in ["abc", "0", "-1", "99999999999", "1e400"] {
             let rule = "an id that is no number of an item is refused or not found";
             let path = format!("/items/{id}");
             let put = RequestSpec {

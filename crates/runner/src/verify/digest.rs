@@ -11,7 +11,15 @@ use super::{
 };
 
 /// What is not a number of rounds: nothing, zero, negative, a word, and none at all.
-const BAD_ROUNDS: [&str; 5] = ["rounds=", "rounds=0", "rounds=-1", "rounds=many", ""];
+/// The last one but one is a number that is too large for JSON's usual readers, which take it for infinity.
+const BAD_ROUNDS: [&str; 6] = [
+    "rounds=",
+    "rounds=0",
+    "rounds=-1",
+    "rounds=many",
+    "rounds=1e400",
+    "",
+];
 
 impl Verifier<'_> {
     pub(super) fn right_digest(&self) -> Content {

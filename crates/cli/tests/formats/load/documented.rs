@@ -58,6 +58,7 @@ fn records() -> Vec<LoadRecord> {
     late.spec.first_byte = true;
     late.spec.threads = 2;
     late.spec.exchanges[0].group = Some(0);
+    late.observation.all_statuses = [(200, 1)].into();
     late.spec.stream = Some(Stream {
         event: StreamEvent::Lines,
         enough: Some(1),

@@ -49,4 +49,6 @@ mistakes! {
     sending_over_http_2: workload("text", "protocol = \"h2c\"\n[point.sending]\nhttp = \"1.0\"\n");
     another_http: workload("text", "[point.sending]\nhttp = \"1.2\"\n");
     method_in_small_letters: with("GET", "get");
+    mixed_of_one_part_that_is_itself: with("kind = \"text\"\nbody = \"Hello\"", "kind = \"mixed\"\n[[oracle.part]]\nworkload = \"text\"\nweight = 0");
+    misspelt_key_of_a_part: with("kind = \"text\"\nbody = \"Hello\"", "kind = \"mixed\"\n[[oracle.part]]\nworkload = \"text\"\nwieght = 1");
 }
