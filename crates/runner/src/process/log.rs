@@ -14,9 +14,11 @@ use super::sys;
 use crate::secret::without_userinfo;
 
 /// How much one child may add to a log.
-const LIMIT: u64 = 4 << 20;
-/// Of a child that writes more, how much is kept of the beginning, and of the end at least.
-const KEPT: u64 = 1 << 20;
+const LIMIT: u64 = 8 << 20;
+/// Of a child that writes more, how much is kept of the beginning, …
+const HEAD: u64 = 1 << 20;
+/// … and of the end at least: what PostgreSQL says of the statements of a check ([`crate::services::postgres`]) fits.
+pub(crate) const LOG_END: u64 = 4 << 20;
 /// What the pipe to the log holds, where the system allows that (`/proc/sys/fs/pipe-max-size`): a child that writes much
 /// at once need not wait.
 const PIPE_BYTES: usize = 1 << 20;
@@ -107,8 +109,8 @@ impl BoundedLog {
         Ok(Self {
             file,
             length,
-            head_end: length + KEPT,
-            rest_start: length + KEPT,
+            head_end: length + HEAD,
+            rest_start: length + HEAD,
             left_out: 0,
             limit: length + LIMIT,
             is_full: false,
@@ -133,8 +135,8 @@ impl BoundedLog {
 
     /// Takes out everything between the beginning and the last of what there is.
     fn cut(&mut self) -> io::Result<()> {
-        let mut last = vec![0; KEPT as usize];
-        let from = self.length.saturating_sub(KEPT);
+        let mut last = vec![0; LOG_END as usize];
+        let from = self.length.saturating_sub(LOG_END);
         self.file.read_exact_at(&mut last, from)?;
         self.file.set_len(self.head_end)?;
         self.left_out += from.saturating_sub(self.rest_start);

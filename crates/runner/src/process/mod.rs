@@ -23,6 +23,7 @@ mod tree;
 pub use cgroup::{CpuGroup, Grouping};
 pub use freeze::FreezeError;
 pub(crate) use group::own_groups_below;
+pub(crate) use log::LOG_END;
 pub use log::log_tail;
 pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
 pub(crate) use supervisor::OPEN_FILES;

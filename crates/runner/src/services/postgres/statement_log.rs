@@ -11,7 +11,7 @@ use std::{
 use deadheat_model::workload::Table;
 
 use super::{admin::Admin, endpoint::random_word};
-use crate::services::ServiceError;
+use crate::{process::LOG_END, services::ServiceError};
 
 /// How long the server may take to follow a setting, or a line to its log. It only ends a broken check.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,47 +37,48 @@ pub struct Said {
 pub(super) struct Listening<'a> {
     admin: &'a Admin,
     log: &'a Path,
-    from: u64,
+    /// What the log says before whatever is listened to.
+    first: String,
     is_on: bool,
 }
 
 impl<'a> Listening<'a> {
     /// Has every statement logged from now on, on connections that are open already as well.
     pub(super) fn begin(admin: &'a Admin, log: &'a Path) -> Result<Self, ServiceError> {
-        let mut listening = Self {
+        let listening = Self {
             admin,
             log,
-            from: 0,
+            first: random_word(16),
             is_on: true,
         };
         set(admin, Some("0"))?;
         // The server's processes follow one after the other; what this one says after that is not before the others.
-        let mark = listening.mark()?;
-        listening.from = mark;
+        listening.mark(&listening.first)?;
         Ok(listening)
     }
 
     /// Ends it: what `role` has said, of which statements that ask for `table` are counted apart.
     pub(super) fn end(mut self, role: &str, table: Table) -> Result<Said, ServiceError> {
-        let until = self.mark()?;
+        let last = random_word(16);
+        let text = self.mark(&last)?;
         self.is_on = false;
         set(self.admin, None)?;
-        let text =
-            read(self.log, self.from, Some(until)).map_err(|error| failed(self.log, error))?;
-        Ok(said_by(role, table, &text))
+        let Some(said) = between(&text, &self.first, &last) else {
+            return Err(failed(self.log, "more was logged than it keeps"));
+        };
+        Ok(said_by(role, table, said))
     }
 
-    /// Says something that is like nothing else; how far the log goes when it is there.
-    fn mark(&self) -> Result<u64, ServiceError> {
-        let word = random_word(16);
+    /// Says something that is like nothing else until it is in the log; the end of the log.
+    fn mark(&self, word: &str) -> Result<String, ServiceError> {
         let statement = format!("select '{word}'");
         let until = Instant::now() + PATIENCE;
         loop {
             self.admin
                 .run("marking its log", |client| client.batch_execute(&statement))?;
-            let text = read(self.log, self.from, None).map_err(|error| failed(self.log, error))?;
-            if let Some(at) = text.rfind(&word) {
-                return Ok(self.from + at as u64);
+            let text = end_of(self.log).map_err(|error| failed(self.log, error))?;
+            if text.contains(word) {
+                return Ok(text);
             }
             if Instant::now() > until {
                 return Err(failed(self.log, "its statements do not appear there"));
@@ -85,6 +86,12 @@ impl<'a> Listening<'a> {
             thread::sleep(POLL);
         }
     }
+}
+
+/// What a log says after the last time that it has the word `first`, and before the next time that it has `last`.
+fn between<'t>(text: &'t str, first: &str, last: &str) -> Option<&'t str> {
+    let (_, rest) = text.rsplit_once(first)?;
+    Some(rest.split_once(last)?.0)
 }
 
 impl Drop for Listening<'_> {
@@ -116,16 +123,13 @@ fn failed(log: &Path, problem: impl std::fmt::Display) -> ServiceError {
     )
 }
 
-fn read(log: &Path, from: u64, until: Option<u64>) -> std::io::Result<String> {
+/// The end of a log. Not by places in it: of a long one, the middle is taken out.
+fn end_of(log: &Path) -> std::io::Result<String> {
     let mut file = File::open(log)?;
-    file.seek(SeekFrom::Start(from))?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LOG_END)))?;
     let mut bytes = Vec::new();
-    match until {
-        Some(until) => file
-            .take(until.saturating_sub(from))
-            .read_to_end(&mut bytes)?,
-        None => file.read_to_end(&mut bytes)?,
-    };
+    file.read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -193,6 +197,14 @@ fn asks_for(table: Table, statement: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_listened_to_lies_between_two_words() {
+        let log = "old A new A\nsaid\nB more B";
+        assert_eq!(between(log, "A", "B"), Some("\nsaid\n"));
+        assert_eq!(between(log, "C", "B"), None);
+        assert_eq!(between(log, "A", "C"), None);
+    }
 
     #[test]
     fn what_a_role_said_is_counted_by_its_steps() {
