@@ -1,7 +1,6 @@
 //! The spec, checked and resolved into what the workers need.
 
 mod checks;
-mod streams;
 
 use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 
@@ -25,8 +24,8 @@ use crate::{
     tunnel,
 };
 
+pub(crate) use self::checks::Http2;
 use checks::{check_bounds, check_browsing, must_raise};
-pub(crate) use streams::Http2;
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;

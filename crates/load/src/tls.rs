@@ -2,7 +2,6 @@
 
 mod certificate;
 mod offer;
-mod sessions;
 mod trust;
 
 use std::{
@@ -25,8 +24,8 @@ use rustls::{
     sign::{CertifiedKey, SingleCertAndKey},
 };
 
+use self::offer::Sessions;
 pub use self::offer::{OfferError, can_offer};
-use self::sessions::Sessions;
 pub use self::trust::any_certificate;
 use crate::{LoadError, socket};
 

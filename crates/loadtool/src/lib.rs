@@ -5,11 +5,8 @@
 //! ```
 
 pub mod analysis;
-mod bodies;
-mod collector;
 mod contradictions;
 pub mod document;
-mod downsample;
 mod expect;
 pub mod find_rate;
 mod form;
@@ -25,10 +22,8 @@ mod push;
 mod request;
 mod series;
 mod spec;
-mod stream;
 mod target;
 mod template;
-mod think;
 mod threads;
 mod thresholds;
 pub mod url;

@@ -18,8 +18,7 @@ use crate::{
     Listen, RefusingPort, Script, Seen,
     conversation::converse,
     listen::{Listener, Place},
-    seen::Conversation,
-    shared::{Shared, State},
+    seen::{Conversation, Shared, State},
     sys,
     wire::Socket,
 };

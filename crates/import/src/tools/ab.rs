@@ -6,9 +6,8 @@ use deadheat_model::{
 };
 
 use crate::{
-    error::{Damage, damage},
     number::{count, fixed},
-    report::Report,
+    report::{Damage, Report, damage},
     text::{Cursor, Line, once},
 };
 

@@ -4,9 +4,8 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::statuses::sum;
 use crate::{
-    error::{Damage, damage, foreign},
     number::{count, decimal, kib, measured, milliseconds, shifted},
-    report::Report,
+    report::{Damage, Report, damage, foreign},
     text::{Cursor, Line},
 };
 

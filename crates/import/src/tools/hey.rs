@@ -4,9 +4,8 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::statuses::Counted;
 use crate::{
-    error::{Damage, damage},
     number::{count, decimal, fixed, measured, milliseconds},
-    report::Report,
+    report::{Damage, Report, damage},
     text::{Cursor, Line, once},
 };
 

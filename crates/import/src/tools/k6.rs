@@ -3,9 +3,8 @@
 use deadheat_model::imported::Tool;
 
 use crate::{
-    error::{Damage, damage, foreign},
     number::{count, decimal, go_duration, measured, shifted},
-    report::Report,
+    report::{Damage, Report, damage, foreign},
     text::{Cursor, Line, once},
 };
 

@@ -1,7 +1,6 @@
-//! The reports of each tool, and what they begin with.
+//! Which tool's report begins with a line: those that are read, and those that are only recognised.
 
 mod ab;
-mod foreign;
 mod h2load;
 mod hey;
 pub(crate) mod json;
@@ -14,12 +13,9 @@ mod wrk;
 use deadheat_model::imported::Tool;
 
 use crate::{
-    error::Damage,
-    report::Report,
+    report::{Damage, Report},
     text::{Cursor, Line},
 };
-
-pub(crate) use self::foreign::tool as foreign_tool;
 
 /// Reads one report; the cursor is at its first line, and behind its last one afterwards.
 type Read = fn(&mut Cursor<'_>) -> Result<Report, Damage>;
@@ -85,4 +81,29 @@ pub(crate) fn is_of_a_report(line: &Line) -> bool {
                 .starts_with(|one: char| one.is_ascii_digit())
         });
     is_percentile || is_stray(line) || ab::is_of_a_report(line) || wrk::is_of_a_report(line)
+}
+
+/// How a report begins, and whose it is.
+const BEGINNINGS: [(&str, &str); 10] = [
+    ("Bombarding ", "bombardier"),
+    ("Statistics        Avg      Stdev", "bombardier"),
+    ("Beginning round 1...", "rewrk"),
+    ("Lifting the server siege", "siege"),
+    ("weighttp ", "weighttp"),
+    ("Fortio ", "fortio"),
+    (
+        "request-start,DNS,DNS+dialup",
+        "oha with --output-format csv",
+    ),
+    ("response-time,DNS+dialup,DNS", "hey with -o csv"),
+    ("Percentage served,Time in ms", "ab with -e"),
+    ("starttime\tseconds\tctime", "ab with -g"),
+];
+
+/// The tool whose report begins with this line.
+pub(crate) fn foreign_tool(line: &Line) -> Option<&'static str> {
+    // Prose has these words, too.
+    let is_prose = line.text.ends_with('.') && !line.text.ends_with("...");
+    let of = |(begin, tool): &(&str, &'static str)| line.text.starts_with(begin).then_some(*tool);
+    BEGINNINGS.iter().filter(|_| !is_prose).find_map(of)
 }

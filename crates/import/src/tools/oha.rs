@@ -4,9 +4,8 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::{hey::percentile, statuses::Counted};
 use crate::{
-    error::{Damage, damage},
     number::{fixed, is_unmeasured, kib, measured, milliseconds, shifted},
-    report::Report,
+    report::{Damage, Report, damage},
     text::{Cursor, once},
 };
 

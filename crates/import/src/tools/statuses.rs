@@ -1,8 +1,8 @@
 //! How often each status was answered, and what requests failed of, as hey and oha print it.
 
 use crate::{
-    error::Damage,
     number::count,
+    report::Damage,
     text::{Cursor, Line},
 };
 

@@ -4,9 +4,8 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::statuses::sum;
 use crate::{
-    error::{Damage, damage},
     number::{count, fixed, go_duration, measured, shifted},
-    report::Report,
+    report::{Damage, Report, damage},
     text::{Cursor, Line},
 };
 

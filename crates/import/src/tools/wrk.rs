@@ -3,9 +3,8 @@
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use crate::{
-    error::{Damage, damage, foreign},
     number::{count, decimal, fixed, is_unmeasured, kib, measured, milliseconds, shifted},
-    report::Report,
+    report::{Damage, Report, damage, foreign},
     text::{Cursor, Line, once},
 };
 

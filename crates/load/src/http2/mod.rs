@@ -5,15 +5,13 @@
 //! failure.
 
 mod client;
-mod control;
-mod data;
 mod frame;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 pub(crate) mod grpc;
-mod headers;
 mod hpack;
 mod huffman;
+mod received;
 mod request;
 mod sending;
 mod stream;

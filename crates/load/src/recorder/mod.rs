@@ -1,12 +1,8 @@
 //! What one worker saw: counters, histograms, time series, examples. One per thread and slice, merged at the end.
 
-mod connections;
-mod events;
+mod counters;
 mod failures;
-mod instants;
 mod intervals;
-mod latencies;
-mod series;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,17 +14,17 @@ use deadheat_model::{
     },
 };
 
-pub(crate) use events::Came;
+pub(crate) use self::counters::Came;
+pub(crate) use self::counters::{Gauges, RequestTimes};
 pub(crate) use failures::{Cause, Examples, Fault};
-pub(crate) use instants::{Gauges, RequestTimes};
 pub(crate) use intervals::{BufferReturn, IntervalSender, room};
 
-use connections::Connections;
-use events::Events;
+use self::counters::Connections;
+use self::counters::Events;
+use self::counters::IntervalBuffer;
+use counters::Latencies;
 use failures::Groups;
 use intervals::Rolling;
-use latencies::Latencies;
-use series::IntervalBuffer;
 
 /// Bytes over the whole load so far.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,11 +6,7 @@
 //! connections that were ready at once.
 
 mod backlog;
-mod clock;
 mod connects;
-mod counted;
-mod faults;
-mod health;
 mod lateness;
 mod lingering;
 mod multiplexed;
@@ -18,9 +14,7 @@ mod reading;
 mod requests;
 mod run_queue;
 mod slice;
-mod streams;
 mod thinking;
-mod tunnels;
 
 use std::{
     iter::repeat_with,
@@ -42,9 +36,9 @@ use crate::{
     verify::Contents,
 };
 
+use self::slice::Health;
+use self::slice::{Clock, Phase};
 use backlog::Backlog;
-use clock::{Clock, Phase};
-use health::Health;
 use lingering::Lingering;
 use slice::recorder;
 use thinking::Thinkers;

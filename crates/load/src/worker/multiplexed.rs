@@ -5,8 +5,8 @@ use deadheat_model::{Failure, failure::FailurePhase};
 
 use super::{
     Worker,
-    faults::fault,
     reading::{CLOSED, Flow, SPEAKS_TLS, is_tls_alert},
+    requests::fault,
 };
 use crate::{
     connection::{Connection, ConnectionState, Task},

@@ -3,10 +3,7 @@
 use deadheat_model::{Failure, failure::FailurePhase, redact};
 use rustix::io::Errno;
 
-use super::{
-    Worker,
-    faults::{EXTRA, fault},
-};
+use super::Worker;
 use crate::{
     connection::{ConnectionState, Task, Written},
     deadlines::NEVER,
@@ -371,4 +368,16 @@ impl Worker<'_> {
             }
         }
     }
+}
+
+/// Bytes came after an answer that no request asked for. The cause is the same however they are cut.
+pub(super) const EXTRA: Fault = Fault {
+    kind: Failure::ExtraBytes,
+    phase: FailurePhase::Body,
+    cause: Cause::Why("bytes after the answer"),
+};
+
+/// What failed, and when.
+pub(super) fn fault(kind: Failure, phase: FailurePhase, cause: Cause) -> Fault {
+    Fault { kind, phase, cause }
 }

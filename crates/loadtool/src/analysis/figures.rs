@@ -6,12 +6,19 @@ use deadheat_model::{
     load::Stage,
     observation::WorkerHealth,
 };
-use deadheat_stats::{
-    figures::requests_for,
-    steadiness::{self, Trend},
-};
+use deadheat_stats::uneven::{self, Trend};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Verified answers that a measurement needs for a percentile of 90 or more to be shown: about a hundred beyond it
+/// (p99: 10,000), so that it is not one odd request. Lower percentiles and the longest request need one.
+pub(crate) fn requests_for(percent: f64) -> u64 {
+    if (90.0..100.0).contains(&percent) {
+        (10_000.0 / (100.0 - percent)).round() as u64
+    } else {
+        1
+    }
+}
 
 /// The percentiles that reports show (where there are enough samples for them), and every analysis holds.
 pub const SHOWN_PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -368,9 +375,9 @@ fn trend(record: &LoadRecord) -> Option<Trend> {
         .filter(|interval| Some(interval.length().mul_f64(1.1)) >= longest);
     let rates: Vec<f64> = whole.map(|interval| interval.throughput()).collect();
     if rates.len() >= LEAST_INTERVALS {
-        steadiness::trend_of(&rates)
+        uneven::trend_of(&rates)
     } else {
-        steadiness::trend(&record.observation)
+        uneven::trend(&record.observation)
     }
 }
 

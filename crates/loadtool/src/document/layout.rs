@@ -10,9 +10,8 @@ use deadheat_model::{LoadRecord, Warning, figure::counted, warning::Level};
 use super::{
     csv,
     facts::{self, Facts},
-    headline::headline,
+    headline::{headline, plan},
     json,
-    plan::plan,
     plots::plots,
     tables,
 };

@@ -5,32 +5,35 @@
 //! ```
 
 pub mod document;
-mod generators;
-mod judging;
-pub(crate) mod options;
-mod outputs;
 mod plan;
-mod searching;
-mod specs;
+mod search;
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use deadheat_model::{LoadSpec, capacity::Declared, load::Arrivals};
-use deadheat_runner::secret::hide_in_load;
+use deadheat_document::text::Screen;
+use deadheat_model::{
+    LoadSpec,
+    capacity::{CapacityRecord, Declared, FORMAT, SCHEMA},
+    load::Arrivals,
+    record,
+};
+use deadheat_runner::{files, secret::hide_in_load};
 use deadheat_shell::{
-    data,
+    data::{self, Files, FilesArgs, Format, Sink},
     exit::{Exit, Failure},
     interrupt, output,
 };
 use deadheat_stats::capacity::{Outcome, analyse};
 
-pub use self::outputs::{read as read_search, shown_again};
 pub(super) use self::plan::PlanOfSearch;
-use self::{outputs::Outputs, searching::Search};
-use super::{
-    PlanOfLoad, Prepared, messages, plan_text::Around, prepare, threads, thresholds::Threshold,
+use self::search::Search;
+use crate::{
+    PlanOfLoad, Prepared, messages,
+    options::{LoadArgs, LoadFormat, ProgressArg},
+    plan_text::Around,
+    prepare, threads,
+    thresholds::Threshold,
 };
-use crate::options::{LoadArgs, ProgressArg};
 
 /// The length of a look, if nobody says how long.
 const LOOK: Duration = Duration::from_secs(5);
@@ -82,7 +85,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     spec.interval = None;
     let threads = threads::choose(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
-    let look = specs::look(&spec, &wanted, specs::LEAST_RATE, 0);
+    let look = plan::look(&spec, &wanted, plan::LEAST_RATE, 0);
     let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &look);
     let mut conditions = wanted.conditions.iter();
     conditions.try_for_each(fits).map_err(Failure::usage)?;
@@ -131,4 +134,113 @@ fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
 fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, Failure> {
     interrupt::on_signals()
         .map_err(|error| Failure::nothing(format!("listening for Ctrl-C: {error}; start it again")))
+}
+
+/// The outputs of a search. Files are opened before the start.
+struct Outputs {
+    printed: LoadFormat,
+    files: Files<LoadFormat>,
+}
+
+impl Outputs {
+    /// Opens all files; refuses formats of a single load's latencies.
+    fn open(args: &FilesArgs<LoadFormat>) -> Result<Self, Failure> {
+        let printed = args.format();
+        let files = args.open()?;
+        let of_one_load = |format: &LoadFormat| {
+            !matches!(
+                format,
+                LoadFormat::Text | LoadFormat::Json | LoadFormat::Csv | LoadFormat::Html
+            )
+        };
+        if of_one_load(&printed) || files.formats().any(of_one_load) {
+            return Err(Failure::usage(
+                "--find-rate and hlog, hgrm, openmetrics or otlp: these are of one load; write the search as text, json, \
+                 csv or html",
+            ));
+        }
+        Ok(Self { printed, files })
+    }
+
+    /// Writes everything.
+    fn write(self, record: &CapacityRecord) -> Result<(), Failure> {
+        let screen = output::screen();
+        let printed = match self.printed {
+            LoadFormat::Html => data::print(rendered(record, self.printed, screen)?.as_bytes()),
+            format => output::data(&rendered(record, format, screen)?),
+        };
+        let written = self
+            .files
+            .write(|format| rendered(record, *format, data::page()).map(String::into_bytes));
+        printed.and(written)
+    }
+}
+
+/// The report in a format.
+fn rendered(
+    record: &CapacityRecord,
+    format: LoadFormat,
+    screen: Screen,
+) -> Result<String, Failure> {
+    let analysis = analyse(record);
+    let rendered = match format {
+        LoadFormat::Json => document::json(record, &analysis),
+        LoadFormat::Csv => Ok(document::csv(record)),
+        LoadFormat::Html => document::html(record, &analysis),
+        // No other format comes here.
+        _ => Ok(document::document(record, &analysis).text(screen)),
+    };
+    rendered
+        .map_err(|error| Failure::nothing(format!("writing the report of {}: {error}", record.url)))
+}
+
+/// The search in a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.
+///
+/// # Errors
+/// When it is a search that cannot be read.
+pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
+    let Ok(text) = files::read_text(file) else {
+        return Ok(None);
+    };
+    if !text.trim_start().starts_with('{') || !text.contains(&format!("\"{FORMAT}\"")) {
+        return Ok(None);
+    }
+    let unreadable = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!(
+            "reading the search in {}: {why}; write it again with --find-rate",
+            file.display()
+        ))
+    };
+    let record: CapacityRecord =
+        record::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
+    if record.schema != SCHEMA {
+        return Err(unreadable(&format!(
+            "its schema is {}, and this Deadheat reads {SCHEMA}",
+            record.schema
+        )));
+    }
+    Ok(Some(record))
+}
+
+/// Shows a search again.
+///
+/// # Errors
+/// When it has no report in this format.
+pub fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), Failure> {
+    let format = match sink.format {
+        Format::Text => LoadFormat::Text,
+        Format::Json => LoadFormat::Json,
+        Format::Csv => LoadFormat::Csv,
+        Format::Html => LoadFormat::Html,
+        Format::Markdown | Format::Card => {
+            return Err(Failure::usage(
+                "a search of --find-rate is shown as text, json, csv or html: choose one with --format",
+            ));
+        }
+    };
+    let rendered = rendered(record, format, sink.screen())?;
+    match format {
+        LoadFormat::Html => sink.write_bytes(rendered.as_bytes()),
+        _ => sink.write(&rendered),
+    }
 }

@@ -1,20 +1,21 @@
-//! What is declared before the first look.
+//! What is declared before the first probe: the plan in words, and the loads of a search.
 
 use std::time::Duration;
 
 use deadheat_document::Document;
+use deadheat_load::{LoadError, limits::MOST_PER_SECOND};
 use deadheat_model::{
-    LoadSpec,
+    LoadSpec, Schedule, StopRule,
     capacity::{Condition, Declared},
     figure::{counted, rate, time},
     load::{
-        Arrivals,
+        Arrivals, Stage,
         words::{arrivals, streams},
     },
 };
 use serde::Serialize;
 
-use super::{Wanted, specs, usual_length};
+use super::{Wanted, usual_length};
 use crate::{
     plan_text::{self, Around},
     thresholds::Threshold,
@@ -46,7 +47,7 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
             format!(
                 "from the throughput of a closed loop with {connections}: a thousandth of it, but at least {}, to \
                  twice as much, and higher if it passes there",
-                rate(specs::rounded(specs::least_rate(wanted)))
+                rate(rounded(least_rate(wanted)))
             ),
         ),
         (
@@ -59,8 +60,8 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
                 time(look.warm_up),
                 time(declared.look),
                 time(look.timeouts.cool_down),
-                rate(specs::rounded(specs::rate_of_usual_looks(wanted))),
-                time(declared.look * specs::LONGER),
+                rate(rounded(rate_of_usual_looks(wanted))),
+                time(declared.look * LONGER),
                 counted(declared.requests, "request"),
             ),
         ),
@@ -110,4 +111,117 @@ pub(crate) struct PlanOfSearch<'a> {
     conditions: Vec<Condition>,
     declared: &'a Declared,
     arrivals: Arrivals,
+}
+
+/// The lowest rate that any load has here, for checks and plans.
+pub(super) const LEAST_RATE: f64 = 1.0;
+/// The closed loop's measurement at most.
+const BURST: Duration = Duration::from_secs(2);
+/// Looks at low rates are longer, by this factor at most.
+const LONGER: u32 = 4;
+/// So many more requests than needed are due in a look: Poisson arrivals scatter.
+const SPARE: f64 = 1.2;
+/// Connections that a look may open at most, unless somebody says how many.
+const MOST_CONNECTIONS: f64 = 10_000.0;
+/// How long answers may take where no condition says it, in seconds.
+const USUAL_LIMIT: f64 = 1.0;
+
+/// The closed loop before the looks.
+pub(super) fn burst(base: &LoadSpec, wanted: &Wanted<'_>) -> LoadSpec {
+    LoadSpec {
+        stop: StopRule::Duration {
+            length: wanted.declared.look.min(BURST),
+        },
+        ..base.clone()
+    }
+}
+
+/// The `nth` look, at this rate.
+pub(super) fn look(base: &LoadSpec, wanted: &Wanted<'_>, per_second: f64, nth: u64) -> LoadSpec {
+    let connections = base.schedule.most_connections();
+    let spec = |most_connections| LoadSpec {
+        schedule: Schedule::Open {
+            arrivals: wanted.arrivals,
+            stages: vec![Stage::constant(per_second)],
+            connections,
+            most_connections,
+        },
+        stop: StopRule::Duration {
+            length: length(wanted, per_second),
+        },
+        // Other arrivals in each look.
+        seed: base.seed.wrapping_add(nth),
+        ..base.clone()
+    };
+    match wanted.declared.most_connections {
+        Some(most) => spec(most),
+        None => {
+            let most = needed(wanted.conditions, per_second).max(connections);
+            within_descriptors(spec(most), connections, &spec)
+        }
+    }
+}
+
+/// Twice as many connections as there are requests in flight while each takes as long as it may: a look whose requests
+/// wait for a connection does not hold with more connections either.
+fn needed(conditions: &[Threshold], per_second: f64) -> u32 {
+    let limits = conditions.iter().filter_map(Threshold::longest);
+    let limit = limits.reduce(f64::max).unwrap_or(USUAL_LIMIT);
+    (2.0 * per_second * limit).ceil().min(MOST_CONNECTIONS) as u32
+}
+
+/// As many connections as there are file descriptors for.
+fn within_descriptors(
+    asked: LoadSpec,
+    connections: u32,
+    with: &dyn Fn(u32) -> LoadSpec,
+) -> LoadSpec {
+    let mut spec = asked;
+    while spec.schedule.most_connections() > connections
+        && let Err(LoadError::TooFewDescriptors { .. }) = deadheat_load::check(&spec)
+    {
+        spec = with((spec.schedule.most_connections() / 2).max(connections));
+    }
+    spec
+}
+
+/// The measurement of a look: so long that enough requests are due.
+pub(super) fn length(wanted: &Wanted<'_>, per_second: f64) -> Duration {
+    let declared = &wanted.declared;
+    let needed = Duration::from_secs_f64(SPARE * declared.requests as f64 / per_second);
+    needed.clamp(declared.look, declared.look * LONGER)
+}
+
+/// The lowest rate at which enough requests are due in the longest look.
+pub(super) fn least_rate(wanted: &Wanted<'_>) -> f64 {
+    let longest = wanted.declared.look * LONGER;
+    SPARE * wanted.declared.requests as f64 / longest.as_secs_f64()
+}
+
+/// The rate below which looks are longer than declared.
+fn rate_of_usual_looks(wanted: &Wanted<'_>) -> f64 {
+    least_rate(wanted) * f64::from(LONGER)
+}
+
+/// A rate with four digits that count: more say nothing.
+pub(super) fn rounded(per_second: f64) -> f64 {
+    let digits = format!("{per_second:.3e}");
+    digits.parse().unwrap_or(per_second).min(MOST_PER_SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn rates_are_short_in_decimal() {
+        for (rate, expected) in [
+            (979.94, 979.9),
+            (12_345.6, 12_350.0),
+            (0.012_345, 0.012_35),
+            (2e9, 1e9),
+        ] {
+            assert_eq!(rounded(rate), expected);
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The rows of text: each is a line that fits the width that it is given.
+//! The rows of text and their colours: each row is a line that fits the width that it is given.
 
 use std::time::Duration;
 
@@ -8,10 +8,7 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{
-    model::{Model, per_second},
-    palette::Palette,
-};
+use super::model::{Model, per_second};
 
 /// Columns of the label in front of a row; where there are fewer than so many in all, it is as short as it can be.
 const LABEL: usize = 13;
@@ -272,6 +269,26 @@ pub(super) fn clock(span: Duration) -> String {
 /// Failed requests of an interval, for a person.
 pub(super) fn failed_in(interval: &Interval) -> String {
     figure::count(interval.failed.total())
+}
+
+/// Colours, or none of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Palette {
+    pub(super) colour: bool,
+}
+
+impl Palette {
+    /// A colour, if there are any.
+    pub(super) fn pick(self, colour: Color) -> Color {
+        if self.colour { colour } else { Color::Reset }
+    }
+
+    /// What must be seen, without colours too.
+    pub(super) fn bad(self) -> Style {
+        Style::new()
+            .fg(self.pick(Color::Red))
+            .add_modifier(Modifier::BOLD)
+    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,9 @@ use std::{ffi::OsString, time::Duration};
 
 use clap::Parser;
 
-use super::{
-    threads,
-    wanted::{
-        EACH_REQUEST, FOREVER, HTTP2, NAMED_WHOLE, Print, Wanted, is_named_whole, milliseconds,
-        refuse, with, with_flag, with_header, with_proxy, with_redirects, with_some,
-    },
+use super::wanted::{
+    self, EACH_REQUEST, FOREVER, HTTP2, NAMED_WHOLE, Print, Wanted, is_named_whole, milliseconds,
+    refuse, with, with_flag, with_header, with_proxy, with_redirects, with_some,
 };
 use crate::url::LoadUrl;
 
@@ -163,7 +160,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     if !options.disable_redirects {
         with_redirects(&mut load, REDIRECTS);
     }
-    threads::use_threads(&mut load, options.cpus.max(1), options.concurrency);
+    wanted::use_threads(&mut load, options.cpus.max(1), options.concurrency);
     with_flag(&mut load, "--insecure", url.origin.tls);
     with_flag(
         &mut load,

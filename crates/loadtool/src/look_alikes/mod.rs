@@ -5,7 +5,6 @@ mod ab;
 pub mod document;
 mod hey;
 mod oha;
-mod threads;
 mod wanted;
 mod wrk;
 

@@ -1,13 +1,16 @@
-//! What another tool's options ask for: the arguments of `deadheat load` that do the same, and what is printed.
+//! What another tool's options ask for: the arguments of `deadheat load` that do the same, and how the result is
+//! printed.
 
 use std::{path::PathBuf, time::Duration};
 
+use crate as load;
 use clap::Parser;
 use deadheat_model::LoadRecord;
+use deadheat_runner::session::describe_machine;
 use deadheat_shell::exit::Failure;
 
-use crate as load;
-use crate::{look_alikes::document::Ab, options::LoadArgs};
+use super::document::Ab;
+use crate::options::LoadArgs;
 
 /// What a tool's options ask for.
 pub(super) struct Wanted {
@@ -162,4 +165,15 @@ pub(super) fn with_header(load: &mut Vec<String>, given: &[String], name: &str, 
     if !is_given {
         with(load, "-H", format!("{name}: {value}"));
     }
+}
+
+/// Has `load` use so many threads, but no more than there are connections.
+pub(super) fn use_threads(load: &mut Vec<String>, threads: u32, connections: u32) {
+    with(load, "--threads", threads.min(connections).to_string());
+}
+
+/// The most threads that have a CPU each, up to `wanted`.
+pub(super) fn at_most(wanted: u32) -> u32 {
+    let cpus = u32::try_from(describe_machine().cpus.len()).unwrap_or(u32::MAX);
+    wanted.min(cpus).max(1)
 }

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::{
-    threads,
-    wanted::{Print, Wanted, milliseconds, refuse, with, with_flag},
-};
+use super::wanted::{self, Print, Wanted, milliseconds, refuse, with, with_flag};
 use crate::url::LoadUrl;
 
 /// wrk's threads, if nobody says how many.
@@ -57,7 +54,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     )])?;
     let threads = options
         .threads
-        .unwrap_or_else(|| threads::at_most(THREADS).min(options.connections));
+        .unwrap_or_else(|| wanted::at_most(THREADS).min(options.connections));
     if threads > options.connections {
         return Err(format!(
             "-t {threads}: each thread needs a connection, and there are {} (-c)",
@@ -79,7 +76,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
-    threads::use_threads(&mut load, threads, connections);
+    wanted::use_threads(&mut load, threads, connections);
     // wrk measures rates in intervals of a tenth of a second.
     with(&mut load, "--interval", "100ms");
     with_flag(&mut load, "--insecure", url.origin.tls);

@@ -17,7 +17,8 @@ use deadheat_model::{
 use deadheat_runner::secret;
 use deadheat_shell::rate::highest;
 
-use super::{collector::CollectorUrl, spec::MOST_WITH_FIGURES, template, thresholds::Threshold};
+use super::{spec::MOST_WITH_FIGURES, template, thresholds::Threshold};
+use crate::push::CollectorUrl;
 
 /// Requests and headers that are shown; of more, the number is.
 const SHOWN: usize = 5;

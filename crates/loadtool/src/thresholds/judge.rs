@@ -4,10 +4,9 @@ use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation,
     figure::{self, byte_rate, counted, four_digits, precise_seconds},
 };
-use deadheat_stats::figures::requests_for;
 
 use super::{Figure, Metric, Of, Threshold};
-use crate::analysis::LoadFigures;
+use crate::analysis::{LoadFigures, requests_for};
 
 /// The samples below which no percentile is judged, however low it is.
 const LEAST_SAMPLES: u64 = 100;

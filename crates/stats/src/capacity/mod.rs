@@ -19,14 +19,12 @@
 
 mod outcome;
 mod posterior;
-mod search;
 
 use deadheat_model::capacity::CapacityRecord;
 
 pub use self::{
     outcome::{CapacityAnalysis, HighestRate, Outcome, analyse, precision},
     posterior::{Look, Posterior, Prior},
-    search::{CONFIDENCE, Next, Range, Search},
 };
 
 /// What is believed after the looks of a record.
@@ -37,4 +35,106 @@ pub fn so_far(record: &CapacityRecord) -> Posterior {
 /// What to do after the looks of a record, unless the declared number of looks is used up.
 pub fn next(record: &CapacityRecord) -> Next {
     outcome::next(record)
+}
+
+/// The probability of the interval.
+pub const CONFIDENCE: f64 = 0.95;
+/// Rates that are weighed for the next look: the capacities below which it lies with these probabilities.
+const CANDIDATES: [f64; 11] = [0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97];
+/// The capacity may lie outside of what is looked at by this factor.
+const OUTSIDE: f64 = 2.0;
+/// The capacity is taken for one outside of what can be looked at from this probability on.
+const SURE: f64 = 0.95;
+/// A look that holds within this share of the highest rate raises that …
+const AT_THE_TOP: f64 = 0.75;
+/// … by this factor: more connections can do more than those of the closed loop.
+const RAISE: f64 = 4.0;
+
+/// Which rates are looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The lowest, in requests per second.
+    pub least: f64,
+    /// The highest.
+    pub most: f64,
+}
+
+/// A search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Search {
+    /// Which rates are looked at, as it was declared.
+    pub range: Range,
+    /// The throughput of a closed loop, in requests per second.
+    pub closed: f64,
+    /// The generator cannot send as much as this, in requests per second. `None`: nothing is known of it.
+    pub ceiling: Option<f64>,
+    /// The interval reaches so far to either side of the capacity at most, as a share of it.
+    pub precision: f64,
+}
+
+/// What is done next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// A look at this rate, in requests per second.
+    Look(f64),
+    /// The interval is narrow enough.
+    Precise,
+    /// The conditions do not hold even at the lowest rate.
+    Below,
+    /// They hold up to the highest rate that the generator can send.
+    Beyond,
+}
+
+impl Search {
+    /// The rates after these looks: where the highest one holds, there are higher ones.
+    pub(crate) fn range_after(&self, looks: &[Look]) -> Range {
+        let held = looks.iter().filter(|look| look.held);
+        let highest = held.map(|look| look.per_second).fold(0.0, f64::max);
+        let mut range = self.range;
+        while highest >= AT_THE_TOP * range.most {
+            range.most *= RAISE;
+        }
+        // Just below what could not be sent.
+        let most = self.ceiling.map_or(range.most, |ceiling| 0.97 * ceiling);
+        range.most = range.most.min(most).max(range.least);
+        range
+    }
+
+    /// What is known after these looks.
+    pub fn posterior(&self, looks: &[Look]) -> Posterior {
+        let range = self.range_after(looks);
+        let prior = Prior {
+            least: range.least / OUTSIDE,
+            most: range.most * OUTSIDE,
+            likely: self.closed.clamp(range.least, range.most),
+        };
+        Posterior::new(&prior, looks)
+    }
+
+    /// Whether an interval is as narrow as was asked for.
+    pub(crate) fn is_precise(&self, (low, high): (f64, f64)) -> bool {
+        let precision = self.precision;
+        high / low <= (1.0 + precision) / (1.0 - precision)
+    }
+
+    /// What to do after these looks.
+    pub fn next(&self, looks: &[Look]) -> Next {
+        let range = self.range_after(looks);
+        let posterior = self.posterior(looks);
+        if posterior.above(range.least) <= 1.0 - SURE {
+            return Next::Below;
+        }
+        if self.ceiling.is_some() && posterior.above(range.most) >= SURE {
+            return Next::Beyond;
+        }
+        if self.is_precise(posterior.interval(CONFIDENCE)) {
+            return Next::Precise;
+        }
+        let rates = CANDIDATES.map(|at| posterior.quantile(at).clamp(range.least, range.most));
+        let weighed = rates.map(|rate| (rate, posterior.entropy_after(rate)));
+        let best = weighed
+            .into_iter()
+            .min_by(|(_, one), (_, other)| one.total_cmp(other));
+        Next::Look(best.map_or(range.least, |(rate, _)| rate))
+    }
 }

@@ -18,7 +18,7 @@ use super::{
     fit::{Contrast, quantile},
     simultaneous::JointResult,
 };
-use crate::order_statistic::Interval;
+use crate::interval::Interval;
 
 /// What is known about a pair: how the first member stands to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

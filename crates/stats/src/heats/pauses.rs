@@ -16,7 +16,7 @@ use std::time::Duration;
 use deadheat_model::heat::{SliceFlag, SliceRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::order_statistic::median;
+use crate::interval::median;
 
 /// Requests at an edge may take this many times as long as usual before it counts as a pause.
 const USUAL: f64 = 3.0;

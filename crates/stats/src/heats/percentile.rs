@@ -9,7 +9,7 @@ use deadheat_model::{
 
 use super::{Quantity, Settings, recorded, within::Estimate};
 use crate::{
-    order_statistic::median,
+    interval::median,
     uneven::{self, Uneven},
 };
 

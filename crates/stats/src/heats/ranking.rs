@@ -11,7 +11,7 @@ use super::{
     simultaneous::{Test, together},
     within,
 };
-use crate::order_statistic::median;
+use crate::interval::median;
 
 /// The members that are ranked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]

@@ -13,7 +13,7 @@ use super::{
         RowSides, Table, TableSides,
     },
 };
-use crate::order_statistic::Interval;
+use crate::interval::Interval;
 
 /// All published tables that a session repeats.
 pub(super) fn tables(

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Direction, Metric, Overloaded, Ratio, Subject, Verdict, Versus};
-use crate::order_statistic::Interval;
+use crate::interval::Interval;
 
 /// Whether B passes a check.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

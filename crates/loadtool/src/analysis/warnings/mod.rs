@@ -12,7 +12,6 @@ use deadheat_model::{
     load_record::GeneratorHost,
     warning::{Level, Warning, doubt, note},
 };
-use deadheat_stats::figures::requests_for;
 
 pub use self::{
     connections::FAILURES,
@@ -20,7 +19,7 @@ pub use self::{
 };
 use super::{
     LatencyKind, LoadFigures,
-    figures::{REDIRECTS, SHOWN_PERCENTS},
+    figures::{REDIRECTS, SHOWN_PERCENTS, requests_for},
 };
 
 /// The percentiles at which parts of the response time are compared with it: the highest with samples enough.

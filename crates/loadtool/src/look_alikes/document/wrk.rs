@@ -4,7 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use deadheat_model::{Failure, LatencyHistogram, LoadRecord};
 
-use super::found::{ToolFigures, seconds};
+use super::{ToolFigures, seconds};
 
 /// The percentages that wrk has.
 const PERCENTS: [u32; 4] = [50, 75, 90, 99];

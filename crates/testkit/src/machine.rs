@@ -1,6 +1,46 @@
-//! What a test could not look at on this machine.
+//! What tests do about the machine that they run on: they wait for conditions, and record what they could not test.
 
-use std::{env, fs::File, io::Write, process::Command};
+use std::{
+    env,
+    fs::File,
+    io::Write,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// For whatever should take a moment. It only ends a broken test, so it is generous: other programs may have the CPUs.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Waits until `look` finds something.
+///
+/// # Panics
+///
+/// When it finds nothing within [`PATIENCE`].
+#[track_caller]
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            Instant::now() < until,
+            "within {PATIENCE:?}, this did not come: {what}"
+        );
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Waits until a condition holds.
+///
+/// # Panics
+///
+/// When it does not within [`PATIENCE`].
+#[track_caller]
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    eventually(what, || holds().then_some(()));
+}
 
 /// The variable that names the file for what was not tested.
 pub const NOT_TESTED: &str = "DEADHEAT_NOT_TESTED";
