@@ -113,7 +113,7 @@ fn evidence_table(seeds: Range<u64>) -> String {
     };
     let rows = on_two_threads(&heats::power::cases(), row);
     let looked = heats::power::looked_cases().map(|(name, field, most)| {
-        let found = heats::looked(&field, most, seeds.clone(), &Default::default());
+        let found = heats::sequential_evidence(&field, most, seeds.clone(), &Default::default());
         format!(
             "| {name}, at most {most} heats | | | | {} | {} |\n",
             share(found.false_differences),

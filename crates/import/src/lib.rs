@@ -5,7 +5,6 @@
 
 mod command;
 mod context;
-mod number;
 mod report;
 mod tables;
 mod text;
@@ -122,7 +121,7 @@ struct LastCommand {
     command: Command,
     /// The index of its line.
     at: usize,
-    /// Whether it stands between a report and its name, so that it is that report's alone.
+    /// Whether it is between a report and its name, so that it is that report's alone.
     is_of_one_report: bool,
 }
 
@@ -142,7 +141,7 @@ struct Reader<'a> {
     left_out: Vec<LeftOut>,
 }
 
-/// So many lines that look like a part of a report are listed.
+/// This many lines that look like a part of a report are listed.
 const MOST_STRAYS: usize = 20;
 
 impl<'a> Reader<'a> {

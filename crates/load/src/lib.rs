@@ -1,7 +1,7 @@
 //! The load generator: a [`LoadSpec`] in, an [`Observation`] out. It knows no stack, no report and no statistics.
 //!
 //! ```text
-//! run, Session → Plan (checked spec, encoded requests, quota) → Crew (threads) → Worker (event loop) × CPUs
+//! run, Session → Plan (checked spec, encoded requests, quota) → WorkerPool (threads) → Worker (event loop) × CPUs
 //!          Worker: Connection → HttpConnection → http1::AnswerReader or http2::Client → verify::Examiner → Recorder
 //! ```
 //!
@@ -20,7 +20,6 @@ mod http1;
 mod http2;
 mod http_connection;
 mod plan;
-mod poller;
 mod random;
 mod recorder;
 mod routes;

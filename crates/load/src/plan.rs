@@ -17,7 +17,7 @@ use crate::{
     browser::Browsing,
     http1::{EncodedRequest, Manner},
     http2, random,
-    routes::{ConnectionRoute, Routes},
+    routes::{RouteChoice, Routes},
     schedule::{ArrivalQueue, Arrivals, Quota, Thinking, first_send},
     sys,
     template::{Choice, Counter, Lists},
@@ -335,7 +335,7 @@ impl Plan {
     }
 
     /// Where connection `index` leads.
-    pub(crate) fn place(&self, index: u32) -> ConnectionRoute {
+    pub(crate) fn place(&self, index: u32) -> RouteChoice {
         self.routes.place(self.share.number(index.into()))
     }
 
@@ -361,7 +361,7 @@ impl Plan {
     }
 
     /// The address that the connection with this place is made from, if one is given.
-    pub(crate) fn source(&self, place: ConnectionRoute) -> Option<IpAddr> {
+    pub(crate) fn source(&self, place: RouteChoice) -> Option<IpAddr> {
         match self.target_of(place.route).sources.as_slice() {
             [] => None,
             // Each address is reached from each source.

@@ -30,7 +30,7 @@ pub(crate) struct RequestPlan {
     /// Where requests go, each once.
     pub(crate) origins: Vec<Origin>,
     /// The requests: weight, method and body of their own, path.
-    pub(crate) lines: Vec<urls_file::Line>,
+    pub(crate) lines: Vec<urls_file::UrlLine>,
 }
 
 /// Reads the URL or the file of URLs.
@@ -53,7 +53,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
             Ok(RequestPlan {
                 typed,
                 origins: vec![url.origin.clone()],
-                lines: vec![urls_file::Line {
+                lines: vec![urls_file::UrlLine {
                     weight: 1,
                     method: None,
                     url,
@@ -91,7 +91,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
 }
 
 /// The origins of the lines, in their order.
-fn origins(lines: &[urls_file::Line]) -> Vec<Origin> {
+fn origins(lines: &[urls_file::UrlLine]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
     for line in lines {
         if !origins.contains(&line.url.origin) {
@@ -117,7 +117,7 @@ pub(crate) fn exchanges(
     if let Some(user) = &args.user {
         headers.push(basic(user)?);
     }
-    let exchange = |line: &urls_file::Line, sent: Option<Sent>| {
+    let exchange = |line: &urls_file::UrlLine, sent: Option<Sent>| {
         let default = match (&args.method, &sent) {
             (Some(method), _) => method.as_str(),
             (None, None) => "GET",

@@ -65,7 +65,7 @@ pub(crate) struct Downsampled<T> {
 }
 
 impl<T: Piece> Downsampled<T> {
-    /// At most so many pieces, and one more for each change of phase.
+    /// At most this many pieces, and one more for each change of phase.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             pieces: Vec::new(),

@@ -57,12 +57,12 @@ impl Moments {
     }
 }
 
-/// The quantile of Student's t at `probability` (0 to 1) with so many degrees of freedom (1 or more).
+/// The quantile of Student's t at `probability` (0 to 1) with this many degrees of freedom (1 or more).
 pub fn t_quantile(probability: f64, freedom: usize) -> f64 {
     student(freedom as f64).inverse_cdf(probability)
 }
 
-/// Student's t with so many degrees of freedom, or one if they are fewer.
+/// Student's t with this many degrees of freedom, or one if they are fewer.
 pub(crate) fn student(freedom: f64) -> StudentsT {
     // Location 0, scale 1 and a positive number of degrees of freedom are always accepted.
     StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("positive degrees of freedom")

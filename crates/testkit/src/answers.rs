@@ -84,7 +84,7 @@ pub fn send_cut(bytes: &[u8], cuts: &[usize], pause: Duration) -> Vec<Step> {
 pub enum Step {
     /// Sends these bytes, at once and in a segment of their own.
     Send(Vec<u8>),
-    /// Sends the same bytes so many times, out of one buffer: bodies that no memory holds.
+    /// Sends the same bytes this many times, out of one buffer: bodies that no memory holds.
     Repeat(Arc<[u8]>, u64),
     /// Waits.
     Pause(Duration),
@@ -147,7 +147,7 @@ pub fn right_then(count: u64, right: Vec<Step>, then: Vec<Step>) -> impl Script 
 }
 
 /// Does `usual` for the first requests of a connection and `last` for its `count`th: a server that ends its
-/// connections after so many.
+/// connections after this many.
 pub fn for_the_last_of(count: u64, usual: Vec<Step>, last: Vec<Step>) -> impl Script {
     move |turn: &Turn<'_>| {
         if turn.nth + 1 < count {

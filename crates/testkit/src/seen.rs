@@ -117,12 +117,12 @@ pub(crate) struct Shared {
     pub(crate) together: bool,
     pub(crate) started: Instant,
     pub(crate) stopping: AtomicBool,
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Mutex<SharedState>,
     pub(crate) ended: Condvar,
 }
 
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct SharedState {
     pub(crate) seen: Seen,
     /// What connections are taken from, under the lock: whoever holds it knows that none is between two places.
     pub(crate) listener: Option<Listener>,
@@ -130,7 +130,7 @@ pub(crate) struct State {
     pub(crate) open: HashMap<u64, Socket>,
 }
 
-impl State {
+impl SharedState {
     /// Whether every connection that was made has been taken in, and has ended.
     pub(crate) fn is_at_rest(&self) -> bool {
         let at_the_door = self.listener.as_ref().is_some_and(Listener::has_somebody);
@@ -139,7 +139,7 @@ impl State {
 }
 
 impl Shared {
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, SharedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

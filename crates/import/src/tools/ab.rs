@@ -6,9 +6,8 @@ use deadheat_model::{
 };
 
 use crate::{
-    number::{count, fixed},
     report::{Damage, Report, damage},
-    text::{Cursor, Line, once},
+    text::{Cursor, Line, count, fixed, once},
 };
 
 const FIRST: &str = "Server Software:";

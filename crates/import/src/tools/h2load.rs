@@ -2,11 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::statuses::sum;
+use super::sum;
 use crate::{
-    number::{count, decimal, kib, measured, milliseconds, shifted},
     report::{Damage, Report, damage, foreign},
-    text::{Cursor, Line},
+    text::{Cursor, Line, count, decimal, kib, measured, milliseconds, shifted},
 };
 
 const COUNTS: [&str; 7] = [

@@ -3,9 +3,8 @@
 use deadheat_model::imported::Tool;
 
 use crate::{
-    number::{count, decimal, go_duration, measured, shifted},
     report::{Damage, Report, damage, foreign},
-    text::{Cursor, Line, once},
+    text::{Cursor, Line, count, decimal, go_duration, measured, once, shifted},
 };
 
 /// The name and the value of a metric: `http_reqs......................: 180 4.36938/s`.

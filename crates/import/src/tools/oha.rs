@@ -2,11 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::{hey::percentile, statuses::Counted};
+use super::{Counted, hey::percentile};
 use crate::{
-    number::{fixed, is_unmeasured, kib, measured, milliseconds, shifted},
     report::{Damage, Report, damage},
-    text::{Cursor, once},
+    text::{Cursor, fixed, is_unmeasured, kib, measured, milliseconds, once, shifted},
 };
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
@@ -71,7 +70,7 @@ pub(super) fn settle(report: &mut Report, counted: Counted, rounded: f64) -> Res
     report.failures = counted.errors;
     report
         .failures
-        .retain(|(reason, _)| !super::statuses::is_deadline(reason));
+        .retain(|(reason, _)| !super::is_deadline(reason));
     Ok(())
 }
 

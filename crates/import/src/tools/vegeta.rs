@@ -2,11 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::statuses::sum;
+use super::sum;
 use crate::{
-    number::{count, fixed, go_duration, measured, shifted},
     report::{Damage, Report, damage},
-    text::{Cursor, Line},
+    text::{Cursor, Line, count, fixed, go_duration, measured, shifted},
 };
 
 pub(crate) fn begins(line: &Line) -> bool {

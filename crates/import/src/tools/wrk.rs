@@ -3,9 +3,11 @@
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use crate::{
-    number::{count, decimal, fixed, is_unmeasured, kib, measured, milliseconds, shifted},
     report::{Damage, Report, damage, foreign},
-    text::{Cursor, Line, once},
+    text::{
+        Cursor, Line, count, decimal, fixed, is_unmeasured, kib, measured, milliseconds, once,
+        shifted,
+    },
 };
 
 pub(crate) fn begins(line: &Line) -> bool {

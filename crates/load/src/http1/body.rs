@@ -5,7 +5,7 @@ use super::{Malformed, head::Framing};
 /// What is left of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// So many bytes.
+    /// This many bytes.
     Sized { left: u64 },
     /// What the chunked coding says.
     Chunked(Chunked),

@@ -13,7 +13,6 @@ mod hpack;
 mod huffman;
 mod received;
 mod request;
-mod sending;
 mod stream;
 
 pub(crate) use client::{Client, Event, Sink};
@@ -26,12 +25,12 @@ use deadheat_model::Failure;
 /// Why a request or a whole connection failed: a kind for the counter and a reason. `Copy`, so that nothing is allocated
 /// for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct Http2Failure {
     pub(crate) kind: Failure,
     pub(crate) why: &'static str,
 }
 
-impl Broken {
+impl Http2Failure {
     /// The server broke a rule that holds for the whole connection (RFC 9113 §5.4.1).
     const fn connection(why: &'static str) -> Self {
         Self {

@@ -4,21 +4,20 @@
 use deadheat_model::Failure;
 
 use super::{
-    Broken,
-    client::{Block, Client, Event, MOST_HEADERS, PROGRESS, Sink, State, WINDOW},
+    Http2Failure,
+    client::{Block, Client, Event, MOST_HEADERS, PROGRESS, ReadState, Sink, WINDOW},
     frame::{
-        self, ACK, DATA, END_HEADERS, END_STREAM, Header, LAST_STREAM, MOST_PAYLOAD, NO_ERROR,
-        PADDED, PING, SETTINGS, WINDOW_UPDATE, WITH_PRIORITY,
+        self, ACK, DATA, END_HEADERS, END_STREAM, Header, LAST_STREAM, MOST_PAYLOAD, MOST_WINDOW,
+        NO_ERROR, PADDED, PING, SETTINGS, WINDOW_UPDATE, WITH_PRIORITY,
     },
     hpack::{self, Fields},
-    sending::MOST_WINDOW,
     stream::{Phase, Stream},
 };
 
 impl Client {
     /// A frame begins whose payload is taken as it comes.
     #[inline]
-    pub(super) fn begin_streamed(&mut self, header: Header) -> Result<Event, Broken> {
+    pub(super) fn begin_streamed(&mut self, header: Header) -> Result<Event, Http2Failure> {
         if header.kind != DATA {
             self.idle()?;
             self.skip(header.length);
@@ -28,25 +27,33 @@ impl Client {
             return self.begin_data(header, 0);
         }
         if header.length == 0 {
-            return Err(Broken::connection("a frame is too short for its padding"));
+            return Err(Http2Failure::connection(
+                "a frame is too short for its padding",
+            ));
         }
-        self.state = State::Padding(header);
+        self.state = ReadState::Padding(header);
         Ok(Event::More)
     }
 
     fn skip(&mut self, left: usize) {
         self.state = match left {
-            0 => State::Frame,
-            left => State::Skipped { left },
+            0 => ReadState::Frame,
+            left => ReadState::Skipped { left },
         };
     }
 
     /// The content of a DATA frame begins.
     #[inline]
-    pub(super) fn begin_data(&mut self, header: Header, padding: usize) -> Result<Event, Broken> {
+    pub(super) fn begin_data(
+        &mut self,
+        header: Header,
+        padding: usize,
+    ) -> Result<Event, Http2Failure> {
         let prefix = usize::from(header.has(PADDED));
         let Some(left) = header.length.checked_sub(prefix + padding) else {
-            return Err(Broken::connection("a frame is too short for its padding"));
+            return Err(Http2Failure::connection(
+                "a frame is too short for its padding",
+            ));
         };
         let ends = header.has(END_STREAM);
         let slot = self.answered_slot(header)?;
@@ -57,7 +64,7 @@ impl Client {
         }
         self.receive_window -= header.length as i64;
         if self.receive_window < 0 {
-            return Err(Broken::connection(
+            return Err(Http2Failure::connection(
                 "the server sent more than the connection's window allows",
             ));
         }
@@ -75,7 +82,7 @@ impl Client {
         };
         stream.receive_window -= header.length as i64;
         if stream.receive_window < 0 {
-            return Err(Broken::connection(
+            return Err(Http2Failure::connection(
                 "the server sent more than a stream's window allows",
             ));
         }
@@ -93,7 +100,7 @@ impl Client {
         };
         if let Some((kind, why)) = why {
             self.skip(left + padding);
-            return Ok(self.broke(slot, Broken { kind, why }));
+            return Ok(self.broke(slot, Http2Failure { kind, why }));
         }
         if !ends && stream.receive_window < WINDOW / 2 {
             let more = (WINDOW - stream.receive_window) as u32;
@@ -101,7 +108,7 @@ impl Client {
             self.sending
                 .put(WINDOW_UPDATE, 0, header.stream, &more.to_be_bytes());
         }
-        self.state = State::Data {
+        self.state = ReadState::Data {
             slot: Some(slot),
             left,
             padding,
@@ -116,7 +123,7 @@ impl Client {
     /// Ends a DATA frame once all of its content has come, and returns the event that follows.
     #[inline]
     pub(super) fn end_data(&mut self) -> Event {
-        let State::Data {
+        let ReadState::Data {
             slot,
             left: 0,
             padding,
@@ -139,7 +146,7 @@ impl Client {
             return Event::More;
         };
         if stream.body_left.is_some_and(|left| left > 0) {
-            let broken = Broken {
+            let broken = Http2Failure {
                 kind: Failure::TruncatedBody,
                 why: "the body is shorter than its content-length",
             };
@@ -157,11 +164,11 @@ impl Client {
 }
 
 impl Client {
-    pub(super) fn ping(&mut self, header: Header, payload: &[u8]) -> Result<(), Broken> {
+    pub(super) fn ping(&mut self, header: Header, payload: &[u8]) -> Result<(), Http2Failure> {
         self.idle()?;
         on_connection(header)?;
         if payload.len() != 8 {
-            return Err(Broken::connection("a PING has not 8 bytes"));
+            return Err(Http2Failure::connection("a PING has not 8 bytes"));
         }
         if !header.has(ACK) {
             self.sending.put(PING, ACK, 0, payload);
@@ -170,7 +177,11 @@ impl Client {
     }
 
     #[cold]
-    pub(super) fn settings(&mut self, header: Header, payload: &[u8]) -> Result<Event, Broken> {
+    pub(super) fn settings(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+    ) -> Result<Event, Http2Failure> {
         on_connection(header)?;
         if self.is_greeted {
             self.idle()?;
@@ -178,11 +189,11 @@ impl Client {
         if header.has(ACK) {
             return match payload {
                 [] => Ok(Event::More),
-                _ => Err(Broken::connection("a SETTINGS with ACK is not empty")),
+                _ => Err(Http2Failure::connection("a SETTINGS with ACK is not empty")),
             };
         }
         if !payload.len().is_multiple_of(6) {
-            return Err(Broken::connection(
+            return Err(Http2Failure::connection(
                 "a SETTINGS ends in the middle of a setting",
             ));
         }
@@ -201,7 +212,7 @@ impl Client {
                 _ => None,
             };
             if let Some(why) = wrong {
-                return Err(Broken::connection(why));
+                return Err(Http2Failure::connection(why));
             }
             match name {
                 0x3 => self.most_streams = value,
@@ -216,7 +227,9 @@ impl Client {
             for (_, stream) in self.streams.iter_mut() {
                 stream.send_window += change;
                 if stream.send_window > MOST_WINDOW {
-                    return Err(Broken::connection("a stream's window is above 2^31-1"));
+                    return Err(Http2Failure::connection(
+                        "a stream's window is above 2^31-1",
+                    ));
                 }
                 has_room |= stream.send_left > 0 && !stream.is_queued;
             }
@@ -244,9 +257,9 @@ impl Client {
         &mut self,
         header: Header,
         payload: &[u8],
-    ) -> Result<Event, Broken> {
+    ) -> Result<Event, Http2Failure> {
         let (Some(more), 4) = (frame::number(payload), payload.len()) else {
-            return Err(Broken::connection("a WINDOW_UPDATE has not 4 bytes"));
+            return Err(Http2Failure::connection("a WINDOW_UPDATE has not 4 bytes"));
         };
         let more = i64::from(more & LAST_STREAM);
         if more < PROGRESS as i64 {
@@ -255,9 +268,9 @@ impl Client {
         if header.stream == 0 {
             self.sending.window += more;
             return if more == 0 {
-                Err(Broken::connection("a WINDOW_UPDATE adds nothing"))
+                Err(Http2Failure::connection("a WINDOW_UPDATE adds nothing"))
             } else if self.sending.window > MOST_WINDOW {
-                Err(Broken::connection(
+                Err(Http2Failure::connection(
                     "the connection's window is above 2^31-1",
                 ))
             } else {
@@ -281,13 +294,17 @@ impl Client {
             self.sending.enqueue(slot, &mut self.streams);
             return Ok(Event::More);
         };
-        Ok(self.broke(slot, Broken::connection(why)))
+        Ok(self.broke(slot, Http2Failure::connection(why)))
     }
 
     #[cold]
-    pub(super) fn rst_stream(&mut self, header: Header, payload: &[u8]) -> Result<Event, Broken> {
+    pub(super) fn rst_stream(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+    ) -> Result<Event, Http2Failure> {
         let (Some(code), 4) = (frame::number(payload), payload.len()) else {
-            return Err(Broken::connection("an RST_STREAM has not 4 bytes"));
+            return Err(Http2Failure::connection("an RST_STREAM has not 4 bytes"));
         };
         let Some(slot) = self.slot_of(header)? else {
             self.idle()?;
@@ -300,7 +317,7 @@ impl Client {
             return Ok(Event::More);
         };
         self.close(slot, is_queued);
-        let broken = Broken {
+        let broken = Http2Failure {
             kind: Failure::StreamReset,
             why: frame::reset(code),
         };
@@ -312,14 +329,14 @@ impl Client {
     }
 
     #[cold]
-    pub(super) fn goaway(&mut self, header: Header, payload: &[u8]) -> Result<Event, Broken> {
+    pub(super) fn goaway(&mut self, header: Header, payload: &[u8]) -> Result<Event, Http2Failure> {
         self.idle()?;
         on_connection(header)?;
         let (Some(last), Some(code)) = (
             frame::number(payload),
             payload.get(4..).and_then(frame::number),
         ) else {
-            return Err(Broken::connection("a GOAWAY is shorter than 8 bytes"));
+            return Err(Http2Failure::connection("a GOAWAY is shorter than 8 bytes"));
         };
         // A later one may name an earlier stream, and never a later one (RFC 9113 §6.8).
         let last = last & LAST_STREAM;
@@ -346,10 +363,10 @@ impl Client {
 }
 
 /// Refuses a frame on a stream that belongs to the connection.
-fn on_connection(header: Header) -> Result<(), Broken> {
+fn on_connection(header: Header) -> Result<(), Http2Failure> {
     match header.stream {
         0 => Ok(()),
-        _ => Err(Broken::connection(
+        _ => Err(Http2Failure::connection(
             "a frame of the connection is on a stream",
         )),
     }
@@ -362,9 +379,10 @@ impl Client {
         header: Header,
         payload: &[u8],
         sink: &mut impl Sink,
-    ) -> Result<Event, Broken> {
-        let block = block_in(header, payload)
-            .ok_or(Broken::connection("a frame is too short for its padding"))?;
+    ) -> Result<Event, Http2Failure> {
+        let block = block_in(header, payload).ok_or(Http2Failure::connection(
+            "a frame is too short for its padding",
+        ))?;
         self.answered_slot(header)?;
         let ends = header.has(END_STREAM);
         if header.has(END_HEADERS) {
@@ -385,12 +403,12 @@ impl Client {
         header: Header,
         payload: &[u8],
         sink: &mut impl Sink,
-    ) -> Result<Event, Broken> {
+    ) -> Result<Event, Http2Failure> {
         if payload.len() < PROGRESS {
             self.idle()?;
         }
         if self.block.len() + payload.len() > MOST_HEADERS {
-            return Err(Broken::connection(
+            return Err(Http2Failure::connection(
                 "the headers of an answer are longer than 64 KiB",
             ));
         }
@@ -415,12 +433,12 @@ impl Client {
         ends: bool,
         block: &[u8],
         sink: &mut impl Sink,
-    ) -> Result<Event, Broken> {
-        let fields = hpack::read(block).map_err(Broken::connection)?;
+    ) -> Result<Event, Http2Failure> {
+        let fields = hpack::read(block).map_err(Http2Failure::connection)?;
         let Some(slot) = self.streams.find(id) else {
             return Ok(Event::More);
         };
-        let bad_head = |why| Broken {
+        let bad_head = |why| Http2Failure {
             kind: Failure::BadHead,
             why,
         };

@@ -111,7 +111,7 @@ impl Connections {
         }
     }
 
-    /// A load begins with so many that are open already.
+    /// A load begins with this many that are open already.
     pub(super) fn begin(&mut self, open: u64) {
         (self.open, self.peak) = (open, open);
     }
@@ -126,7 +126,7 @@ impl Connections {
         self.again
     }
 
-    /// One was made, in so many nanoseconds; `again`: in the place of an earlier one.
+    /// One was made, in this many nanoseconds; `again`: in the place of an earlier one.
     pub(crate) fn opened(&mut self, nanoseconds: u64, again: bool) {
         self.connect_time.record_ns(nanoseconds);
         self.again += u64::from(again);
@@ -135,12 +135,12 @@ impl Connections {
         self.peak = self.peak.max(self.open);
     }
 
-    /// TLS was agreed on, in so many nanoseconds.
+    /// TLS was agreed on, in this many nanoseconds.
     pub(crate) fn handshake_done(&mut self, nanoseconds: u64) {
         self.handshake_time.record_ns(nanoseconds);
     }
 
-    /// One ended that had carried so many answers; `None`: it had ended before the load began.
+    /// One ended that had carried this many answers; `None`: it had ended before the load began.
     pub(crate) fn closed(&mut self, answers: Option<u64>) {
         self.open -= 1;
         if let Some(answers) = answers {
@@ -148,7 +148,7 @@ impl Connections {
         }
     }
 
-    /// One that has carried so many answers is still open at the load's end.
+    /// One that has carried this many answers is still open at the load's end.
     pub(crate) fn lasted(&mut self, answers: u64) {
         self.answers.record(answers);
     }
@@ -156,7 +156,7 @@ impl Connections {
 
 /// Events that came with one read: nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Came {
+pub(crate) struct EventBatch {
     /// How many, at least 1.
     pub(crate) count: u64,
     /// When they came.
@@ -168,16 +168,16 @@ pub(crate) struct Came {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(super) struct EventTotals {
     /// Over the whole load so far.
     pub(super) total: u64,
     /// In the measurement.
     pub(super) seen: EventsSeen,
 }
 
-impl Events {
+impl EventTotals {
     /// Counts events; they are in the measurement if it began at `measured_from`.
-    pub(super) fn came(&mut self, came: Came, measured_from: Option<u64>) {
+    pub(super) fn came(&mut self, came: EventBatch, measured_from: Option<u64>) {
         self.total += came.count;
         let Some(from) = measured_from else {
             return;
@@ -221,7 +221,7 @@ impl IntervalBuffer {
         }
     }
 
-    /// Makes room for a measurement of so many nanoseconds, if that is known.
+    /// Makes room for a measurement of this many nanoseconds, if that is known.
     pub(super) fn reserve(&mut self, length: Option<u64>) {
         let room = length.map_or(BINS_OF_UNKNOWN_LENGTH, |length| {
             length.div_ceil(self.width_ns) as usize + 1

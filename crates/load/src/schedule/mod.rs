@@ -76,7 +76,7 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 pub(crate) enum Quota {
     /// As many as fit into the time.
     Unlimited,
-    /// So many. One counter for all workers: a share for each would leave the quicker ones idle at the end.
+    /// This many. One counter for all workers: a share for each would leave the quicker ones idle at the end.
     Left(AtomicU64),
 }
 

@@ -9,10 +9,9 @@ use super::{Phase, Worker, requests::fault};
 use crate::{
     connection::{ConnectionState, Task},
     deadlines::NEVER,
-    poller::Watch,
     recorder::{Cause, Fault},
-    socket,
-    tls::Broken,
+    socket::{self, Watch},
+    tls::TlsError,
     tunnel::Refusal,
 };
 
@@ -23,7 +22,7 @@ const BACKOFF_MOST: u64 = 500_000_000;
 /// Bytes of a handshake that are read from one connection before others are looked at.
 const READ_AT_A_TIME: usize = 1024 * 1024;
 
-/// How long to wait after so many attempts in vain in a row, in nanoseconds.
+/// How long to wait after this many failed attempts in a row, in nanoseconds.
 pub(super) fn back_off(refusals: u32) -> u64 {
     let before = refusals.saturating_sub(1).min(16);
     (BACKOFF_FIRST << before).min(BACKOFF_MOST)
@@ -188,8 +187,8 @@ impl Worker<'_> {
                 }
                 self.opened(slot);
             }
-            Err(Broken::Socket(error)) => self.connect_failed(slot, error),
-            Err(Broken::Tls(why, error)) => {
+            Err(TlsError::Socket(error)) => self.connect_failed(slot, error),
+            Err(TlsError::Tls(why, error)) => {
                 // The peer is told why, if that goes without waiting.
                 let _ = self.connections[slot].flush();
                 self.tls_failed(slot, why, &error);
@@ -198,7 +197,7 @@ impl Worker<'_> {
     }
 
     /// Whether TLS is agreed on. A peer that sends without an end lets others have their turn.
-    fn try_handshake(&mut self, slot: usize) -> Result<bool, Broken> {
+    fn try_handshake(&mut self, slot: usize) -> Result<bool, TlsError> {
         let mut read = 0;
         loop {
             let connection = &mut self.connections[slot];
@@ -210,7 +209,7 @@ impl Worker<'_> {
                 return Ok(true);
             }
             let length = match socket::read(connection.socket()?, &mut self.buffers.wire) {
-                Ok(0) => return Err(Broken::Socket(Errno::CONNABORTED)),
+                Ok(0) => return Err(TlsError::Socket(Errno::CONNABORTED)),
                 Ok(length) => length,
                 Err(Errno::AGAIN) => return Ok(false),
                 Err(error) => return Err(error.into()),
@@ -446,14 +445,14 @@ impl Worker<'_> {
 const AT_A_TIME: usize = 4096;
 
 /// Why there is no tunnel.
-enum BrokenTunnel {
+enum TunnelError {
     Socket(Errno),
     Refused(Refusal),
 }
 
-impl From<Errno> for BrokenTunnel {
+impl From<Errno> for TunnelError {
     fn from(error: Errno) -> Self {
-        BrokenTunnel::Socket(error)
+        TunnelError::Socket(error)
     }
 }
 
@@ -469,8 +468,8 @@ impl Worker<'_> {
                     self.connect_failed(slot, error);
                 }
             }
-            Err(BrokenTunnel::Socket(error)) => self.connect_failed(slot, error),
-            Err(BrokenTunnel::Refused(Refusal { why, detail })) => {
+            Err(TunnelError::Socket(error)) => self.connect_failed(slot, error),
+            Err(TunnelError::Refused(Refusal { why, detail })) => {
                 let fault = Fault {
                     kind: Failure::ConnectOther,
                     phase: FailurePhase::Connect,
@@ -482,7 +481,7 @@ impl Worker<'_> {
     }
 
     /// Whether the connection leads to the server.
-    fn try_to_tunnel(&mut self, slot: usize) -> Result<bool, BrokenTunnel> {
+    fn try_to_tunnel(&mut self, slot: usize) -> Result<bool, TunnelError> {
         loop {
             let connection = &mut self.connections[slot];
             let Some(tunnel) = &mut connection.tunnel else {
@@ -499,7 +498,7 @@ impl Worker<'_> {
             let length = match socket::read(socket, &mut self.buffers.plain[..AT_A_TIME]) {
                 Ok(0) => {
                     let why = "the proxy closed the connection";
-                    return Err(BrokenTunnel::Refused(Refusal {
+                    return Err(TunnelError::Refused(Refusal {
                         why,
                         detail: why.to_owned(),
                     }));
@@ -510,7 +509,7 @@ impl Worker<'_> {
             };
             if tunnel
                 .feed(&self.buffers.plain[..length])
-                .map_err(BrokenTunnel::Refused)?
+                .map_err(TunnelError::Refused)?
             {
                 connection.tunnel = None;
                 return Ok(true);

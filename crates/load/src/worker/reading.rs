@@ -10,9 +10,9 @@ use super::{
 use crate::{
     connection::{ConnectionState, Task},
     http_connection::{Ending, FeedOutcome, Leads, NOT_HTTP, Progress},
-    recorder::{Came, Cause, Fault},
+    recorder::{Cause, EventBatch, Fault},
     socket,
-    tls::Broken,
+    tls::TlsError,
     verify::excerpt,
 };
 
@@ -204,11 +204,11 @@ impl Worker<'_> {
         }
     }
 
-    fn tls_broken(&mut self, slot: usize, broken: &Broken, end: u64) {
+    fn tls_broken(&mut self, slot: usize, broken: &TlsError, end: u64) {
         let phase = self.phase_of(slot);
         let (why, detail) = match broken {
-            Broken::Tls(why, error) => (Cause::Why(why), crate::tls::in_full(error)),
-            Broken::Socket(error) => (
+            TlsError::Tls(why, error) => (Cause::Why(why), crate::tls::in_full(error)),
+            TlsError::Socket(error) => (
                 Cause::System(*error),
                 std::io::Error::from(*error).to_string(),
             ),
@@ -472,7 +472,7 @@ impl Worker<'_> {
         if count == 0 {
             return false;
         }
-        let came = Came {
+        let came = EventBatch {
             count,
             at,
             started,

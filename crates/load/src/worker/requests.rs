@@ -5,11 +5,11 @@ use rustix::io::Errno;
 
 use super::Worker;
 use crate::{
-    connection::{ConnectionState, Task, Written},
+    connection::{ConnectionState, Task, WriteOutcome},
     deadlines::NEVER,
     http_connection::{InFlight, Leads, Progress},
-    poller::Watch,
     recorder::{Cause, Fault, RequestTimes},
+    socket::Watch,
     verify::excerpt,
 };
 
@@ -128,9 +128,9 @@ impl Worker<'_> {
         let (count, written) = connection.write(self.plan);
         self.recorder.sent(count);
         let watched = written.and_then(|written| match written {
-            Written::All => connection.watch(&self.poller, slot, Watch::Reading),
-            Written::Full => connection.watch(&self.poller, slot, Watch::ReadingAndWriting),
-            Written::Some => connection.watch_again(&self.poller, slot),
+            WriteOutcome::All => connection.watch(&self.poller, slot, Watch::Reading),
+            WriteOutcome::Full => connection.watch(&self.poller, slot, Watch::ReadingAndWriting),
+            WriteOutcome::Some => connection.watch_again(&self.poller, slot),
         });
         if let Err(error) = watched {
             self.writing_failed(slot, error);

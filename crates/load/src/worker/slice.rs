@@ -14,9 +14,9 @@ use crate::{
     connection::{ConnectionState, Task},
     deadlines::NEVER,
     plan::Plan,
-    poller::{EVENTS, Events},
     recorder::{Extent, IntervalSender, Recorder},
     schedule::{SliceRun, Timeline, global},
+    socket::{EVENTS, Events},
     sys,
 };
 
@@ -292,7 +292,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock for intervals of so many nanoseconds and a cool-down of at most so many.
+    /// A clock for intervals of this many nanoseconds and a cool-down of at most this many.
     pub(super) fn new(interval: u64, cool_down: u64) -> Self {
         Self {
             now: 0,

@@ -12,7 +12,8 @@ type Of = fn(&Point) -> Option<f64>;
 /// A line: its name, how it is drawn, and its value in an interval.
 type Line = (&'static str, Stroke, Colour, Of);
 
-/// The plots of a load; none without an answer or a failure.
+/// The plots of a load, without those that have nothing to draw: answers and failures over time need two instants,
+/// latencies and what was held two intervals with a value, percentiles an answer.
 pub(super) fn plots(record: &LoadRecord) -> Vec<Plot> {
     let data = plot_data(record);
     let all = [

@@ -15,7 +15,7 @@ use deadheat_document::{
 };
 use deadheat_model::{
     Warning,
-    capacity::{CapacityRecord, Condition, LookOutcome, LookRecord, Unit},
+    capacity::{CapacityRecord, Condition, ProbeOutcome, ProbeRecord, Unit},
     figure::{
         NONE, count, counted, figure, list, long_time, per_second, percent, seconds, separated,
     },
@@ -25,7 +25,7 @@ use deadheat_stats::capacity::{CapacityAnalysis, Outcome, precision};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What `deadheat load --find-rate` declared, every look, and the answer. All figures follow from `burst` and `looks`.
+/// What `deadheat load --find-rate` declared, every probe, and the answer. All figures follow from `burst` and the probes (`looks`).
 #[derive(Serialize, JsonSchema)]
 pub struct Report<'a> {
     /// The first line of the report.
@@ -77,18 +77,19 @@ pub fn html(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<Stri
     })
 }
 
-/// A look of a search. After these columns, each condition has one, such as `p99_seconds`: its figure, empty if it is not
+/// A probe of a search. After these columns, each condition has one, such as `p99_seconds`: its figure, empty if it is not
 /// known.
 #[derive(Default, Serialize, JsonSchema)]
 pub struct Row {
-    /// Which look, from 1.
-    look: usize,
+    /// Which probe, from 1.
+    #[serde(rename = "look")]
+    probe: usize,
     /// The rate in requests/s.
     per_second: Option<Number>,
     /// The measurement's length.
     seconds: Option<Number>,
     /// What became of it.
-    outcome: Option<LookOutcome>,
+    outcome: Option<ProbeOutcome>,
     /// Requests whose intended start lay in the measurement.
     offered: u64,
     /// Valid answers, in the measurement, to its requests.
@@ -99,7 +100,7 @@ pub struct Row {
     answers_per_second: Option<Number>,
 }
 
-/// One row per look, after the head.
+/// One row per probe, after the head.
 pub fn csv(record: &CapacityRecord) -> String {
     let unit = |unit| match unit {
         Unit::Seconds => "seconds",
@@ -110,19 +111,19 @@ pub fn csv(record: &CapacityRecord) -> String {
     let mut table = head::<Row>(
         figures.map(|one| format!("{}_{}", one.figure.replace('.', "_"), unit(one.unit))),
     );
-    for (place, look) in record.looks.iter().enumerate() {
-        let found = &look.observation;
+    for (place, probe) in record.probes.iter().enumerate() {
+        let found = &probe.observation;
         let row = Row {
-            look: place + 1,
-            per_second: Number::finite(look.per_second),
-            seconds: Number::finite(look.length.as_secs_f64()),
-            outcome: Some(look.outcome),
+            probe: place + 1,
+            per_second: Number::finite(probe.per_second),
+            seconds: Number::finite(probe.length.as_secs_f64()),
+            outcome: Some(probe.outcome),
             offered: found.open.as_ref().map_or(0, |open| open.offered),
             succeeded: found.measured.answers(),
             failed: found.measured.failed.total(),
             answers_per_second: Number::finite(found.throughput()),
         };
-        let values = look.values.iter();
+        let values = probe.values.iter();
         let values: Vec<_> = values.map(|value| value.and_then(Number::finite)).collect();
         table += &line(&(row, values));
     }
@@ -152,29 +153,29 @@ fn trials(record: &CapacityRecord) -> Table {
     let before = [Column::right("rate"), Column::left("holds")];
     let after = ["answers", "failed", "trial"].map(Column::right);
     let mut table = Table::new(before.into_iter().chain(figures).chain(after));
-    let mut looks: Vec<(usize, &LookRecord)> = record.looks.iter().enumerate().collect();
-    looks.sort_by(|(_, one), (_, other)| one.per_second.total_cmp(&other.per_second));
-    for (nth, look) in looks {
-        let holds = match look.outcome {
-            LookOutcome::Held => "yes",
-            LookOutcome::Failed => "no",
-            LookOutcome::Discarded => "discarded",
+    let mut probes: Vec<(usize, &ProbeRecord)> = record.probes.iter().enumerate().collect();
+    probes.sort_by(|(_, one), (_, other)| one.per_second.total_cmp(&other.per_second));
+    for (nth, probe) in probes {
+        let holds = match probe.outcome {
+            ProbeOutcome::Held => "yes",
+            ProbeOutcome::Failed => "no",
+            ProbeOutcome::Discarded => "discarded",
         };
-        let failed = look.observation.measured.failed.total();
+        let failed = probe.observation.measured.failed.total();
         // The rate has all of its digits: trials near each other differ in the last ones.
         let mut cells = vec![
-            format!("{}/s", separated(&look.per_second.to_string())),
+            format!("{}/s", separated(&probe.per_second.to_string())),
             holds.to_owned(),
         ];
-        let values = record.conditions.iter().zip(&look.values);
+        let values = record.conditions.iter().zip(&probe.values);
         cells.extend(values.map(|(condition, value)| shown(condition, *value)));
         cells.extend([
-            per_second(look.observation.throughput()),
+            per_second(probe.observation.throughput()),
             count(failed),
             (nth + 1).to_string(),
         ]);
         table.row(cells);
-        if let Some(why) = look.why.as_deref().filter(|why| !is_a_figure(record, why)) {
+        if let Some(why) = probe.why.as_deref().filter(|why| !is_a_figure(record, why)) {
             table.note("", why);
         }
     }
@@ -193,10 +194,10 @@ fn facts(
 ) -> impl Iterator<Item = (&'static str, String)> {
     let (declared, burst) = (&record.declared, &record.burst);
     let is_found = matches!(analysis.outcome, Outcome::Found(_));
-    let length = seconds(declared.look.as_secs_f64());
+    let length = seconds(declared.probe_length.as_secs_f64());
     let connections = record.spec.schedule.most_connections();
-    let looks = record.looks.iter();
-    let peak = looks.map(|look| look.observation.connections_peak).max();
+    let probes = record.probes.iter();
+    let peak = probes.map(|probe| probe.observation.connections_peak).max();
     let discarded = u64::from(analysis.discarded);
     let facts = [
         is_found.then(|| {
@@ -209,7 +210,7 @@ fn facts(
             "declared",
             format!(
                 "at most {}, {}, {} of warm-up before each",
-                counted(u64::from(declared.looks), "trial"),
+                counted(u64::from(declared.probes), "trial"),
                 precision(record),
                 seconds(record.spec.warm_up.as_secs_f64()),
             ),
@@ -266,7 +267,7 @@ fn shown(condition: &Condition, value: Option<f64>) -> String {
 fn effort(record: &CapacityRecord) -> String {
     format!(
         "{}, {}",
-        counted(record.looks.len(), "trial"),
+        counted(record.probes.len(), "trial"),
         long_time(record.elapsed.as_secs_f64())
     )
 }
@@ -320,17 +321,17 @@ fn headline(record: &CapacityRecord, analysis: &CapacityAnalysis) -> String {
     }
 }
 
-/// How looks of each outcome are drawn.
-const MARKS: [(LookOutcome, &str, Colour, Mark); 3] = [
-    (LookOutcome::Held, "holds", Colour::Blue, Mark::Disc),
+/// How probes of each outcome are drawn.
+const MARKS: [(ProbeOutcome, &str, Colour, Mark); 3] = [
+    (ProbeOutcome::Held, "holds", Colour::Blue, Mark::Disc),
     (
-        LookOutcome::Failed,
+        ProbeOutcome::Failed,
         "does not hold",
         Colour::Red,
         Mark::Cross,
     ),
     (
-        LookOutcome::Discarded,
+        ProbeOutcome::Discarded,
         "discarded",
         Colour::Grey,
         Mark::Diamond,
@@ -352,16 +353,19 @@ fn plot(
     condition: &Condition,
 ) -> Option<Plot> {
     let series = MARKS.map(|(outcome, name, colour, mark)| {
-        let looks = record.looks.iter().filter(|look| look.outcome == outcome);
-        let point = |look: &LookRecord| {
-            let value = look.values.get(index).copied().flatten();
-            value.map(|value| (look.per_second, Some(value)))
+        let probes = record
+            .probes
+            .iter()
+            .filter(|probe| probe.outcome == outcome);
+        let point = |probe: &ProbeRecord| {
+            let value = probe.values.get(index).copied().flatten();
+            value.map(|value| (probe.per_second, Some(value)))
         };
         Series {
             name: name.to_owned(),
             colour,
             shape: Shape::Marks(mark),
-            points: looks.filter_map(point).collect(),
+            points: probes.filter_map(point).collect(),
         }
     });
     let mut series = Vec::from(series);
@@ -377,7 +381,7 @@ fn plot(
         Unit::Share => Axis::amount(axis::Unit::Share, values),
         Unit::Count => Axis::amount(axis::Unit::Count, values),
     };
-    let rates = record.looks.iter().map(|look| look.per_second);
+    let rates = record.probes.iter().map(|probe| probe.per_second);
     let bound = Guide {
         name: "the bound",
         colour: Colour::Orange,

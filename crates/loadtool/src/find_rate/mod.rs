@@ -1,7 +1,7 @@
 //! `deadheat load --find-rate`: the highest rate at which conditions hold.
 //!
 //! ```text
-//! LoadArgs → Wanted (conditions, what is declared) → burst → looks, each at the rate that stats::capacity names → CapacityRecord → outputs
+//! LoadArgs → Wanted (conditions, what is declared) → burst → probes, each at the rate that stats::capacity names → CapacityRecord → Outputs
 //! ```
 
 pub mod document;
@@ -35,32 +35,32 @@ use crate::{
     thresholds::Threshold,
 };
 
-/// The length of a look, if nobody says how long.
-const LOOK: Duration = Duration::from_secs(5);
-/// Looks, if nobody says how many.
-const LOOKS: u32 = 20;
+/// The length of a probe, if nobody says how long.
+const PROBE_LENGTH: Duration = Duration::from_secs(5);
+/// Probes, if nobody says how many.
+const PROBES: u32 = 20;
 /// The precision, if nobody says which.
 const PRECISION: f64 = 0.05;
 
 /// What is searched for, and how.
 #[derive(Debug)]
-struct Wanted<'a> {
+struct SearchGoal<'a> {
     conditions: &'a [Threshold],
     declared: Declared,
     arrivals: Arrivals,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SearchGoal<'a> {
     fn new(args: &'a LoadArgs) -> Result<Self, String> {
         let conditions = &args.find.find_rate;
         conditions.iter().try_for_each(Threshold::check_find)?;
         let steady = &args.pace.steady;
-        let requests = conditions.iter().map(Threshold::requests_for_look);
+        let requests = conditions.iter().map(Threshold::requests_for_probe);
         Ok(Self {
             conditions,
             declared: Declared {
-                looks: args.find.looks.unwrap_or(LOOKS),
-                look: args.end.duration.unwrap_or(LOOK),
+                probes: args.find.looks.unwrap_or(PROBES),
+                probe_length: args.end.duration.unwrap_or(PROBE_LENGTH),
                 requests: requests.max().unwrap_or_default(),
                 precision: args.find.precision.unwrap_or(PRECISION),
                 most_connections: steady.max_connections,
@@ -73,7 +73,7 @@ impl<'a> Wanted<'a> {
 
 /// Searches, and reports.
 pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
-    let wanted = Wanted::new(args).map_err(Failure::usage)?;
+    let wanted = SearchGoal::new(args).map_err(Failure::usage)?;
     let Prepared {
         asked,
         mut spec,
@@ -81,12 +81,12 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         hosts,
         ..
     } = prepare(args)?;
-    // Nobody looks at a look's intervals.
+    // Nobody reads a probe's intervals.
     spec.interval = None;
     let threads = threads::choose(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
-    let look = plan::look(&spec, &wanted, plan::LEAST_RATE, 0);
-    let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &look);
+    let probe = plan::probe(&spec, &wanted, plan::LEAST_RATE, 0);
+    let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &probe);
     let mut conditions = wanted.conditions.iter();
     conditions.try_for_each(fits).map_err(Failure::usage)?;
     let outputs = Outputs::open(&args.output.data)?;
@@ -100,9 +100,9 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         collector: None,
         thresholds: &[],
     };
-    let plan = plan::describe(&look, &wanted, &around);
+    let plan = plan::describe(&probe, &wanted, &around);
     let refused = |error| messages::refused(&asked.typed, &error);
-    deadheat_load::check(&look).map_err(refused)?;
+    deadheat_load::check(&probe).map_err(refused)?;
     if args.safety.dry_run {
         let for_programs = || {
             hide_in_load(&mut spec);
@@ -125,9 +125,9 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The warm-up and the measurement of a look at a rate that needs no longer one.
+/// The warm-up and the measurement of a probe at a rate that needs no longer one.
 fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
-    spec.warm_up + declared.look
+    spec.warm_up + declared.probe_length
 }
 
 /// Listens for Ctrl-C.

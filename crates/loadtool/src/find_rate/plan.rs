@@ -15,14 +15,14 @@ use deadheat_model::{
 };
 use serde::Serialize;
 
-use super::{Wanted, usual_length};
+use super::{SearchGoal, usual_length};
 use crate::{
     plan_text::{self, Around},
     thresholds::Threshold,
 };
 
-/// The plan in words. `look` is any look.
-pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>) -> Document {
+/// The plan in words. `probe` is any probe.
+pub(super) fn describe(probe: &LoadSpec, wanted: &SearchGoal<'_>, around: &Around<'_>) -> Document {
     let declared = &wanted.declared;
     let conditions = wanted
         .conditions
@@ -30,8 +30,8 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
         .map(|one| one.described().condition);
     let conditions: Vec<String> = conditions.collect();
     let arrivals = arrivals(wanted.arrivals);
-    let connections = connections(look, wanted);
-    let total = usual_length(look, declared) * declared.looks;
+    let connections = connections(probe, wanted);
+    let total = usual_length(probe, declared) * declared.probes;
     let total = Duration::from_secs(total.as_secs_f64().ceil() as u64);
     let pace = vec![
         (
@@ -55,23 +55,23 @@ pub(super) fn describe(look: &LoadSpec, wanted: &Wanted<'_>, around: &Around<'_>
             format!(
                 "at most {}, about {} in all: each an open loop {arrivals} with {} of warm-up, {} of measurement, and \
                  up to {} for requests in flight; below {}, longer (up to {}), to send {}",
-                declared.looks,
+                declared.probes,
                 time(total),
-                time(look.warm_up),
-                time(declared.look),
-                time(look.timeouts.cool_down),
-                rate(rounded(rate_of_usual_looks(wanted))),
-                time(declared.look * LONGER),
+                time(probe.warm_up),
+                time(declared.probe_length),
+                time(probe.timeouts.cool_down),
+                rate(rounded(rate_of_usual_probes(wanted))),
+                time(declared.probe_length * LONGER),
                 counted(declared.requests, "request"),
             ),
         ),
         ("holds", holds(wanted)),
     ];
-    plan_text::laid_out(look, around, pace)
+    plan_text::laid_out(probe, around, pace)
 }
 
-/// What must be true of a look that holds.
-fn holds(wanted: &Wanted<'_>) -> String {
+/// What must be true of a probe that holds.
+fn holds(wanted: &SearchGoal<'_>) -> String {
     let errors = if wanted.conditions.iter().any(Threshold::is_of_errors) {
         ""
     } else {
@@ -80,8 +80,8 @@ fn holds(wanted: &Wanted<'_>) -> String {
     format!("a trial in which every condition is true{errors} and the server keeps up")
 }
 
-fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {
-    let deadheat_model::Schedule::Open { connections, .. } = look.schedule else {
+fn connections(probe: &LoadSpec, wanted: &SearchGoal<'_>) -> String {
+    let deadheat_model::Schedule::Open { connections, .. } = probe.schedule else {
         return String::new();
     };
     let more = match wanted.declared.most_connections {
@@ -91,12 +91,12 @@ fn connections(look: &LoadSpec, wanted: &Wanted<'_>) -> String {
     format!(
         "{}{} ({more})",
         counted(connections, "connection"),
-        streams(look)
+        streams(probe)
     )
 }
 
 /// The same for programs.
-pub(super) fn declared<'a>(wanted: &'a Wanted<'_>) -> PlanOfSearch<'a> {
+pub(super) fn declared<'a>(wanted: &'a SearchGoal<'_>) -> PlanOfSearch<'a> {
     let conditions = wanted.conditions.iter().map(Threshold::described);
     PlanOfSearch {
         conditions: conditions.collect(),
@@ -117,27 +117,32 @@ pub(crate) struct PlanOfSearch<'a> {
 pub(super) const LEAST_RATE: f64 = 1.0;
 /// The closed loop's measurement at most.
 const BURST: Duration = Duration::from_secs(2);
-/// Looks at low rates are longer, by this factor at most.
+/// Probes at low rates are longer, by this factor at most.
 const LONGER: u32 = 4;
-/// So many more requests than needed are due in a look: Poisson arrivals scatter.
+/// This many more requests than needed are due in a probe: Poisson arrivals scatter.
 const SPARE: f64 = 1.2;
-/// Connections that a look may open at most, unless somebody says how many.
+/// Connections that a probe may open at most, unless somebody says how many.
 const MOST_CONNECTIONS: f64 = 10_000.0;
 /// How long answers may take where no condition says it, in seconds.
 const USUAL_LIMIT: f64 = 1.0;
 
-/// The closed loop before the looks.
-pub(super) fn burst(base: &LoadSpec, wanted: &Wanted<'_>) -> LoadSpec {
+/// The closed loop before the probes.
+pub(super) fn burst(base: &LoadSpec, wanted: &SearchGoal<'_>) -> LoadSpec {
     LoadSpec {
         stop: StopRule::Duration {
-            length: wanted.declared.look.min(BURST),
+            length: wanted.declared.probe_length.min(BURST),
         },
         ..base.clone()
     }
 }
 
-/// The `nth` look, at this rate.
-pub(super) fn look(base: &LoadSpec, wanted: &Wanted<'_>, per_second: f64, nth: u64) -> LoadSpec {
+/// The `nth` probe, at this rate.
+pub(super) fn probe(
+    base: &LoadSpec,
+    wanted: &SearchGoal<'_>,
+    per_second: f64,
+    nth: u64,
+) -> LoadSpec {
     let connections = base.schedule.most_connections();
     let spec = |most_connections| LoadSpec {
         schedule: Schedule::Open {
@@ -149,7 +154,7 @@ pub(super) fn look(base: &LoadSpec, wanted: &Wanted<'_>, per_second: f64, nth: u
         stop: StopRule::Duration {
             length: length(wanted, per_second),
         },
-        // Other arrivals in each look.
+        // Other arrivals in each probe.
         seed: base.seed.wrapping_add(nth),
         ..base.clone()
     };
@@ -162,7 +167,7 @@ pub(super) fn look(base: &LoadSpec, wanted: &Wanted<'_>, per_second: f64, nth: u
     }
 }
 
-/// Twice as many connections as there are requests in flight while each takes as long as it may: a look whose requests
+/// Twice as many connections as there are requests in flight while each takes as long as it may: a probe whose requests
 /// wait for a connection does not hold with more connections either.
 fn needed(conditions: &[Threshold], per_second: f64) -> u32 {
     let limits = conditions.iter().filter_map(Threshold::longest);
@@ -185,21 +190,21 @@ fn within_descriptors(
     spec
 }
 
-/// The measurement of a look: so long that enough requests are due.
-pub(super) fn length(wanted: &Wanted<'_>, per_second: f64) -> Duration {
+/// The measurement of a probe: so long that enough requests are due.
+pub(super) fn length(wanted: &SearchGoal<'_>, per_second: f64) -> Duration {
     let declared = &wanted.declared;
     let needed = Duration::from_secs_f64(SPARE * declared.requests as f64 / per_second);
-    needed.clamp(declared.look, declared.look * LONGER)
+    needed.clamp(declared.probe_length, declared.probe_length * LONGER)
 }
 
-/// The lowest rate at which enough requests are due in the longest look.
-pub(super) fn least_rate(wanted: &Wanted<'_>) -> f64 {
-    let longest = wanted.declared.look * LONGER;
+/// The lowest rate at which enough requests are due in the longest probe.
+pub(super) fn least_rate(wanted: &SearchGoal<'_>) -> f64 {
+    let longest = wanted.declared.probe_length * LONGER;
     SPARE * wanted.declared.requests as f64 / longest.as_secs_f64()
 }
 
-/// The rate below which looks are longer than declared.
-fn rate_of_usual_looks(wanted: &Wanted<'_>) -> f64 {
+/// The rate below which probes are longer than declared.
+fn rate_of_usual_probes(wanted: &SearchGoal<'_>) -> f64 {
     least_rate(wanted) * f64::from(LONGER)
 }
 

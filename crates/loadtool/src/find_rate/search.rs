@@ -7,7 +7,7 @@ use std::{
 
 use deadheat_model::{
     LoadRecord, LoadSpec, Observation, Warning,
-    capacity::{Burst, CapacityRecord, FORMAT, LookOutcome, LookRecord, SCHEMA},
+    capacity::{Burst, CapacityRecord, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA},
     fault::TRANSPORT_FAILURES,
     figure::{self, counted, per_second},
     load_record,
@@ -21,7 +21,7 @@ use deadheat_runner::{
 use deadheat_shell::{exit::Failure, output};
 use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 
-use super::{Wanted, plan};
+use super::{SearchGoal, plan};
 use crate::{analysis::analyse, hosts::Hosts, messages, thresholds::Threshold, was_cut_short};
 
 /// The lowest rate that is tried, as a share of the closed loop's throughput.
@@ -31,7 +31,7 @@ const MOST: f64 = 2.0;
 
 /// A search that goes on.
 pub(super) struct Search<'a> {
-    wanted: &'a Wanted<'a>,
+    wanted: &'a SearchGoal<'a>,
     /// The load, with secrets.
     base: LoadSpec,
     generators: Generators,
@@ -41,10 +41,10 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Begins with a closed loop: it says which rates are worth looking at.
+    /// Begins with a closed loop: it says which rates are worth probing.
     pub(super) fn begin(
         base: LoadSpec,
-        wanted: &'a Wanted<'a>,
+        wanted: &'a SearchGoal<'a>,
         typed: &str,
         hosts: &Hosts,
         quiet: bool,
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
                 most_per_second: MOST * per_second,
                 observation: found.observation,
             },
-            looks: Vec::new(),
+            probes: Vec::new(),
         };
         Ok(Self {
             wanted,
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Tries rates until the highest is known well enough, all declared looks are used, or the user interrupts.
+    /// Tries rates until the highest is known well enough, all declared probes are used, or the user interrupts.
     pub(super) fn run(mut self) -> Result<CapacityRecord, Failure> {
         let burst = &self.record.burst;
         self.say(&format!(
@@ -119,21 +119,21 @@ impl<'a> Search<'a> {
             per_second(burst.most_per_second)
         ));
         while !self.record.interrupted
-            && self.record.looks.len() < self.wanted.declared.looks as usize
+            && self.record.probes.len() < self.wanted.declared.probes as usize
         {
-            let Next::Look(per_second) = next(&self.record) else {
+            let Next::Probe(per_second) = next(&self.record) else {
                 break;
             };
-            self.look(plan::rounded(per_second))?;
+            self.probe(plan::rounded(per_second))?;
         }
         self.record.elapsed = self.began.elapsed();
         Ok(self.record)
     }
 
-    /// Tries one rate. An interrupted look is not recorded.
-    fn look(&mut self, per_second: f64) -> Result<(), Failure> {
-        let nth = self.record.looks.len() as u64 + 1;
-        let spec = plan::look(&self.base, self.wanted, per_second, nth);
+    /// Tries one rate. An interrupted probe is not recorded.
+    fn probe(&mut self, per_second: f64) -> Result<(), Failure> {
+        let nth = self.record.probes.len() as u64 + 1;
+        let spec = plan::probe(&self.base, self.wanted, per_second, nth);
         let (most_connections, length) = (
             spec.schedule.most_connections(),
             plan::length(self.wanted, per_second),
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let judged = judge(&found, self.wanted.conditions);
-        self.record.looks.push(LookRecord {
+        self.record.probes.push(ProbeRecord {
             per_second,
             length,
             most_connections,
@@ -157,27 +157,27 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// A line on the last look.
+    /// A line on the last probe.
     fn tell(&self) {
-        let Some(look) = self.record.looks.last() else {
+        let Some(probe) = self.record.probes.last() else {
             return;
         };
-        let conditions = self.wanted.conditions.iter().zip(&look.values);
+        let conditions = self.wanted.conditions.iter().zip(&probe.values);
         let values = conditions.filter_map(|(condition, value)| {
             let value = condition.shown((*value)?);
             Some(format!("{} {value}", condition.described().figure))
         });
-        let outcome = match look.outcome {
-            LookOutcome::Held => "holds",
-            LookOutcome::Failed => "does not hold",
-            LookOutcome::Discarded => "discarded",
+        let outcome = match probe.outcome {
+            ProbeOutcome::Held => "holds",
+            ProbeOutcome::Failed => "does not hold",
+            ProbeOutcome::Discarded => "discarded",
         };
         let (low, high) = so_far(&self.record).interval(CONFIDENCE);
         self.say(&format!(
             "trial {:>2} of {}: {:>10}  {outcome:<13}  now {} to {}  {}",
-            self.record.looks.len(),
-            self.wanted.declared.looks,
-            figure::rate(look.per_second),
+            self.record.probes.len(),
+            self.wanted.declared.probes,
+            figure::rate(probe.per_second),
             per_second(low),
             per_second(high),
             values.collect::<Vec<_>>().join(", "),
@@ -251,10 +251,10 @@ impl Generators {
     }
 }
 
-/// What became of a look.
+/// What became of a probe.
 #[derive(Debug)]
-struct Judged {
-    outcome: LookOutcome,
+struct ProbeJudgement {
+    outcome: ProbeOutcome,
     /// Why it did not hold, or was discarded.
     why: Option<String>,
     /// The figure of each condition.
@@ -264,20 +264,20 @@ struct Judged {
 /// A server has fallen behind if the requests without an answer have grown by more than this share of those that were
 /// due …
 const BEHIND: f64 = 0.01;
-/// … and by more than chance does: so many standard deviations of a queue that neither grows nor shrinks.
+/// … and by more than chance does: this many standard deviations of a queue that neither grows nor shrinks.
 const DEVIATIONS: f64 = 2.0;
 
-/// Judges a look.
+/// Judges a probe.
 ///
-/// A look that holds while the generator is at its limit holds: its delays are in the response times, so without them it
+/// A probe that holds while the generator is at its limit holds: its delays are in the response times, so without them it
 /// would hold as well. One that does not hold then is discarded.
-fn judge(record: &LoadRecord, conditions: &[Threshold]) -> Judged {
+fn judge(record: &LoadRecord, conditions: &[Threshold]) -> ProbeJudgement {
     let found = &record.observation;
     let values = conditions.iter().map(|condition| condition.value(found));
     let values: Vec<Option<f64>> = values.collect();
     let Some(why) = broken(found, conditions, &values) else {
-        return Judged {
-            outcome: LookOutcome::Held,
+        return ProbeJudgement {
+            outcome: ProbeOutcome::Held,
             why: None,
             values,
         };
@@ -285,11 +285,11 @@ fn judge(record: &LoadRecord, conditions: &[Threshold]) -> Judged {
     let analysis = analyse(record);
     let (outcome, why) = if analysis.verdict.generator_was_limit() {
         let limit = analysis.verdict.warnings.first().map(Warning::in_full);
-        (LookOutcome::Discarded, limit.unwrap_or(why))
+        (ProbeOutcome::Discarded, limit.unwrap_or(why))
     } else {
-        (LookOutcome::Failed, why)
+        (ProbeOutcome::Failed, why)
     };
-    Judged {
+    ProbeJudgement {
         outcome,
         why: Some(why),
         values,
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_holds_if_the_condition_does_and_nearly_nothing_fails() {
+    fn a_probe_holds_if_the_condition_does_and_nearly_nothing_fails() {
         assert_eq!(broken_by(&well(), "p99<50ms"), None);
         let why = broken_by(&well(), "p99<4ms").unwrap();
         assert!(why.starts_with("p99 was 5"), "{why}");

@@ -130,7 +130,7 @@ impl Model {
     }
 
     fn add(&mut self, interval: &Interval) {
-        // An interval is told when it is over: the phase that follows it can have been told before.
+        // An interval is reported when it is over: the phase that follows it can have been reported before.
         self.enter(interval.phase);
         self.elapsed = self.elapsed.max(interval.until);
         if interval.phase == self.so_far.phase {
@@ -177,7 +177,7 @@ impl Model {
     }
 }
 
-/// So many in a time, per second; nothing in no time.
+/// This many in a time, per second; nothing in no time.
 pub(super) fn per_second(count: u64, length: Duration) -> f64 {
     match length {
         Duration::ZERO => 0.0,
@@ -188,7 +188,7 @@ pub(super) fn per_second(count: u64, length: Duration) -> f64 {
 /// The most points kept but for those that a change of phase keeps apart; more than a terminal's width shows.
 const MOST: usize = 240;
 
-/// So many steps of a histogram each time the distance to its end halves: 1 % of the latencies at most in a step.
+/// This many steps of a histogram each time the distance to its end halves: 1 % of the latencies at most in a step.
 const STEPS: u32 = 50;
 
 /// Buckets for each doubling of a latency, as a power of two: they are 6 % wide, less than a dot of a plot is high.
@@ -196,13 +196,13 @@ const FINENESS: u32 = 4;
 
 /// Latencies in coarse buckets. A full histogram has room for every latency; a series would need some 50 MB of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Latencies {
+pub(super) struct CoarseHistogram {
     buckets: BTreeMap<u32, u64>,
     count: u64,
     max: Duration,
 }
 
-impl Latencies {
+impl CoarseHistogram {
     fn from_histogram(histogram: &LatencyHistogram) -> Self {
         let mut own = Self {
             max: histogram.max().unwrap_or_default(),
@@ -274,7 +274,7 @@ pub(super) struct Point {
     failed: u64,
     offered: u64,
     /// Of the time that counts: response time in an open loop, else service time.
-    pub(super) latencies: Latencies,
+    pub(super) latencies: CoarseHistogram,
 }
 
 impl Point {
@@ -287,7 +287,7 @@ impl Point {
             succeeded: interval.succeeded,
             failed: interval.failed.total(),
             offered: interval.offered,
-            latencies: Latencies::from_histogram(latencies.unwrap_or(&interval.service_time)),
+            latencies: CoarseHistogram::from_histogram(latencies.unwrap_or(&interval.service_time)),
         }
     }
 
@@ -423,8 +423,8 @@ mod tests {
         let fast: Vec<u64> = (1..=900).map(|n| n * 1_000).collect();
         let slow: Vec<u64> = (1..=100).map(|n| n * 1_000_000).collect();
         let mut merged =
-            Latencies::from_histogram(&second(0, LoadPhase::WarmUp, &fast).service_time);
-        merged.merge(&Latencies::from_histogram(
+            CoarseHistogram::from_histogram(&second(0, LoadPhase::WarmUp, &fast).service_time);
+        merged.merge(&CoarseHistogram::from_histogram(
             &second(1, LoadPhase::WarmUp, &slow).service_time,
         ));
         let mut both = LatencyHistogram::new();
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn nothing_has_no_percentile() {
-        let empty = Latencies::from_histogram(&LatencyHistogram::new());
+        let empty = CoarseHistogram::from_histogram(&LatencyHistogram::new());
         assert_eq!((empty.quantile(0.5), empty.max()), (None, None));
     }
 }

@@ -10,7 +10,7 @@ use ratatui::{
 
 use super::model::{Model, per_second};
 
-/// Columns of the label in front of a row; where there are fewer than so many in all, it is as short as it can be.
+/// Columns of the label in front of a row; where there are fewer than this many in all, it is as short as it can be.
 const LABEL: usize = 13;
 const ROOMY: u16 = 50;
 
@@ -34,7 +34,7 @@ pub(super) fn target(model: &Model, width: u16) -> Line<'static> {
     ])
 }
 
-/// A text of at most so many characters.
+/// A text of at most this many characters.
 fn shortened(text: &str, most: usize) -> String {
     // A URL or a file's name from a user: nothing in it may move the cursor.
     let safe = |c: char| if c.is_control() { '?' } else { c };
@@ -102,7 +102,7 @@ fn how_far(model: &Model) -> String {
     }
 }
 
-/// A bar of so many columns: its full part and its empty one.
+/// A bar of this many columns: its full part and its empty one.
 fn bar(done: f64, columns: usize) -> (String, String) {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (done * columns as f64 * 8.0) as usize;

@@ -36,19 +36,19 @@ impl Threshold {
     pub(crate) fn check_as(&self, option: &str, spec: &LoadSpec) -> Result<(), String> {
         match self.metric {
             Metric::Latency {
-                of: Some(Of::FirstByte),
+                of: Some(Distribution::FirstByte),
                 ..
             } if !spec.first_byte => Err(format!(
                 "{option} '{self}': that is not recorded unless you add --first-byte"
             )),
             Metric::Latency {
-                of: Some(Of::FirstEvent | Of::Gap),
+                of: Some(Distribution::FirstEvent | Distribution::Gap),
                 ..
             } if spec.stream.is_none() => Err(format!(
                 "{option} '{self}': events are recorded only with --stream"
             )),
             Metric::Latency {
-                of: Some(Of::Response | Of::Wait | Of::Lag),
+                of: Some(Distribution::Response | Distribution::Wait | Distribution::Lag),
                 ..
             } if !spec.schedule.is_open() => Err(format!(
                 "{option} '{self}': a closed loop has service times only, because it has no schedule. Write service., \
@@ -64,7 +64,10 @@ impl Threshold {
 enum Metric {
     /// A figure of a distribution of latencies; without a name, of the one that users feel: response time in an open
     /// loop, service time in a closed one.
-    Latency { of: Option<Of>, figure: Figure },
+    Latency {
+        of: Option<Distribution>,
+        figure: Figure,
+    },
     /// Failed requests of those that ended, 0 to 1.
     ErrorShare,
     /// Failed requests.
@@ -77,7 +80,7 @@ enum Metric {
 
 /// A distribution of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum Distribution {
     Service,
     FirstByte,
     FirstEvent,
@@ -190,13 +193,13 @@ fn metric(name: &str, value: &str) -> Result<Metric, String> {
         "throughput" => Ok(Metric::Throughput),
         "goodput" => Ok(Metric::Goodput),
         _ => match name.split_once('.') {
-            Some(("service", figure)) => latency(Some(Of::Service), figure),
-            Some(("first-byte", figure)) => latency(Some(Of::FirstByte), figure),
-            Some(("first-event", figure)) => latency(Some(Of::FirstEvent), figure),
-            Some(("gap", figure)) => latency(Some(Of::Gap), figure),
-            Some(("response", figure)) => latency(Some(Of::Response), figure),
-            Some(("wait", figure)) => latency(Some(Of::Wait), figure),
-            Some(("lag", figure)) => latency(Some(Of::Lag), figure),
+            Some(("service", figure)) => latency(Some(Distribution::Service), figure),
+            Some(("first-byte", figure)) => latency(Some(Distribution::FirstByte), figure),
+            Some(("first-event", figure)) => latency(Some(Distribution::FirstEvent), figure),
+            Some(("gap", figure)) => latency(Some(Distribution::Gap), figure),
+            Some(("response", figure)) => latency(Some(Distribution::Response), figure),
+            Some(("wait", figure)) => latency(Some(Distribution::Wait), figure),
+            Some(("lag", figure)) => latency(Some(Distribution::Lag), figure),
             _ => latency(None, name),
         },
     }
@@ -276,7 +279,7 @@ mod tests {
         (threshold.metric, threshold.operator, threshold.bound)
     }
 
-    fn latency(of: Option<Of>, figure: Figure) -> Metric {
+    fn latency(of: Option<Distribution>, figure: Figure) -> Metric {
         Metric::Latency { of, figure }
     }
 
@@ -308,25 +311,25 @@ mod tests {
             ("max>2s", latency(None, Figure::Most), Operator::More, 2.0),
             (
                 "service.p50>1ms",
-                latency(Some(Of::Service), p(50.0)),
+                latency(Some(Distribution::Service), p(50.0)),
                 Operator::More,
                 1e-3,
             ),
             (
                 "response.max>1ms",
-                latency(Some(Of::Response), Figure::Most),
+                latency(Some(Distribution::Response), Figure::Most),
                 Operator::More,
                 1e-3,
             ),
             (
                 "wait.p99>1ms",
-                latency(Some(Of::Wait), p(99.0)),
+                latency(Some(Distribution::Wait), p(99.0)),
                 Operator::More,
                 1e-3,
             ),
             (
                 "lag.mean>1ms",
-                latency(Some(Of::Lag), Figure::Mean),
+                latency(Some(Distribution::Lag), Figure::Mean),
                 Operator::More,
                 1e-3,
             ),

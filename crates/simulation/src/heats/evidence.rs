@@ -50,7 +50,7 @@ pub struct HalfWidths {
 /// Two true advantages that are closer than this are the same.
 const SAME: f64 = 1e-9;
 
-/// The evidence of sessions of so many heats of a field.
+/// The evidence of sessions of this many heats of a field.
 pub fn evidence(field: &Field, heats: usize, seeds: Range<u64>, settings: &Settings) -> Evidence {
     let members = field.members.len();
     let sessions = (seeds.end - seeds.start) as u32;
@@ -96,7 +96,7 @@ pub fn evidence(field: &Field, heats: usize, seeds: Range<u64>, settings: &Setti
     }
 }
 
-/// All pairs of so many members.
+/// All pairs of this many members.
 fn pairs_of(members: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..members).flat_map(|a| (0..a).map(move |b| (a, b)))
 }
@@ -156,7 +156,7 @@ impl Widths {
 
 /// How sessions end that are looked at while they run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Looked {
+pub struct SequentialEvidence {
     /// Sessions in which any look calls any pair of truly equal members different.
     pub false_differences: Share,
     /// Sessions in which any look calls any pair a dead heat whose true ratio lies at the margin or beyond.
@@ -169,7 +169,12 @@ pub struct Looked {
 
 /// Sessions of `most` heats at most that end at the first look at which no pair of neighbours is open, and whose heats
 /// are dealt by the look before.
-pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) -> Looked {
+pub fn sequential_evidence(
+    field: &Field,
+    most: u32,
+    seeds: Range<u64>,
+    settings: &Settings,
+) -> SequentialEvidence {
     let sessions = (seeds.end - seeds.start) as u32;
     let members: Vec<usize> = (0..field.members.len()).collect();
     let looks = Looks::within(most, settings.alpha).expect("two heats or more");
@@ -209,7 +214,7 @@ pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) 
         errors.count(field, settings, &seen);
     }
     let (false_differences, false_dead_heats) = errors.shares(sessions);
-    Looked {
+    SequentialEvidence {
         false_differences,
         false_dead_heats,
         settled: Share {
@@ -271,7 +276,7 @@ fn fits(field: &Field, heats: &[usize], seed: u64, settings: &Settings) -> Vec<F
     heats.iter().map(fit).collect()
 }
 
-/// The ranking by throughput of so many members with one budget.
+/// The ranking by throughput of this many members with one budget.
 fn ranking_of(fit: &Fit, members: usize, alpha: f64, settings: &Settings) -> Ranking {
     let bounded = vec![false; members];
     let groups = vec![Some(Group::stacks(1)); members];
@@ -335,7 +340,7 @@ fn is_false_rank(field: &Field, ranking: &Ranking, place: &RankedMember) -> bool
 
 /// How comparisons end that have a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gated {
+pub struct GateEvidence {
     /// Those that fail.
     pub fails: Share,
     /// Those that neither fail nor exclude a slowdown beyond the bound.
@@ -345,7 +350,7 @@ pub struct Gated {
 }
 
 /// Comparisons of these seeds, of a B whose throughput is truly `ratio` of A's, with a gate at `bound` and `most` heats.
-pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> Gated {
+pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> GateEvidence {
     let field = Field::measured(&[1.0, ratio]);
     let bounds = Bounds::default();
     let design = Design::within(most, bounds.alpha).expect("two heats or more");
@@ -380,7 +385,7 @@ pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> Gated {
         }
     }
     let share = |of_these| Share { of_these, sessions };
-    Gated {
+    GateEvidence {
         fails: share(fails),
         undecided: share(undecided),
         heats: f64::from(heats) / f64::from(sessions),

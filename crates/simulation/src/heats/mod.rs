@@ -9,7 +9,7 @@ pub mod field;
 pub mod noise;
 pub mod power;
 
-pub use self::evidence::{Gated, gate};
-pub use evidence::{Evidence, Looked, evidence, looked, verdicts};
+pub use self::evidence::{GateEvidence, gate};
+pub use evidence::{Evidence, SequentialEvidence, evidence, sequential_evidence, verdicts};
 pub use field::{Field, Member, Trouble};
 pub use noise::{Machine, Processes};

@@ -8,8 +8,7 @@
 //! | differences → what of them holds together | `simultaneous` |
 //! | differences → faster, dead heat, undecided | [`pairs`] |
 //! | verdicts → ranks from … to | [`ranking`] |
-//! | undecided neighbours → the members of the next heat | [`allocation`] |
-//! | members → the order of the slices in each round | [`order`] |
+//! | undecided neighbours → the members of the next heat, and the order of its slices | [`allocation`] |
 //! | a pilot → how far more heats reach | [`pilot`] |
 //!
 //! When the heats are looked at while they are still being run, and what each look may spend, is
@@ -18,7 +17,6 @@
 
 pub mod allocation;
 pub mod fit;
-mod matrix;
 pub mod pairs;
 pub mod pauses;
 pub mod percentile;

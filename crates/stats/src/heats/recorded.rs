@@ -239,7 +239,7 @@ pub fn figures(record: &HeatRecord, quantity: Quantity) -> Vec<Option<f64>> {
 
 /// A server that became faster by more than this share from the first half of its slices to the second …
 const RISE: f64 = 0.1;
-/// … and by more than so many standard errors was still warming up. Of steady servers, one heat in a thousand looks so.
+/// … and by more than this many standard errors was still warming up. Of steady servers, one heat in a thousand looks so.
 const ERRORS: f64 = 3.0;
 /// Fewer slices in a half have no scatter to judge by.
 const LEAST_SLICES: usize = 3;

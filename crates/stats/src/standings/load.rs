@@ -1,27 +1,29 @@
-//! What is said of one load: its rankings, and a row for each stack.
+//! What is said of one load: its rankings, a row for each stack, and a stack next to itself (A/A).
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use deadheat_model::{
     Cell, TargetId,
-    heat::MemberRecord,
+    heat::{MemberRecord, Role},
     published::RepeatedRow,
     session::{TargetRecord, TargetState},
 };
 
 use super::{
-    at::LoadAt,
+    at::{LoadAt, WithTwin},
     scaling::Scalings,
-    twin,
-    types::{Absent, AbsentBecause, Behind, Figure, LoadStandings, Measure, Memory, Row, Table},
+    types::{
+        Absent, AbsentBecause, Behind, Figure, LoadStandings, Measure, Memory, Row, Table, Twin,
+    },
 };
 use crate::{
     heats::{
-        Fit, Quantity, RankedMember, Ranking,
-        percentile::WaitingTimes,
+        Fit, Quantity, RankedMember, Ranking, Verdict,
+        percentile::{WaitingTimes, is_carried, of_a_heat},
         recorded::{self, Numbering, usual_limit},
+        within,
     },
-    interval::median,
+    interval::{log_mean, median},
 };
 
 /// The standings at a load.
@@ -93,7 +95,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         // In a heat that is typical for the session, as the stacks' figures are. Its own heats alone would be of other minutes.
         ceiling_per_second: of_throughput.figure(at.load.ceiling(), Quantity::Throughput),
         ceiling_course: at.heat_figures(at.load.ceiling()),
-        twin: twin::find(at),
+        twin: twin(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
         slices: recorded::SliceLengths::new(
             (0..at.load.targets.len()).map(|number| at.slices(number).collect()),
@@ -310,4 +312,61 @@ fn figure(ranking: &Ranking, member: usize, units: f64) -> Option<Figure> {
 
 fn bytes(figures: impl Iterator<Item = Option<u64>>) -> Option<f64> {
     median(figures.flatten().map(|bytes| bytes as f64))
+}
+
+/// With fewer heats there is no interval.
+const LEAST_HEATS: usize = 3;
+/// The level of the interval.
+const LEVEL: f64 = 0.95;
+
+/// What the heats with a twin say; `None` without one.
+pub(crate) fn twin(at: &LoadAt<'_>) -> Option<Twin> {
+    let twin = at.load.twin();
+    let mut ratios = Vec::new();
+    let mut of = BTreeMap::new();
+    for (heat, place) in at.places(twin) {
+        let Role::Twin { of: original } = heat.members[place].role else {
+            continue;
+        };
+        let original = &heat.members[original as usize];
+        let Some(number) = at.load.number(original) else {
+            continue;
+        };
+        let values: Vec<(usize, f64)> = match at.measure() {
+            Measure::Throughput => {
+                let counted = recorded::heat(heat, &WithTwin(at), &at.settings);
+                let found = within::of_heat(&counted, Quantity::Throughput).into_iter();
+                found.map(|one| (one.member, one.value)).collect()
+            }
+            Measure::ResponseTime => recorded::percentiles(99.0, heat, &WithTwin(at))
+                .into_iter()
+                .filter(|one| is_carried(99.0, one.samples, &of_a_heat(&at.settings)))
+                .map(|one| (one.member, one.seconds.ln()))
+                .collect(),
+        };
+        let value = |wanted: usize| {
+            let mut values = values.iter();
+            values
+                .find(|(member, _)| *member == wanted)
+                .map(|one| one.1)
+        };
+        if let Some((own, other)) = value(twin).zip(value(number)) {
+            ratios.push((own - other).exp());
+            of.insert(number, original.target.clone());
+        }
+    }
+    let found = log_mean(&ratios, LEVEL)?;
+    let interval = found.interval.filter(|_| found.trials >= LEAST_HEATS);
+    let rule = at.settings.rule();
+    // Of response times more is worse, and which way they differ does not matter here.
+    let verdict = interval.map_or(Verdict::Undecided, |interval| {
+        rule.verdict(found.mean, &interval, found.trials)
+    });
+    Some(Twin {
+        of: of.into_values().collect(),
+        heats: found.trials as u32,
+        ratio: found.mean,
+        interval,
+        verdict,
+    })
 }

@@ -3,22 +3,18 @@
 //! | what | module |
 //! | --- | --- |
 //! | which heats count, and the numbers of members | [`at`] |
-//! | rankings and the rest of a load | `load` |
-//! | a stack's row | `row` |
+//! | a load: rankings, a row for each stack, a stack next to itself | `load` |
 //! | how stacks start | `starts` |
-//! | what an earlier load of a process changes | `earlier_load` |
-//! | a stack beside itself | `twin` |
 //! | what stacks gain from more CPUs | `scaling` |
 //! | published tables beside what was measured | `published` |
 //! | what may change a decision | `warnings` |
-//! | where the time went | `time` |
+//! | where the time went, and what an earlier load of a process changes | here |
 
 mod at;
 mod load;
 mod published;
 pub(crate) mod scaling;
 mod starts;
-pub(crate) mod twin;
 mod types;
 mod warnings;
 
@@ -32,6 +28,7 @@ use deadheat_model::{
     session::{TargetRecord, TargetState},
 };
 
+pub(crate) use self::load::twin;
 pub use self::{
     at::LoadAt,
     types::{
@@ -46,7 +43,7 @@ use crate::{
     interval::{self, Difference, median},
 };
 
-/// A stack that failed in so many heats of a load gets no more of them there, and no rank: what is left are the heats in
+/// A stack that failed in this many heats of a load gets no more of them there, and no rank: what is left are the heats in
 /// which it had luck. One failure may be the machine's doing.
 pub const FAILURES: usize = 2;
 

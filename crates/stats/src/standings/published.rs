@@ -36,7 +36,7 @@ struct Session<'a> {
     absent: &'a [Absent],
 }
 
-/// A stack's row, and where it stands.
+/// A stack's row, and where it is.
 #[derive(Clone, Copy)]
 struct PublishedStack<'a> {
     load: &'a LoadStandings,

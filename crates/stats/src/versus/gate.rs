@@ -74,7 +74,7 @@ pub enum Gated {
 }
 
 impl Gate {
-    /// Whether B passes `check` by these cells, beside which so many were not judged.
+    /// Whether B passes `check` by these cells; `not_judged` is the number of others.
     pub fn new(compared: &[Compared], not_judged: usize, check: Check) -> Self {
         let mut gate = Self {
             check,

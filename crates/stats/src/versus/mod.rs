@@ -548,7 +548,7 @@ impl Metric {
         }
     }
 
-    /// What it is called in a sentence, as something that B has so many times as much of as A.
+    /// What it is called in a sentence, as something that B has this many times as much of as A.
     pub const fn name(self) -> &'static str {
         match self {
             Metric::Throughput => "throughput",

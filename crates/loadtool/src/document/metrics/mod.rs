@@ -134,7 +134,7 @@ impl Meter {
         }
     }
 
-    /// What stands at the end of the next interval.
+    /// What is at the end of the next interval.
     pub fn add(&mut self, interval: &Interval) -> Reading {
         self.expect(interval);
         match &mut self.phase {

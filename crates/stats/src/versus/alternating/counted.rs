@@ -235,7 +235,7 @@ impl Counted<'_> {
         Some(note("undecided", sentence).advice(advice.unwrap_or_default()))
     }
 
-    /// The option with which another comparison has so many heats of each load, in a sentence.
+    /// The option with which another comparison has this many heats of each load, in a sentence.
     fn advice(&self, heats: u32) -> String {
         let heats = heats.max(LEAST_HEATS);
         let record = self.figures.duel.record;

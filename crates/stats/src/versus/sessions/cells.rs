@@ -282,7 +282,7 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Estimates as logarithms of figures, in units of which there are so many to the quantity's own.
+/// Estimates as logarithms of figures, in units of which there are this many to the quantity's own.
 fn logs(quantity: Quantity, units: f64, heats: &[Vec<Estimate>]) -> Vec<(usize, f64)> {
     let estimates = heats.iter().flatten();
     let log = |one: &Estimate| (one.member, (quantity.figure(one.value) * units).ln());

@@ -13,7 +13,7 @@ use super::document::Ab;
 use crate::options::LoadArgs;
 
 /// What a tool's options ask for.
-pub(super) struct Wanted {
+pub(super) struct EquivalentLoad {
     /// The version alone; nothing is loaded.
     pub(super) version: bool,
     /// The arguments of `deadheat load` that do the same.
@@ -23,7 +23,7 @@ pub(super) struct Wanted {
     pub(super) print: Print,
 }
 
-impl Wanted {
+impl EquivalentLoad {
     /// The version alone.
     pub(super) fn version() -> Self {
         Self {
@@ -83,11 +83,11 @@ pub(super) fn with_proxy(load: &mut Vec<String>, proxy: &Option<String>) {
 }
 
 /// Why redirects cannot be followed through such a proxy.
-pub(super) const NAMED_WHOLE: &str =
+pub(super) const ABSOLUTE_FORM: &str =
     "a proxy is sent whole URLs for http://, and redirects cannot be followed in these";
 
 /// Whether requests through this proxy name the whole URL, without TLS.
-pub(super) fn is_named_whole(proxy: &Option<String>, tls: bool) -> bool {
+pub(super) fn uses_absolute_form(proxy: &Option<String>, tls: bool) -> bool {
     let proxy = proxy.as_deref();
     !tls && proxy.is_some_and(|proxy| !proxy.starts_with("socks"))
 }
@@ -167,7 +167,7 @@ pub(super) fn with_header(load: &mut Vec<String>, given: &[String], name: &str, 
     }
 }
 
-/// Has `load` use so many threads, but no more than there are connections.
+/// Has `load` use this many threads, but no more than there are connections.
 pub(super) fn use_threads(load: &mut Vec<String>, threads: u32, connections: u32) {
     with(load, "--threads", threads.min(connections).to_string());
 }
