@@ -113,7 +113,7 @@ fn evidence_table(seeds: Range<u64>) -> String {
     };
     let rows = on_two_threads(&heats::power::cases(), row);
     let looked = heats::power::looked_cases().map(|(name, field, most)| {
-        let found = heats::looked(&field, most, seeds.clone(), &Default::default());
+        let found = heats::sequential_evidence(&field, most, seeds.clone(), &Default::default());
         format!(
             "| {name}, at most {most} heats | | | | {} | {} |\n",
             share(found.false_differences),
@@ -148,10 +148,10 @@ fn unlike_table(seeds: Range<u64>) -> String {
 fn gate_table(seeds: Range<u64>) -> String {
     let header = "| B ÷ A, truly | heats at most | fails | undecided | heats, on average |\n\
                   | ---: | ---: | ---: | ---: | ---: |\n";
-    let most = heats::gate::MOST.into_iter();
-    let cases = most.flat_map(|most| heats::gate::RATIOS.map(|ratio| (ratio, most)));
+    let most = heats::power::GATE_MOST_HEATS.into_iter();
+    let cases = most.flat_map(|most| heats::power::GATE_RATIOS.map(|ratio| (ratio, most)));
     let row = |(ratio, most): &(f64, u32)| {
-        let found = heats::gate(*ratio, heats::gate::BOUND, *most, seeds.clone());
+        let found = heats::gate(*ratio, heats::power::GATE_BOUND, *most, seeds.clone());
         format!(
             "| {ratio:.2} | {most} | {} | {} | {:.0} |\n",
             share(found.fails),

@@ -18,7 +18,7 @@ use deadheat_model::{
 use deadheat_stats::versus::{
     Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Verdict, Versus,
     differs,
-    sessions::unpaired::{LEAST, Sample, correct},
+    sessions::{LEAST, Sample, correct},
 };
 
 /// In the order of their start times, runs must change sides at least this often: A B A B, or A B B A A B.

@@ -5,7 +5,7 @@ use deadheat_model::{
     load::Reuse,
 };
 
-use crate::{number, report::Report};
+use crate::{report::Report, text};
 
 /// Programs and what they are. wrk2's program is often called wrk.
 const PROGRAMS: [(&str, Tool); 8] = [
@@ -240,7 +240,7 @@ fn address(text: &str) -> (String, String) {
     };
     let has_port = host
         .rsplit_once(':')
-        .is_some_and(|(_, port)| number::count(port).is_some());
+        .is_some_and(|(_, port)| text::count(port).is_some());
     let host = if has_port {
         host
     } else {
@@ -257,9 +257,9 @@ fn address(text: &str) -> (String, String) {
 
 /// A time in a command, in seconds: `10s`, `2m`, or `10`.
 fn seconds(text: &str) -> Option<f64> {
-    match number::decimal(text, 0) {
+    match text::decimal(text, 0) {
         Some(seconds) => Some(seconds),
-        None => number::shifted(number::go_duration(text)?, -3),
+        None => text::shifted(text::go_duration(text)?, -3),
     }
 }
 
@@ -290,7 +290,7 @@ fn thousands(text: &str) -> Option<f64> {
         "m" => 1e6,
         _ => return None,
     };
-    Some(number::decimal(digits, 0)? * factor)
+    Some(text::decimal(digits, 0)? * factor)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What stands around a report: the name of the server, the heading above it, and the command.
+//! What is around a report: the name of the server, the heading above it, and the command.
 
 use crate::{command, text::Line, tools};
 
@@ -28,7 +28,7 @@ const K6_USERS: &str = " VUs";
 /// What the server used, between its name and the report.
 const RESOURCES: [&str; 3] = ["CPU:", "RAM:", "Memory:"];
 
-/// Names that stand above a report.
+/// Names above a report.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub(crate) label: Option<String>,

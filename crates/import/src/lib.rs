@@ -3,12 +3,8 @@
 //! [`import`] finds the reports in files, also between prose, and reads their figures exactly as they are printed. A
 //! report that is damaged is an error with its line: no figure of it is used.
 
-mod check;
 mod command;
 mod context;
-mod error;
-mod json_text;
-mod number;
 mod report;
 mod tables;
 mod text;
@@ -22,18 +18,16 @@ use deadheat_model::{
     warning::{Warning, doubt},
 };
 
+pub use self::tables::{Published, UNASSIGNED, document, toml};
 use self::{
     command::Command,
     context::{Names, Outline},
-    error::Damage,
-    json_text::JsonText,
     report::Report,
     text::{Cursor, Line, MOST_LINES},
 };
-pub use self::{
-    error::ImportError,
-    tables::{Published, UNASSIGNED, document, toml},
-};
+use crate::report::Damage;
+pub use crate::report::ImportError;
+use crate::text::JsonText;
 
 /// Reads all reports in `files`, each a name and what it holds. `command` is the command of the runs, for reports that
 /// do not say how the server was loaded. The JSON that was made of an [`Imported`] is read back.
@@ -84,7 +78,7 @@ pub fn has_reports(bytes: &[u8]) -> bool {
 /// What an earlier import wrote.
 fn read_back(bytes: &[u8]) -> Option<Imported> {
     let imported: Imported = serde_json::from_slice(bytes).ok()?;
-    let agrees = |run: &Run| check::check(run.tool, &run.load, &run.figures).is_ok();
+    let agrees = |run: &Run| report::check(run.tool, &run.load, &run.figures).is_ok();
     let is_right = imported.import_schema == SCHEMA && imported.runs.iter().all(agrees);
     is_right.then_some(imported)
 }
@@ -127,7 +121,7 @@ struct LastCommand {
     command: Command,
     /// The index of its line.
     at: usize,
-    /// Whether it stands between a report and its name, so that it is that report's alone.
+    /// Whether it is between a report and its name, so that it is that report's alone.
     is_of_one_report: bool,
 }
 
@@ -147,7 +141,7 @@ struct Reader<'a> {
     left_out: Vec<LeftOut>,
 }
 
-/// So many lines that look like a part of a report are listed.
+/// This many lines that look like a part of a report are listed.
 const MOST_STRAYS: usize = 20;
 
 impl<'a> Reader<'a> {
@@ -366,7 +360,7 @@ impl<'a> Reader<'a> {
             run.label.clone_from(&before.label);
             run.section.clone_from(&before.section);
         }
-        check::check(run.tool, &run.load, &run.figures)
+        report::check(run.tool, &run.load, &run.figures)
             .map_err(|what| self.damaged(run.tool, damage_at(line, what)))?;
         run.warnings = warn::of_run(&run, &report);
         run.warnings.extend(not_it);
@@ -390,7 +384,7 @@ impl<'a> Reader<'a> {
     }
 
     /// There is no report; a line may have looked like a part of one.
-    pub fn nothing(&self) -> ImportError {
+    fn nothing(&self) -> ImportError {
         let hint = self.left_out.first().map_or_else(String::new, |left| {
             let (line, reason) = (left.place.line, &left.reason);
             if reason.starts_with("a report of") {

@@ -293,7 +293,7 @@ fn by_key(runs: &[Run], key: impl Fn(&Run) -> String) -> Vec<Vec<&Run>> {
     groups
 }
 
-/// What differs between runs that stand side by side.
+/// What differs between runs that are side by side.
 fn unequal(runs: &[&Run], warnings: &mut Vec<Warning>) {
     let connections = |run: &Run| run.load.connections.map(u64::from);
     if let Some(which) = odd_ones(runs, connections, "connection") {

@@ -8,9 +8,8 @@ use crate::{
     deadlines::NEVER,
     http_connection::HttpConnection,
     plan::Plan,
-    poller::{Poller, Token, Watch},
-    routes::ConnectionRoute,
-    socket,
+    routes::RouteChoice,
+    socket::{self, Poller, Token, Watch},
     tls::Session,
     tunnel::Tunnel,
 };
@@ -56,7 +55,7 @@ const WRITTEN_AT_A_TIME: usize = 1024 * 1024;
 
 /// What came of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum WriteOutcome {
     /// Everything has gone out.
     All,
     /// There is no room for more now.
@@ -70,14 +69,14 @@ pub(crate) enum Written {
 pub(crate) struct Connection {
     pub(crate) state: ConnectionState,
     /// Where it leads.
-    pub(crate) place: ConnectionRoute,
-    /// Where in the cycle of exchanges its next request stands, and the part of it that is its target's.
+    pub(crate) place: RouteChoice,
+    /// Where in the cycle of exchanges its next request is, and the part of it that is its target's.
     turn: usize,
     turns: Range<usize>,
     /// The requests on their way and the answers that come.
     pub(crate) http: HttpConnection,
     pub(crate) need: Task,
-    /// Whether it stands on the worker's run queue.
+    /// Whether it is on the worker's run queue.
     pub(crate) on_agenda: bool,
     /// Whether something is to be written at its turn, after what it needs.
     pub(crate) flushes: bool,
@@ -100,7 +99,7 @@ pub(crate) struct Connection {
     /// Closed loop with thinking: when its next request may be sent, and how often it has thought.
     pub(crate) due: u64,
     pub(crate) thoughts: u64,
-    /// Whether it stands among those who think.
+    /// Whether it is among those that think.
     pub(crate) thinks: bool,
     /// Answers on this connection.
     pub(crate) answered: u64,
@@ -110,7 +109,7 @@ pub(crate) struct Connection {
     pub(crate) answered_before: u64,
     /// Whether bytes have come that no request asked for. What is sent next on it fails.
     pub(crate) spoiled: bool,
-    /// Open loop: whether it stands in the queue of free connections.
+    /// Open loop: whether it is in the queue of free connections.
     pub(crate) listed: bool,
     /// Why the request could not be written, while an answer that had come before is looked for.
     pub(crate) write_error: Option<Errno>,
@@ -133,7 +132,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// A slot for a connection at `place`, whose requests are the `turns` of the cycle. Connections to the same target
     /// begin with different ones.
-    pub(crate) fn new(place: ConnectionRoute, turns: Range<usize>, http: HttpConnection) -> Self {
+    pub(crate) fn new(place: RouteChoice, turns: Range<usize>, http: HttpConnection) -> Self {
         Self {
             state: ConnectionState::Absent,
             place,
@@ -221,7 +220,7 @@ impl Connection {
         self.http.start_over();
     }
 
-    /// Where in the cycle the next request stands. A comparison moves on: a remainder would cost a division per request.
+    /// Where in the cycle the next request is. Wraps with a comparison: `%` would cost a division per request.
     #[inline]
     pub(crate) fn take_turn(&mut self) -> usize {
         let turn = self.turn;
@@ -270,7 +269,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sees to it that room for writing is told of soon, although there may have been some all the time.
+    /// Sees to it that room for writing is reported soon, although there may have been some all the time.
     pub(crate) fn watch_again(&mut self, poller: &Poller, slot: usize) -> Result<(), Errno> {
         let wanted = Watch::ReadingAndWriting;
         if self.watched == Some(wanted) {
@@ -290,7 +289,7 @@ impl Connection {
 
     /// Writes what is to be sent, as far as that goes without waiting: how many bytes, and whether that is all.
     #[inline]
-    pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<Written, Errno>) {
+    pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<WriteOutcome, Errno>) {
         if self.http.is_multiplexed() {
             return self.write_frames(plan);
         }
@@ -303,19 +302,24 @@ impl Connection {
             Some(tls) => {
                 tls.put(bytes);
                 count = bytes.len();
-                tls.flush(socket)
-                    .map(|all| if all { Written::All } else { Written::Full })
+                tls.flush(socket).map(|all| {
+                    if all {
+                        WriteOutcome::All
+                    } else {
+                        WriteOutcome::Full
+                    }
+                })
             }
             None => loop {
                 if count == bytes.len() {
-                    break Ok(Written::All);
+                    break Ok(WriteOutcome::All);
                 }
                 if count >= WRITTEN_AT_A_TIME {
-                    break Ok(Written::Some);
+                    break Ok(WriteOutcome::Some);
                 }
                 match socket::write(socket, &bytes[count..]) {
                     Ok(written) => count += written,
-                    Err(Errno::AGAIN) => break Ok(Written::Full),
+                    Err(Errno::AGAIN) => break Ok(WriteOutcome::Full),
                     Err(error) => break Err(error),
                 }
             },
@@ -325,7 +329,7 @@ impl Connection {
     }
 
     /// Writes frames of HTTP/2 like [`Self::write`]. Pieces of bodies are added as the earlier ones go out.
-    fn write_frames(&mut self, plan: &Plan) -> (usize, Result<Written, Errno>) {
+    fn write_frames(&mut self, plan: &Plan) -> (usize, Result<WriteOutcome, Errno>) {
         let Some(socket) = self.socket.as_ref() else {
             return (0, Err(Errno::NOTCONN));
         };
@@ -335,16 +339,16 @@ impl Connection {
             let flushed = self.tls.as_mut().map_or(Ok(true), |tls| tls.flush(socket));
             match flushed {
                 Ok(true) => {}
-                Ok(false) => return (count, Ok(Written::Full)),
+                Ok(false) => return (count, Ok(WriteOutcome::Full)),
                 Err(error) => return (count, Err(error)),
             }
             self.http.fill(plan);
             let bytes = self.http.unwritten(plan);
             if bytes.is_empty() {
-                return (count, Ok(Written::All));
+                return (count, Ok(WriteOutcome::All));
             }
             if count >= WRITTEN_AT_A_TIME {
-                return (count, Ok(Written::Some));
+                return (count, Ok(WriteOutcome::Some));
             }
             let written = match &mut self.tls {
                 Some(tls) => {
@@ -353,7 +357,7 @@ impl Connection {
                 }
                 None => match socket::write(socket, bytes) {
                     Ok(written) => written,
-                    Err(Errno::AGAIN) => return (count, Ok(Written::Full)),
+                    Err(Errno::AGAIN) => return (count, Ok(WriteOutcome::Full)),
                     Err(error) => return (count, Err(error)),
                 },
             };

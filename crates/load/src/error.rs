@@ -119,7 +119,7 @@ pub enum LoadError {
         /// "connect" or "request".
         which: &'static str,
     },
-    /// The process may not have so many file descriptors.
+    /// The process may not have this many file descriptors.
     #[error(
         "{connections} connections need {needed} file descriptors, but this process may have {limit}: raise the limit \
          (ulimit -n {needed}, or LimitNOFILE= in systemd) or use fewer connections"

@@ -1,7 +1,7 @@
 //! The load generator: a [`LoadSpec`] in, an [`Observation`] out. It knows no stack, no report and no statistics.
 //!
 //! ```text
-//! run, Session → Plan (checked spec, encoded requests, quota) → Crew (threads) → Worker (event loop) × CPUs
+//! run, Session → Plan (checked spec, encoded requests, quota) → WorkerPool (threads) → Worker (event loop) × CPUs
 //!          Worker: Connection → HttpConnection → http1::AnswerReader or http2::Client → verify::Examiner → Recorder
 //! ```
 //!
@@ -19,14 +19,11 @@ mod error;
 mod http1;
 mod http2;
 mod http_connection;
-pub mod limits;
 mod plan;
-mod poller;
 mod random;
 mod recorder;
 mod routes;
 mod schedule;
-mod session;
 mod socket;
 mod stream;
 mod sys;
@@ -37,26 +34,55 @@ mod verify;
 mod worker;
 mod worker_pool;
 
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent, SliceResult, StopRule};
+
+pub use crate::{
+    error::LoadError,
+    tls::{OfferError, any_certificate, can_offer, why as why_tls_failed},
+};
+use crate::{plan::Plan, worker_pool::WorkerPool};
+
+/// What a load may ask for at most, and at least. Whoever makes a spec can check it against the same values as
+/// [`run`](crate::run) does.
+pub mod limits {
+    use std::time::Duration;
+
+    /// The most connections. Linux lets no process have more than 1,048,576 open files unless it is told to (`fs.nr_open`).
+    pub const MOST_CONNECTIONS: u32 = 1_000_000;
+    /// The most worker threads that are not pinned to CPUs.
+    pub const MOST_THREADS: u32 = 1_024;
+    /// The deepest pipeline: deeper ones only wait in the sockets' buffers.
+    pub const MOST_PIPELINED: u32 = 1_024;
+    /// The most streams of HTTP/2 on a connection: servers allow 100 to 250 as a rule.
+    pub const MOST_STREAMS: u32 = 1_000;
+    /// What is said of a number of streams out of these bounds.
+    pub const STREAMS: &str = "a connection has 1 to 1,000 streams";
+    /// The most redirects in a row: a chain that is longer has no end, as a rule.
+    pub const MOST_REDIRECTS: u32 = 100;
+    /// The highest rate of an open loop, per second: beyond it a nanosecond cannot tell two requests apart.
+    pub const MOST_PER_SECOND: f64 = 1e9;
+    /// The narrowest bins of the time series.
+    pub(crate) const LEAST_BIN: Duration = Duration::from_millis(1);
+    /// The shortest interval: each costs a worker some 100 µs.
+    pub const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+}
+
 /// What fuzzing asks of the parsers: each function takes any bytes, and panics when a law does not hold for them.
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing {
-    pub use crate::{
+    pub use super::{
         http1::fuzzing::{answer, chunked, head},
         http2::fuzzing::conversation,
     };
 }
-
-use std::{sync::atomic::AtomicBool, thread};
-
-use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent};
-
-pub use error::LoadError;
-pub use session::{Session, Slice};
-pub use tls::{OfferError, any_certificate, can_offer, why as why_tls_failed};
-
-use plan::Plan;
-use worker_pool::WorkerPool;
 
 /// What a load tells while it goes on.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,4 +144,106 @@ pub fn run(
         let whole = pool.slice(&plan, plan.warm_up, plan.length(), false, on_event)?;
         Ok(whole.observation)
     })
+}
+
+/// One stretch of load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// Load at first that does not count.
+    pub guard: Duration,
+    /// Load that counts.
+    pub length: Duration,
+}
+
+/// A load whose connections outlive its slices.
+///
+/// Between two slices nothing is in flight, the worker threads are blocked, and no timeout runs. The next slice finishes
+/// connections that were still being made, and at its start replaces those that the server has closed meanwhile, which fails
+/// no request. One that is closed later fails the request that meets it, as in any load.
+///
+/// The spec's schedule holds in each slice anew: a ramp spreads the first requests of each, and an open loop's intended
+/// starts count from the slice's start, with other random ones in each slice. The guard takes the place of the spec's
+/// warm-up and the slice's length that of its stop rule and limit; its `interval` is not looked at.
+pub struct Session {
+    plan: Arc<Plan>,
+    /// Dropped before the threads are waited for: they end when nobody gives orders any more.
+    pool: Option<WorkerPool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Checks the spec and starts the worker threads, which allocate all they need. Sends nothing, and makes no
+    /// connection. Setting `stop` ends a slice within some 10 ms.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](run), and a spec that ends after a number of requests.
+    pub fn open(spec: LoadSpec, stop: Arc<AtomicBool>) -> Result<Self, LoadError> {
+        if matches!(spec.stop, StopRule::Count { .. }) {
+            return Err(LoadError::Session {
+                problem: "its slices end by time, not after a number of requests",
+            });
+        }
+        let mut plan = Plan::new(&LoadSpec {
+            interval: None,
+            ..spec
+        })?;
+        plan.to_their_end = true;
+        plan.ensure_descriptors()?;
+        let plan = Arc::new(plan);
+        let mut threads = Vec::new();
+        let pool = WorkerPool::assemble(&plan, |named, line| {
+            let (plan, stop) = (Arc::clone(&plan), Arc::clone(&stop));
+            threads.push(named.spawn(move || worker_pool::work(&plan, &stop, line))?);
+            Ok(())
+        })?;
+        Ok(Self {
+            plan,
+            pool: Some(pool),
+            threads,
+        })
+    }
+
+    /// Loads for a slice, then stops sending, waits at most as long as the spec's cool-down until nothing is in flight,
+    /// and holds the connections.
+    ///
+    /// `on_event` is called on this thread at each instant. In a slice that is interrupted in its guard the counting
+    /// neither starts nor ends, and `measured` is empty.
+    ///
+    /// # Errors
+    ///
+    /// When a worker could not go on. The session is of no use then; a request that fails is no error.
+    pub fn slice(
+        &mut self,
+        slice: Slice,
+        on_event: &mut dyn FnMut(SliceEvent),
+    ) -> Result<SliceResult, LoadError> {
+        let pool = self.pool.as_mut().ok_or(LoadError::Gone { worker: 0 })?;
+        let mut on_instant = |event| {
+            if let LoadEvent::Slice(instant) = event {
+                on_event(instant);
+            }
+        };
+        let length = Some(slice.length);
+        pool.slice(&self.plan, slice.guard, length, true, &mut on_instant)
+    }
+
+    /// Closes all connections and ends the threads. Dropping the session does the same.
+    pub fn close(self) {}
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.pool = None;
+        for thread in self.threads.drain(..) {
+            // A worker's panic has been told of by the slice that met it.
+            let _ = thread.join();
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! The spec, checked and resolved into what the workers need.
 
 mod checks;
-mod streams;
 
 use std::{fs, net::IpAddr, sync::Arc, time::Duration};
 
@@ -18,15 +17,15 @@ use crate::{
     browser::Browsing,
     http1::{EncodedRequest, Manner},
     http2, random,
-    routes::{ConnectionRoute, Routes},
+    routes::{RouteChoice, Routes},
     schedule::{ArrivalQueue, Arrivals, Quota, Thinking, first_send},
     sys,
     template::{Choice, Counter, Lists},
     tunnel,
 };
 
+pub(crate) use self::checks::Http2;
 use checks::{check_bounds, check_browsing, must_raise};
-pub(crate) use streams::Http2;
 
 /// Descriptors of a worker besides its connections: its epoll, and room.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
@@ -336,7 +335,7 @@ impl Plan {
     }
 
     /// Where connection `index` leads.
-    pub(crate) fn place(&self, index: u32) -> ConnectionRoute {
+    pub(crate) fn place(&self, index: u32) -> RouteChoice {
         self.routes.place(self.share.number(index.into()))
     }
 
@@ -362,7 +361,7 @@ impl Plan {
     }
 
     /// The address that the connection with this place is made from, if one is given.
-    pub(crate) fn source(&self, place: ConnectionRoute) -> Option<IpAddr> {
+    pub(crate) fn source(&self, place: RouteChoice) -> Option<IpAddr> {
         match self.target_of(place.route).sources.as_slice() {
             [] => None,
             // Each address is reached from each source.

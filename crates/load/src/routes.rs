@@ -28,7 +28,7 @@ pub(crate) struct Route {
 
 /// A connection's route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ConnectionRoute {
+pub(crate) struct RouteChoice {
     /// Which route.
     pub(crate) route: u32,
     /// Its number among the connections to the same target.
@@ -41,7 +41,7 @@ struct Goal {
     tls: Option<tls::Client>,
     /// What is said to its proxy on each connection.
     tunnel: Option<Arc<Script>>,
-    /// Where its exchanges stand in the cycle.
+    /// Where its exchanges are in the cycle.
     turns: Range<usize>,
     /// Its routes.
     routes: Range<usize>,
@@ -57,7 +57,7 @@ pub(crate) struct Routes {
     pub(crate) cycle: Vec<u32>,
     /// For each connection by its number: its target, and its number among that target's connections. Empty if there is
     /// only one target.
-    targets: Vec<ConnectionRoute>,
+    targets: Vec<RouteChoice>,
 }
 
 impl Routes {
@@ -146,9 +146,9 @@ impl Routes {
     }
 
     /// The route of the connection that has this number among all.
-    pub(crate) fn place(&self, number: u64) -> ConnectionRoute {
-        let ConnectionRoute { route: target, nth } = if self.targets.is_empty() {
-            ConnectionRoute {
+    pub(crate) fn place(&self, number: u64) -> RouteChoice {
+        let RouteChoice { route: target, nth } = if self.targets.is_empty() {
+            RouteChoice {
                 route: 0,
                 nth: number,
             }
@@ -156,13 +156,13 @@ impl Routes {
             self.targets[(number % self.targets.len() as u64) as usize]
         };
         let routes = &self.goals[target as usize].routes;
-        ConnectionRoute {
+        RouteChoice {
             route: (routes.start as u64 + nth % routes.len() as u64) as u32,
             nth,
         }
     }
 
-    /// Where in the cycle the exchanges stand that connections on `route` send.
+    /// Where in the cycle the exchanges are that connections on `route` send.
     pub(crate) fn turns(&self, route: u32) -> Range<usize> {
         self.goal(route).turns.clone()
     }
@@ -251,13 +251,13 @@ fn shares(total: u64, weights: &[u64], least: &[u64]) -> Vec<u64> {
 
 /// The target of each of as many connections as the counts are together, as evenly mixed as possible, and its number
 /// among those of the same target.
-fn places(counts: &[u64]) -> Vec<ConnectionRoute> {
+fn places(counts: &[u64]) -> Vec<RouteChoice> {
     let mut given = vec![0; counts.len()];
     let weights: Vec<i64> = counts.iter().map(|count| *count as i64).collect();
     let order = spread(&weights).map(|target| {
         let nth = given[target];
         given[target] += 1;
-        ConnectionRoute {
+        RouteChoice {
             route: target as u32,
             nth,
         }

@@ -24,7 +24,7 @@ fn target(port: u16) -> Target {
     Target::plain(([127, 0, 0, 1], port).into())
 }
 
-/// A load of so many connections with exchanges of these targets and weights.
+/// A load of this many connections with exchanges of these targets and weights.
 fn spec(connections: u32, exchanges: &[(usize, u32)]) -> LoadSpec {
     let closed = Schedule::Closed {
         connections,

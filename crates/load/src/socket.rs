@@ -1,4 +1,5 @@
-//! Sockets that never block: made, written and read by one system call each.
+//! Sockets that never block, made, written and read by one system call each, and their readiness (epoll). Timeouts are
+//! to the nanosecond: with milliseconds, an open loop would not keep to its schedule.
 
 use std::{
     io,
@@ -8,12 +9,20 @@ use std::{
 
 use deadheat_model::load::Endpoint;
 use rustix::{
+    buffer::spare_capacity,
+    event::{
+        EventfdFlags, Timespec,
+        epoll::{self, CreateFlags, Event, EventData, EventFlags},
+        eventfd,
+    },
     io::Errno,
     net::{
         AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind,
         connect, getpeername, getsockname, recv, send, socket_with, sockopt,
     },
 };
+
+use crate::LoadError;
 
 /// Where sockets connect to, as the system takes it.
 #[derive(Clone, Debug)]
@@ -126,5 +135,238 @@ fn receive(socket: &OwnedFd, buffer: &mut [u8], flags: RecvFlags) -> Result<usiz
             Err(error) => return Err(error),
             Ok((_, length)) => return Ok(length),
         }
+    }
+}
+
+/// Events taken at once.
+pub(crate) const EVENTS: usize = 128;
+
+/// What a socket is watched for. Events are edges: each change is reported once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// Bytes or the end of the stream have come.
+    Reading,
+    /// The same, and there is room for writing again.
+    ReadingAndWriting,
+}
+
+impl Watch {
+    fn flags(self) -> EventFlags {
+        let reading = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
+        match self {
+            Watch::Reading => reading,
+            Watch::ReadingAndWriting => reading | EventFlags::OUT,
+        }
+    }
+}
+
+/// Whose socket is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    /// The connection's slot.
+    pub(crate) slot: usize,
+    /// Which of the slot's sockets it is: they come one after the other, and an earlier one may still be open.
+    pub(crate) generation: u32,
+}
+
+impl Token {
+    fn data(self) -> EventData {
+        EventData::new_u64(u64::from(self.generation) << 32 | self.slot as u64)
+    }
+}
+
+/// What has happened to the socket of a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    /// What the socket was watched for.
+    pub(crate) token: Token,
+    /// There is something to read, the end and an error included.
+    pub(crate) readable: bool,
+    /// There is room for writing.
+    pub(crate) writable: bool,
+    /// The peer has said that nothing follows what is there to read.
+    pub(crate) closing: bool,
+}
+
+/// The events of one wait.
+pub(crate) struct Events(Vec<Event>);
+
+impl Events {
+    /// Room for the events of a wait.
+    pub(crate) fn new() -> Self {
+        Self(Vec::with_capacity(EVENTS))
+    }
+
+    /// Whether nothing has happened.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each event.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Ready> {
+        self.0.iter().map(|event| {
+            let flags = event.flags;
+            let ended = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
+            Ready {
+                token: Token {
+                    slot: event.data.u64() as u32 as usize,
+                    generation: (event.data.u64() >> 32) as u32,
+                },
+                readable: flags.intersects(EventFlags::IN | ended),
+                writable: flags.contains(EventFlags::OUT),
+                closing: flags.intersects(EventFlags::RDHUP | EventFlags::HUP),
+            }
+        })
+    }
+}
+
+/// Wakes a worker (eventfd(2)). Nobody reads it: each ring is an edge.
+#[derive(Debug)]
+pub(crate) struct Bell(OwnedFd);
+
+impl Bell {
+    /// The slot of a bell's events.
+    pub(crate) const SLOT: usize = u32::MAX as usize;
+
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(eventfd(
+            0,
+            EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK,
+        )?))
+    }
+
+    /// Wakes whoever listens. A bell that was rung 2⁶⁴ times stays silent.
+    pub(crate) fn ring(&self) {
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+}
+
+/// Why there is no queue of readiness events.
+#[derive(Debug)]
+pub(crate) enum PollerError {
+    /// The system does not know epoll_pwait2(2), or a container forbids it.
+    Unknown,
+    /// Anything else.
+    System(io::Error),
+}
+
+impl From<Errno> for PollerError {
+    fn from(error: Errno) -> Self {
+        match error {
+            // A container's filter of system calls answers EPERM to what it does not know.
+            Errno::NOSYS | Errno::PERM => PollerError::Unknown,
+            error => PollerError::System(error.into()),
+        }
+    }
+}
+
+impl PollerError {
+    /// Why worker `worker` cannot load.
+    pub(crate) fn of_worker(self, worker: usize) -> LoadError {
+        match self {
+            PollerError::Unknown => LoadError::OldKernel,
+            PollerError::System(source) => LoadError::Poll { worker, source },
+        }
+    }
+}
+
+/// A queue of readiness events.
+#[derive(Debug)]
+pub(crate) struct Poller {
+    queue: OwnedFd,
+    /// Whether it takes no socket, as when the system has no room for another.
+    #[cfg(test)]
+    pub(crate) is_full: bool,
+}
+
+impl Poller {
+    /// A queue, if this kernel has one with timeouts to the nanosecond.
+    pub(crate) fn new() -> Result<Self, PollerError> {
+        Self::probed(Self::wait)
+    }
+
+    /// A queue with which `wait` has been tried: creating one says nothing about its timeouts.
+    fn probed(
+        wait: impl FnOnce(&Self, &mut Events, u64) -> io::Result<()>,
+    ) -> Result<Self, PollerError> {
+        let poller = Self {
+            queue: epoll::create(CreateFlags::CLOEXEC).map_err(PollerError::from)?,
+            #[cfg(test)]
+            is_full: false,
+        };
+        let mut none = Events(Vec::with_capacity(1));
+        wait(&poller, &mut none, 0).map_err(|error| {
+            PollerError::from(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+        })?;
+        Ok(poller)
+    }
+
+    /// Watches a socket, until it is closed.
+    pub(crate) fn add(&self, socket: &OwnedFd, token: Token, watch: Watch) -> io::Result<()> {
+        #[cfg(test)]
+        if self.is_full {
+            return Err(Errno::NOSPC.into());
+        }
+        Ok(epoll::add(
+            &self.queue,
+            socket,
+            token.data(),
+            watch.flags(),
+        )?)
+    }
+
+    /// Is woken by a bell, too.
+    pub(crate) fn listen(&self, bell: &Bell) -> io::Result<()> {
+        let token = Token {
+            slot: Bell::SLOT,
+            generation: 0,
+        };
+        self.add(&bell.0, token, Watch::Reading)
+    }
+
+    /// Watches a socket for something else. What is already so is reported again.
+    pub(crate) fn change(&self, socket: &OwnedFd, token: Token, watch: Watch) -> io::Result<()> {
+        Ok(epoll::modify(
+            &self.queue,
+            socket,
+            token.data(),
+            watch.flags(),
+        )?)
+    }
+
+    /// Waits for events, at most `nanoseconds`.
+    pub(crate) fn wait(&self, events: &mut Events, nanoseconds: u64) -> io::Result<()> {
+        let timeout = Timespec {
+            tv_sec: (nanoseconds / 1_000_000_000) as i64,
+            tv_nsec: (nanoseconds % 1_000_000_000) as i64,
+        };
+        events.0.clear();
+        match epoll::wait(&self.queue, spare_capacity(&mut events.0), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_without_exact_timeouts_is_told_from_other_errors() {
+        assert!(Poller::new().is_ok());
+        let probe = |answer: Errno| {
+            let probed = Poller::probed(|_, _, _| Err(answer.into()));
+            probed.expect_err("a probe that failed").of_worker(3)
+        };
+        for unknown in [Errno::NOSYS, Errno::PERM] {
+            let error = probe(unknown);
+            assert!(matches!(error, LoadError::OldKernel), "{error}");
+        }
+        let other = probe(Errno::MFILE);
+        assert!(
+            matches!(other, LoadError::Poll { worker: 3, .. }),
+            "{other}"
+        );
     }
 }

@@ -10,9 +10,9 @@ const DATA: &[u8] = b"data";
 
 /// Counts the events of one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Events {
+pub(crate) struct EventCounter {
     place: StreamPosition,
-    /// An answer that has so many is whole.
+    /// An answer that has this many is whole.
     enough: u64,
     seen: u64,
     /// Those of them that have not been taken note of.
@@ -30,7 +30,7 @@ enum StreamPosition {
     Chunks,
 }
 
-impl Events {
+impl EventCounter {
     pub(crate) fn new(stream: Stream) -> Self {
         Self {
             place: match stream.event {
@@ -49,7 +49,7 @@ impl Events {
         self.seen
     }
 
-    /// Whether there are so many that the answer is whole.
+    /// Whether there are this many that the answer is whole.
     pub(crate) fn is_enough(&self) -> bool {
         self.seen >= self.enough
     }
@@ -129,7 +129,7 @@ struct Sse {
 /// Where in a line the next byte lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
-    /// After so many bytes of [`DATA`], and nothing else.
+    /// After this many bytes of [`DATA`], and nothing else.
     Name(usize),
     /// In a line that is known, or no matter.
     Rest,

@@ -2,8 +2,8 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 
-fn events(event: StreamEvent, enough: Option<u64>) -> Events {
-    Events::new(Stream { event, enough })
+fn events(event: StreamEvent, enough: Option<u64>) -> EventCounter {
+    EventCounter::new(Stream { event, enough })
 }
 
 /// Events in a body that comes in these pieces, and how many of its bytes belong to it.

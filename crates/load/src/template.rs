@@ -7,7 +7,7 @@ use std::{
 
 use crate::random;
 
-/// What stands at one place.
+/// What is at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
     Literal(Vec<u8>),
@@ -48,7 +48,7 @@ impl Lists {
     }
 }
 
-/// Where a text stands, which decides what may be put into it.
+/// Where a text is, which decides what may be put into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextPosition {
     /// In the path: what is no part of one is percent-encoded.

@@ -1,8 +1,6 @@
 //! TLS on a connection (rustls): bytes in and out of memory; the sockets are somebody else's.
 
-mod certificate;
 mod offer;
-mod sessions;
 mod trust;
 
 use std::{
@@ -25,8 +23,8 @@ use rustls::{
     sign::{CertifiedKey, SingleCertAndKey},
 };
 
+use self::offer::Sessions;
 pub use self::offer::{OfferError, can_offer};
-use self::sessions::Sessions;
 pub use self::trust::any_certificate;
 use crate::{LoadError, socket};
 
@@ -117,7 +115,7 @@ fn certified(identity: &Identity, provider: &CryptoProvider) -> Result<Certified
         .map_err(|error| problem(format!("the client's certificate cannot be read: {error}")))?;
     let key = PrivateKeyDer::from_pem_slice(identity.key.as_bytes())
         .map_err(|error| problem(format!("the client's key cannot be read: {error}")))?;
-    let flaw = certificate::flaw_of_key(key.secret_der());
+    let flaw = trust::flaw_of_key(key.secret_der());
     let signer = provider
         .key_provider
         .load_private_key(key)
@@ -126,7 +124,7 @@ fn certified(identity: &Identity, provider: &CryptoProvider) -> Result<Certified
             problem(format!("the client's key cannot be used: {why}"))
         })?;
     let of_key = signer.public_key();
-    let of_certificate = chain.first().and_then(|own| certificate::public_key(own));
+    let of_certificate = chain.first().and_then(|own| trust::public_key(own));
     if let (Some(of_key), Some(of_certificate)) = (of_key, of_certificate)
         && of_key.as_ref() != of_certificate
     {
@@ -139,7 +137,7 @@ fn certified(identity: &Identity, provider: &CryptoProvider) -> Result<Certified
 
 /// Why TLS cannot go on.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum TlsError {
     /// The socket failed.
     Socket(Errno),
     /// The peer does not keep to TLS, or one side does not accept the other: why in a few words, the same for all
@@ -147,15 +145,15 @@ pub(crate) enum Broken {
     Tls(&'static str, rustls::Error),
 }
 
-impl From<Errno> for Broken {
+impl From<Errno> for TlsError {
     fn from(error: Errno) -> Self {
-        Broken::Socket(error)
+        TlsError::Socket(error)
     }
 }
 
-impl From<rustls::Error> for Broken {
+impl From<rustls::Error> for TlsError {
     fn from(error: rustls::Error) -> Self {
-        Broken::Tls(why(&error), error)
+        TlsError::Tls(why(&error), error)
     }
 }
 
@@ -353,7 +351,7 @@ impl Session {
 
     /// Decrypts some of the bytes that came, and takes them off `wire`. Plaintext goes to [`Self::take`], which must be
     /// emptied before the next call.
-    pub(crate) fn feed(&mut self, wire: &mut &[u8]) -> Result<(), Broken> {
+    pub(crate) fn feed(&mut self, wire: &mut &[u8]) -> Result<(), TlsError> {
         let came = *wire;
         // Reading from memory fails only where the plaintext was not taken, which the caller does. Nothing is read
         // any more after the peer's goodbye.
@@ -363,7 +361,7 @@ impl Session {
         let state = self.connection.process_new_packets();
         state.map(drop).map_err(|error| match error {
             rustls::Error::InvalidMessage(_) if came.starts_with(b"HTTP/") => {
-                Broken::Tls("this port speaks plain HTTP: use http://", error)
+                TlsError::Tls("this port speaks plain HTTP: use http://", error)
             }
             error => error.into(),
         })

@@ -159,7 +159,7 @@ impl Tunnel {
         all.get(self.written..).unwrap_or_default()
     }
 
-    /// So many bytes more have been written.
+    /// This many bytes more have been written.
     pub(crate) fn wrote(&mut self, count: usize) {
         self.written += count;
     }
@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    /// Says what `proxy` answers, in pieces of so many bytes: what was said to it, and what came of it.
+    /// Says what `proxy` answers, in pieces of this many bytes: what was said to it, and what came of it.
     fn talk(about: &Proxy, answers: &[&[u8]], piece: usize) -> (Vec<u8>, Result<bool, Refusal>) {
         let mut tunnel = Tunnel::new(&Arc::new(Script::new(about).unwrap()));
         let mut said = Vec::new();

@@ -15,9 +15,9 @@ use deadheat_model::{Interval, SliceEvent, SliceResult, interval::IntervalJoiner
 use crate::{
     LoadError, LoadEvent,
     plan::Plan,
-    poller::Events,
     recorder::{BufferReturn, IntervalSender, room},
     schedule::{SliceRun, Timeline},
+    socket::Events,
     sys,
     worker::Worker,
 };

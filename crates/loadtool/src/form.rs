@@ -27,7 +27,7 @@ const TYPES: [(&str, &str); 17] = [
 ];
 /// The type of a file whose extension says nothing (RFC 7578 §4.4).
 const UNKNOWN: &str = "application/octet-stream";
-/// What stands before a part's own type and file name.
+/// What comes before a part's own type and file name.
 const OPTIONS: [&str; 2] = [";type=", ";filename="];
 
 /// A field of a form as it is typed: `NAME=VALUE` or `NAME=@FILE`, and perhaps `;type=TYPE` and `;filename=NAME`.

@@ -5,11 +5,8 @@
 //! ```
 
 pub mod analysis;
-mod bodies;
-mod collector;
 mod contradictions;
 pub mod document;
-mod downsample;
 mod expect;
 pub mod find_rate;
 mod form;
@@ -20,15 +17,12 @@ mod messages;
 pub mod options;
 mod outputs;
 mod plan_text;
-mod proxy;
 mod push;
 mod request;
 mod series;
 mod spec;
-mod stream;
 mod target;
 mod template;
-mod think;
 mod threads;
 mod thresholds;
 pub mod url;
@@ -87,7 +81,7 @@ struct Prepared {
 }
 
 fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
-    let Made {
+    let ResolvedLoad {
         asked,
         hows,
         mut spec,
@@ -206,14 +200,14 @@ pub fn clash(args: &LoadArgs) -> Option<Vec<String>> {
 }
 
 /// What is loaded, and what that was made from.
-struct Made {
+struct ResolvedLoad {
     asked: RequestPlan,
     /// How each target's name became an address, if it had one.
     hows: Vec<Option<String>>,
     spec: LoadSpec,
 }
 
-fn made(args: &LoadArgs) -> Result<Made, Failure> {
+fn made(args: &LoadArgs) -> Result<ResolvedLoad, Failure> {
     let asked = request::asked(args).map_err(Failure::usage)?;
     contradictions::check(args, &asked.origins).map_err(Failure::usage)?;
     let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
@@ -226,7 +220,7 @@ fn made(args: &LoadArgs) -> Result<Made, Failure> {
     }
     let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
     let spec = spec::spec(args, targets, exchanges, invocation::random_seed());
-    Ok(Made {
+    Ok(ResolvedLoad {
         asked,
         hows,
         spec: spec.map_err(Failure::usage)?,
@@ -319,7 +313,7 @@ enum Contact {
     #[default]
     None,
     /// Something else than a refused connection happened.
-    Made,
+    ResolvedLoad,
     /// All connections were refused.
     Refused,
 }
@@ -338,7 +332,7 @@ impl Contact {
                 ended if ended == refused && ended > 0 && interval.connections == 0 => {
                     Self::Refused
                 }
-                _ => Self::Made,
+                _ => Self::ResolvedLoad,
             };
         }
         *self == Self::Refused

@@ -16,18 +16,18 @@ use deadheat_shell::{
     explicit_options::ExplicitOptions,
     launcher_args::LauncherArgs,
     rate,
-    values::{length, one_of, time_or_none},
+    values::{length, one_of, precision, time_or_none},
 };
 
-use super::{
-    collector::{CollectorUrl, collector},
+use crate::{
     form::{self, Field},
-    stream::StreamArgs,
-    think::think,
+    push::{CollectorUrl, collector},
     thresholds::Threshold,
-    values::{FixedAddress, grpc_path, header, interval, label, number, requests, whole},
+    values::{
+        FixedAddress, StreamArgs, grpc_path, header, interval, label, number, requests, think,
+        whole,
+    },
 };
-use crate::find_rate::options::FindArgs;
 
 const AFTER_HELP: &str = "\
 Times are written 500ms, 10s, 2m. The guide is docs/load.md.
@@ -455,4 +455,28 @@ pub struct SafetyArgs {
     /// Print the plan and exit without sending anything
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// What the highest rate is searched for with.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Load")]
+pub struct FindArgs {
+    /// Find the highest rate at which this is true: 'p99<50ms'; repeatable
+    ///
+    /// Loads at one rate after the other, for --duration [default: 5s] each. docs/load.md lists the figures.
+    #[arg(long, value_name = "BOUND")]
+    pub(crate) find_rate: Vec<Threshold>,
+    /// --find-rate: the maximum number of trials [default: 20]
+    #[arg(long, value_name = "N", value_parser = whole::<1, 100>, hide_short_help = true)]
+    pub(crate) looks: Option<u32>,
+    /// --find-rate: stop when the rate is known this well [default: 5%]
+    #[arg(long, value_name = "PERCENT", value_parser = precision, hide_short_help = true)]
+    pub(crate) precision: Option<f64>,
+}
+
+impl FindArgs {
+    /// Whether there is something to search for.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.find_rate.is_empty()
+    }
 }

@@ -1,18 +1,23 @@
-//! What is sent: requests from options and from the file of URLs.
+//! What is sent: requests with their bodies, from options and from the file of URLs.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::load::{
     Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
 };
-use deadheat_runner::secret;
+use deadheat_runner::{files, secret};
 
-use super::{
-    bodies::{Bodies, Sent},
+use crate::{
+    form,
+    options::{LoadArgs, RequestArgs},
     url::{LoadUrl, Origin},
     urls_file,
     values::is_token_byte,
 };
-use crate::options::{LoadArgs, RequestArgs};
 
 /// Methods that a line of the file of URLs can name and that then go without the body.
 const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
@@ -25,7 +30,7 @@ pub(crate) struct RequestPlan {
     /// Where requests go, each once.
     pub(crate) origins: Vec<Origin>,
     /// The requests: weight, method and body of their own, path.
-    pub(crate) lines: Vec<urls_file::Line>,
+    pub(crate) lines: Vec<urls_file::UrlLine>,
 }
 
 /// Reads the URL or the file of URLs.
@@ -48,7 +53,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
             Ok(RequestPlan {
                 typed,
                 origins: vec![url.origin.clone()],
-                lines: vec![urls_file::Line {
+                lines: vec![urls_file::UrlLine {
                     weight: 1,
                     method: None,
                     url,
@@ -86,7 +91,7 @@ pub(crate) fn asked(args: &LoadArgs) -> Result<RequestPlan, String> {
 }
 
 /// The origins of the lines, in their order.
-fn origins(lines: &[urls_file::Line]) -> Vec<Origin> {
+fn origins(lines: &[urls_file::UrlLine]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
     for line in lines {
         if !origins.contains(&line.url.origin) {
@@ -112,7 +117,7 @@ pub(crate) fn exchanges(
     if let Some(user) = &args.user {
         headers.push(basic(user)?);
     }
-    let exchange = |line: &urls_file::Line, sent: Option<Sent>| {
+    let exchange = |line: &urls_file::UrlLine, sent: Option<Sent>| {
         let default = match (&args.method, &sent) {
             (Some(method), _) => method.as_str(),
             (None, None) => "GET",
@@ -249,10 +254,85 @@ pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> 
     })
 }
 
+/// A body, and the type that belongs to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) body: Body,
+    /// The value of `Content-Type`, if it follows from the body.
+    pub(crate) content_type: Option<String>,
+}
+
+/// Reads bodies, and keeps count of what all of them take together.
+#[derive(Debug)]
+pub(crate) struct Bodies {
+    left: u64,
+    framing: fn(Vec<u8>) -> Body,
+}
+
+impl Bodies {
+    /// Reads bodies that are sent in this framing.
+    pub(crate) fn new(framing: fn(Vec<u8>) -> Body) -> Self {
+        Self {
+            left: files::LONGEST_BODY,
+            framing,
+        }
+    }
+
+    /// The bodies of the options, to be sent in turn. The list is empty without any; a gRPC call always has a message,
+    /// which may be empty.
+    pub(crate) fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<Sent>, String> {
+        if let Some(text) = &args.body {
+            return Ok(vec![self.sent(text.clone().into_bytes(), None)]);
+        }
+        if !args.form.is_empty() {
+            let (bytes, content_type) = form::encode(&args.form, &mut |path| self.read(path))
+                .map_err(|error| format!("--form {error}"))?;
+            return Ok(vec![self.sent(bytes, Some(content_type))]);
+        }
+        let file = |path: &PathBuf| {
+            self.of_file(path)
+                .map_err(|error| format!("--body-file {}: {error}", path.display()))
+        };
+        if args.grpc.is_some() && args.body_file.is_empty() {
+            return Ok(vec![self.sent(Vec::new(), None)]);
+        }
+        args.body_file.iter().map(file).collect()
+    }
+
+    /// The body that a line names.
+    pub(crate) fn of_file(&mut self, path: &Path) -> io::Result<Sent> {
+        let bytes = self.read(path)?;
+        Ok(self.sent(bytes, None))
+    }
+
+    fn sent(&self, bytes: Vec<u8>, content_type: Option<String>) -> Sent {
+        Sent {
+            body: (self.framing)(bytes),
+            content_type,
+        }
+    }
+
+    fn read(&mut self, path: &Path) -> io::Result<Vec<u8>> {
+        let bytes = if path == Path::new("-") {
+            files::bounded(io::stdin().lock(), files::LONGEST_BODY)
+        } else {
+            files::read_typed(path, files::LONGEST_BODY)
+        }?;
+        self.left = self.left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+            io::Error::other(format!(
+                "all bodies together are longer than {} MiB, which is the most that is read",
+                files::LONGEST_BODY >> 20
+            ))
+        })?;
+        Ok(bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap::Parser;
+
+    use super::*;
 
     #[derive(Debug, Parser)]
     struct Typed {

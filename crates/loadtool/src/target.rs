@@ -13,11 +13,11 @@ use deadheat_runner::files;
 use deadheat_shell::{exit::Failure, target_safety};
 
 use super::{
-    proxy::ProxyUrl,
     url::{Host, Origin},
     values::FixedAddress,
 };
 use crate::options::{ConnectionArgs, LoadArgs, TlsArgs};
+use crate::url::ProxyUrl;
 
 /// How long an address of several may take to show that it accepts connections.
 const LONGEST_PROBE: Duration = Duration::from_secs(1);
@@ -35,13 +35,13 @@ pub(crate) struct ResolvedTarget {
 /// each finds out; not in a dry run, and never before it is clear that they may be loaded.
 pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<ResolvedTarget, Failure> {
     let connection = &args.connection;
-    let Reached {
+    let ConnectTarget {
         endpoint,
         more,
         proxy,
         how,
     } = match (&connection.unix_socket, &connection.proxy) {
-        (Some(path), _) => Reached::at(unix(path)?),
+        (Some(path), _) => ConnectTarget::at(unix(path)?),
         (None, Some(proxy)) => proxied(origin, args, proxy)?,
         (None, None) => tcp(origin, args)?,
     };
@@ -96,7 +96,7 @@ fn unix(path: &Path) -> Result<Endpoint, Failure> {
 }
 
 /// Where sockets connect to.
-struct Reached {
+struct ConnectTarget {
     endpoint: Endpoint,
     /// More addresses, if all are loaded.
     more: Vec<SocketAddr>,
@@ -106,7 +106,7 @@ struct Reached {
     how: Option<String>,
 }
 
-impl Reached {
+impl ConnectTarget {
     fn at(endpoint: Endpoint) -> Self {
         Self {
             endpoint,
@@ -118,7 +118,7 @@ impl Reached {
 }
 
 /// A proxy, and what it is asked to connect to. Both must be such as may be loaded: the load is felt by both.
-fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<Reached, Failure> {
+fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarget, Failure> {
     let connection = &args.connection;
     let is_allowed = args.safety.i_may_load_this_host;
     let url = ProxyUrl::parse(typed).map_err(Failure::usage)?;
@@ -153,18 +153,18 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<Reached, Fai
         }
         all => all[0],
     };
-    Ok(Reached {
+    Ok(ConnectTarget {
         how: Some(format!("the proxy {}, on the way to {to}", url.shown)),
         proxy: Some(Proxy {
             kind: url.kind,
             to,
             login: url.login,
         }),
-        ..Reached::at(Endpoint::Tcp { address: first })
+        ..ConnectTarget::at(Endpoint::Tcp { address: first })
     })
 }
 
-fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Reached, Failure> {
+fn tcp(origin: &Origin, args: &LoadArgs) -> Result<ConnectTarget, Failure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
@@ -193,10 +193,10 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<Reached, Failure> {
         (None, 1) => Some(format!("{named} resolves to it")),
         (None, count) => Some(format!("one of {count} addresses of {named}")),
     };
-    Ok(Reached {
+    Ok(ConnectTarget {
         more,
         how,
-        ..Reached::at(Endpoint::Tcp { address: chosen })
+        ..ConnectTarget::at(Endpoint::Tcp { address: chosen })
     })
 }
 

@@ -1,11 +1,11 @@
-//! Templates: what stands in `{{…}}` is checked before the start, and the files of lines are read.
+//! Templates: what is in `{{…}}` is checked before the start, and the files of lines are read.
 
 use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use deadheat_model::load::{Body, Exchange};
 use deadheat_runner::files;
 
-/// What can stand between the braces.
+/// What can be between the braces.
 const KNOWN: &str =
     "{{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} are known";
 
@@ -80,7 +80,7 @@ impl Held {
 
 enum Piece<'a> {
     Plain(&'a str),
-    /// What stands between the braces.
+    /// What is between the braces.
     Template(&'a str),
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<Strin
     }
 }
 
-/// Checks what stands between braces; the file that it names.
+/// Checks what is between braces; the file that it names.
 fn check(inside: &str) -> Result<Option<&str>, String> {
     let bad = |why: &str| Err(format!("{{{{{inside}}}}}: {why}"));
     let words = inside.trim();

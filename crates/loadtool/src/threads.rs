@@ -12,11 +12,11 @@ use super::wait;
 
 /// The most that are started on our own account: more are of use to few.
 const MOST: u32 = 8;
-/// So many connections keep a worker busy.
+/// This many connections keep a worker busy.
 const CONNECTIONS_EACH: u32 = 16;
-/// A worker sends so many requests per second with ease.
+/// A worker sends this many requests per second with ease.
 const RATE_EACH: f64 = 20_000.0;
-/// One CPU in so many, where the server needs the others.
+/// One CPU in this many, where the server needs the others.
 const SHARED: usize = 8;
 
 /// Worker threads, and why there are as many; `None`: because that was asked for.

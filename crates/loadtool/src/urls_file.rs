@@ -9,7 +9,7 @@ use super::url::{LoadUrl, Origin};
 
 /// A line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct UrlLine {
     /// How often it is asked for in comparison with the others.
     pub(crate) weight: u32,
     /// Its own method.
@@ -25,7 +25,7 @@ pub(crate) fn read(
     path: &Path,
     template: bool,
     origin: Option<&Origin>,
-) -> Result<Vec<Line>, String> {
+) -> Result<Vec<UrlLine>, String> {
     let shown = path.display();
     let text = files::read_typed_text(path)
         .map_err(|error| format!("--urls: reading {shown}: {error}"))?;
@@ -39,8 +39,8 @@ pub(crate) fn read(
 }
 
 /// Reads its text. An error begins with the line's number.
-fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<Line>, String> {
-    let mut lines: Vec<Line> = Vec::new();
+fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<UrlLine>, String> {
+    let mut lines: Vec<UrlLine> = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
@@ -69,7 +69,7 @@ fn parse(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<Line
 /// What a line can be.
 const EXPECTED: &str = "expected [WEIGHT] [METHOD] URL [@BODYFILE]";
 
-fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<Line, String> {
+fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<UrlLine, String> {
     if text.contains(char::is_control) && !text.contains('\t') {
         return Err(format!("a control character; {EXPECTED}"));
     }
@@ -111,7 +111,7 @@ fn line(text: &str, template: bool, origin: Option<&Origin>) -> Result<Line, Str
         }
         _ => LoadUrl::parse(url, template).map_err(|error| format!("{error}: {EXPECTED}"))?,
     };
-    Ok(Line {
+    Ok(UrlLine {
         weight,
         method,
         url,

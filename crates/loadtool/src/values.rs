@@ -6,8 +6,13 @@ use std::{
     time::Duration,
 };
 
+use clap::Args;
 use deadheat_load::limits::LEAST_INTERVAL;
-use deadheat_shell::values::length;
+use deadheat_model::{
+    figure,
+    load::{Stream, StreamEvent, Think},
+};
+use deadheat_shell::values::{length, one_of, time_or_none};
 
 /// A whole number.
 pub(crate) fn number(text: &str) -> Result<u64, String> {
@@ -156,6 +161,63 @@ impl FromStr for FixedAddress {
     }
 }
 
+/// How answers are taken apart into events.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Valid answers")]
+pub struct StreamArgs {
+    /// Answers are streams: record the times of their events
+    #[arg(long, value_name = "EVENTS", value_parser = one_of(&[
+        ("sse", StreamEvent::Sse, "Server-sent events; comments are none"),
+        ("lines", StreamEvent::Lines, "Lines that are not empty, as in NDJSON"),
+        ("chunks", StreamEvent::Chunks, "Chunks of the chunked coding"),
+    ]), hide_short_help = true)]
+    pub(crate) stream: Option<StreamEvent>,
+    /// With --stream: an answer is whole after N events; for streams without an end
+    #[arg(long, value_name = "N", value_parser = whole::<1, { u32::MAX }>, hide_short_help = true)]
+    pub(crate) stream_events: Option<u32>,
+}
+
+impl StreamArgs {
+    /// What the load generator is asked to do.
+    pub(crate) fn wanted(&self) -> Option<Stream> {
+        Some(Stream {
+            event: self.stream?,
+            enough: self.stream_events.map(u64::from),
+        })
+    }
+}
+
+/// How long to wait between an answer and the next request.
+pub(crate) fn think(text: &str) -> Result<Think, String> {
+    let bad = |error| {
+        format!(
+            "{error}; a think time is one like 1s, 500ms..2s (any time between) or exp:1s (on average)"
+        )
+    };
+    if let Some(mean) = text.strip_prefix("exp:") {
+        let mean = length(mean).map_err(bad)?;
+        return Ok(Think::Exponential { mean });
+    }
+    let (from, to) = match text.split_once("..") {
+        None => {
+            let always = length(text).map_err(bad)?;
+            (always, always)
+        }
+        Some((from, to)) => {
+            let from = time_or_none(from.trim()).map_err(bad)?;
+            (from, length(to.trim()).map_err(bad)?)
+        }
+    };
+    if from > to {
+        return Err(bad(format!(
+            "{} is longer than {}",
+            figure::time(from),
+            figure::time(to)
+        )));
+    }
+    Ok(Think::Uniform { from, to })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,6 +271,39 @@ mod tests {
                 error.contains(expected) && !error.contains("secret"),
                 "{text:?}: {error}"
             );
+        }
+    }
+
+    #[test]
+    fn three_kinds_are_read() {
+        for (text, expected) in [
+            ("1s", "1 s"),
+            ("2", "2 s"),
+            ("500ms..2s", "500 ms to 2 s at random"),
+            ("0s .. 2s", "0 s to 2 s at random"),
+            ("exp:1s", "1 s on average (exponential)"),
+        ] {
+            let told = deadheat_model::load::words::think(&think(text).unwrap());
+            assert_eq!(told, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_is_refused_with_what_to_write() {
+        for text in [
+            "",
+            "0s",
+            "x",
+            "2s..1s",
+            "1s..",
+            "0s..0s",
+            "exp:",
+            "exp:0s",
+            "-1s",
+            "1s..2s..3s",
+        ] {
+            let error = think(text).unwrap_err();
+            assert!(error.contains("exp:1s"), "{text:?}: {error}");
         }
     }
 }

@@ -38,29 +38,30 @@ pub struct Condition {
     pub bound: f64,
 }
 
-/// What was declared before the first look.
+/// What was declared before the first probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Declared {
-    /// Looks at most, those that are discarded included.
-    pub looks: u32,
-    /// The length of a look.
+    /// Probes at most, those that are discarded included.
+    #[serde(rename = "looks")]
+    pub probes: u32,
+    /// The length of a probe.
     #[serde(rename = "look_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
-    pub look: Duration,
-    /// Looks at low rates take longer, until this many requests are due.
+    pub probe_length: Duration,
+    /// Probes at low rates take longer, until this many requests are due.
     pub requests: u64,
     /// The search ends when the interval reaches no further than this share to either side.
     pub precision: f64,
-    /// Looks open more connections when all are busy, up to this; `None`: as many as the rate needs.
+    /// Probes open more connections when all are busy, up to this; `None`: as many as the rate needs.
     pub most_connections: Option<u32>,
 }
 
-/// The closed loop before the first look.
+/// The closed loop before the first probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Burst {
     /// Valid answers per second.
     pub per_second: f64,
-    /// The lowest rate that is looked at.
+    /// The lowest rate that is probed.
     pub least_per_second: f64,
     /// The highest, unless the conditions hold there.
     pub most_per_second: f64,
@@ -68,10 +69,10 @@ pub struct Burst {
     pub observation: Observation,
 }
 
-/// What became of a look.
+/// What became of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum LookOutcome {
+pub enum ProbeOutcome {
     /// Every condition held.
     Held,
     /// One did not, or the server did not keep up.
@@ -82,7 +83,7 @@ pub enum LookOutcome {
 
 /// An open loop at one rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LookRecord {
+pub struct ProbeRecord {
     /// The rate.
     pub per_second: f64,
     /// The length of its measurement.
@@ -92,7 +93,7 @@ pub struct LookRecord {
     /// The most connections that it may hold.
     pub most_connections: u32,
     /// What became of it.
-    pub outcome: LookOutcome,
+    pub outcome: ProbeOutcome,
     /// Why it did not hold, or was discarded.
     pub why: Option<String>,
     /// The figure of each condition, in its unit; `None`: there was none.
@@ -119,11 +120,11 @@ pub struct CapacityRecord {
     /// The hosts that loaded; empty: `machine` alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// What every look has to do.
+    /// What every probe has to do.
     pub conditions: Vec<Condition>,
     /// What was declared beforehand.
     pub declared: Declared,
-    /// The load, without secrets. A look has its own rate and length.
+    /// The load, without secrets. A probe has its own rate and length.
     pub spec: LoadSpec,
     /// Whether somebody stopped it before its end.
     pub interrupted: bool,
@@ -131,8 +132,9 @@ pub struct CapacityRecord {
     #[serde(rename = "elapsed_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub elapsed: Duration,
-    /// The closed loop before the first look.
+    /// The closed loop before the first probe.
     pub burst: Burst,
-    /// The looks, in the order in which they were taken.
-    pub looks: Vec<LookRecord>,
+    /// The probes, in the order in which they were taken.
+    #[serde(rename = "looks")]
+    pub probes: Vec<ProbeRecord>,
 }

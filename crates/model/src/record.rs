@@ -295,7 +295,7 @@ impl Record for CapacityRecord {
     fn check(&self) -> Result<(), RecordError> {
         check_spec(&self.spec)?;
         within("the precision", self.declared.precision, 1e-6, 1.0)?;
-        let rates = self.looks.iter().map(|look| look.per_second);
+        let rates = self.probes.iter().map(|probe| probe.per_second);
         for rate in rates.chain([
             self.burst.per_second,
             self.burst.least_per_second,
@@ -303,7 +303,7 @@ impl Record for CapacityRecord {
         ]) {
             within("a rate", rate, 0.0, 1e12)?;
         }
-        let observations = self.looks.iter().map(|look| &look.observation);
+        let observations = self.probes.iter().map(|probe| &probe.observation);
         for found in observations.chain([&self.burst.observation]) {
             check_observation(found)?;
         }

@@ -4,15 +4,10 @@
 //! [`standings`](standings::standings) can be computed again from the record alone.
 
 pub mod capacity;
-pub mod figures;
 pub mod heats;
-pub mod holm;
 pub mod interval;
-pub mod order_statistic;
 pub mod sequential;
 pub mod standings;
-pub mod steadiness;
 pub mod steering;
 pub mod uneven;
 pub mod versus;
-pub mod welch;

@@ -92,7 +92,7 @@ impl Design {
         Ok(Self { alpha, looks })
     }
 
-    /// One look after so many heats (2 or more), at the whole error level.
+    /// One look after this many heats (2 or more), at the whole error level.
     ///
     /// # Errors
     /// When there are fewer than 2.
@@ -113,13 +113,13 @@ impl Design {
         self.looks.last().map_or(0, |look| look.heats)
     }
 
-    /// The look that is due when so many heats are complete.
+    /// The look that is due when this many heats are complete.
     pub fn at(&self, heats: u32) -> Option<Look> {
         self.looks.iter().find(|look| look.heats == heats).copied()
     }
 
     /// The last look of a comparison that ends before its most heats for a reason that does not know its results (its
-    /// budget): after so many heats, at all that the looks before it have left. `None` when the look that was due
+    /// budget): after this many heats, at all that the looks before it have left. `None` when the look that was due
     /// there has been taken, or there are fewer than 2 heats.
     pub(crate) fn last_at(&self, heats: u32) -> Option<Look> {
         let before = self.looks.iter().filter(|look| look.heats <= heats);

@@ -403,14 +403,14 @@ fn rounds(load: &PlannedLoad) -> u32 {
     rounds.max(1)
 }
 
-/// Stacks in a heat, of so many.
+/// Stacks in a heat, of this many.
 fn seats(load: &PlannedLoad, stacks: usize) -> usize {
     (load.capacity as usize)
         .saturating_sub(1)
         .clamp(2, stacks.max(2))
 }
 
-/// Heats of so many stacks, for the interval of a pair that is judged with all others.
+/// Heats of this many stacks, for the interval of a pair that is judged with all others.
 fn planned(load: &PlannedLoad, stacks: usize, heats: u32, rounds: u32, alpha: f64) -> Planned {
     let seats = seats(load, stacks);
     // A pair meets in fewer heats where not everybody is in each.

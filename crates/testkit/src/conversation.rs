@@ -12,8 +12,7 @@ use rustls::HandshakeKind;
 
 use crate::{
     Request, Step, Turn,
-    seen::{Agreed, Served},
-    shared::Shared,
+    seen::{Agreed, Served, Shared},
     sys,
     wire::{Socket, Wire},
 };

@@ -25,7 +25,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::TlsServer;
 
 /// A request as the server saw it.
-pub struct Asked {
+pub struct ReceivedRequest {
     /// How many came before it, on all connections.
     pub nth: u64,
     /// Its head.
@@ -52,7 +52,7 @@ pub struct Reply {
 }
 
 /// What is answered to each request.
-type Answers = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
+type Answers = Arc<dyn Fn(&ReceivedRequest) -> Reply + Send + Sync>;
 
 /// How the server is set.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ pub struct Setup {
     pub most_streams: Option<u32>,
     /// The window of a stream for a request's body.
     pub window: Option<u32>,
-    /// After so many requests a connection says GOAWAY.
+    /// After this many requests a connection says GOAWAY.
     pub most_requests: u64,
     /// TLS, if it is spoken.
     pub tls: Option<TlsServer>,
@@ -119,7 +119,7 @@ impl Server {
     /// When there is no port.
     pub fn start(
         setup: Setup,
-        answers: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        answers: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -229,7 +229,7 @@ async fn answer(
     let bytes = body.len() as u64;
     seen.body_bytes.fetch_add(bytes, Ordering::SeqCst);
     let head = Request::from_parts(head, ());
-    let reply = answers(&Asked { nth, head, body });
+    let reply = answers(&ReceivedRequest { nth, head, body });
     if !reply.after.is_zero() {
         tokio::time::sleep(reply.after).await;
     }

@@ -15,7 +15,7 @@ use crate::Seen;
 pub const BULK_ALLOWANCE: Duration = Duration::from_millis(30);
 /// What it may add to the slowest few.
 pub const TAIL_ALLOWANCE: Duration = Duration::from_millis(700);
-/// The slowest few: one in so many. As many may have been caught by a stall, so each quantile of the others may be
+/// The slowest few: one in this many. As many may have been caught by a stall, so each quantile of the others may be
 /// the server's of so much more.
 const FEW: usize = 10;
 /// What a histogram of three significant digits may round up.

@@ -128,16 +128,16 @@ pub(crate) enum Listener {
 
 /// Where a listener listens.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ListenAddress {
     Tcp(SocketAddr),
     Unix(PathBuf),
 }
 
 impl Listener {
-    pub(crate) fn place(&self) -> io::Result<Place> {
+    pub(crate) fn place(&self) -> io::Result<ListenAddress> {
         match self {
-            Listener::Tcp(listener) => listener.local_addr().map(Place::Tcp),
-            Listener::Unix { path, .. } => Ok(Place::Unix(path.clone())),
+            Listener::Tcp(listener) => listener.local_addr().map(ListenAddress::Tcp),
+            Listener::Unix { path, .. } => Ok(ListenAddress::Unix(path.clone())),
         }
     }
 
@@ -173,13 +173,13 @@ impl Listener {
     }
 }
 
-impl Place {
+impl ListenAddress {
     /// Connects, so that who accepts wakes up.
     pub(crate) fn knock(&self) {
         // A listener that is gone has nobody to wake.
         match self {
-            Place::Tcp(address) => drop(TcpStream::connect(address)),
-            Place::Unix(path) => drop(UnixStream::connect(path)),
+            ListenAddress::Tcp(address) => drop(TcpStream::connect(address)),
+            ListenAddress::Unix(path) => drop(UnixStream::connect(path)),
         }
     }
 }

@@ -17,9 +17,8 @@ use std::{
 use crate::{
     Listen, RefusingPort, Script, Seen,
     conversation::converse,
-    listen::{Listener, Place},
-    seen::Conversation,
-    shared::{Shared, State},
+    listen::{ListenAddress, Listener},
+    seen::{Conversation, Shared, SharedState},
     sys,
     wire::Socket,
 };
@@ -34,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// A server that answers by a script.
 pub struct OracleServer {
-    place: Place,
+    place: ListenAddress,
     shared: Arc<Shared>,
     accepting: Option<JoinHandle<()>>,
 }
@@ -81,9 +80,9 @@ impl OracleServer {
             together,
             started: Instant::now(),
             stopping: AtomicBool::new(false),
-            state: Mutex::new(State {
+            state: Mutex::new(SharedState {
                 listener: Some(listener),
-                ..State::default()
+                ..SharedState::default()
             }),
             ended: Condvar::new(),
         });
@@ -105,8 +104,8 @@ impl OracleServer {
     /// When that is a Unix socket.
     pub fn address(&self) -> SocketAddr {
         match &self.place {
-            Place::Tcp(address) => *address,
-            Place::Unix(path) => panic!("{} has no address", path.display()),
+            ListenAddress::Tcp(address) => *address,
+            ListenAddress::Unix(path) => panic!("{} has no address", path.display()),
         }
     }
 
@@ -117,8 +116,8 @@ impl OracleServer {
     /// When that is a port.
     pub fn path(&self) -> &Path {
         match &self.place {
-            Place::Unix(path) => path,
-            Place::Tcp(address) => panic!("{address} has no path"),
+            ListenAddress::Unix(path) => path,
+            ListenAddress::Tcp(address) => panic!("{address} has no path"),
         }
     }
 

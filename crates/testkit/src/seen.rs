@@ -1,8 +1,17 @@
-//! What a server saw.
+//! What a server saw, and the state that its threads share.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
-use crate::Request;
+use crate::{Request, Script, TlsServer, listen::Listener, wire::Socket};
 
 /// What a server saw. Instants are since the server's start, by a monotonic clock.
 #[derive(Clone, Debug, Default)]
@@ -99,4 +108,49 @@ pub struct Agreed {
     pub client_certificates: usize,
     /// Whether the client ended TLS properly, with close_notify, by the end of the connection.
     pub notified: bool,
+}
+
+/// What the threads of a server share.
+pub(crate) struct Shared {
+    pub(crate) script: Box<dyn Script>,
+    pub(crate) tls: Option<TlsServer>,
+    pub(crate) together: bool,
+    pub(crate) started: Instant,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) state: Mutex<SharedState>,
+    pub(crate) ended: Condvar,
+}
+
+#[derive(Default)]
+pub(crate) struct SharedState {
+    pub(crate) seen: Seen,
+    /// What connections are taken from, under the lock: whoever holds it knows that none is between two places.
+    pub(crate) listener: Option<Listener>,
+    /// Open connections, to be shut down at the end.
+    pub(crate) open: HashMap<u64, Socket>,
+}
+
+impl SharedState {
+    /// Whether every connection that was made has been taken in, and has ended.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let at_the_door = self.listener.as_ref().is_some_and(Listener::has_somebody);
+        self.open.is_empty() && !at_the_door
+    }
+}
+
+impl Shared {
+    pub(crate) fn state(&self) -> MutexGuard<'_, SharedState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until so long after the start, but not beyond the server's end.
+    pub(crate) fn sleep_until(&self, since_start: Duration) {
+        while !self.stopping.load(Ordering::SeqCst) {
+            let left = since_start.saturating_sub(self.started.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(Duration::from_millis(20)));
+        }
+    }
 }

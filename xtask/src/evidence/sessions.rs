@@ -9,8 +9,8 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::{Pair, Quantity, Ranking},
+    interval::Difference,
     standings::{LoadStandings, after_another_load, standings},
-    welch::Difference,
 };
 
 use super::records::read;

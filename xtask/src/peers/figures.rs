@@ -1,9 +1,6 @@
 //! From trials to what they say. All statistics are those of `deadheat_stats`.
 
-use deadheat_stats::{
-    interval::{LogMean, log_mean},
-    order_statistic::{Interval, MedianInterval, median_interval},
-};
+use deadheat_stats::interval::{Interval, LogMean, MedianInterval, log_mean, median_interval};
 
 use super::{
     case::{Case, Figure, Target},

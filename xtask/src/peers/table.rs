@@ -2,10 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deadheat_stats::{
-    interval::LogMean,
-    order_statistic::{Interval, MedianInterval},
-};
+use deadheat_stats::interval::{Interval, LogMean, MedianInterval};
 
 use super::{
     case::{Case, Figure, Target},

@@ -8,7 +8,7 @@ use deadheat_document::{
 use deadheat_model::{TargetId, figure::list};
 use deadheat_stats::{
     heats::{Group, LimitedBy, Verdict},
-    order_statistic::Interval,
+    interval::Interval,
     standings::{AbsentBecause, Bound, Measure, StartFigure},
 };
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadheat_model::heats::{PlannedLoad, SessionRecord, Step};
 use deadheat_runner::session::{SessionOptions, heats::Steering};
 use deadheat_stats::{
-    heats::order,
+    heats::allocation,
     sequential::usual_looks,
     steering::{self, looks_for},
 };
@@ -40,7 +40,7 @@ impl Steering for Steer {
     }
 
     fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>> {
-        let rounds = order::rounds(members, seed);
+        let rounds = allocation::rounds(members, seed);
         rounds.take(SETS * 2 * members.max(1)).collect()
     }
 

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::capacity::{CapacityRecord, LookOutcome};
+use deadheat_model::capacity::{CapacityRecord, ProbeOutcome};
 use deadheat_testkit::{OracleServer, Turn, answers, judge::least, single_queue};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -54,7 +54,7 @@ fn truth(per_second: f64, loaded: Duration) -> f64 {
 }
 
 #[test]
-fn the_rate_of_a_queue_is_found_and_its_looks_are_recorded() {
+fn the_rate_of_a_queue_is_found_and_its_probes_are_recorded() {
     const CAPACITY: f64 = 400.0;
     let server = OracleServer::start(single_queue(CAPACITY, LATER)).unwrap();
     let words = [
@@ -83,13 +83,13 @@ fn the_rate_of_a_queue_is_found_and_its_looks_are_recorded() {
             return f64::INFINITY;
         }
         assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-        assert!(record.looks.len() <= 12);
-        for look in &record.looks {
-            assert!(look.observation.total.is_conserved());
-            assert_eq!(look.values.len(), 2);
-            let held = look.values[0].is_some_and(|p90| p90 < BOUND);
+        assert!(record.probes.len() <= 12);
+        for probe in &record.probes {
+            assert!(probe.observation.total.is_conserved());
+            assert_eq!(probe.values.len(), 2);
+            let held = probe.values[0].is_some_and(|p90| p90 < BOUND);
             assert!(
-                held || look.outcome != LookOutcome::Held,
+                held || probe.outcome != ProbeOutcome::Held,
                 "{}",
                 told(&output)
             );
@@ -295,9 +295,9 @@ fn other_hosts_search_as_one() {
     );
     let (_, record) = json(&output);
     assert_eq!(record.hosts, ["local"]);
-    assert_eq!(record.looks.len(), 3, "{}", told(&output));
-    for look in &record.looks {
-        assert!(look.observation.total.is_conserved());
+    assert_eq!(record.probes.len(), 3, "{}", told(&output));
+    for probe in &record.probes {
+        assert!(probe.observation.total.is_conserved());
     }
 }
 
@@ -370,7 +370,7 @@ fn twenty(arrivals: &str, truth: impl Fn(f64) -> f64) {
             "{capacity}/s, truth {truth:.0}: {found:.0} ({low:.0} to {high:.0}) {hit}, ± {:.1} %, {} looks ({} \
              discarded), {:.0} s",
             50.0 * (high - low) / found,
-            record.looks.len(),
+            record.probes.len(),
             answer["discarded"],
             record.elapsed.as_secs_f64()
         );

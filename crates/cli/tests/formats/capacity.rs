@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use deadheat_document::text::Screen;
 use deadheat_loadtool::find_rate::document::{csv, document, html, json};
 use deadheat_model::capacity::{
-    Burst, CapacityRecord, Condition, Declared, FORMAT, LookOutcome, LookRecord, SCHEMA, Unit,
+    Burst, CapacityRecord, Condition, Declared, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA, Unit,
 };
 use deadheat_stats::capacity::analyse;
 use serde_json::Value;
@@ -15,23 +15,23 @@ use crate::{
     schema::{closed, published, rows, satisfies, unwritten},
 };
 
-/// A search whose looks are these rates, each with what became of it.
-fn search(looks: &[(f64, LookOutcome)]) -> CapacityRecord {
+/// A search whose probes are these rates, each with what became of it.
+fn search(probes: &[(f64, ProbeOutcome)]) -> CapacityRecord {
     let load = cases::open_freeze();
-    let looks = looks.iter().map(|(per_second, outcome)| {
+    let probes = probes.iter().map(|(per_second, outcome)| {
         let value = match outcome {
-            LookOutcome::Held => 0.012,
-            LookOutcome::Failed | LookOutcome::Discarded => 0.345,
+            ProbeOutcome::Held => 0.012,
+            ProbeOutcome::Failed | ProbeOutcome::Discarded => 0.345,
         };
-        LookRecord {
+        ProbeRecord {
             per_second: *per_second,
             length: Duration::from_secs(5),
             most_connections: 100,
             outcome: *outcome,
             why: match outcome {
-                LookOutcome::Held => None,
-                LookOutcome::Failed => Some("p99 was 345 ms".to_owned()),
-                LookOutcome::Discarded => {
+                ProbeOutcome::Held => None,
+                ProbeOutcome::Failed => Some("p99 was 345 ms".to_owned()),
+                ProbeOutcome::Discarded => {
                     Some("Worker 0 was busy for 98 % of its time.".to_owned())
                 }
             },
@@ -39,7 +39,7 @@ fn search(looks: &[(f64, LookOutcome)]) -> CapacityRecord {
             observation: load.observation.clone(),
         }
     });
-    let looks: Vec<LookRecord> = looks.collect();
+    let probes: Vec<ProbeRecord> = probes.collect();
     let condition = |text: &str, figure: &str, unit, bound| Condition {
         condition: text.to_owned(),
         figure: figure.to_owned(),
@@ -59,8 +59,8 @@ fn search(looks: &[(f64, LookOutcome)]) -> CapacityRecord {
             condition("errors < 1 %", "errors", Unit::Share, 0.01),
         ],
         declared: Declared {
-            looks: 20,
-            look: Duration::from_secs(5),
+            probes: 20,
+            probe_length: Duration::from_secs(5),
             requests: 1_000,
             precision: 0.05,
             most_connections: None,
@@ -74,11 +74,11 @@ fn search(looks: &[(f64, LookOutcome)]) -> CapacityRecord {
             most_per_second: 10_000.0,
             observation: load.observation,
         },
-        looks,
+        probes,
     }
 }
 
-use LookOutcome::{Discarded, Failed, Held};
+use ProbeOutcome::{Discarded, Failed, Held};
 
 /// One with each outcome.
 pub fn all() -> BTreeMap<&'static str, CapacityRecord> {
@@ -174,7 +174,7 @@ fn the_first_line_is_the_answer_and_a_warning_is_what_changes_a_decision() {
 
 #[test]
 fn streams_of_http2_are_said_with_the_connections() {
-    let mut record = search(&[(100.0, LookOutcome::Held)]);
+    let mut record = search(&[(100.0, ProbeOutcome::Held)]);
     record.spec.protocol = deadheat_model::load::Protocol::Http2 { streams: 50 };
     let text = shown(&record);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -185,7 +185,7 @@ fn streams_of_http2_are_said_with_the_connections() {
 }
 
 #[test]
-fn the_looks_stand_in_the_order_of_their_rates() {
+fn the_probes_stand_in_the_order_of_their_rates() {
     let shown = shown(&all()["soft"]);
     let rates: Vec<&str> = shown
         .lines()
@@ -209,7 +209,7 @@ fn the_document_is_read_back_as_the_same_search() {
 fn every_field_is_in_its_schema_and_the_schema_has_no_others() {
     // What loads have, too, is asked of loads.
     let own = |path: &String| match path.strip_prefix("/$defs/") {
-        Some(definition) => ["Burst/", "Condition/", "Declared/", "LookRecord/"]
+        Some(definition) => ["Burst/", "Condition/", "Declared/", "ProbeRecord/"]
             .iter()
             .any(|name| definition.starts_with(name)),
         None => true,
@@ -240,7 +240,7 @@ fn every_field_is_in_its_schema_and_the_schema_has_no_others() {
 }
 
 #[test]
-fn the_table_has_a_row_for_each_look() {
+fn the_table_has_a_row_for_each_probe() {
     let table = csv(&all()["limited"]);
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 4);

@@ -3,7 +3,7 @@
 use deadheat_model::figure::{self, bytes, counted, figure, list, seconds, setting, signed, span};
 use deadheat_stats::{
     heats::{recorded::SliceLengths, unseen_starts},
-    order_statistic::Interval,
+    interval::Interval,
     sequential::Design,
     versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
 };

@@ -29,7 +29,7 @@ use deadheat_shell::{
     output,
 };
 use deadheat_stats::{
-    heats::order,
+    heats::allocation,
     versus::{Check, Versus, alternating::Duel},
 };
 
@@ -260,7 +260,7 @@ impl Steering for AtLooks {
     }
 
     fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>> {
-        order::rounds(members, seed).take(ORDERS).collect()
+        allocation::rounds(members, seed).take(ORDERS).collect()
     }
 
     fn looks(&self, _: &PlannedLoad, _most: u32) -> Vec<u32> {

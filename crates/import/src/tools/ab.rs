@@ -6,10 +6,8 @@ use deadheat_model::{
 };
 
 use crate::{
-    error::{Damage, damage},
-    number::{count, fixed},
-    report::Report,
-    text::{Cursor, Line, once},
+    report::{Damage, Report, damage},
+    text::{Cursor, Line, count, fixed, once},
 };
 
 const FIRST: &str = "Server Software:";

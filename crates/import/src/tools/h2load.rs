@@ -2,12 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::statuses::sum;
+use super::sum;
 use crate::{
-    error::{Damage, damage, foreign},
-    number::{count, decimal, kib, measured, milliseconds, shifted},
-    report::Report,
-    text::{Cursor, Line},
+    report::{Damage, Report, damage, foreign},
+    text::{Cursor, Line, count, decimal, kib, measured, milliseconds, shifted},
 };
 
 const COUNTS: [&str; 7] = [

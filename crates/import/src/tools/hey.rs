@@ -2,12 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::statuses::Counted;
+use super::Counted;
 use crate::{
-    error::{Damage, damage},
-    number::{count, decimal, fixed, measured, milliseconds},
-    report::Report,
-    text::{Cursor, Line, once},
+    report::{Damage, Report, damage},
+    text::{Cursor, Line, count, decimal, fixed, measured, milliseconds, once},
 };
 
 /// hey records the times of at most this many answers, but counts all of them.
@@ -74,7 +72,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     Ok(report)
 }
 
-/// What stands below the summary. In hey's predecessor boom, the statuses come first and there are no details.
+/// What is below the summary. In hey's predecessor boom, the statuses come first and there are no details.
 #[derive(Default)]
 struct Sections {
     histogram: Option<u64>,

@@ -4,12 +4,11 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 use serde_json::Value;
 
 use super::{
+    Counted,
     k6::{self, Failed},
-    oha,
-    statuses::Counted,
-    vegeta,
+    oha, vegeta,
 };
-use crate::{number::shifted, report::Report};
+use crate::{report::Report, text::shifted};
 
 /// Keys by which a text is known for one of these reports, even if it is damaged.
 pub(crate) const MARKS: [(&str, Tool); 3] = [

@@ -3,10 +3,8 @@
 use deadheat_model::imported::Tool;
 
 use crate::{
-    error::{Damage, damage, foreign},
-    number::{count, decimal, go_duration, measured, shifted},
-    report::Report,
-    text::{Cursor, Line, once},
+    report::{Damage, Report, damage, foreign},
+    text::{Cursor, Line, count, decimal, go_duration, measured, once, shifted},
 };
 
 /// The name and the value of a metric: `http_reqs......................: 180 4.36938/s`.

@@ -1,25 +1,21 @@
-//! The reports of each tool, and what they begin with.
+//! Which tool's report begins with a line: those that are read, and those that are only recognised. Statuses and errors
+//! are read here for all tools that print them alike.
 
 mod ab;
-mod foreign;
 mod h2load;
 mod hey;
 pub(crate) mod json;
 mod k6;
 mod oha;
-mod statuses;
 mod vegeta;
 mod wrk;
 
 use deadheat_model::imported::Tool;
 
 use crate::{
-    error::Damage,
-    report::Report,
-    text::{Cursor, Line},
+    report::{Damage, Report},
+    text::{Cursor, Line, count},
 };
-
-pub(crate) use self::foreign::tool as foreign_tool;
 
 /// Reads one report; the cursor is at its first line, and behind its last one afterwards.
 type Read = fn(&mut Cursor<'_>) -> Result<Report, Damage>;
@@ -49,7 +45,7 @@ pub(crate) fn beginning(lines: &[Line]) -> Option<(Tool, Read)> {
     Some(tool)
 }
 
-/// Lines that stand in a report, and are not read outside of one.
+/// Lines that are in a report, and are not read outside of one.
 const STRAY: [&str; 9] = [
     "Requests per second:",
     "Complete requests:",
@@ -85,4 +81,125 @@ pub(crate) fn is_of_a_report(line: &Line) -> bool {
                 .starts_with(|one: char| one.is_ascii_digit())
         });
     is_percentile || is_stray(line) || ab::is_of_a_report(line) || wrk::is_of_a_report(line)
+}
+
+/// How a report begins, and whose it is.
+const BEGINNINGS: [(&str, &str); 10] = [
+    ("Bombarding ", "bombardier"),
+    ("Statistics        Avg      Stdev", "bombardier"),
+    ("Beginning round 1...", "rewrk"),
+    ("Lifting the server siege", "siege"),
+    ("weighttp ", "weighttp"),
+    ("Fortio ", "fortio"),
+    (
+        "request-start,DNS,DNS+dialup",
+        "oha with --output-format csv",
+    ),
+    ("response-time,DNS+dialup,DNS", "hey with -o csv"),
+    ("Percentage served,Time in ms", "ab with -e"),
+    ("starttime\tseconds\tctime", "ab with -g"),
+];
+
+/// The tool whose report begins with this line.
+pub(crate) fn foreign_tool(line: &Line) -> Option<&'static str> {
+    // Prose has these words, too.
+    let is_prose = line.text.ends_with('.') && !line.text.ends_with("...");
+    let of = |(begin, tool): &(&str, &'static str)| line.text.starts_with(begin).then_some(*tool);
+    BEGINNINGS.iter().filter(|_| !is_prose).find_map(of)
+}
+
+/// Counts of statuses and of failures.
+#[derive(Debug, Default)]
+struct Counted {
+    /// Answers with each status.
+    statuses: Vec<(u16, u64)>,
+    /// Requests without an answer, by the reason.
+    errors: Vec<(String, u64)>,
+    /// Whether the lines after the counts show that the report was not cut off before its list of errors.
+    is_closed: bool,
+}
+
+impl Counted {
+    /// Reads both sections; the cursor is behind the title of the first.
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
+        let mut counted = Self::default();
+        while let Some(line) = cursor.peek().filter(|line| line.text.starts_with('[')) {
+            counted.statuses.push(status(line)?);
+            cursor.skip();
+            // An empty line comes before the errors, if there are some.
+            counted.is_closed = cursor.is_followed_by(2);
+        }
+        if cursor.is_at("Error distribution:") {
+            counted.read_errors(cursor)?;
+        }
+        Ok(counted)
+    }
+
+    /// Reads the errors; the cursor is at their title.
+    fn read_errors(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Damage> {
+        cursor.skip();
+        self.is_closed = false;
+        while let Some(line) = cursor.peek().filter(|line| line.text.starts_with('[')) {
+            self.errors.push(error(line)?);
+            cursor.skip();
+            self.is_closed = cursor.is_followed_by(1);
+        }
+        Ok(())
+    }
+
+    /// Answers of any status.
+    fn answers(&self) -> u64 {
+        sum(self.statuses.iter().map(|(_, count)| *count))
+    }
+
+    /// Answers with another status than 2xx.
+    fn non_2xx(&self) -> u64 {
+        let errors = self
+            .statuses
+            .iter()
+            .filter(|(status, _)| !(200..300).contains(status));
+        sum(errors.map(|(_, count)| *count))
+    }
+
+    /// Requests that failed, but for those that the end of the run cut off.
+    fn failed(&self) -> u64 {
+        let failed = self
+            .errors
+            .iter()
+            .filter(|(reason, _)| !is_deadline(reason));
+        sum(failed.map(|(_, count)| *count))
+    }
+
+    /// All errors.
+    fn errors(&self) -> u64 {
+        sum(self.errors.iter().map(|(_, count)| *count))
+    }
+}
+
+/// Counts that are too large to be true are the largest one, which then fits no rate.
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+/// Whether a request was merely in flight when oha's time was over.
+fn is_deadline(reason: &str) -> bool {
+    reason == "aborted due to deadline"
+}
+
+fn status(line: &Line) -> Result<(u16, u64), Damage> {
+    let read = || {
+        let (status, rest) = line.text.strip_prefix('[')?.split_once(']')?;
+        let status = count(status).filter(|status| (100..1000).contains(status))?;
+        let answers = count(rest.trim().strip_suffix("responses")?.trim())?;
+        Some((u16::try_from(status).ok()?, answers))
+    };
+    line.expect(read(), "`[STATUS] N responses`")
+}
+
+fn error(line: &Line) -> Result<(String, u64), Damage> {
+    let read = || {
+        let (failed, reason) = line.text.strip_prefix('[')?.split_once(']')?;
+        Some((reason.trim().to_owned(), count(failed)?))
+    };
+    line.expect(read(), "`[N] REASON`")
 }

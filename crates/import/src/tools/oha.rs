@@ -2,12 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::{hey::percentile, statuses::Counted};
+use super::{Counted, hey::percentile};
 use crate::{
-    error::{Damage, damage},
-    number::{fixed, is_unmeasured, kib, measured, milliseconds, shifted},
-    report::Report,
-    text::{Cursor, once},
+    report::{Damage, Report, damage},
+    text::{Cursor, fixed, is_unmeasured, kib, measured, milliseconds, once, shifted},
 };
 
 pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
@@ -72,7 +70,7 @@ pub(super) fn settle(report: &mut Report, counted: Counted, rounded: f64) -> Res
     report.failures = counted.errors;
     report
         .failures
-        .retain(|(reason, _)| !super::statuses::is_deadline(reason));
+        .retain(|(reason, _)| !super::is_deadline(reason));
     Ok(())
 }
 

@@ -2,12 +2,10 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::statuses::sum;
+use super::sum;
 use crate::{
-    error::{Damage, damage},
-    number::{count, fixed, go_duration, measured, shifted},
-    report::Report,
-    text::{Cursor, Line},
+    report::{Damage, Report, damage},
+    text::{Cursor, Line, count, fixed, go_duration, measured, shifted},
 };
 
 pub(crate) fn begins(line: &Line) -> bool {

@@ -3,10 +3,11 @@
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use crate::{
-    error::{Damage, damage, foreign},
-    number::{count, decimal, fixed, is_unmeasured, kib, measured, milliseconds, shifted},
-    report::Report,
-    text::{Cursor, Line, once},
+    report::{Damage, Report, damage, foreign},
+    text::{
+        Cursor, Line, count, decimal, fixed, is_unmeasured, kib, measured, milliseconds, once,
+        shifted,
+    },
 };
 
 pub(crate) fn begins(line: &Line) -> bool {

@@ -3,7 +3,7 @@
 use deadheat_model::load::REDIRECTS;
 use url::{Position, Url};
 
-use super::message::{Request, is};
+use super::{Request, is};
 
 /// What a redirect says of where it leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

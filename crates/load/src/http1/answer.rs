@@ -58,7 +58,7 @@ pub(crate) enum Progress {
 const CARRIED: usize = 512;
 
 #[derive(Debug)]
-enum State {
+enum AnswerState {
     Head,
     Body { body: Body, keep_alive: bool },
 }
@@ -66,7 +66,7 @@ enum State {
 /// Reads one answer, then the next; its buffer is used again.
 #[derive(Debug)]
 pub(crate) struct AnswerReader {
-    state: State,
+    state: AnswerState,
     /// The bytes of an incomplete head. Empty when the head comes in one piece, which is the rule.
     carry: Vec<u8>,
     to_head: bool,
@@ -76,7 +76,7 @@ impl AnswerReader {
     /// A reader.
     pub(crate) fn new() -> Self {
         Self {
-            state: State::Head,
+            state: AnswerState::Head,
             carry: Vec::with_capacity(CARRIED),
             to_head: false,
         }
@@ -84,7 +84,7 @@ impl AnswerReader {
 
     /// Gets ready for the answer to the next request; `to_head`: that request is a HEAD.
     pub(crate) fn begin(&mut self, to_head: bool) {
-        self.state = State::Head;
+        self.state = AnswerState::Head;
         self.carry.clear();
         self.to_head = to_head;
     }
@@ -92,9 +92,9 @@ impl AnswerReader {
     /// How much of the answer has come.
     pub(crate) fn progress(&self) -> Progress {
         match &self.state {
-            State::Head if self.carry.is_empty() => Progress::Nothing,
-            State::Head => Progress::Head,
-            State::Body { .. } => Progress::Body,
+            AnswerState::Head if self.carry.is_empty() => Progress::Nothing,
+            AnswerState::Head => Progress::Head,
+            AnswerState::Body { .. } => Progress::Body,
         }
     }
 
@@ -102,7 +102,7 @@ impl AnswerReader {
     #[inline]
     pub(crate) fn body_left(&self) -> Option<u64> {
         match &self.state {
-            State::Body {
+            AnswerState::Body {
                 body: Body::Sized { left },
                 ..
             } => Some(*left),
@@ -114,15 +114,15 @@ impl AnswerReader {
     #[inline]
     pub(crate) fn keeps_alive(&self) -> bool {
         match &self.state {
-            State::Body { keep_alive, .. } => *keep_alive,
-            State::Head => true,
+            AnswerState::Body { keep_alive, .. } => *keep_alive,
+            AnswerState::Head => true,
         }
     }
 
     /// Takes note of bytes of the body that came and were dropped unseen; no more than [`Self::body_left`].
     #[inline]
     pub(crate) fn skip(&mut self, dropped: u64) -> FeedOutcome {
-        if let State::Body {
+        if let AnswerState::Body {
             body: Body::Sized { left },
             keep_alive,
         } = &mut self.state
@@ -148,13 +148,13 @@ impl AnswerReader {
         let mut at = 0;
         loop {
             match &mut self.state {
-                State::Head => {
+                AnswerState::Head => {
                     let Some((head, length)) = self.feed_head(&bytes[at..], heads, sink)? else {
                         return Ok(FeedOutcome::More);
                     };
                     at += length;
                     if !head.is_interim() {
-                        self.state = State::Body {
+                        self.state = AnswerState::Body {
                             body: Body::new(head.framing),
                             keep_alive: head.keep_alive,
                         };
@@ -162,7 +162,7 @@ impl AnswerReader {
                         return Ok(FeedOutcome::More);
                     }
                 }
-                State::Body { body, keep_alive } => {
+                AnswerState::Body { body, keep_alive } => {
                     let rest = &bytes[at..];
                     at += body.feed(rest, |data, ends_chunk| {
                         if !data.is_empty() {
@@ -216,13 +216,13 @@ impl AnswerReader {
     pub(crate) fn end(&self) -> Ending {
         match &self.state {
             // An interim answer is not yet the answer.
-            State::Head if self.carry.is_empty() => Ending::Cut(Failure::ClosedEarly),
-            State::Head => Ending::Cut(Failure::TruncatedHead),
-            State::Body {
+            AnswerState::Head if self.carry.is_empty() => Ending::Cut(Failure::ClosedEarly),
+            AnswerState::Head => Ending::Cut(Failure::TruncatedHead),
+            AnswerState::Body {
                 body: Body::UntilClose,
                 ..
             } => Ending::Whole,
-            State::Body { .. } => Ending::Cut(Failure::TruncatedBody),
+            AnswerState::Body { .. } => Ending::Cut(Failure::TruncatedBody),
         }
     }
 }

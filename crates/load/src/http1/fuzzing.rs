@@ -7,7 +7,7 @@ use deadheat_model::Failure;
 
 use super::{
     AnswerReader, Ending, FeedOutcome, Head, Heads, Sink,
-    chunked::Chunked,
+    body::Chunked,
     head::{self, Framing},
 };
 
@@ -130,7 +130,7 @@ pub fn answer(input: &[u8]) {
 /// Whether a chunked body is what the plain decoder says.
 fn chunks_are_right(bytes: &[u8], whole: &Reading) {
     let raw = &whole.heads[0].1;
-    // It is found where it is: what stands before it are interim heads, with other statuses.
+    // It is found where it is: what comes before it are interim heads, with other statuses.
     let start = bytes.windows(raw.len()).position(|some| some == raw);
     let from = start.expect("the head is among the bytes") + raw.len();
     let decoded = match whole.verdict {

@@ -23,7 +23,7 @@ const MOST_FIELDS: usize = HEAD_LIMIT / 3;
 pub(crate) enum Framing {
     /// There is none.
     Empty,
-    /// After so many bytes.
+    /// After this many bytes.
     Sized(u64),
     /// After the last chunk.
     Chunked,
@@ -76,7 +76,7 @@ pub(crate) fn parse(bytes: &[u8], to_head: bool) -> Result<Option<(Head, usize)>
     }
     let bytes = &bytes[..bytes.len().min(HEAD_LIMIT)];
     match parse_fields::<USUAL_FIELDS>(bytes, to_head) {
-        Err(Refused::TooManyFields) => {
+        Err(HeadError::TooManyFields) => {
             parse_fields::<MOST_FIELDS>(bytes, to_head).map_err(Malformed::from)
         }
         parsed => parsed.map_err(Malformed::from),
@@ -84,17 +84,17 @@ pub(crate) fn parse(bytes: &[u8], to_head: bool) -> Result<Option<(Head, usize)>
 }
 
 /// Why a head was not read.
-enum Refused {
+enum HeadError {
     /// There was no room for its fields.
     TooManyFields,
     Malformed(Malformed),
 }
 
-impl From<Refused> for Malformed {
-    fn from(refused: Refused) -> Self {
+impl From<HeadError> for Malformed {
+    fn from(refused: HeadError) -> Self {
         match refused {
-            Refused::TooManyFields => explain(httparse::Error::TooManyHeaders),
-            Refused::Malformed(wrong) => wrong,
+            HeadError::TooManyFields => explain(httparse::Error::TooManyHeaders),
+            HeadError::Malformed(wrong) => wrong,
         }
     }
 }
@@ -104,7 +104,7 @@ impl From<Refused> for Malformed {
 fn parse_fields<const N: usize>(
     bytes: &[u8],
     to_head: bool,
-) -> Result<Option<(Head, usize)>, Refused> {
+) -> Result<Option<(Head, usize)>, HeadError> {
     let mut fields = [const { MaybeUninit::uninit() }; N];
     let mut response = httparse::Response::new(&mut []);
     // RFC 9112 §5.2: a user agent replaces a folded line by spaces; no field that matters here is changed by them.
@@ -112,15 +112,15 @@ fn parse_fields<const N: usize>(
     config.allow_obsolete_multiline_headers_in_responses(true);
     match config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
         Ok(httparse::Status::Complete(length)) => {
-            let head = interpret(&response, to_head).map_err(Refused::Malformed)?;
+            let head = interpret(&response, to_head).map_err(HeadError::Malformed)?;
             Ok(Some((head, length)))
         }
-        Ok(httparse::Status::Partial) if bytes.len() == HEAD_LIMIT => Err(Refused::Malformed(
+        Ok(httparse::Status::Partial) if bytes.len() == HEAD_LIMIT => Err(HeadError::Malformed(
             Malformed::head("it is larger than 64 KiB"),
         )),
         Ok(httparse::Status::Partial) => Ok(None),
-        Err(httparse::Error::TooManyHeaders) => Err(Refused::TooManyFields),
-        Err(error) => Err(Refused::Malformed(explain(error))),
+        Err(httparse::Error::TooManyHeaders) => Err(HeadError::TooManyFields),
+        Err(error) => Err(HeadError::Malformed(explain(error))),
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod answer;
 mod body;
-mod chunked;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 mod head;

@@ -1,14 +1,13 @@
 //! The client's end of one connection after the other: its buffers are used again.
 
 use super::{
-    Broken,
+    Http2Failure,
     frame::{
-        self, ACK, CANCEL, CONTINUATION, DATA, END_STREAM, GOAWAY, HEADER, HEADERS, Header,
-        LAST_STREAM, MOST_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
-        WINDOW_UPDATE,
+        self, ACK, CANCEL, CONTINUATION, DATA, END_STREAM, FIRST_WINDOW, GOAWAY, HEADER, HEADERS,
+        Header, LAST_STREAM, MOST_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
+        Sending, WINDOW_UPDATE,
     },
     hpack::{self, Text},
-    sending::{FIRST_WINDOW, Sending},
     stream::{Phase, Stream, Streams},
 };
 
@@ -56,7 +55,7 @@ pub(crate) enum Event {
     /// The request in this slot has failed. The connection stays in use.
     Failed {
         slot: usize,
-        broken: Broken,
+        broken: Http2Failure,
         phase: Phase,
     },
     /// The server has not looked at the request in this slot and will not (RFC 9113 §6.8): it can be sent again, on
@@ -66,7 +65,7 @@ pub(crate) enum Event {
 
 /// What the bytes that come next are.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum State {
+pub(super) enum ReadState {
     /// A frame's header, or a frame that is looked at as a whole.
     Frame,
     /// The length of the padding of a DATA frame.
@@ -94,7 +93,7 @@ pub(super) struct Block {
 pub(crate) struct Client {
     pub(super) streams: Streams,
     pub(super) sending: Sending,
-    pub(super) state: State,
+    pub(super) state: ReadState,
     /// A frame that has not come whole.
     pub(super) carry: Vec<u8>,
     /// A header block in several frames, and what is known of it.
@@ -126,7 +125,7 @@ impl Client {
         Self {
             streams: Streams::new(streams),
             sending: Sending::new(streams, longest_head, longest_body),
-            state: State::Frame,
+            state: ReadState::Frame,
             carry: Vec::with_capacity(HEADER + MOST_PAYLOAD),
             block: Vec::new(),
             block_of: None,
@@ -147,7 +146,7 @@ impl Client {
     pub(crate) fn begin(&mut self) {
         self.streams.clear();
         self.sending.clear();
-        self.state = State::Frame;
+        self.state = ReadState::Frame;
         self.carry.clear();
         self.block_of = None;
         self.next_id = 1;
@@ -291,7 +290,7 @@ impl Client {
         self.sending.unwritten()
     }
 
-    /// So many bytes of it have been.
+    /// This many bytes of it have been.
     #[inline]
     pub(crate) fn wrote(&mut self, count: usize) {
         self.sending.wrote(count);
@@ -309,7 +308,7 @@ impl Client {
         &mut self,
         bytes: &[u8],
         sink: &mut impl Sink,
-    ) -> Result<(usize, Event), Broken> {
+    ) -> Result<(usize, Event), Http2Failure> {
         if let Some(slot) = self.next_unprocessed() {
             return Ok((0, Event::Unprocessed { slot }));
         }
@@ -317,9 +316,9 @@ impl Client {
         while at < bytes.len() {
             let rest = &bytes[at..];
             let (used, event) = match self.state {
-                State::Frame => self.frame(rest, sink)?,
-                State::Padding(header) => (1, self.begin_data(header, rest[0].into())?),
-                State::Data {
+                ReadState::Frame => self.frame(rest, sink)?,
+                ReadState::Padding(header) => (1, self.begin_data(header, rest[0].into())?),
+                ReadState::Data {
                     slot,
                     left,
                     padding,
@@ -329,7 +328,7 @@ impl Client {
                     if let Some(slot) = slot {
                         sink.body(slot, &rest[..used]);
                     }
-                    self.state = State::Data {
+                    self.state = ReadState::Data {
                         slot,
                         left: left - used,
                         padding,
@@ -337,11 +336,11 @@ impl Client {
                     };
                     (used, self.end_data())
                 }
-                State::Skipped { left } => {
+                ReadState::Skipped { left } => {
                     let used = left.min(rest.len());
-                    self.state = State::Skipped { left: left - used };
+                    self.state = ReadState::Skipped { left: left - used };
                     if used == left {
-                        self.state = State::Frame;
+                        self.state = ReadState::Frame;
                     }
                     (used, Event::More)
                 }
@@ -356,7 +355,11 @@ impl Client {
 
     /// Takes a frame, or a part of one.
     #[inline]
-    fn frame(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<(usize, Event), Broken> {
+    fn frame(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) -> Result<(usize, Event), Http2Failure> {
         if self.carry.is_empty()
             && let Some(header) = Header::read(bytes)
         {
@@ -395,35 +398,35 @@ impl Client {
 
     /// What can be said against a frame by its header alone.
     #[inline]
-    fn check(&mut self, header: Header) -> Result<(), Broken> {
+    fn check(&mut self, header: Header) -> Result<(), Http2Failure> {
         if !self.is_greeted && (header.kind != SETTINGS || header.has(ACK)) {
-            return Err(Broken::connection(not_a_greeting(header)));
+            return Err(Http2Failure::connection(not_a_greeting(header)));
         }
         if header.length > MOST_PAYLOAD {
-            return Err(Broken::connection(
+            return Err(Http2Failure::connection(
                 "a frame is longer than the 16,384 bytes that were announced",
             ));
         }
         match self.block_of {
             Some(block) if header.kind != CONTINUATION || header.stream != block.stream => Err(
-                Broken::connection("another frame came between the parts of a header block"),
+                Http2Failure::connection("another frame came between the parts of a header block"),
             ),
-            None if header.kind == CONTINUATION => Err(Broken::connection(
+            None if header.kind == CONTINUATION => Err(Http2Failure::connection(
                 "a CONTINUATION came without the HEADERS before it",
             )),
-            _ if self.sending.unwritten().len() > self.most_unwritten => Err(Broken::connection(
-                "the server asks for answers and does not read them",
-            )),
+            _ if self.sending.unwritten().len() > self.most_unwritten => Err(
+                Http2Failure::connection("the server asks for answers and does not read them"),
+            ),
             _ => Ok(()),
         }
     }
 
     /// Counts a frame that makes no progress: a server that sends them without an end keeps the client busy with nothing.
     #[inline]
-    pub(super) fn idle(&mut self) -> Result<(), Broken> {
+    pub(super) fn idle(&mut self) -> Result<(), Http2Failure> {
         self.idle_frames += 1;
         if self.idle_frames > MOST_IDLE_FRAMES {
-            return Err(Broken::connection(
+            return Err(Http2Failure::connection(
                 "the server sent 10,000 frames that bring no answer on",
             ));
         }
@@ -432,12 +435,14 @@ impl Client {
 
     /// The slot of the stream that a frame belongs to; `None`: it is over, and the frame is late.
     #[inline]
-    pub(super) fn slot_of(&mut self, header: Header) -> Result<Option<usize>, Broken> {
+    pub(super) fn slot_of(&mut self, header: Header) -> Result<Option<usize>, Http2Failure> {
         if header.stream == 0 {
-            return Err(Broken::connection("a frame has no stream and needs one"));
+            return Err(Http2Failure::connection(
+                "a frame has no stream and needs one",
+            ));
         }
         if header.stream.is_multiple_of(2) || header.stream >= self.next_id {
-            return Err(Broken::connection(
+            return Err(Http2Failure::connection(
                 "a frame is on a stream that nobody has opened",
             ));
         }
@@ -446,11 +451,11 @@ impl Client {
 
     /// The slot of a frame that only an open stream may have, or a stream that the client has given up.
     #[inline]
-    pub(super) fn answered_slot(&mut self, header: Header) -> Result<Option<usize>, Broken> {
+    pub(super) fn answered_slot(&mut self, header: Header) -> Result<Option<usize>, Http2Failure> {
         let slot = self.slot_of(header)?;
         if slot.is_none() {
             if !self.has_reset {
-                return Err(Broken::connection(
+                return Err(Http2Failure::connection(
                     "more came on a stream whose answer had ended",
                 ));
             }
@@ -478,7 +483,7 @@ impl Client {
 
     /// The server broke a rule that holds for a stream (RFC 9113 §5.4.2).
     #[cold]
-    pub(super) fn broke(&mut self, slot: usize, broken: Broken) -> Event {
+    pub(super) fn broke(&mut self, slot: usize, broken: Http2Failure) -> Event {
         let phase = self.phase(slot).unwrap_or(Phase::Head);
         self.reset(slot, PROTOCOL_ERROR);
         Event::Failed {
@@ -494,7 +499,7 @@ impl Client {
         header: Header,
         payload: &[u8],
         sink: &mut impl Sink,
-    ) -> Result<Event, Broken> {
+    ) -> Result<Event, Http2Failure> {
         match header.kind {
             HEADERS => return self.headers(header, payload, sink),
             CONTINUATION => return self.continuation(header, payload, sink),
@@ -506,13 +511,13 @@ impl Client {
             PRIORITY => {
                 self.idle()?;
                 if payload.len() != 5 || header.stream == 0 {
-                    return Err(Broken::connection(
+                    return Err(Http2Failure::connection(
                         "a PRIORITY has not 5 bytes, or no stream",
                     ));
                 }
             }
             _ => {
-                return Err(Broken::connection(
+                return Err(Http2Failure::connection(
                     "a PUSH_PROMISE came although pushes are off",
                 ));
             }

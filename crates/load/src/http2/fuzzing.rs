@@ -2,7 +2,7 @@
 //! tests ask the same of conversations that are put together at random.
 
 use super::{
-    Broken,
+    Http2Failure,
     client::{Client, Event, Sink},
     frame::{HEADER, MOST_PAYLOAD, SETTINGS, write},
     grpc,
@@ -22,7 +22,7 @@ pub(super) struct Reading {
     pub(super) events: Vec<String>,
     /// The bodies in each slot, one behind the other.
     pub(super) bodies: Vec<Vec<u8>>,
-    pub(super) broken: Option<Broken>,
+    pub(super) broken: Option<Http2Failure>,
     /// What was to be written.
     pub(super) out: Vec<u8>,
 }
@@ -45,7 +45,7 @@ impl Sink for Reading {
     }
 }
 
-/// Reads what a server sends to a client that has so many requests on its way. A request that ends is followed by another
+/// Reads what a server sends to a client that has this many requests on its way. A request that ends is followed by another
 /// one as long as the server allows that.
 pub(super) fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, streams: usize) -> Reading {
     let mut client = Client::new(streams, 1, BODY.len());

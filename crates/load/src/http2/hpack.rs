@@ -237,7 +237,7 @@ fn named(name: Text<'_>) -> Kind {
     }
 }
 
-/// A number with a prefix of so many bits (RFC 7541 §5.1).
+/// A number with a prefix of this many bits (RFC 7541 §5.1).
 #[inline]
 fn integer(rest: &mut &[u8], prefix: u32) -> Result<u32, &'static str> {
     let (first, mut after) = rest.split_first().ok_or(TRUNCATED)?;
@@ -297,7 +297,7 @@ fn digits(text: Text<'_>) -> Option<(u64, usize)> {
 /// `None`: something else is among them, or behind them.
 fn coded_digits(bytes: &[u8], mut add: impl FnMut(u8)) -> Option<()> {
     let total = bytes.len() * 8;
-    // So many bits from a place on; behind the end there are ones.
+    // This many bits from a place on; behind the end there are ones.
     let bits = |at: usize, count: usize| {
         (at..at + count).fold(0u8, |value, at| {
             let byte = bytes.get(at / 8).copied().unwrap_or(0xff);
@@ -322,7 +322,7 @@ fn coded_digits(bytes: &[u8], mut add: impl FnMut(u8)) -> Option<()> {
     Some(())
 }
 
-/// Appends a number with a prefix of so many bits, whose other bits are `high`.
+/// Appends a number with a prefix of this many bits, whose other bits are `high`.
 fn put_integer(mut value: usize, prefix: u32, high: u8, out: &mut Vec<u8>) {
     let most = (1usize << prefix) - 1;
     if value < most {

@@ -5,17 +5,14 @@
 //! failure.
 
 mod client;
-mod control;
-mod data;
 mod frame;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 pub(crate) mod grpc;
-mod headers;
 mod hpack;
 mod huffman;
+mod received;
 mod request;
-mod sending;
 mod stream;
 
 pub(crate) use client::{Client, Event, Sink};
@@ -28,12 +25,12 @@ use deadheat_model::Failure;
 /// Why a request or a whole connection failed: a kind for the counter and a reason. `Copy`, so that nothing is allocated
 /// for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct Http2Failure {
     pub(crate) kind: Failure,
     pub(crate) why: &'static str,
 }
 
-impl Broken {
+impl Http2Failure {
     /// The server broke a rule that holds for the whole connection (RFC 9113 §5.4.1).
     const fn connection(why: &'static str) -> Self {
         Self {

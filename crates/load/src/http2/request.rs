@@ -235,7 +235,7 @@ impl Form {
     fn render(&self, choice: Choice, lists: &Lists, block: &mut Vec<u8>, out: &mut Vec<u8>) {
         let mut nth = 0;
         block.extend_from_slice(&self.start);
-        // A value's length stands before it: it is rendered where the body will be.
+        // A value's length comes before it: it is rendered where the body will be.
         out.clear();
         put_indexed_name(PATH, block);
         self.path

@@ -11,12 +11,12 @@ use crate::{
     http1::{AnswerReader, Malformed},
     plan::{Http2, Plan},
     recorder::Examples,
-    stream::Events,
+    stream::EventCounter,
     verify::{AnswerSoFar, Contents, Examiner},
 };
 
 pub(crate) use crate::http2::Phase;
-pub(crate) use multiplex::Came;
+pub(crate) use multiplex::RequestProgress;
 
 use multiplex::Multiplex;
 
@@ -98,7 +98,7 @@ impl InFlightQueue {
         Some(first)
     }
 
-    /// Says of the one that stands behind `nth` others whether it is the last on its connection, and returns it.
+    /// Says of the one that is behind `nth` others whether it is the last on its connection, and returns it.
     fn set_last(&mut self, nth: usize, is_last: bool) -> Option<InFlight> {
         let at = (self.first + nth) % self.ring.len();
         let flight = (nth < self.count).then(|| &mut self.ring[at])?;
@@ -139,7 +139,7 @@ pub(crate) struct Ignored {
 }
 
 impl HttpConnection {
-    /// For so many requests on their way at once, and perhaps as a browser.
+    /// For this many requests on their way at once, and perhaps as a browser.
     pub(crate) fn new(most: usize, browsing: Option<Browsing>) -> Self {
         Self {
             flights: InFlightQueue::new(most),
@@ -362,7 +362,7 @@ impl HttpConnection {
         all.get(self.written..until).unwrap_or_default()
     }
 
-    /// So many bytes more have been written.
+    /// This many bytes more have been written.
     #[inline]
     pub(crate) fn wrote(&mut self, count: usize) {
         match &mut self.multiplex {
@@ -414,7 +414,7 @@ impl HttpConnection {
         if self.is_multiplexed() {
             return Some(first);
         }
-        self.answer.begin(plan.stream.map(Events::new));
+        self.answer.begin(plan.stream.map(EventCounter::new));
         if let Some(browser) = self.browser.as_deref_mut() {
             browser.begin_answer();
         }
@@ -464,7 +464,7 @@ impl HttpConnection {
         })
     }
 
-    /// So many bytes of such a body have come and were dropped.
+    /// This many bytes of such a body have come and were dropped.
     #[inline]
     pub(crate) fn dropped(&mut self, bytes: u64) -> FeedOutcome {
         self.answer.dropped(bytes);

@@ -6,7 +6,7 @@ use deadheat_model::Failure;
 
 use super::{HttpConnection, InFlight};
 use crate::{
-    http2::{Broken, Client, Event, NOT_A_NUMBER, Phase, Sink, Text, grpc},
+    http2::{Client, Event, Http2Failure, NOT_A_NUMBER, Phase, Sink, Text, grpc},
     plan::{Http2, Plan},
     recorder::Examples,
     verify::{AnswerSoFar, Contents, Examiner},
@@ -24,7 +24,7 @@ struct Slot {
 
 /// What has happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum RequestProgress {
     /// Nothing that anybody has to see to.
     More,
     /// An answer is whole: its request is the HTTP connection's first one.
@@ -32,7 +32,7 @@ pub(crate) enum Came {
     /// This request has failed. The connection stays in use.
     Failed {
         flight: InFlight,
-        broken: Broken,
+        broken: Http2Failure,
         phase: Phase,
     },
 }
@@ -48,7 +48,7 @@ pub(crate) struct Multiplex {
     /// The one whose answer has just ended.
     ended: Option<usize>,
     /// Why nothing on the connection can be read any more.
-    broken: Option<Broken>,
+    broken: Option<Http2Failure>,
     /// The fewest streams that a server allowed, if that was fewer than there are slots.
     fewest: Option<u32>,
 }
@@ -310,9 +310,9 @@ impl Multiplex {
         contents: &mut Contents,
         examples: &Examples,
         answer: &mut AnswerSoFar,
-    ) -> (Result<(usize, Came), Broken>, u64) {
+    ) -> (Result<(usize, RequestProgress), Http2Failure>, u64) {
         let mut at = 0;
-        let mut sink = Answers {
+        let mut sink = AnswerSink {
             slots: &mut self.slots,
             plan,
             contents,
@@ -322,12 +322,12 @@ impl Multiplex {
         let fed = loop {
             match self.client.feed(&bytes[at..], &mut sink) {
                 Err(broken) => break Err(broken),
-                Ok((used, Event::More)) => break Ok((at + used, Came::More)),
+                Ok((used, Event::More)) => break Ok((at + used, RequestProgress::More)),
                 Ok((used, Event::Greeted)) => at += used,
                 Ok((used, Event::Whole { slot })) => {
                     std::mem::swap(answer, &mut sink.slots[slot].answer);
                     self.ended = Some(slot);
-                    break Ok((at + used, Came::Whole));
+                    break Ok((at + used, RequestProgress::Whole));
                 }
                 Ok((used, Event::Unprocessed { slot })) => {
                     at += used;
@@ -344,7 +344,7 @@ impl Multiplex {
                     let flight = sink.slots[slot].flight;
                     sink.slots[slot].is_taken = false;
                     self.free.push(slot);
-                    let came = Came::Failed {
+                    let came = RequestProgress::Failed {
                         flight,
                         broken,
                         phase,
@@ -364,7 +364,7 @@ impl Multiplex {
 }
 
 /// Looks at the parts of all answers as they come.
-struct Answers<'a> {
+struct AnswerSink<'a> {
     slots: &'a mut [Slot],
     plan: &'a Plan,
     contents: &'a mut Contents,
@@ -373,7 +373,7 @@ struct Answers<'a> {
     received: u64,
 }
 
-impl Answers<'_> {
+impl AnswerSink<'_> {
     #[inline]
     fn examiner(&mut self, slot: usize) -> Examiner<'_> {
         let slot = &mut self.slots[slot];
@@ -392,7 +392,7 @@ impl Answers<'_> {
     }
 }
 
-impl Sink for Answers<'_> {
+impl Sink for AnswerSink<'_> {
     #[inline]
     fn head(&mut self, slot: usize, status: u16) {
         self.examiner(slot).see_head(status, b"");
@@ -433,9 +433,9 @@ impl HttpConnection {
         plan: &Plan,
         contents: &mut Contents,
         examples: &Examples,
-    ) -> (Result<(usize, Came), Broken>, u64) {
+    ) -> (Result<(usize, RequestProgress), Http2Failure>, u64) {
         match &mut self.multiplex {
-            None => (Ok((bytes.len(), Came::More)), 0),
+            None => (Ok((bytes.len(), RequestProgress::More)), 0),
             Some(multiplex) => multiplex.feed(bytes, plan, contents, examples, &mut self.answer),
         }
     }
@@ -509,7 +509,7 @@ impl HttpConnection {
     }
 
     /// Why nothing on the connection can be read any more.
-    pub(crate) fn broken(&self) -> Option<Broken> {
+    pub(crate) fn broken(&self) -> Option<Http2Failure> {
         self.multiplex.as_ref()?.broken
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use deadheat_model::{Interval, LatencyHistogram};
 
-use super::Running;
+use super::RunningTotals;
 use crate::worker_pool::Message;
 
 /// The most intervals of one worker that may be in use at once.
@@ -80,7 +80,7 @@ pub(super) struct Rolling {
     load_from: u64,
     from: u64,
     index: u64,
-    before: Running,
+    before: RunningTotals,
 }
 
 impl Rolling {
@@ -91,7 +91,7 @@ impl Rolling {
             load_from: 0,
             from: 0,
             index: 0,
-            before: Running::default(),
+            before: RunningTotals::default(),
         }
     }
 
@@ -105,7 +105,7 @@ impl Rolling {
     }
 
     /// The interval that ends at `at`, until when `now` was counted.
-    pub(super) fn next(&mut self, at: u64, now: Running) -> Box<Interval> {
+    pub(super) fn next(&mut self, at: u64, now: RunningTotals) -> Box<Interval> {
         let mut part = match &self.outlet {
             Some(outlet) => outlet.take(),
             None => blank(false),

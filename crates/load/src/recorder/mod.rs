@@ -1,12 +1,8 @@
 //! What one worker saw: counters, histograms, time series, examples. One per thread and slice, merged at the end.
 
-mod connections;
-mod events;
+mod counters;
 mod failures;
-mod instants;
 mod intervals;
-mod latencies;
-mod series;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -18,17 +14,17 @@ use deadheat_model::{
     },
 };
 
-pub(crate) use events::Came;
+pub(crate) use self::counters::EventBatch;
+pub(crate) use self::counters::{Gauges, RequestTimes};
 pub(crate) use failures::{Cause, Examples, Fault};
-pub(crate) use instants::{Gauges, RequestTimes};
 pub(crate) use intervals::{BufferReturn, IntervalSender, room};
 
-use connections::Connections;
-use events::Events;
+use self::counters::Connections;
+use self::counters::EventTotals;
+use self::counters::IntervalBuffer;
+use counters::Latencies;
 use failures::FailureGroups;
 use intervals::Rolling;
-use latencies::Latencies;
-use series::IntervalBuffer;
 
 /// Bytes over the whole load so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +50,7 @@ impl Bytes {
 
 /// What is counted over the whole load so far; intervals are differences of it.
 #[derive(Clone, Debug, Default)]
-struct Running {
+struct RunningTotals {
     issued: u64,
     succeeded: u64,
     failed: FailureCounts,
@@ -66,7 +62,7 @@ struct Running {
 
 /// Answers to the measurement's requests.
 #[derive(Debug)]
-struct Answers {
+struct AnswerCounts {
     /// By status.
     statuses: Vec<u64>,
     /// By status, those to all requests.
@@ -101,7 +97,7 @@ pub(crate) struct Recorder {
     offered: u64,
     latencies: Latencies,
     /// Those of answers that are streams, if they are counted.
-    events: Option<Box<Events>>,
+    events: Option<Box<EventTotals>>,
     /// Of each group of exchanges; empty where there is none.
     groups: Vec<GroupSeen>,
     /// The group of each exchange; empty where there is none.
@@ -113,7 +109,7 @@ pub(crate) struct Recorder {
     bytes: Bytes,
     bytes_before: Bytes,
     measured_bytes: Bytes,
-    answers: Answers,
+    answers: AnswerCounts,
     pub(crate) connections: Connections,
     /// Requests sent again on another connection.
     pub(crate) resent: u64,
@@ -201,7 +197,7 @@ impl Recorder {
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
             measured_bytes: Bytes::default(),
-            answers: Answers {
+            answers: AnswerCounts {
                 statuses: vec![0; 1000],
                 all_statuses: vec![0; 1000],
                 content_checked: 0,
@@ -220,7 +216,7 @@ impl Recorder {
         }
     }
 
-    /// The load begins, with so many connections that are open already. Its measurement takes so many nanoseconds at
+    /// The load begins, with this many connections that are open already. Its measurement takes this many nanoseconds at
     /// most, if that is known.
     pub(crate) fn begin(&mut self, at: u64, open: u64, length: Option<u64>) {
         self.rolling.begin(at);
@@ -286,7 +282,7 @@ impl Recorder {
             self.latencies.keep();
         }
         if self.rolling.is_wanted() {
-            let running = Running {
+            let running = RunningTotals {
                 issued: self.total.issued,
                 succeeded: self.total.succeeded,
                 failed: self.total.failed.clone(),
@@ -319,7 +315,7 @@ impl Recorder {
         self.is_measuring() && started < self.measure_from
     }
 
-    /// Open loop: the time of so many requests has come, and `counted` of these times lay in the measurement.
+    /// Open loop: the time of this many requests has come, and `counted` of these times lay in the measurement.
     #[inline]
     pub(crate) fn offered(&mut self, requests: u64, counted: u64) {
         self.offered += requests;
@@ -328,7 +324,7 @@ impl Recorder {
         }
     }
 
-    /// Open loop: a request whose time lay in the measurement (`counts`) could have been sent so many nanoseconds ago.
+    /// Open loop: a request whose time lay in the measurement (`counts`) could have been sent this many nanoseconds ago.
     #[inline]
     pub(crate) fn lagged(&mut self, nanoseconds: u64, counts: bool) {
         if let (true, Some(open)) = (counts, &mut self.latencies.open) {
@@ -336,14 +332,14 @@ impl Recorder {
         }
     }
 
-    /// The same of so many requests of the measurement, whose delays lie evenly from `from` to `to`.
+    /// The same of this many requests of the measurement, whose delays lie evenly from `from` to `to`.
     pub(crate) fn lagged_evenly(&mut self, from: u64, to: u64, requests: u64) {
         if let Some(open) = &mut self.latencies.open {
             open.send_lag.record_evenly(from, to, requests);
         }
     }
 
-    /// Open loop: a request has been sent that waited for a connection for so many nanoseconds.
+    /// Open loop: a request has been sent that waited for a connection for this many nanoseconds.
     #[inline]
     pub(crate) fn waited(&mut self, nanoseconds: u64) {
         if let (LoadPhase::Measurement, Some(open)) = (self.phase, &mut self.latencies.open) {
@@ -358,7 +354,7 @@ impl Recorder {
         self.groups.get_mut(group as usize)
     }
 
-    /// A verified answer came to a request of this exchange, with so many bytes of body.
+    /// A verified answer came to a request of this exchange, with this many bytes of body.
     #[inline]
     pub(crate) fn succeeded(&mut self, times: RequestTimes, exchange: u32, body_bytes: u64) {
         self.total.succeeded += 1;
@@ -436,7 +432,7 @@ impl Recorder {
     }
 
     /// Events of an answer came.
-    pub(crate) fn events_came(&mut self, came: Came) {
+    pub(crate) fn events_came(&mut self, came: EventBatch) {
         let measured_from = self.is_measuring().then_some(self.measure_from);
         if let Some(events) = &mut self.events {
             events.came(came, measured_from);
@@ -452,7 +448,7 @@ impl Recorder {
         }
     }
 
-    /// The measurement is over, and the latest event of an answer lies so many nanoseconds back.
+    /// The measurement is over, and the latest event of an answer lies this many nanoseconds back.
     pub(crate) fn note_open_gap(&mut self, nanoseconds: u64) {
         let measuring = self.is_measuring();
         if let (true, Some(events)) = (measuring, &mut self.events) {
@@ -486,7 +482,7 @@ impl Recorder {
         self.bytes.sent += bytes as u64;
     }
 
-    /// Bytes of answers came, and of them so many of bodies.
+    /// Bytes of answers came, and of them this many of bodies.
     #[inline]
     pub(crate) fn received(&mut self, bytes: usize, of_bodies: u64) {
         self.bytes.received += bytes as u64;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::share;
-use crate::poller::Bell;
+use crate::socket::Bell;
 
 /// One worker's notice to the others, in cache lines of its own.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct ArrivalQueue {
 }
 
 impl ArrivalQueue {
-    /// Of so many workers, which make `connections` at the start.
+    /// Of this many workers, which make `connections` at the start.
     pub(crate) fn new(workers: usize, connections: u32) -> io::Result<Self> {
         let notice = |worker| {
             let at_start = share(worker, workers, connections).count();
@@ -131,7 +131,7 @@ impl ArrivalQueue {
         (noted - lag == tag(index)).then_some(lag)
     }
 
-    /// `worker` has so many connections without a request.
+    /// `worker` has this many connections without a request.
     #[inline]
     pub(crate) fn note_free(&self, worker: usize, free: usize) {
         self.notices[worker].free.store(free, Ordering::Relaxed);
@@ -145,7 +145,7 @@ impl ArrivalQueue {
         free.next()
     }
 
-    /// `worker` has so many connections that requests can be sent on.
+    /// `worker` has this many connections that requests can be sent on.
     #[inline]
     pub(crate) fn note_open(&self, worker: usize, open: usize) {
         self.notices[worker].open.store(open, Ordering::Relaxed);

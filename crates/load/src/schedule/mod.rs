@@ -1,16 +1,21 @@
-//! When requests are sent and when the load ends: pure functions of counts and time, and the shared quota.
+//! When requests are sent and when the load ends: pure functions of counts and time, the time to think, and the quota
+//! that all workers share.
 
 mod arrival_queue;
 mod arrivals;
-mod quota;
-mod thinking;
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
-pub(crate) use arrival_queue::ArrivalQueue;
-pub(crate) use arrivals::{Arrivals, Cursor};
-pub(crate) use quota::Quota;
-pub(crate) use thinking::Thinking;
+use deadheat_model::load::Think;
+
+pub(crate) use self::{
+    arrival_queue::ArrivalQueue,
+    arrivals::{Arrivals, Cursor},
+};
+use crate::random;
 
 /// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:
 /// index ↦ ramp × index / connections.
@@ -66,8 +71,79 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// How many requests the workers may still issue after the warm-up, together.
+#[derive(Debug)]
+pub(crate) enum Quota {
+    /// As many as fit into the time.
+    Unlimited,
+    /// This many. One counter for all workers: a share for each would leave the quicker ones idle at the end.
+    Left(AtomicU64),
+}
+
+impl Quota {
+    pub(crate) fn new(requests: u64) -> Self {
+        Quota::Left(AtomicU64::new(requests))
+    }
+
+    /// Takes one request from the quota, if one is left.
+    #[inline]
+    pub(crate) fn claim(&self) -> bool {
+        match self {
+            Quota::Unlimited => true,
+            Quota::Left(left) => {
+                let one_less = |left: u64| left.checked_sub(1);
+                // Only the count itself is shared: no other memory hangs on its order.
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+                    .is_ok()
+            }
+        }
+    }
+
+    /// Whether nothing is left.
+    #[inline]
+    pub(crate) fn is_spent(&self) -> bool {
+        !self.has_more_than(0)
+    }
+
+    /// Whether more than `count` requests are left.
+    #[inline]
+    pub(crate) fn has_more_than(&self, count: usize) -> bool {
+        match self {
+            Quota::Unlimited => true,
+            Quota::Left(left) => left.load(Ordering::Relaxed) > count as u64,
+        }
+    }
+}
+
+/// So that times have nothing in common with what templates choose by the same seed.
+const OWN: u64 = 0x7468_696e_6b20_7469;
+
+/// The times of all connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thinking {
+    think: Think,
+    seed: u64,
+}
+
+impl Thinking {
+    pub(crate) fn new(think: Think, seed: u64) -> Self {
+        Self {
+            think,
+            seed: seed ^ OWN,
+        }
+    }
+
+    /// The `nth` time of a connection, in nanoseconds; `connection` is its number among those of all generators.
+    pub(crate) fn time(&self, connection: u64, nth: u64) -> u64 {
+        let own = random::number(self.seed, connection);
+        nanos(self.think.time(random::unit(own, nth)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -104,5 +180,47 @@ mod tests {
             assert_eq!((line.measure_from, line.measure_until), (15, u64::MAX));
         }
         assert_eq!(Timeline::new(5, ten, Some(ten)).measure_until, 25);
+    }
+
+    #[test]
+    fn a_quota_is_exact_over_threads() {
+        let quota = Quota::new(1_000);
+        let claimed = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while quota.claim() {
+                        claimed.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(claimed.into_inner(), 1_000);
+        assert!(quota.is_spent() && !quota.claim());
+    }
+
+    #[test]
+    fn times_are_those_of_the_seed_and_of_no_other_connection() {
+        let think = Think::Uniform {
+            from: Duration::from_secs(1),
+            to: Duration::from_secs(2),
+        };
+        let times = |seed, connection| {
+            let thinking = Thinking::new(think, seed);
+            (0..100)
+                .map(move |nth| thinking.time(connection, nth))
+                .collect::<Vec<u64>>()
+        };
+        let first = times(7, 0);
+        assert_eq!(first, times(7, 0));
+        assert_ne!(first, times(7, 1));
+        assert_ne!(first, times(8, 0));
+        assert!(
+            first
+                .iter()
+                .all(|time| (1_000_000_000..2_000_000_000).contains(time))
+        );
+        let mean = first.iter().sum::<u64>() / 100;
+        assert!((1_400_000_000..1_600_000_000).contains(&mean), "{mean}");
     }
 }

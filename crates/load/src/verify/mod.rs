@@ -20,7 +20,7 @@ use crate::{
     http2::grpc::Call,
     plan::StatusMap,
     recorder::{Cause, Examples},
-    stream::Events,
+    stream::EventCounter,
 };
 
 /// The most bytes that a worker gathers at a time, for all its connections. An answer with more is taken as different;
@@ -158,7 +158,7 @@ pub(crate) struct AnswerSoFar {
     /// Bytes of the body, after the transfer coding is undone.
     pub(crate) length: u64,
     /// The events in it, if they are counted.
-    pub(crate) events: Option<Events>,
+    pub(crate) events: Option<EventCounter>,
     /// What gRPC says of it, if it is the answer to a call. Its length and content are the message's then.
     pub(crate) call: Option<Call>,
     comparison: Comparison,
@@ -192,7 +192,7 @@ impl AnswerSoFar {
     }
 
     /// Gets ready for the next answer, in which `events` are counted.
-    pub(crate) fn begin(&mut self, events: Option<Events>) {
+    pub(crate) fn begin(&mut self, events: Option<EventCounter>) {
         self.events = events;
         self.call = None;
         self.may_continue = false;
@@ -207,7 +207,7 @@ impl AnswerSoFar {
         matches!(self.comparison, Comparison::Off) && self.events.is_none()
     }
 
-    /// So many bytes of the body came and were dropped unseen.
+    /// This many bytes of the body came and were dropped unseen.
     #[inline]
     pub(crate) fn dropped(&mut self, bytes: u64) {
         self.length += bytes;

@@ -70,7 +70,7 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Of worker `worker` of `workers` that look after arrivals, with so many slots for connections.
+    /// Of worker `worker` of `workers` that look after arrivals, with this many slots for connections.
     pub(super) fn new(arrivals: Arrivals, worker: usize, workers: usize, slots: usize) -> Self {
         Self {
             own: Cursor::new(&arrivals, worker, workers),
@@ -232,7 +232,7 @@ impl Worker<'_> {
         self.take_in();
     }
 
-    /// Counts the requests that were due by `until`, at most so many.
+    /// Counts the requests that were due by `until`, at most this many.
     fn offer_until(&mut self, until: u64, most: usize) {
         for _ in 0..most {
             let Some(backlog) = &mut self.backlog else {
@@ -298,7 +298,7 @@ impl Worker<'_> {
     /// Takes arrivals that are due, as long as they can be sent without waiting for an answer to another. What is left
     /// is for the other workers, or for the next connection that becomes free.
     fn take_in(&mut self) {
-        // So many can be on their way. If more are taken, those before have failed at once.
+        // This many can be on their way. If more are taken, those before have failed at once.
         let most = self.slots * self.plan.depth();
         for _ in 0..=most.min(AT_A_TIME) {
             if !self.has_room() && !self.connect_first() {

@@ -1,18 +1,18 @@
-//! Connections made, made again and given up.
+//! Connections made, also through a proxy, made again and given up.
 
 use std::os::fd::OwnedFd;
 
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
 
-use super::{Phase, Worker, faults::fault};
+use super::{Phase, Worker, requests::fault};
 use crate::{
     connection::{ConnectionState, Task},
     deadlines::NEVER,
-    poller::Watch,
     recorder::{Cause, Fault},
-    socket,
-    tls::Broken,
+    socket::{self, Watch},
+    tls::TlsError,
+    tunnel::Refusal,
 };
 
 /// The wait after a failed connect of a closed loop, doubled with each in a row.
@@ -22,7 +22,7 @@ const BACKOFF_MOST: u64 = 500_000_000;
 /// Bytes of a handshake that are read from one connection before others are looked at.
 const READ_AT_A_TIME: usize = 1024 * 1024;
 
-/// How long to wait after so many attempts in vain in a row, in nanoseconds.
+/// How long to wait after this many failed attempts in a row, in nanoseconds.
 pub(super) fn back_off(refusals: u32) -> u64 {
     let before = refusals.saturating_sub(1).min(16);
     (BACKOFF_FIRST << before).min(BACKOFF_MOST)
@@ -187,8 +187,8 @@ impl Worker<'_> {
                 }
                 self.opened(slot);
             }
-            Err(Broken::Socket(error)) => self.connect_failed(slot, error),
-            Err(Broken::Tls(why, error)) => {
+            Err(TlsError::Socket(error)) => self.connect_failed(slot, error),
+            Err(TlsError::Tls(why, error)) => {
                 // The peer is told why, if that goes without waiting.
                 let _ = self.connections[slot].flush();
                 self.tls_failed(slot, why, &error);
@@ -197,7 +197,7 @@ impl Worker<'_> {
     }
 
     /// Whether TLS is agreed on. A peer that sends without an end lets others have their turn.
-    fn try_handshake(&mut self, slot: usize) -> Result<bool, Broken> {
+    fn try_handshake(&mut self, slot: usize) -> Result<bool, TlsError> {
         let mut read = 0;
         loop {
             let connection = &mut self.connections[slot];
@@ -209,7 +209,7 @@ impl Worker<'_> {
                 return Ok(true);
             }
             let length = match socket::read(connection.socket()?, &mut self.buffers.wire) {
-                Ok(0) => return Err(Broken::Socket(Errno::CONNABORTED)),
+                Ok(0) => return Err(TlsError::Socket(Errno::CONNABORTED)),
                 Ok(length) => length,
                 Err(Errno::AGAIN) => return Ok(false),
                 Err(error) => return Err(error.into()),
@@ -436,6 +436,83 @@ impl Worker<'_> {
             }
             if self.clock.is_over() {
                 return;
+            }
+        }
+    }
+}
+
+/// Bytes read at once from a proxy.
+const AT_A_TIME: usize = 4096;
+
+/// Why there is no tunnel.
+enum TunnelError {
+    Socket(Errno),
+    Refused(Refusal),
+}
+
+impl From<Errno> for TunnelError {
+    fn from(error: Errno) -> Self {
+        TunnelError::Socket(error)
+    }
+}
+
+impl Worker<'_> {
+    /// Goes on talking with the proxy, as far as that goes without waiting.
+    pub(super) fn tunnel(&mut self, slot: usize) {
+        match self.try_to_tunnel(slot) {
+            Ok(true) => self.established(slot),
+            Ok(false) => {
+                let connection = &mut self.connections[slot];
+                let watched = connection.watch(&self.poller, slot, Watch::ReadingAndWriting);
+                if let Err(error) = watched {
+                    self.connect_failed(slot, error);
+                }
+            }
+            Err(TunnelError::Socket(error)) => self.connect_failed(slot, error),
+            Err(TunnelError::Refused(Refusal { why, detail })) => {
+                let fault = Fault {
+                    kind: Failure::ConnectOther,
+                    phase: FailurePhase::Connect,
+                    cause: Cause::Why(why),
+                };
+                self.unmade(slot, fault, || detail.clone());
+            }
+        }
+    }
+
+    /// Whether the connection leads to the server.
+    fn try_to_tunnel(&mut self, slot: usize) -> Result<bool, TunnelError> {
+        loop {
+            let connection = &mut self.connections[slot];
+            let Some(tunnel) = &mut connection.tunnel else {
+                return Ok(true);
+            };
+            let socket = connection.socket.as_ref().ok_or(Errno::NOTCONN)?;
+            while !tunnel.unwritten().is_empty() {
+                match socket::write(socket, tunnel.unwritten()) {
+                    Ok(count) => tunnel.wrote(count),
+                    Err(Errno::AGAIN) => return Ok(false),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            let length = match socket::read(socket, &mut self.buffers.plain[..AT_A_TIME]) {
+                Ok(0) => {
+                    let why = "the proxy closed the connection";
+                    return Err(TunnelError::Refused(Refusal {
+                        why,
+                        detail: why.to_owned(),
+                    }));
+                }
+                Ok(length) => length,
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            };
+            if tunnel
+                .feed(&self.buffers.plain[..length])
+                .map_err(TunnelError::Refused)?
+            {
+                connection.tunnel = None;
+                return Ok(true);
             }
         }
     }

@@ -7,7 +7,7 @@
 use std::{collections::VecDeque, os::fd::OwnedFd};
 
 use super::Worker;
-use crate::{deadlines::NEVER, poller::Token};
+use crate::{deadlines::NEVER, socket::Token};
 
 /// How long the server has to close a connection whose end it has announced.
 const ANNOUNCED: u64 = 200_000_000;
@@ -42,7 +42,7 @@ pub(super) struct Lingering {
 }
 
 impl Lingering {
-    /// Room for `most` sockets of a worker with so many slots.
+    /// Room for `most` sockets of a worker with this many slots.
     pub(super) fn new(slots: usize, most: usize) -> Self {
         Self {
             sockets: VecDeque::with_capacity(most),

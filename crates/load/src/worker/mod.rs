@@ -6,11 +6,7 @@
 //! connections that were ready at once.
 
 mod backlog;
-mod clock;
 mod connects;
-mod counted;
-mod faults;
-mod health;
 mod lateness;
 mod lingering;
 mod multiplexed;
@@ -18,9 +14,7 @@ mod reading;
 mod requests;
 mod run_queue;
 mod slice;
-mod streams;
 mod thinking;
-mod tunnels;
 
 use std::{
     iter::repeat_with,
@@ -35,16 +29,16 @@ use crate::{
     deadlines::{Deadlines, NEVER},
     http_connection::{Heads, HttpConnection},
     plan::Plan,
-    poller::{Bell, Events, Poller, Ready},
     recorder::{Gauges, IntervalSender, Recorder},
     schedule::{SliceRun, nanos, share},
+    socket::{Bell, Events, Poller, Ready},
     sys, tls,
     verify::Contents,
 };
 
+use self::slice::Health;
+use self::slice::{Clock, Phase};
 use backlog::Backlog;
-use clock::{Clock, Phase};
-use health::Health;
 use lingering::Lingering;
 use slice::recorder;
 use thinking::Thinkers;
@@ -75,7 +69,7 @@ struct Buffers {
 }
 
 /// How long something is waited for at most, in nanoseconds.
-struct Bounds {
+struct WaitLimits {
     request: u64,
     connect: u64,
 }
@@ -102,7 +96,7 @@ pub(crate) struct Worker<'a> {
     deadlines: Deadlines,
     /// Connections that wait before their next request.
     thinkers: Thinkers,
-    bounds: Bounds,
+    bounds: WaitLimits,
     /// The requests of an open loop whose time has come.
     backlog: Option<Backlog>,
     contents: Contents,
@@ -182,7 +176,7 @@ impl<'a> Worker<'a> {
                 heads: Heads::new(),
             },
             tls,
-            // While it is worked off, those that need something again stand behind the others.
+            // While it is worked off, those that need something again are behind the others.
             run_queue: Vec::with_capacity(2 * connections.len()),
             opening: 0,
             lingering: Lingering::new(slots, plan.lingering()),
@@ -191,7 +185,7 @@ impl<'a> Worker<'a> {
                 Some(_) => connections.len(),
                 None => 0,
             }),
-            bounds: Bounds {
+            bounds: WaitLimits {
                 request: nanos(plan.timeouts.request),
                 connect: nanos(plan.timeouts.connect),
             },
@@ -252,7 +246,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Looks for events for so many nanoseconds, and reads the clock.
+    /// Looks for events for this many nanoseconds, and reads the clock.
     fn look(&mut self, events: &mut Events, nanoseconds: u64) -> Result<(), LoadError> {
         let looked = self.poller.wait(events, nanoseconds);
         looked.map_err(|source| LoadError::Poll {
@@ -391,7 +385,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// What stands now. Requests under way come from the connections, and must agree with the counts.
+    /// The gauges now. Requests under way come from the connections, and must agree with the counts.
     fn gauges(&self) -> Gauges {
         let each = self.connections.iter();
         let on_their_way = each.map(|one| one.http.in_flight() as u64);

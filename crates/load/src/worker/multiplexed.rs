@@ -5,17 +5,17 @@ use deadheat_model::{Failure, failure::FailurePhase};
 
 use super::{
     Worker,
-    faults::fault,
     reading::{CLOSED, Flow, SPEAKS_TLS, is_tls_alert},
+    requests::fault,
 };
 use crate::{
     connection::{Connection, ConnectionState, Task},
     deadlines::NEVER,
-    http_connection::{Came, InFlight, Phase},
+    http_connection::{InFlight, Phase, RequestProgress},
     recorder::{Cause, Fault},
 };
 
-/// After so many connections in a row that the server gave up without an answer, requests fail instead of being sent again.
+/// After this many connections in a row that the server gave up without an answer, requests fail instead of being sent again.
 const MOST_IN_VAIN: u32 = 3;
 const NOT_GREETED: &str = "no SETTINGS of HTTP/2 came within the connect timeout";
 const NO_STREAMS: &str = "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS is 0)";
@@ -164,9 +164,9 @@ impl Worker<'_> {
                     self.recorder.received(used, received);
                     rest = &rest[used..];
                     match came {
-                        Came::More => {}
-                        Came::Whole => self.judge(slot, end, &[]),
-                        Came::Failed {
+                        RequestProgress::More => {}
+                        RequestProgress::Whole => self.judge(slot, end, &[]),
+                        RequestProgress::Failed {
                             flight,
                             broken,
                             phase,

@@ -3,16 +3,13 @@
 use deadheat_model::{Failure, failure::FailurePhase, redact};
 use rustix::io::Errno;
 
-use super::{
-    Worker,
-    faults::{EXTRA, fault},
-};
+use super::Worker;
 use crate::{
-    connection::{ConnectionState, Task, Written},
+    connection::{ConnectionState, Task, WriteOutcome},
     deadlines::NEVER,
     http_connection::{InFlight, Leads, Progress},
-    poller::Watch,
     recorder::{Cause, Fault, RequestTimes},
+    socket::Watch,
     verify::excerpt,
 };
 
@@ -131,9 +128,9 @@ impl Worker<'_> {
         let (count, written) = connection.write(self.plan);
         self.recorder.sent(count);
         let watched = written.and_then(|written| match written {
-            Written::All => connection.watch(&self.poller, slot, Watch::Reading),
-            Written::Full => connection.watch(&self.poller, slot, Watch::ReadingAndWriting),
-            Written::Some => connection.watch_again(&self.poller, slot),
+            WriteOutcome::All => connection.watch(&self.poller, slot, Watch::Reading),
+            WriteOutcome::Full => connection.watch(&self.poller, slot, Watch::ReadingAndWriting),
+            WriteOutcome::Some => connection.watch_again(&self.poller, slot),
         });
         if let Err(error) = watched {
             self.writing_failed(slot, error);
@@ -371,4 +368,16 @@ impl Worker<'_> {
             }
         }
     }
+}
+
+/// Bytes came after an answer that no request asked for. The cause is the same however they are cut.
+pub(super) const EXTRA: Fault = Fault {
+    kind: Failure::ExtraBytes,
+    phase: FailurePhase::Body,
+    cause: Cause::Why("bytes after the answer"),
+};
+
+/// What failed, and when.
+pub(super) fn fault(kind: Failure, phase: FailurePhase, cause: Cause) -> Fault {
+    Fault { kind, phase, cause }
 }

@@ -1,18 +1,23 @@
-//! A slice's beginning and end: connections that are held from one to the next, and what was seen in between.
+//! A slice's beginning and end, where it is in time, and what the worker uses of its CPU in it. Connections are held
+//! from one slice to the next.
 
 use std::{sync::Arc, time::Duration};
 
-use deadheat_model::{SliceResult, observation::WorkerHealth};
+use deadheat_model::{
+    SliceResult,
+    observation::{CountedTime, WorkerHealth},
+};
 
-use super::{Worker, health::Health};
+use super::Worker;
 use crate::{
     LoadError,
     connection::{ConnectionState, Task},
     deadlines::NEVER,
     plan::Plan,
-    poller::{EVENTS, Events},
     recorder::{Extent, IntervalSender, Recorder},
-    schedule::{SliceRun, global},
+    schedule::{SliceRun, Timeline, global},
+    socket::{EVENTS, Events},
+    sys,
 };
 
 impl Worker<'_> {
@@ -189,4 +194,238 @@ pub(super) fn recorder(plan: &Plan, outlet: Option<IntervalSender>) -> Recorder 
         outlet,
     };
     Recorder::new(plan.bin, extent)
+}
+
+/// A look at the connections in vain takes less. In a longer one something else had the CPU, and what the thread did
+/// not use must not be taken off what it used.
+const LONGEST_LOOK: u64 = 50_000;
+
+/// What the thread uses in the measurement. Except for `polled`, nothing is known before its end.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    /// What stood at its start, while it lasts.
+    begun: Option<Begun>,
+    cpu_time: Duration,
+    /// Nanoseconds spent on looking in vain.
+    polled: u64,
+    run_delay: Option<Duration>,
+    /// Its length in nanoseconds.
+    wall: u64,
+}
+
+/// What stood at the measurement's start.
+#[derive(Debug)]
+struct Begun {
+    cpu_time: Duration,
+    run_delay: Option<Duration>,
+    at: u64,
+}
+
+impl Health {
+    /// The measurement begins.
+    pub(super) fn begin(&mut self, now: u64) {
+        self.begun = Some(Begun {
+            cpu_time: sys::thread_cpu_time(),
+            run_delay: sys::thread_run_delay(),
+            at: now,
+        });
+    }
+
+    /// Nothing was to be done, and the thread looked for so long whether that was still so.
+    #[inline]
+    pub(super) fn looked_in_vain(&mut self, nanoseconds: u64) {
+        if self.begun.is_some() {
+            self.polled += nanoseconds.min(LONGEST_LOOK);
+        }
+    }
+
+    /// The measurement is over.
+    pub(super) fn end(&mut self, now: u64) {
+        if let Some(begun) = self.begun.take() {
+            self.cpu_time = sys::thread_cpu_time().saturating_sub(begun.cpu_time);
+            let delays = sys::thread_run_delay().zip(begun.run_delay);
+            self.run_delay = delays.map(|(now, before)| now.saturating_sub(before));
+            self.wall = now - begun.at;
+        }
+    }
+
+    /// Of a worker on `cpu`.
+    pub(super) fn seen(&self, cpu: Option<usize>) -> WorkerHealth {
+        WorkerHealth {
+            cpu,
+            cpu_time: self.cpu_time,
+            polled: Duration::from_nanos(self.polled),
+            run_delay: self.run_delay,
+            wall: Duration::from_nanos(self.wall),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    WarmUp,
+    Measuring,
+    /// Nothing is issued any more; what is in flight may end.
+    CoolDown,
+    /// The slice is over, or none has begun.
+    Over,
+}
+
+/// The last reading of the clock, and the edges that come next.
+#[derive(Debug)]
+pub(super) struct Clock {
+    pub(super) now: u64,
+    pub(super) phase: Phase,
+    pub(super) timeline: Timeline,
+    /// When the next phase begins.
+    phase_edge: u64,
+    /// When the interval ends.
+    interval_edge: u64,
+    /// The earlier one.
+    edge: u64,
+    interval: u64,
+    cool_down: u64,
+}
+
+impl Clock {
+    /// A clock for intervals of this many nanoseconds and a cool-down of at most this many.
+    pub(super) fn new(interval: u64, cool_down: u64) -> Self {
+        Self {
+            now: 0,
+            phase: Phase::Over,
+            timeline: Timeline {
+                start: 0,
+                measure_from: 0,
+                measure_until: 0,
+            },
+            phase_edge: NEVER,
+            interval_edge: NEVER,
+            edge: NEVER,
+            interval,
+            cool_down,
+        }
+    }
+
+    /// A slice begins.
+    pub(super) fn begin(&mut self, timeline: Timeline) {
+        self.timeline = timeline;
+        self.phase = Phase::WarmUp;
+        self.phase_edge = timeline.measure_from;
+        self.interval_edge = timeline.start.saturating_add(self.interval);
+        self.edge = self.phase_edge.min(self.interval_edge);
+    }
+
+    /// The next edge.
+    #[inline]
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// The edge that has come, if one has.
+    #[inline]
+    pub(super) fn reached(&self) -> Option<u64> {
+        (self.now >= self.edge && self.phase != Phase::Over).then_some(self.edge)
+    }
+
+    /// Whether the phase ends at `at`.
+    pub(super) fn is_phase_edge(&self, at: u64) -> bool {
+        at == self.phase_edge
+    }
+
+    /// Goes past the edge at `at`.
+    pub(super) fn pass(&mut self, at: u64) {
+        if self.is_phase_edge(at) {
+            (self.phase, self.phase_edge) = match self.phase {
+                Phase::WarmUp => (Phase::Measuring, self.timeline.measure_until),
+                Phase::Measuring => (Phase::CoolDown, at.saturating_add(self.cool_down)),
+                Phase::CoolDown | Phase::Over => (Phase::Over, NEVER),
+            };
+        }
+        while self.interval_edge <= at {
+            self.interval_edge = self.interval_edge.saturating_add(self.interval);
+        }
+        self.edge = self.phase_edge.min(self.interval_edge);
+    }
+
+    /// Whether requests are issued.
+    #[inline]
+    pub(super) fn is_sending(&self) -> bool {
+        matches!(self.phase, Phase::WarmUp | Phase::Measuring)
+    }
+
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// Whether a request that is due at `intended` is one of the measurement.
+    pub(super) fn counts(&self, intended: u64) -> bool {
+        (self.timeline.measure_from..self.timeline.measure_until).contains(&intended)
+    }
+}
+
+impl Worker<'_> {
+    /// A request of the connection in `slot` begins, at `started`. If it is the first counted one, the connection's time
+    /// begins with it, or with the connection if that was made for it.
+    #[cold]
+    pub(super) fn begin_counted(&mut self, slot: usize, started: u64) {
+        if self.clock.phase != Phase::Measuring {
+            return;
+        }
+        let from = self.clock.timeline.measure_from;
+        let connection = &mut self.connections[slot];
+        let is_first = connection.begun() == 0;
+        connection.counted_from = match connection.dialled {
+            dialled if is_first && dialled >= from => dialled,
+            _ => started,
+        };
+        connection.counted_until = NEVER;
+    }
+
+    /// All requests have been issued, and have ended.
+    pub(super) fn note_counted(&mut self) {
+        self.recorder.counted = match self.plan.is_counted {
+            false => None,
+            true if self.backlog.is_some() => self.counted_arrivals(),
+            true => Some(self.counted_connections()),
+        };
+    }
+
+    fn counted_connections(&self) -> CountedTime {
+        let used = |one: &&crate::connection::Connection| {
+            one.counted_from != NEVER && one.counted_until != NEVER
+        };
+        let thinks = self.plan.thinking.is_some();
+        let used = self.connections.iter().filter(used);
+        let times = used.map(|one| {
+            // The time to think after a request is a part of its own.
+            let until = if thinks {
+                one.counted_until.max(one.due)
+            } else {
+                one.counted_until
+            };
+            until.saturating_sub(one.counted_from)
+        });
+        let (connections, in_use) = times.fold((0, 0u64), |(count, sum), time| {
+            (count + 1, sum.saturating_add(time))
+        });
+        CountedTime::Closed {
+            connections,
+            in_use: Duration::from_nanos(in_use),
+        }
+    }
+
+    /// A worker that had no request says what changes nothing in what the others say.
+    fn counted_arrivals(&mut self) -> Option<CountedTime> {
+        let (start, now) = (self.clock.timeline.start, self.clock.now);
+        let since = |at: u64| Duration::from_nanos(at.saturating_sub(start));
+        let (first_end, last_end) = self.recorder.own_ends().unwrap_or((now, start));
+        let backlog = self.backlog.as_mut()?;
+        Some(CountedTime::Open {
+            first_due: since(backlog.first_counted().min(now)),
+            next_due: backlog.next_after_all().map(Duration::from_nanos),
+            first_end: since(first_end),
+            last_end: since(last_end),
+        })
+    }
 }

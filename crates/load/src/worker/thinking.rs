@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct Thinkers(BinaryHeap<Reverse<(u64, usize)>>);
 
 impl Thinkers {
-    /// With room for so many.
+    /// With room for this many.
     pub(super) fn new(connections: usize) -> Self {
         Self(BinaryHeap::with_capacity(connections))
     }

@@ -6,12 +6,19 @@ use deadheat_model::{
     load::Stage,
     observation::WorkerHealth,
 };
-use deadheat_stats::{
-    figures::requests_for,
-    steadiness::{self, Trend},
-};
+use deadheat_stats::uneven::{self, Trend};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Verified answers that a measurement needs for a percentile of 90 or more to be shown: about a hundred beyond it
+/// (p99: 10,000), so that it is not one odd request. Lower percentiles and the longest request need one.
+pub(crate) fn requests_for(percent: f64) -> u64 {
+    if (90.0..100.0).contains(&percent) {
+        (10_000.0 / (100.0 - percent)).round() as u64
+    } else {
+        1
+    }
+}
 
 /// The percentiles that reports show (where there are enough samples for them), and every analysis holds.
 pub const SHOWN_PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -147,12 +154,14 @@ pub struct LoadFigures {
     pub body_bytes_per_second: f64,
     /// Goodput: body bytes of valid answers per second, after the transfer coding is undone.
     pub valid_body_bytes_per_second: f64,
-    /// Valid requests in flight on average: the time that they were in flight over the measurement's length (Little's
-    /// law: throughput × mean service time).
+    /// Requests in flight on average, without those that failed: the time that they were in flight over the measurement's
+    /// length (Little's law). Null without a valid answer.
     pub mean_in_flight: Option<f64>,
-    /// Closed loop: connections × requests that each holds in flight. Null if users think: then fewer are.
+    /// Closed loop: connections × requests that each may hold in flight, fewer if an HTTP/2 server allows fewer. Null in an
+    /// open loop, and if users think: then fewer are in flight.
     pub wanted_in_flight: Option<f64>,
-    /// CPU time of the generator's busiest worker ÷ the measurement's length (0 to 1).
+    /// CPU time of the generator's busiest worker ÷ the measurement's length (0 to 1), without the time that it waited
+    /// awake.
     pub busiest_worker: f64,
     /// The longest time of any worker without a CPU that it could have used, as a share of the measurement; null if
     /// the kernel does not report it.
@@ -165,7 +174,7 @@ pub struct LoadFigures {
     pub trend: Option<Trend>,
     /// The distributions with at least one sample.
     pub latencies: Vec<Latency>,
-    /// The events of answers that are streams; `None` without `--stream`.
+    /// The events of answers that are streams; absent without `--stream`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<EventFigures>,
     /// Figures of each request, if there are several, in the order of `spec.exchanges`; absent without `--urls`.
@@ -368,9 +377,9 @@ fn trend(record: &LoadRecord) -> Option<Trend> {
         .filter(|interval| Some(interval.length().mul_f64(1.1)) >= longest);
     let rates: Vec<f64> = whole.map(|interval| interval.throughput()).collect();
     if rates.len() >= LEAST_INTERVALS {
-        steadiness::trend_of(&rates)
+        uneven::trend_of(&rates)
     } else {
-        steadiness::trend(&record.observation)
+        uneven::trend(&record.observation)
     }
 }
 

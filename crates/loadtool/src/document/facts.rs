@@ -295,7 +295,7 @@ pub(super) fn generator(record: &LoadRecord, analysis: &LoadAnalysis) -> Facts {
     if let Some(lag) = figures.latency(LatencyKind::SendLag) {
         facts.push(fact("Send lag", summary(lag)));
     }
-    // Failed requests are in flight, too, and stand in no service time.
+    // Failed requests are in flight, too, and are in no service time.
     let few_failed = figures.failed_share <= Some(FAILURES);
     let in_flight = figures.wanted_in_flight.zip(figures.mean_in_flight);
     if let Some((wanted, found)) = in_flight.filter(|_| few_failed) {

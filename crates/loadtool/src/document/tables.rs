@@ -5,9 +5,10 @@ use deadheat_model::{
     Failure, LoadRecord,
     figure::{NONE, count, figure, latency, share},
 };
-use deadheat_stats::figures::requests_for;
 
-use crate::analysis::{ExchangeFigures, Latency, LatencyKind, LoadFigures, SHOWN_PERCENTS};
+use crate::analysis::{
+    ExchangeFigures, Latency, LatencyKind, LoadFigures, SHOWN_PERCENTS, requests_for,
+};
 
 /// How many whole answers had each status.
 pub(super) fn statuses(record: &LoadRecord) -> Table {

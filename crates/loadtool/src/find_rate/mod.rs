@@ -1,63 +1,66 @@
 //! `deadheat load --find-rate`: the highest rate at which conditions hold.
 //!
 //! ```text
-//! LoadArgs → Wanted (conditions, what is declared) → burst → looks, each at the rate that stats::capacity names → CapacityRecord → outputs
+//! LoadArgs → Wanted (conditions, what is declared) → burst → probes, each at the rate that stats::capacity names → CapacityRecord → Outputs
 //! ```
 
 pub mod document;
-mod generators;
-mod judging;
-pub(crate) mod options;
-mod outputs;
 mod plan;
-mod searching;
-mod specs;
+mod search;
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use deadheat_model::{LoadSpec, capacity::Declared, load::Arrivals};
-use deadheat_runner::secret::hide_in_load;
+use deadheat_document::text::Screen;
+use deadheat_model::{
+    LoadSpec,
+    capacity::{CapacityRecord, Declared, FORMAT, SCHEMA},
+    load::Arrivals,
+    record,
+};
+use deadheat_runner::{files, secret::hide_in_load};
 use deadheat_shell::{
-    data,
+    data::{self, Files, FilesArgs, Format, Sink},
     exit::{Exit, Failure},
     interrupt, output,
 };
 use deadheat_stats::capacity::{Outcome, analyse};
 
-pub use self::outputs::{read as read_search, shown_again};
 pub(super) use self::plan::PlanOfSearch;
-use self::{outputs::Outputs, searching::Search};
-use super::{
-    PlanOfLoad, Prepared, messages, plan_text::Around, prepare, threads, thresholds::Threshold,
+use self::search::Search;
+use crate::{
+    PlanOfLoad, Prepared, messages,
+    options::{LoadArgs, LoadFormat, ProgressArg},
+    plan_text::Around,
+    prepare, threads,
+    thresholds::Threshold,
 };
-use crate::options::{LoadArgs, ProgressArg};
 
-/// The length of a look, if nobody says how long.
-const LOOK: Duration = Duration::from_secs(5);
-/// Looks, if nobody says how many.
-const LOOKS: u32 = 20;
+/// The length of a probe, if nobody says how long.
+const PROBE_LENGTH: Duration = Duration::from_secs(5);
+/// Probes, if nobody says how many.
+const PROBES: u32 = 20;
 /// The precision, if nobody says which.
 const PRECISION: f64 = 0.05;
 
 /// What is searched for, and how.
 #[derive(Debug)]
-struct Wanted<'a> {
+struct SearchGoal<'a> {
     conditions: &'a [Threshold],
     declared: Declared,
     arrivals: Arrivals,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SearchGoal<'a> {
     fn new(args: &'a LoadArgs) -> Result<Self, String> {
         let conditions = &args.find.find_rate;
         conditions.iter().try_for_each(Threshold::check_find)?;
         let steady = &args.pace.steady;
-        let requests = conditions.iter().map(Threshold::requests_for_look);
+        let requests = conditions.iter().map(Threshold::requests_for_probe);
         Ok(Self {
             conditions,
             declared: Declared {
-                looks: args.find.looks.unwrap_or(LOOKS),
-                look: args.end.duration.unwrap_or(LOOK),
+                probes: args.find.looks.unwrap_or(PROBES),
+                probe_length: args.end.duration.unwrap_or(PROBE_LENGTH),
                 requests: requests.max().unwrap_or_default(),
                 precision: args.find.precision.unwrap_or(PRECISION),
                 most_connections: steady.max_connections,
@@ -70,7 +73,7 @@ impl<'a> Wanted<'a> {
 
 /// Searches, and reports.
 pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
-    let wanted = Wanted::new(args).map_err(Failure::usage)?;
+    let wanted = SearchGoal::new(args).map_err(Failure::usage)?;
     let Prepared {
         asked,
         mut spec,
@@ -78,12 +81,12 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         hosts,
         ..
     } = prepare(args)?;
-    // Nobody looks at a look's intervals.
+    // Nobody reads a probe's intervals.
     spec.interval = None;
     let threads = threads::choose(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
-    let look = specs::look(&spec, &wanted, specs::LEAST_RATE, 0);
-    let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &look);
+    let probe = plan::probe(&spec, &wanted, plan::LEAST_RATE, 0);
+    let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &probe);
     let mut conditions = wanted.conditions.iter();
     conditions.try_for_each(fits).map_err(Failure::usage)?;
     let outputs = Outputs::open(&args.output.data)?;
@@ -97,9 +100,9 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         collector: None,
         thresholds: &[],
     };
-    let plan = plan::describe(&look, &wanted, &around);
+    let plan = plan::describe(&probe, &wanted, &around);
     let refused = |error| messages::refused(&asked.typed, &error);
-    deadheat_load::check(&look).map_err(refused)?;
+    deadheat_load::check(&probe).map_err(refused)?;
     if args.safety.dry_run {
         let for_programs = || {
             hide_in_load(&mut spec);
@@ -122,13 +125,122 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The warm-up and the measurement of a look at a rate that needs no longer one.
+/// The warm-up and the measurement of a probe at a rate that needs no longer one.
 fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
-    spec.warm_up + declared.look
+    spec.warm_up + declared.probe_length
 }
 
 /// Listens for Ctrl-C.
 fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, Failure> {
     interrupt::on_signals()
         .map_err(|error| Failure::nothing(format!("listening for Ctrl-C: {error}; start it again")))
+}
+
+/// The outputs of a search. Files are opened before the start.
+struct Outputs {
+    printed: LoadFormat,
+    files: Files<LoadFormat>,
+}
+
+impl Outputs {
+    /// Opens all files; refuses formats of a single load's latencies.
+    fn open(args: &FilesArgs<LoadFormat>) -> Result<Self, Failure> {
+        let printed = args.format();
+        let files = args.open()?;
+        let of_one_load = |format: &LoadFormat| {
+            !matches!(
+                format,
+                LoadFormat::Text | LoadFormat::Json | LoadFormat::Csv | LoadFormat::Html
+            )
+        };
+        if of_one_load(&printed) || files.formats().any(of_one_load) {
+            return Err(Failure::usage(
+                "--find-rate and hlog, hgrm, openmetrics or otlp: these are of one load; write the search as text, json, \
+                 csv or html",
+            ));
+        }
+        Ok(Self { printed, files })
+    }
+
+    /// Writes everything.
+    fn write(self, record: &CapacityRecord) -> Result<(), Failure> {
+        let screen = output::screen();
+        let printed = match self.printed {
+            LoadFormat::Html => data::print(rendered(record, self.printed, screen)?.as_bytes()),
+            format => output::data(&rendered(record, format, screen)?),
+        };
+        let written = self
+            .files
+            .write(|format| rendered(record, *format, data::page()).map(String::into_bytes));
+        printed.and(written)
+    }
+}
+
+/// The report in a format.
+fn rendered(
+    record: &CapacityRecord,
+    format: LoadFormat,
+    screen: Screen,
+) -> Result<String, Failure> {
+    let analysis = analyse(record);
+    let rendered = match format {
+        LoadFormat::Json => document::json(record, &analysis),
+        LoadFormat::Csv => Ok(document::csv(record)),
+        LoadFormat::Html => document::html(record, &analysis),
+        // No other format comes here.
+        _ => Ok(document::document(record, &analysis).text(screen)),
+    };
+    rendered
+        .map_err(|error| Failure::nothing(format!("writing the report of {}: {error}", record.url)))
+}
+
+/// The search in a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.
+///
+/// # Errors
+/// When it is a search that cannot be read.
+pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
+    let Ok(text) = files::read_text(file) else {
+        return Ok(None);
+    };
+    if !text.trim_start().starts_with('{') || !text.contains(&format!("\"{FORMAT}\"")) {
+        return Ok(None);
+    }
+    let unreadable = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!(
+            "reading the search in {}: {why}; write it again with --find-rate",
+            file.display()
+        ))
+    };
+    let record: CapacityRecord =
+        record::read(text.as_bytes()).map_err(|error| unreadable(&error))?;
+    if record.schema != SCHEMA {
+        return Err(unreadable(&format!(
+            "its schema is {}, and this Deadheat reads {SCHEMA}",
+            record.schema
+        )));
+    }
+    Ok(Some(record))
+}
+
+/// Shows a search again.
+///
+/// # Errors
+/// When it has no report in this format.
+pub fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), Failure> {
+    let format = match sink.format {
+        Format::Text => LoadFormat::Text,
+        Format::Json => LoadFormat::Json,
+        Format::Csv => LoadFormat::Csv,
+        Format::Html => LoadFormat::Html,
+        Format::Markdown | Format::Card => {
+            return Err(Failure::usage(
+                "a search of --find-rate is shown as text, json, csv or html: choose one with --format",
+            ));
+        }
+    };
+    let rendered = rendered(record, format, sink.screen())?;
+    match format {
+        LoadFormat::Html => sink.write_bytes(rendered.as_bytes()),
+        _ => sink.write(&rendered),
+    }
 }

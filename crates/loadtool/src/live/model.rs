@@ -1,13 +1,14 @@
-//! What the live view knows: a plain value, fed by events. It neither draws nor looks at a clock.
+//! What the live view knows, with the load over time in a bounded number of points: a plain value, fed by events. It
+//! neither draws nor looks at a clock.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_load::LoadEvent;
 use deadheat_model::{
     FailureCounts, Interval, LatencyHistogram, LoadPhase, LoadSpec, Schedule, SliceEvent, StopRule,
 };
 
-use super::series::Series;
+use crate::series::{Downsampled, Piece};
 
 /// An open loop is behind when less of what it offered ends in an interval, and requests wait.
 const KEEPS_UP: f64 = 0.98;
@@ -129,7 +130,7 @@ impl Model {
     }
 
     fn add(&mut self, interval: &Interval) {
-        // An interval is told when it is over: the phase that follows it can have been told before.
+        // An interval is reported when it is over: the phase that follows it can have been reported before.
         self.enter(interval.phase);
         self.elapsed = self.elapsed.max(interval.until);
         if interval.phase == self.so_far.phase {
@@ -176,10 +177,283 @@ impl Model {
     }
 }
 
-/// So many in a time, per second; nothing in no time.
+/// This many in a time, per second; nothing in no time.
 pub(super) fn per_second(count: u64, length: Duration) -> f64 {
     match length {
         Duration::ZERO => 0.0,
         length => count as f64 / length.as_secs_f64(),
+    }
+}
+
+/// The most points kept but for those that a change of phase keeps apart; more than a terminal's width shows.
+const MOST: usize = 240;
+
+/// This many steps of a histogram each time the distance to its end halves: 1 % of the latencies at most in a step.
+const STEPS: u32 = 50;
+
+/// Buckets for each doubling of a latency, as a power of two: they are 6 % wide, less than a dot of a plot is high.
+const FINENESS: u32 = 4;
+
+/// Latencies in coarse buckets. A full histogram has room for every latency; a series would need some 50 MB of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct CoarseHistogram {
+    buckets: BTreeMap<u32, u64>,
+    count: u64,
+    max: Duration,
+}
+
+impl CoarseHistogram {
+    fn from_histogram(histogram: &LatencyHistogram) -> Self {
+        let mut own = Self {
+            max: histogram.max().unwrap_or_default(),
+            ..Self::default()
+        };
+        for (_, latency, up_to) in histogram.percentiles(STEPS) {
+            let more = up_to - own.count;
+            if more > 0 {
+                *own.buckets.entry(bucket(latency)).or_default() += more;
+                own.count = up_to;
+            }
+        }
+        own
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (bucket, count) in &other.buckets {
+            *self.buckets.entry(*bucket).or_default() += count;
+        }
+        self.count += other.count;
+        self.max = self.max.max(other.max);
+    }
+
+    /// About the latency at `quantile` (0 to 1), or `None` when there is none.
+    pub(super) fn quantile(&self, quantile: f64) -> Option<Duration> {
+        let rank = ((self.count as f64 * quantile).ceil() as u64).max(1);
+        let mut up_to = 0;
+        for (bucket, count) in &self.buckets {
+            up_to += count;
+            if up_to >= rank {
+                return Some(middle(*bucket).min(self.max));
+            }
+        }
+        None
+    }
+
+    /// The largest, or `None` when there is none.
+    pub(super) fn max(&self) -> Option<Duration> {
+        (self.count > 0).then_some(self.max)
+    }
+}
+
+/// The bucket of a latency: its highest bit, then the bits that follow.
+fn bucket(latency: Duration) -> u32 {
+    // Histograms end at an hour.
+    let ns = (latency.as_nanos() as u64).max(1 << FINENESS);
+    let octave = ns.ilog2();
+    let step = (ns >> (octave - FINENESS)) as u32 & ((1 << FINENESS) - 1);
+    (octave << FINENESS) | step
+}
+
+/// The latency in the middle of a bucket.
+fn middle(bucket: u32) -> Duration {
+    let (octave, step) = (
+        bucket >> FINENESS,
+        u64::from(bucket & ((1 << FINENESS) - 1)),
+    );
+    let width = 1u64 << (octave - FINENESS);
+    Duration::from_nanos((1 << octave) + step * width + width / 2)
+}
+
+/// What happened between two instants: one interval, or several that follow each other.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) from: Duration,
+    pub(super) until: Duration,
+    pub(super) phase: LoadPhase,
+    succeeded: u64,
+    failed: u64,
+    offered: u64,
+    /// Of the time that counts: response time in an open loop, else service time.
+    pub(super) latencies: CoarseHistogram,
+}
+
+impl Point {
+    fn new(interval: &Interval) -> Self {
+        let latencies = interval.response_time.as_ref();
+        Self {
+            from: interval.from,
+            until: interval.until,
+            phase: interval.phase,
+            succeeded: interval.succeeded,
+            failed: interval.failed.total(),
+            offered: interval.offered,
+            latencies: CoarseHistogram::from_histogram(latencies.unwrap_or(&interval.service_time)),
+        }
+    }
+
+    fn merge(&mut self, next: &Self) {
+        self.until = next.until;
+        self.succeeded += next.succeeded;
+        self.failed += next.failed;
+        self.offered += next.offered;
+        self.latencies.merge(&next.latencies);
+    }
+
+    /// Verified answers per second.
+    pub(super) fn throughput(&self) -> f64 {
+        self.per_second(self.succeeded)
+    }
+
+    /// Failed requests per second.
+    pub(super) fn failing(&self) -> f64 {
+        self.per_second(self.failed)
+    }
+
+    /// Offered requests per second.
+    pub(super) fn offered(&self) -> f64 {
+        self.per_second(self.offered)
+    }
+
+    fn per_second(&self, count: u64) -> f64 {
+        match self.until.saturating_sub(self.from) {
+            Duration::ZERO => 0.0,
+            length => count as f64 / length.as_secs_f64(),
+        }
+    }
+}
+
+impl Piece for Point {
+    fn phase(&self) -> LoadPhase {
+        self.phase
+    }
+
+    fn append(&mut self, next: Self) {
+        self.merge(&next);
+    }
+}
+
+/// The points of a load.
+#[derive(Clone, Debug)]
+pub(super) struct Series(Downsampled<Point>);
+
+impl Default for Series {
+    fn default() -> Self {
+        Self(Downsampled::new(MOST))
+    }
+}
+
+impl Series {
+    /// The points in order.
+    pub(super) fn points(&self) -> &[Point] {
+        self.0.pieces()
+    }
+
+    /// Adds the interval that follows.
+    pub(super) fn push(&mut self, interval: &Interval) {
+        self.0.push(Point::new(interval));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::Failure;
+
+    use super::*;
+
+    fn second(index: u64, phase: LoadPhase, latencies_ns: &[u64]) -> Interval {
+        let mut interval = Interval {
+            index,
+            from: Duration::from_secs(index),
+            until: Duration::from_secs(index + 1),
+            phase,
+            succeeded: latencies_ns.len() as u64,
+            offered: 7,
+            ..Interval::default()
+        };
+        interval.failed[Failure::Timeout] = 1;
+        for ns in latencies_ns {
+            interval.service_time.record_ns(*ns);
+        }
+        interval
+    }
+
+    #[test]
+    fn a_load_of_any_length_keeps_every_count_and_second_in_a_bounded_number_of_points() {
+        let mut series = Series::default();
+        for index in 0..20_000 {
+            let phase = match index {
+                0..=4 => LoadPhase::WarmUp,
+                _ => LoadPhase::Measurement,
+            };
+            series.push(&second(index, phase, &[1_000_000, 2_000_000, 3_000_000]));
+            assert!(series.points().len() <= MOST + 1, "{index}");
+        }
+        let points = series.points();
+        assert!(points.len() > MOST / 3, "{}", points.len());
+        assert_eq!(points[0].from, Duration::ZERO);
+        assert_eq!(points[points.len() - 1].until, Duration::from_secs(20_000));
+        for pair in points.windows(2) {
+            assert_eq!(pair[0].until, pair[1].from);
+            assert!(pair[0].phase <= pair[1].phase);
+        }
+        assert_eq!(
+            points.iter().map(|point| point.succeeded).sum::<u64>(),
+            60_000
+        );
+        assert_eq!(points.iter().map(|point| point.failed).sum::<u64>(), 20_000);
+        assert_eq!(
+            points
+                .iter()
+                .map(|point| point.latencies.count)
+                .sum::<u64>(),
+            60_000
+        );
+        // Rates do not depend on how many intervals a point has.
+        for point in points {
+            assert_eq!(
+                (point.throughput(), point.failing(), point.offered()),
+                (3.0, 1.0, 7.0)
+            );
+        }
+    }
+
+    #[test]
+    fn merged_percentiles_are_those_of_all_latencies_within_a_bucket() {
+        // A fast interval with many answers and a slow one with few: the mean of percentiles would be far off.
+        let fast: Vec<u64> = (1..=900).map(|n| n * 1_000).collect();
+        let slow: Vec<u64> = (1..=100).map(|n| n * 1_000_000).collect();
+        let mut merged =
+            CoarseHistogram::from_histogram(&second(0, LoadPhase::WarmUp, &fast).service_time);
+        merged.merge(&CoarseHistogram::from_histogram(
+            &second(1, LoadPhase::WarmUp, &slow).service_time,
+        ));
+        let mut both = LatencyHistogram::new();
+        fast.iter().chain(&slow).for_each(|ns| both.record_ns(*ns));
+        for quantile in [0.5, 0.8, 0.95, 0.99] {
+            let exact = both.quantile(quantile).unwrap().as_secs_f64();
+            let ours = merged.quantile(quantile).unwrap().as_secs_f64();
+            assert!(
+                (ours / exact - 1.0).abs() < 0.06,
+                "{quantile}: {ours} for {exact}"
+            );
+        }
+        assert_eq!(merged.max(), both.max());
+        assert_eq!(merged.count, 1_000);
+    }
+
+    #[test]
+    fn a_latency_lies_in_its_bucket() {
+        for ns in (0..42).flat_map(|bit| [1u64 << bit, (1 << bit) + 1, (1 << bit) * 3 / 2]) {
+            let latency = Duration::from_nanos(ns.max(1_000));
+            let shown = middle(bucket(latency)).as_secs_f64();
+            let error = shown / latency.as_secs_f64() - 1.0;
+            assert!(error.abs() <= 1.0 / 16.0, "{latency:?}: {shown}");
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_percentile() {
+        let empty = CoarseHistogram::from_histogram(&LatencyHistogram::new());
+        assert_eq!((empty.quantile(0.5), empty.max()), (None, None));
     }
 }

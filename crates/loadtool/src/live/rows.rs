@@ -1,4 +1,4 @@
-//! The rows of text: each is a line that fits the width that it is given.
+//! The rows of text and their colours: each row is a line that fits the width that it is given.
 
 use std::time::Duration;
 
@@ -8,12 +8,9 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{
-    model::{Model, per_second},
-    palette::Palette,
-};
+use super::model::{Model, per_second};
 
-/// Columns of the label in front of a row; where there are fewer than so many in all, it is as short as it can be.
+/// Columns of the label in front of a row; where there are fewer than this many in all, it is as short as it can be.
 const LABEL: usize = 13;
 const ROOMY: u16 = 50;
 
@@ -37,7 +34,7 @@ pub(super) fn target(model: &Model, width: u16) -> Line<'static> {
     ])
 }
 
-/// A text of at most so many characters.
+/// A text of at most this many characters.
 fn shortened(text: &str, most: usize) -> String {
     // A URL or a file's name from a user: nothing in it may move the cursor.
     let safe = |c: char| if c.is_control() { '?' } else { c };
@@ -105,7 +102,7 @@ fn how_far(model: &Model) -> String {
     }
 }
 
-/// A bar of so many columns: its full part and its empty one.
+/// A bar of this many columns: its full part and its empty one.
 fn bar(done: f64, columns: usize) -> (String, String) {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (done * columns as f64 * 8.0) as usize;
@@ -272,6 +269,26 @@ pub(super) fn clock(span: Duration) -> String {
 /// Failed requests of an interval, for a person.
 pub(super) fn failed_in(interval: &Interval) -> String {
     figure::count(interval.failed.total())
+}
+
+/// Colours, or none of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Palette {
+    pub(super) colour: bool,
+}
+
+impl Palette {
+    /// A colour, if there are any.
+    pub(super) fn pick(self, colour: Color) -> Color {
+        if self.colour { colour } else { Color::Reset }
+    }
+
+    /// What must be seen, without colours too.
+    pub(super) fn bad(self) -> Style {
+        Style::new()
+            .fg(self.pick(Color::Red))
+            .add_modifier(Modifier::BOLD)
+    }
 }
 
 #[cfg(test)]

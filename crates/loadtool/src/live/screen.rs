@@ -33,7 +33,7 @@ const CLEAR_BELOW: &str = "\x1b[J";
 const CLEAR_ALL: &str = "\x1b[H\x1b[2J";
 const PLAIN: &str = "\x1b[0m";
 
-/// The rows that stand on the terminal now, for the panic hook: a message must not be drawn over.
+/// The rows that are on the terminal now, for the panic hook: a message must not be drawn over.
 static ROWS: AtomicU16 = AtomicU16::new(0);
 
 /// A size of the terminal, in characters.
@@ -46,12 +46,12 @@ pub(super) struct Size {
 /// What to write so that a frame appears.
 #[derive(Debug, Default)]
 struct Painter {
-    /// What stands there: the terminal's size, and the rows of the frame with the one below it.
+    /// What is there: the terminal's size, and the rows of the frame with the one below it.
     shown: Option<(Size, u16)>,
 }
 
 impl Painter {
-    /// Draws at most so many rows over what was drawn before.
+    /// Draws at most this many rows over what was drawn before.
     fn frame(
         &mut self,
         size: Size,
@@ -175,7 +175,7 @@ impl Screen {
         })
     }
 
-    /// Draws at most so many rows.
+    /// Draws at most this many rows.
     pub(super) fn draw(&mut self, most_rows: u16, render: impl FnOnce(Rect, &mut Buffer)) {
         let Some((columns, rows)) = output::terminal_size() else {
             return;

@@ -127,7 +127,7 @@ impl Script {
         }
     }
 
-    /// So many intervals of a phase, each filled in by its number and chance.
+    /// This many intervals of a phase, each filled in by its number and chance.
     fn run(
         mut self,
         intervals: u64,
@@ -221,7 +221,7 @@ fn rising(index: u64, chance: &mut Chance, interval: &mut Interval) {
     interval.response_time = Some(response_time);
 }
 
-/// Latencies around a middle, in nanoseconds, and one in a hundred so many times as long.
+/// Latencies around a middle, in nanoseconds, and one in a hundred this many times as long.
 fn fill(histogram: &mut LatencyHistogram, chance: &mut Chance, middle: u64, times: u64) {
     for _ in 0..150 {
         let ns = middle * (60 + chance.below(30) + chance.below(50)) / 100;

@@ -192,3 +192,25 @@ fn look_at_the_live_view() {
         output::note(&format!("{scene:?}: {longest:?} for an event at most"));
     }
 }
+
+#[test]
+fn lines_are_aligned_below_their_head() {
+    for scene in [Scene::Errors, Scene::Behind] {
+        let (spec, events) = synthetic::play(scene);
+        let mut lines = Lines::new(spec.schedule.is_open());
+        let text: Vec<String> = synthetic::intervals(&events)
+            .map(|interval| lines.line(interval))
+            .collect();
+        insta::assert_snapshot!(format!("lines-{scene:?}"), text.join("\n"));
+    }
+}
+
+#[test]
+fn the_head_comes_again_after_a_page() {
+    let mut lines = Lines::new(false);
+    let interval = Interval::default();
+    let heads: Vec<usize> = (0..45)
+        .filter(|_| lines.line(&interval).contains("answers/s"))
+        .collect();
+    assert_eq!(heads, [0, 20, 40]);
+}

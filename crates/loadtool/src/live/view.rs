@@ -6,11 +6,9 @@ use deadheat_model::LoadPhase;
 use ratatui::{buffer::Buffer, layout::Rect, style::Color, text::Line, widgets::Widget};
 
 use super::{
-    model::Model,
-    palette::Palette,
+    model::{Model, Point},
     plot::{Plot, PlotSegment, Scale, Trace},
-    rows::{failed, progress, rates, table, target, traffic},
-    series::Point,
+    rows::{Palette, failed, progress, rates, table, target, traffic},
 };
 
 /// The most rows that are of use; a higher terminal keeps what stood there before.

@@ -6,8 +6,8 @@ use clap::Parser;
 use deadheat_model::Failure as Kind;
 use deadheat_shell::exit::{Exit, Failure};
 
-use super::wanted::{
-    EACH_REQUEST, Print, Wanted, loaded, milliseconds, refuse, with, with_flag, with_proxy,
+use super::equivalent::{
+    EACH_REQUEST, EquivalentLoad, Print, loaded, milliseconds, refuse, with, with_flag, with_proxy,
     with_some,
 };
 use crate as load;
@@ -124,9 +124,9 @@ struct Refused {
 }
 
 /// What the options ask for.
-pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
     if options.version {
-        return Ok(Wanted::version());
+        return Ok(EquivalentLoad::version());
     }
     let refused = &options.refused;
     let tables = "write a page with `deadheat load -o FILE.html`";
@@ -221,7 +221,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         "--i-may-load-this-host",
         options.i_may_load_this_host,
     );
-    Ok(Wanted {
+    Ok(EquivalentLoad {
         version: false,
         load,
         limit: options.time.map(Duration::from_secs),

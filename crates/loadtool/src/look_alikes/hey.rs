@@ -4,12 +4,9 @@ use std::{ffi::OsString, time::Duration};
 
 use clap::Parser;
 
-use super::{
-    threads,
-    wanted::{
-        EACH_REQUEST, FOREVER, HTTP2, NAMED_WHOLE, Print, Wanted, is_named_whole, milliseconds,
-        refuse, with, with_flag, with_header, with_proxy, with_redirects, with_some,
-    },
+use super::equivalent::{
+    self, ABSOLUTE_FORM, EACH_REQUEST, EquivalentLoad, FOREVER, HTTP2, Print, milliseconds, refuse,
+    uses_absolute_form, with, with_flag, with_header, with_proxy, with_redirects, with_some,
 };
 use crate::url::LoadUrl;
 
@@ -105,7 +102,7 @@ fn is_long(text: &str) -> bool {
 }
 
 /// What the options ask for.
-pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
     refuse(&[
         ("-o", options.output.is_some(), EACH_REQUEST),
         ("-h2", options.http2, HTTP2),
@@ -118,9 +115,9 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         ));
     }
     let url = LoadUrl::parse(&options.url, false)?;
-    let follows_whole = is_named_whole(&options.proxy, url.origin.tls);
+    let follows_whole = uses_absolute_form(&options.proxy, url.origin.tls);
     if follows_whole && !options.disable_redirects {
-        return Err(format!("-x: {NAMED_WHOLE}; add -disable-redirects"));
+        return Err(format!("-x: {ABSOLUTE_FORM}; add -disable-redirects"));
     }
     let mut load = vec![options.url.clone()];
     with(&mut load, "--connections", workers.to_string());
@@ -163,14 +160,14 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     if !options.disable_redirects {
         with_redirects(&mut load, REDIRECTS);
     }
-    threads::use_threads(&mut load, options.cpus.max(1), options.concurrency);
+    equivalent::use_threads(&mut load, options.cpus.max(1), options.concurrency);
     with_flag(&mut load, "--insecure", url.origin.tls);
     with_flag(
         &mut load,
         "--i-may-load-this-host",
         options.i_may_load_this_host,
     );
-    Ok(Wanted {
+    Ok(EquivalentLoad {
         version: false,
         load,
         limit: None,

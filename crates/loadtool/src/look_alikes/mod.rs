@@ -3,10 +3,9 @@
 
 mod ab;
 pub mod document;
+mod equivalent;
 mod hey;
 mod oha;
-mod threads;
-mod wanted;
 mod wrk;
 
 use std::{
@@ -23,7 +22,7 @@ use deadheat_shell::{
     values::one_of,
 };
 
-use self::wanted::{Print, any, loaded, with};
+use self::equivalent::{Print, any, loaded, with};
 use crate::{
     analysis::analyse,
     look_alikes::{
@@ -81,10 +80,10 @@ pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Ex
     let name = OsString::from(tool.name());
     let typed: Vec<OsString> = [name].into_iter().chain(options).collect();
     let wanted = match tool {
-        Tool::Ab => ab::Options::try_parse_from(typed).map(ab::wanted),
-        Tool::Wrk => wrk::Options::try_parse_from(typed).map(wrk::wanted),
-        Tool::Hey => hey::Options::try_parse_from(hey::long(typed)).map(hey::wanted),
-        Tool::Oha => oha::Options::try_parse_from(typed).map(oha::wanted),
+        Tool::Ab => ab::Options::try_parse_from(typed).map(ab::equivalent_load),
+        Tool::Wrk => wrk::Options::try_parse_from(typed).map(wrk::equivalent_load),
+        Tool::Hey => hey::Options::try_parse_from(hey::long(typed)).map(hey::equivalent_load),
+        Tool::Oha => oha::Options::try_parse_from(typed).map(oha::equivalent_load),
     };
     let statuses = Statuses::new(tool);
     let mut wanted = match wanted {
@@ -251,7 +250,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{wanted::LoadArguments, *};
+    use super::{equivalent::LoadArguments, *};
 
     fn wanted(tool: Tool, line: &str) -> Result<String, String> {
         let typed = format!("{} {line}", tool.name());
@@ -260,16 +259,16 @@ mod tests {
         let wanted = match tool {
             Tool::Ab => ab::Options::try_parse_from(typed)
                 .map_err(usage)
-                .and_then(ab::wanted),
+                .and_then(ab::equivalent_load),
             Tool::Wrk => wrk::Options::try_parse_from(typed)
                 .map_err(usage)
-                .and_then(wrk::wanted),
+                .and_then(wrk::equivalent_load),
             Tool::Hey => hey::Options::try_parse_from(hey::long(typed.collect()))
                 .map_err(usage)
-                .and_then(hey::wanted),
+                .and_then(hey::equivalent_load),
             Tool::Oha => oha::Options::try_parse_from(typed)
                 .map_err(usage)
-                .and_then(oha::wanted),
+                .and_then(oha::equivalent_load),
         };
         let wanted = wanted?;
         // What `deadheat load` does not take is a mistake here.

@@ -4,9 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum};
 
-use super::wanted::{
-    EACH_REQUEST, FOREVER, HTTP2, NAMED_WHOLE, Print, Wanted, is_named_whole, milliseconds, refuse,
-    with, with_flag, with_header, with_proxy, with_redirects, with_some,
+use super::equivalent::{
+    ABSOLUTE_FORM, EACH_REQUEST, EquivalentLoad, FOREVER, HTTP2, Print, milliseconds, refuse,
+    uses_absolute_form, with, with_flag, with_header, with_proxy, with_redirects, with_some,
 };
 use crate::url::LoadUrl;
 
@@ -162,7 +162,7 @@ struct Refused {
 }
 
 /// What the options ask for.
-pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
     let refused = &options.refused;
     let random = "`deadheat load` has --template and --urls for that";
     refuse(&[
@@ -203,8 +203,8 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         return Err("--latency-correction: give a rate with -q".to_owned());
     }
     let url = LoadUrl::parse(&options.url, false)?;
-    if options.redirect > 0 && is_named_whole(&options.proxy, url.origin.tls) {
-        return Err(format!("-r and -x: {NAMED_WHOLE}; leave one of them out"));
+    if options.redirect > 0 && uses_absolute_form(&options.proxy, url.origin.tls) {
+        return Err(format!("-r and -x: {ABSOLUTE_FORM}; leave one of them out"));
     }
     if !options.form.is_empty() && options.content_type.is_some() {
         return Err(
@@ -281,7 +281,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         "--i-may-load-this-host",
         options.i_may_load_this_host,
     );
-    Ok(Wanted {
+    Ok(EquivalentLoad {
         version: false,
         load,
         limit: None,

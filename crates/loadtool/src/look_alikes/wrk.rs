@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use super::{
-    threads,
-    wanted::{Print, Wanted, milliseconds, refuse, with, with_flag},
-};
+use super::equivalent::{self, EquivalentLoad, Print, milliseconds, refuse, with, with_flag};
 use crate::url::LoadUrl;
 
 /// wrk's threads, if nobody says how many.
@@ -49,7 +46,7 @@ pub(super) struct Options {
 }
 
 /// What the options ask for.
-pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
+pub(super) fn equivalent_load(options: Options) -> Result<EquivalentLoad, String> {
     refuse(&[(
         "-s",
         options.script.is_some(),
@@ -57,7 +54,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     )])?;
     let threads = options
         .threads
-        .unwrap_or_else(|| threads::at_most(THREADS).min(options.connections));
+        .unwrap_or_else(|| equivalent::at_most(THREADS).min(options.connections));
     if threads > options.connections {
         return Err(format!(
             "-t {threads}: each thread needs a connection, and there are {} (-c)",
@@ -65,7 +62,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         ));
     }
     if options.version {
-        return Ok(Wanted::version());
+        return Ok(EquivalentLoad::version());
     }
     let typed = options.url.unwrap_or_default();
     let url = LoadUrl::parse(&typed, false)?;
@@ -79,7 +76,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
     for header in &options.headers {
         with(&mut load, "-H", header);
     }
-    threads::use_threads(&mut load, threads, connections);
+    equivalent::use_threads(&mut load, threads, connections);
     // wrk measures rates in intervals of a tenth of a second.
     with(&mut load, "--interval", "100ms");
     with_flag(&mut load, "--insecure", url.origin.tls);
@@ -88,7 +85,7 @@ pub(super) fn wanted(options: Options) -> Result<Wanted, String> {
         "--i-may-load-this-host",
         options.i_may_load_this_host,
     );
-    Ok(Wanted {
+    Ok(EquivalentLoad {
         version: false,
         load,
         limit: None,

@@ -17,7 +17,8 @@ use deadheat_model::{
 use deadheat_runner::secret;
 use deadheat_shell::rate::highest;
 
-use super::{collector::CollectorUrl, spec::MOST_WITH_FIGURES, template, thresholds::Threshold};
+use super::{spec::MOST_WITH_FIGURES, template, thresholds::Threshold};
+use crate::push::CollectorUrl;
 
 /// Requests and headers that are shown; of more, the number is.
 const SHOWN: usize = 5;
@@ -62,7 +63,7 @@ pub(crate) fn in_short(spec: &LoadSpec, around: &Around<'_>) -> Document {
     document(around, facts)
 }
 
-/// The same with other lines on when requests are sent.
+/// The plan, with these lines (label and text) for when requests are sent and for how long.
 pub(crate) fn laid_out(
     spec: &LoadSpec,
     around: &Around<'_>,
@@ -227,7 +228,8 @@ fn request(spec: &LoadSpec, exchange: &Exchange) -> String {
     format!("{} {origin}{path}{body}", request.method)
 }
 
-/// The headers, which are the same for all requests.
+/// The headers of the first request. Those of others differ in their Content-Type alone, which follows from their bodies.
+/// More than [`SHOWN`] are counted; long values are cut, secret ones hidden.
 fn headers(exchange: Option<&Exchange>) -> Option<String> {
     let headers = &exchange?.request.headers;
     if headers.is_empty() {

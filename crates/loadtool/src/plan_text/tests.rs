@@ -8,7 +8,7 @@ use deadheat_model::load::{
 use deadheat_shell::data::page;
 
 use super::*;
-use crate::collector::collector;
+use crate::push::collector;
 
 fn closed() -> LoadSpec {
     let expect = Expectation {

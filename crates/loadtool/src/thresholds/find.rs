@@ -1,17 +1,17 @@
-//! Conditions turned round: what has to be true of a look of `--find-rate`.
+//! Conditions turned round: what has to be true of a probe of `--find-rate`.
 
 use deadheat_model::{
     LatencyHistogram, Observation,
     capacity::{Condition, Unit},
 };
 
-use super::{Figure, Metric, Of, Operator, Threshold};
+use super::{Distribution, Figure, Metric, Operator, Threshold};
 
-/// Answers that are expected beyond a percentile in a look. Their number scatters by about a third: the rank that the
-/// look sees is that of p98.7 to p99.3 for p99. The search allows for looks that scatter, so that ten times as many, as
+/// Answers that are expected beyond a percentile in a probe. Their number scatters by about a third: the rank that the
+/// probe sees is that of p98.7 to p99.3 for p99. The search allows for probes that scatter, so that ten times as many, as
 /// `--fail-if` wants, would only make it ten times as long.
 const BEYOND: f64 = 10.0;
-/// Requests without which no figure of a look is worth anything.
+/// Requests without which no figure of a probe is worth anything.
 const LEAST_REQUESTS: u64 = 100;
 
 impl Threshold {
@@ -23,7 +23,8 @@ impl Threshold {
                 "the search sets the rate itself: set a bound on response times or errors, like 'p99<50ms'",
             ),
             Metric::Latency {
-                of: Some(Of::Lag), ..
+                of: Some(Distribution::Lag),
+                ..
             } => refuse("the send lag is a delay of the generator, not of the server, so omit it"),
             _ if !self.is_upper_bound() => refuse(
                 "unlike in --fail-if, the condition must be true: write it with <, like 'p99<50ms'",
@@ -46,8 +47,8 @@ impl Threshold {
         matches!(self.metric, Metric::Latency { .. }).then_some(self.bound)
     }
 
-    /// Requests that have to be due in a look.
-    pub(crate) fn requests_for_look(&self) -> u64 {
+    /// Requests that have to be due in a probe.
+    pub(crate) fn requests_for_probe(&self) -> u64 {
         let needed = match self.metric {
             Metric::Latency {
                 figure: Figure::Percentile(percent),
@@ -81,7 +82,7 @@ impl Threshold {
         }
     }
 
-    /// The figure of a look in the condition's unit. Requests that had no answer at its end count as being as late as the
+    /// The figure of a probe in the condition's unit. Requests that had no answer at its end count as being as late as the
     /// oldest of them: a server that falls behind does not look better because its slowest answers are missing.
     pub(crate) fn value(&self, found: &Observation) -> Option<f64> {
         let ended = found.measured.ended();
@@ -97,14 +98,18 @@ impl Threshold {
                     seconds: open.oldest_unsent.as_secs_f64(),
                 };
                 let (histogram, late) = match of {
-                    None | Some(Of::Response) => (&open.response_time, in_flight.and(unsent)),
-                    Some(Of::Wait) => (&open.connection_wait, unsent),
-                    Some(Of::Service) => (&found.service_time, in_flight),
-                    Some(Of::FirstByte) => (found.first_byte.as_ref()?, in_flight),
+                    None | Some(Distribution::Response) => {
+                        (&open.response_time, in_flight.and(unsent))
+                    }
+                    Some(Distribution::Wait) => (&open.connection_wait, unsent),
+                    Some(Distribution::Service) => (&found.service_time, in_flight),
+                    Some(Distribution::FirstByte) => (found.first_byte.as_ref()?, in_flight),
                     // Streams that are still going on are no sign of one that has not begun.
-                    Some(Of::FirstEvent) => (&found.events.as_ref()?.first_event, Late::NONE),
-                    Some(Of::Gap) => (&found.events.as_ref()?.gap, Late::NONE),
-                    Some(Of::Lag) => return None,
+                    Some(Distribution::FirstEvent) => {
+                        (&found.events.as_ref()?.first_event, Late::NONE)
+                    }
+                    Some(Distribution::Gap) => (&found.events.as_ref()?.gap, Late::NONE),
+                    Some(Distribution::Lag) => return None,
                 };
                 late.figure(figure, histogram)
             }
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_has_ten_answers_beyond_each_percentile() {
+    fn a_probe_has_ten_answers_beyond_each_percentile() {
         for (text, requests) in [
             ("p99<50ms", 1_000),
             ("p50<50ms", 100),
@@ -231,7 +236,7 @@ mod tests {
             ("max<1s", 100),
             ("errors<0.1%", 1_000),
         ] {
-            assert_eq!(parsed(text).requests_for_look(), requests, "{text}");
+            assert_eq!(parsed(text).requests_for_probe(), requests, "{text}");
         }
     }
 

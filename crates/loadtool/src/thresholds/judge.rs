@@ -4,10 +4,9 @@ use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation,
     figure::{self, byte_rate, counted, four_digits, precise_seconds},
 };
-use deadheat_stats::figures::requests_for;
 
-use super::{Figure, Metric, Of, Threshold};
-use crate::analysis::LoadFigures;
+use super::{Distribution, Figure, Metric, Threshold};
+use crate::analysis::{LoadFigures, requests_for};
 
 /// The samples below which no percentile is judged, however low it is.
 const LEAST_SAMPLES: u64 = 100;
@@ -94,42 +93,48 @@ impl Threshold {
     }
 }
 
-fn latency(of: Option<Of>, figure: Figure, observation: &Observation) -> Result<f64, String> {
+fn latency(
+    of: Option<Distribution>,
+    figure: Figure,
+    observation: &Observation,
+) -> Result<f64, String> {
     let open = observation.open.as_ref();
     let missing = || "the load has no such figure".to_owned();
     let (histogram, waiting) = match (of, open) {
-        (Some(Of::Service), _) | (None, None) => (&observation.service_time, None),
-        (Some(Of::FirstByte), _) => {
+        (Some(Distribution::Service), _) | (None, None) => (&observation.service_time, None),
+        (Some(Distribution::FirstByte), _) => {
             let recorded = observation.first_byte.as_ref();
             (recorded.ok_or_else(missing)?, None)
         }
-        (Some(Of::FirstEvent), _) => {
+        (Some(Distribution::FirstEvent), _) => {
             let events = observation.events.as_ref().ok_or_else(missing)?;
             (&events.first_event, None)
         }
-        (Some(Of::Gap), _) => {
+        (Some(Distribution::Gap), _) => {
             let events = observation.events.as_ref().ok_or_else(missing)?;
             if let (Figure::Most, Some(longest)) = (figure, events.longest_gap()) {
                 return Ok(longest.as_secs_f64());
             }
             (&events.gap, None)
         }
-        (Some(Of::Response) | None, Some(open)) => {
+        (Some(Distribution::Response) | None, Some(open)) => {
             let waiting = Unanswered {
                 requests: open.unsent + observation.measured.in_flight,
                 oldest: open.oldest_unsent.max(open.oldest_in_flight).as_secs_f64(),
             };
             (&open.response_time, Some(waiting))
         }
-        (Some(Of::Wait), Some(open)) => {
+        (Some(Distribution::Wait), Some(open)) => {
             let waiting = Unanswered {
                 requests: open.unsent,
                 oldest: open.oldest_unsent.as_secs_f64(),
             };
             (&open.connection_wait, Some(waiting))
         }
-        (Some(Of::Lag), Some(open)) => (&open.send_lag, None),
-        (Some(Of::Response | Of::Wait | Of::Lag), None) => return Err(missing()),
+        (Some(Distribution::Lag), Some(open)) => (&open.send_lag, None),
+        (Some(Distribution::Response | Distribution::Wait | Distribution::Lag), None) => {
+            return Err(missing());
+        }
     };
     let waiting = waiting.filter(|waiting| waiting.requests > 0);
     figure_of(figure, histogram, waiting)

@@ -1,10 +1,19 @@
-//! What the statistics find in simulated sessions of heats, and how often they are wrong.
+//! What the statistics find in simulated sessions of heats, and how often they are wrong; how often a gate fails a
+//! change of known size.
 
 use std::ops::Range;
 
-use deadheat_stats::heats::{
-    Allocation, Fit, Group, Looks, Quantity, RankedMember, Ranking, Settings, Verdict, of_fit,
-    within,
+use deadheat_stats::{
+    heats::{
+        Allocation, Fit, Group, Looks, Quantity, RankedMember, Ranking, Settings, Verdict, of_fit,
+        within,
+    },
+    sequential::Design,
+    versus::{
+        Bounds, Check, Gate,
+        alternating::Judged,
+        paired::{PairedCell, at_look},
+    },
 };
 
 use super::Field;
@@ -41,7 +50,7 @@ pub struct HalfWidths {
 /// Two true advantages that are closer than this are the same.
 const SAME: f64 = 1e-9;
 
-/// The evidence of sessions of so many heats of a field.
+/// The evidence of sessions of this many heats of a field.
 pub fn evidence(field: &Field, heats: usize, seeds: Range<u64>, settings: &Settings) -> Evidence {
     let members = field.members.len();
     let sessions = (seeds.end - seeds.start) as u32;
@@ -87,7 +96,7 @@ pub fn evidence(field: &Field, heats: usize, seeds: Range<u64>, settings: &Setti
     }
 }
 
-/// All pairs of so many members.
+/// All pairs of this many members.
 fn pairs_of(members: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..members).flat_map(|a| (0..a).map(move |b| (a, b)))
 }
@@ -147,7 +156,7 @@ impl Widths {
 
 /// How sessions end that are looked at while they run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Looked {
+pub struct SequentialEvidence {
     /// Sessions in which any look calls any pair of truly equal members different.
     pub false_differences: Share,
     /// Sessions in which any look calls any pair a dead heat whose true ratio lies at the margin or beyond.
@@ -160,7 +169,12 @@ pub struct Looked {
 
 /// Sessions of `most` heats at most that end at the first look at which no pair of neighbours is open, and whose heats
 /// are dealt by the look before.
-pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) -> Looked {
+pub fn sequential_evidence(
+    field: &Field,
+    most: u32,
+    seeds: Range<u64>,
+    settings: &Settings,
+) -> SequentialEvidence {
     let sessions = (seeds.end - seeds.start) as u32;
     let members: Vec<usize> = (0..field.members.len()).collect();
     let looks = Looks::within(most, settings.alpha).expect("two heats or more");
@@ -200,7 +214,7 @@ pub fn looked(field: &Field, most: u32, seeds: Range<u64>, settings: &Settings) 
         errors.count(field, settings, &seen);
     }
     let (false_differences, false_dead_heats) = errors.shares(sessions);
-    Looked {
+    SequentialEvidence {
         false_differences,
         false_dead_heats,
         settled: Share {
@@ -262,7 +276,7 @@ fn fits(field: &Field, heats: &[usize], seed: u64, settings: &Settings) -> Vec<F
     heats.iter().map(fit).collect()
 }
 
-/// The ranking by throughput of so many members with one budget.
+/// The ranking by throughput of this many members with one budget.
 fn ranking_of(fit: &Fit, members: usize, alpha: f64, settings: &Settings) -> Ranking {
     let bounded = vec![false; members];
     let groups = vec![Some(Group::stacks(1)); members];
@@ -322,4 +336,58 @@ fn is_false_rank(field: &Field, ranking: &Ranking, place: &RankedMember) -> bool
     let better = count(&|ahead| ahead > SAME);
     let worse = count(&|ahead| ahead < -SAME);
     place.rank.best > 1 + better || place.rank.worst + worse < ranking.places.len()
+}
+
+/// How comparisons end that have a gate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GateEvidence {
+    /// Those that fail.
+    pub fails: Share,
+    /// Those that neither fail nor exclude a slowdown beyond the bound.
+    pub undecided: Share,
+    /// Heats of a comparison, on average.
+    pub heats: f64,
+}
+
+/// Comparisons of these seeds, of a B whose throughput is truly `ratio` of A's, with a gate at `bound` and `most` heats.
+pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> GateEvidence {
+    let field = Field::measured(&[1.0, ratio]);
+    let bounds = Bounds::default();
+    let design = Design::within(most, bounds.alpha).expect("two heats or more");
+    let check = Check {
+        fail_if_slower: Some(bound),
+        ..Check::default()
+    };
+    let sessions = (seeds.end - seeds.start) as u32;
+    let (mut fails, mut undecided, mut heats) = (0, 0, 0);
+    for seed in seeds {
+        let mut session = field.start(seed);
+        let mut cell = PairedCell::of_throughput(Vec::new());
+        for heat in 1..=most {
+            let found = session.heat(&[0, 1]);
+            cell.series[0]
+                .heats
+                .push(within::of_heat(&found, Quantity::Throughput));
+            let Some(look) = design.at(heat) else {
+                continue;
+            };
+            let judged = Judged {
+                compared: at_look(std::slice::from_ref(&cell), look, &bounds),
+                not_compared: Vec::new(),
+            };
+            if judged.is_final(check) || heat == most {
+                let gate = Gate::new(&judged.compared, 0, check);
+                fails += u32::from(gate.failed);
+                undecided += u32::from(!gate.is_decided());
+                heats += heat;
+                break;
+            }
+        }
+    }
+    let share = |of_these| Share { of_these, sessions };
+    GateEvidence {
+        fails: share(fails),
+        undecided: share(undecided),
+        heats: f64::from(heats) / f64::from(sessions),
+    }
 }

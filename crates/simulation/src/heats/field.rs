@@ -69,7 +69,7 @@ impl Trouble {
         }
     }
 
-    /// The factor on a slice that begins so many seconds after the session.
+    /// The factor on a slice that begins this many seconds after the session.
     fn stolen(&self, seconds: f64, random: &mut impl Rng) -> f64 {
         let since = seconds - self.stolen_from;
         if (0.0..self.stolen_seconds).contains(&since) {
@@ -121,7 +121,7 @@ impl Field {
         of(&self.members[a]) - of(&self.members[b])
     }
 
-    /// The session of a seed, of so many heats. A longer one begins as a shorter one does.
+    /// The session of a seed, of this many heats. A longer one begins as a shorter one does.
     pub fn draw(&self, heats: usize, seed: u64) -> HeatSeries {
         let mut session = self.start(seed);
         let heats = (0..heats).map(|heat| session.heat(&self.dealt(heat)));

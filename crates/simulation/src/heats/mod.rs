@@ -6,11 +6,10 @@
 
 pub mod evidence;
 pub mod field;
-pub mod gate;
 pub mod noise;
 pub mod power;
 
-pub use evidence::{Evidence, Looked, evidence, looked, verdicts};
+pub use self::evidence::{GateEvidence, gate};
+pub use evidence::{Evidence, SequentialEvidence, evidence, sequential_evidence, verdicts};
 pub use field::{Field, Member, Trouble};
-pub use gate::{Gated, gate};
 pub use noise::{Machine, Processes};

@@ -34,7 +34,7 @@ impl Machine {
         }
     }
 
-    /// The correlation of two slices that are so many seconds apart.
+    /// The correlation of two slices that are this many seconds apart.
     pub fn correlation(&self, seconds: f64) -> f64 {
         self.fast * (-seconds / self.fast_seconds).exp()
             + self.slow * (-seconds / self.slow_seconds).exp()
@@ -57,7 +57,7 @@ impl NoiseProcess {
         }
     }
 
-    /// The noise of a slice, so many seconds after the one before it.
+    /// The noise of a slice, this many seconds after the one before it.
     pub(super) fn slice(&mut self, after: f64, random: &mut impl Rng) -> f64 {
         let machine = &self.machine;
         self.fast = forget(self.fast, (-after / machine.fast_seconds).exp(), random);

@@ -1,22 +1,22 @@
 //! What a search has found, from its record alone.
 
 use deadheat_model::{
-    capacity::{CapacityRecord, LookOutcome},
+    capacity::{CapacityRecord, ProbeOutcome},
     figure::{figure, short},
     warning::{Warning, doubt, limit},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CONFIDENCE, Look, Next, Posterior, Range, Search};
+use super::{CONFIDENCE, Next, Posterior, Probe, Range, Search};
 
-/// How far below the capacity nearly all looks hold: the 5 % quantile of the normal distribution.
+/// How far below the capacity nearly all probes hold: the 5 % quantile of the normal distribution.
 const RELIABLE: f64 = 1.644_853_6;
 
 /// The highest rate, with its error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HighestRate {
-    /// Requests per second: as many looks at this rate hold as do not.
+    /// Requests per second: as many probes at this rate hold as do not.
     pub per_second: f64,
     /// The interval's lower end.
     pub low: f64,
@@ -24,9 +24,9 @@ pub struct HighestRate {
     pub high: f64,
     /// Whether the interval is as narrow as was asked for.
     pub precise: bool,
-    /// The rate at which 95 % of the looks hold, if no disturbance comes.
+    /// The rate at which 95 % of the probes hold, if no disturbance comes.
     pub reliable_per_second: f64,
-    /// Whether a look did not hold at a lower rate than one that did.
+    /// Whether a probe did not hold at a lower rate than one that did.
     pub contradictory: bool,
 }
 
@@ -43,14 +43,14 @@ pub enum Outcome {
     },
     /// They hold at every rate that the generator could send.
     GeneratorLimited {
-        /// The highest rate at which a look held; `None`: there was none.
+        /// The highest rate at which a probe held; `None`: there was none.
         held_per_second: Option<f64>,
         /// The generator was the limit from this rate on.
         limit_per_second: f64,
     },
-    /// There are no looks that count, or none that held, or none that did not.
+    /// There are no probes that count, or none that held, or none that did not.
     Undecided {
-        /// The highest rate at which a look held.
+        /// The highest rate at which a probe held.
         held_per_second: Option<f64>,
         /// The lowest rate at which one did not.
         failed_per_second: Option<f64>,
@@ -65,9 +65,9 @@ pub struct CapacityAnalysis {
     pub outcome: Outcome,
     /// The probability that the interval has the capacity in it.
     pub confidence: f64,
-    /// Looks that count.
+    /// Probes that count.
     pub counted: u32,
-    /// Looks that were discarded, because the generator was the limit.
+    /// Probes that were discarded, because the generator was the limit.
     pub discarded: u32,
     /// What changes a decision; at most one.
     pub warnings: Vec<Warning>,
@@ -89,27 +89,27 @@ impl Search {
     }
 }
 
-/// The looks that count.
-pub(super) fn counted(record: &CapacityRecord) -> Vec<Look> {
-    let looks = record.looks.iter();
-    let counted = looks.filter(|look| look.outcome != LookOutcome::Discarded);
-    let look = counted.map(|look| Look {
-        per_second: look.per_second,
-        held: look.outcome == LookOutcome::Held,
+/// The probes that count.
+pub(super) fn counted(record: &CapacityRecord) -> Vec<Probe> {
+    let probes = record.probes.iter();
+    let counted = probes.filter(|probe| probe.outcome != ProbeOutcome::Discarded);
+    let probe = counted.map(|probe| Probe {
+        per_second: probe.per_second,
+        held: probe.outcome == ProbeOutcome::Held,
     });
-    look.collect()
+    probe.collect()
 }
 
-/// The lowest rate at which two looks in all were discarded there or below, above all rates that held. One alone is
+/// The lowest rate at which two probes in all were discarded there or below, above all rates that held. One alone is
 /// chance; it is repeated.
 fn ceiling(record: &CapacityRecord) -> Option<f64> {
     let rates = |outcome| {
-        let looks = record.looks.iter();
-        let looks = looks.filter(move |look| look.outcome == outcome);
-        looks.map(|look| look.per_second)
+        let probes = record.probes.iter();
+        let probes = probes.filter(move |probe| probe.outcome == outcome);
+        probes.map(|probe| probe.per_second)
     };
-    let held = rates(LookOutcome::Held).fold(0.0, f64::max);
-    let mut rates: Vec<f64> = rates(LookOutcome::Discarded)
+    let held = rates(ProbeOutcome::Held).fold(0.0, f64::max);
+    let mut rates: Vec<f64> = rates(ProbeOutcome::Discarded)
         .filter(|rate| *rate > held)
         .collect();
     rates.sort_by(f64::total_cmp);
@@ -128,14 +128,14 @@ pub(super) fn so_far(record: &CapacityRecord) -> Posterior {
 
 /// What the search has found so far.
 pub fn analyse(record: &CapacityRecord) -> CapacityAnalysis {
-    let looks = counted(record);
-    let outcome = outcome(record, &looks);
+    let probes = counted(record);
+    let outcome = outcome(record, &probes);
     CapacityAnalysis {
         warnings: warning(record, &outcome).into_iter().collect(),
         outcome,
         confidence: CONFIDENCE,
-        counted: looks.len() as u32,
-        discarded: (record.looks.len() - looks.len()) as u32,
+        counted: probes.len() as u32,
+        discarded: (record.probes.len() - probes.len()) as u32,
     }
 }
 
@@ -165,9 +165,9 @@ fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
         )
         .advice("Try a looser condition, or longer trials (--duration)."),
         Outcome::GeneratorLimited { .. } => {
-            let looks = record.looks.iter().rev();
-            let mut discarded = looks.filter(|look| look.outcome == LookOutcome::Discarded);
-            let why = discarded.find_map(|look| look.why.as_deref());
+            let probes = record.probes.iter().rev();
+            let mut discarded = probes.filter(|probe| probe.outcome == ProbeOutcome::Discarded);
+            let why = discarded.find_map(|probe| probe.why.as_deref());
             limit("generator-limited", why.unwrap_or_default())
                 .advice("Give Deadheat more CPUs (--cpus), or load from other machines (--on).")
         }
@@ -185,15 +185,15 @@ pub fn precision(record: &CapacityRecord) -> String {
     format!("± {} %", short(&percent))
 }
 
-fn outcome(record: &CapacityRecord, looks: &[Look]) -> Outcome {
+fn outcome(record: &CapacityRecord, probes: &[Probe]) -> Outcome {
     let rates = |held| {
-        let looks = looks.iter().filter(move |look| look.held == held);
-        looks.map(|look| look.per_second)
+        let probes = probes.iter().filter(move |probe| probe.held == held);
+        probes.map(|probe| probe.per_second)
     };
     let held_per_second = rates(true).max_by(f64::total_cmp);
     let failed_per_second = rates(false).min_by(f64::total_cmp);
     let search = Search::new(record);
-    let next = search.next(looks);
+    let next = search.next(probes);
     if next == Next::Below {
         let least_per_second = search.range.least;
         return Outcome::Below { least_per_second };
@@ -212,7 +212,7 @@ fn outcome(record: &CapacityRecord, looks: &[Look]) -> Outcome {
             failed_per_second,
         };
     };
-    let posterior = search.posterior(looks);
+    let posterior = search.posterior(probes);
     let (low, high) = posterior.interval(CONFIDENCE);
     let per_second = posterior.quantile(0.5);
     Outcome::Found(HighestRate {

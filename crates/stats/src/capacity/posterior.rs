@@ -1,19 +1,19 @@
-//! What looks say of the capacity: a posterior over a grid of capacities, spreads and shares of bad looks.
+//! What probes say of the capacity: a posterior over a grid of capacities, spreads and shares of bad probes.
 
 use std::f64::consts::SQRT_2;
 
 use statrs::function::erf::erf;
 
-/// A look at a rate, and whether it held.
+/// A probe at a rate, and whether it held.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct Probe {
     /// Requests per second.
     pub per_second: f64,
     /// Whether every condition held.
     pub held: bool,
 }
 
-/// What is believed before the first look.
+/// What is believed before the first probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
     /// The lowest capacity that is thought of, in requests per second.
@@ -26,13 +26,13 @@ pub struct Prior {
 
 /// Capacities of a grid.
 const CELLS: usize = 160;
-/// Spreads of the logarithm of the rate: from a server that turns at once to one whose looks hold or not by chance over
+/// Spreads of the logarithm of the rate: from a server that turns at once to one whose probes hold or not by chance over
 /// half of the rate. Each is as likely as the others.
 const SPREADS: [f64; 9] = [0.003, 0.006, 0.012, 0.023, 0.045, 0.085, 0.16, 0.30, 0.55];
-/// Shares of looks that do not hold whatever the rate, because something else happened on the machine; how likely each
+/// Shares of probes that do not hold whatever the rate, because something else happened on the machine; how likely each
 /// is.
 const BAD: [(f64, f64); 3] = [(0.01, 0.5), (0.05, 0.3), (0.15, 0.2)];
-/// The share of looks that hold whatever the rate.
+/// The share of probes that hold whatever the rate.
 const LUCKY: f64 = 0.01;
 /// Half of the prior is even over the whole range. The other half is normal around the likely capacity, this wide on the
 /// logarithm.
@@ -44,33 +44,33 @@ const FINE: f64 = 0.001;
 /// How often at most.
 const PASSES: usize = 5;
 
-/// What is believed of the capacity after some looks.
+/// What is believed of the capacity after some probes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
     /// The logarithm of the first cell's lower edge.
     from: f64,
     /// The cells' width on the logarithm.
     width: f64,
-    /// The probability of each cell, spread and share of bad looks, in this order; together 1.
+    /// The probability of each cell, spread and share of bad probes, in this order; together 1.
     weights: Vec<f64>,
 }
 
 impl Posterior {
-    /// After these looks. The grid covers the prior's whole range first, and then the part where the capacity can be.
-    pub fn new(prior: &Prior, looks: &[Look]) -> Self {
+    /// After these probes. The grid covers the prior's whole range first, and then the part where the capacity can be.
+    pub fn new(prior: &Prior, probes: &[Probe]) -> Self {
         let (from, until) = (prior.least.ln(), prior.most.ln());
-        let mut posterior = Self::on(from, until, prior, looks);
+        let mut posterior = Self::on(from, until, prior, probes);
         for _ in 0..PASSES {
             if posterior.width <= FINE {
                 break;
             }
             let (from, until) = posterior.core();
-            posterior = Self::on(from, until, prior, looks);
+            posterior = Self::on(from, until, prior, probes);
         }
         posterior
     }
 
-    fn on(from: f64, until: f64, prior: &Prior, looks: &[Look]) -> Self {
+    fn on(from: f64, until: f64, prior: &Prior, probes: &[Probe]) -> Self {
         let width = (until - from) / CELLS as f64;
         let whole = (prior.most / prior.least).ln();
         let mut weights = Vec::with_capacity(CELLS * SPREADS.len() * BAD.len());
@@ -81,10 +81,10 @@ impl Posterior {
             let before = 0.5 / whole + 0.5 * near;
             for spread in SPREADS {
                 let mut likely = BAD.map(|(_, weight)| before * weight);
-                for look in looks {
-                    let turn = normal((capacity - look.per_second.ln()) / spread);
+                for probe in probes {
+                    let turn = normal((capacity - probe.per_second.ln()) / spread);
                     for (likely, (bad, _)) in likely.iter_mut().zip(BAD) {
-                        *likely *= outcome(turn, bad, look.held);
+                        *likely *= outcome(turn, bad, probe.held);
                     }
                 }
                 weights.extend(likely);
@@ -158,7 +158,7 @@ impl Posterior {
         logarithms.sum::<f64>().exp()
     }
 
-    /// How little will be known of the capacity after a look at this rate: the entropy that is expected, in nats
+    /// How little will be known of the capacity after a probe at this rate: the entropy that is expected, in nats
     /// (Kontsevich & Tyler 1999, for the threshold alone).
     pub(crate) fn entropy_after(&self, per_second: f64) -> f64 {
         let rate = per_second.ln();
@@ -187,7 +187,7 @@ fn entropy(weights: &[f64]) -> f64 {
     -seen.map(|weight| weight * (weight / sum).ln()).sum::<f64>()
 }
 
-/// The probability of a look's outcome.
+/// The probability of a probe's outcome.
 fn outcome(turn: f64, bad: f64, held: bool) -> f64 {
     let holds = LUCKY + (1.0 - LUCKY - bad) * turn;
     if held { holds } else { 1.0 - holds }

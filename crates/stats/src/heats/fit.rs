@@ -1,4 +1,5 @@
-//! Across heats: how far the members are apart, and how sure that is.
+//! Across heats: how far the members are apart, and how sure that is. The linear algebra that this needs comes last:
+//! symmetric positive definite matrices of a few dozen rows.
 //!
 //! The logarithm of a member's figure in a heat is the member's, plus the heat's (the machine in that minute), plus what
 //! is this process's own. So members that never met are compared through those that both have met. A heat in which a
@@ -15,7 +16,6 @@ use statrs::distribution::ContinuousCDF;
 
 use super::{
     Quantity, Settings,
-    matrix::Symmetric,
     variance_shrinkage::{Variance, moderate},
     within::{Estimate, groups},
 };
@@ -134,7 +134,7 @@ pub(super) fn quantile(alpha: f64, freedom: f64) -> f64 {
 
 /// Fewer degrees of freedom than one carry no interval.
 const LEAST_FREEDOM: f64 = 1.0 - 1e-9;
-/// The variances are estimated in turn with the fit until none changes by a larger share than this, or so many times.
+/// The variances are estimated in turn with the fit until none changes by a larger share than this, or this many times.
 const STILL: f64 = 1e-5;
 const STEPS: usize = 50;
 
@@ -456,5 +456,121 @@ impl WeightedFit {
             heats.iter().map(|heat| self.levels[*heat]).sum::<f64>() / heats.len().max(1) as f64
         };
         (0..design.sizes.len()).map(of).collect()
+    }
+}
+
+/// A symmetric matrix. Both halves are kept.
+#[derive(Clone, Debug, PartialEq)]
+struct Symmetric {
+    size: usize,
+    values: Vec<f64>,
+}
+
+impl Symmetric {
+    /// A matrix of zeros.
+    fn zero(size: usize) -> Self {
+        Self {
+            size,
+            values: vec![0.0; size * size],
+        }
+    }
+
+    fn at(&self, row: usize, column: usize) -> f64 {
+        self.values[row * self.size + column]
+    }
+
+    fn at_mut(&mut self, row: usize, column: usize) -> &mut f64 {
+        &mut self.values[row * self.size + column]
+    }
+
+    /// The rows and columns of these places.
+    fn part(&self, places: &[usize]) -> Self {
+        let rows = places.iter();
+        let values = rows.flat_map(|row| places.iter().map(|column| self.at(*row, *column)));
+        Self {
+            size: places.len(),
+            values: values.collect(),
+        }
+    }
+
+    /// The rows of the lower triangle whose product with its transpose is this positive definite matrix (Cholesky; Golub
+    /// & Van Loan, *Matrix Computations*, § 4.2).
+    fn root(&self) -> Vec<Vec<f64>> {
+        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(self.size);
+        for place in 0..self.size {
+            let mut row = Vec::with_capacity(place + 1);
+            for above in &rows {
+                let known: f64 = above.iter().zip(&row).map(|(a, b)| a * b).sum();
+                row.push((self.at(place, row.len()) - known) / above[row.len()]);
+            }
+            let known: f64 = row.iter().map(|value| value * value).sum();
+            row.push((self.at(place, place) - known).sqrt());
+            rows.push(row);
+        }
+        rows
+    }
+
+    /// The product with a vector.
+    fn times(&self, vector: &[f64]) -> Vec<f64> {
+        let rows = self.values.chunks(self.size.max(1));
+        rows.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
+            .collect()
+    }
+
+    /// The inverse of a positive definite matrix, by Gauss and Jordan in place. Pivots on the diagonal are safe for
+    /// such a matrix (Golub & Van Loan, *Matrix Computations*, § 4.2).
+    fn inverse(mut self) -> Self {
+        let n = self.size;
+        for pivot in 0..n {
+            let divisor = self.at(pivot, pivot);
+            *self.at_mut(pivot, pivot) = 1.0;
+            for column in 0..n {
+                *self.at_mut(pivot, column) /= divisor;
+            }
+            for row in (0..n).filter(|row| *row != pivot) {
+                let factor = self.at(row, pivot);
+                *self.at_mut(row, pivot) = 0.0;
+                for column in 0..n {
+                    let taken = factor * self.at(pivot, column);
+                    *self.at_mut(row, column) -= taken;
+                }
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Symmetric {
+        let values = [[4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.5, -1.0, 2.0]];
+        Symmetric {
+            size: 3,
+            values: values.concat(),
+        }
+    }
+
+    #[test]
+    fn the_inverse_undoes_the_matrix() {
+        let matrix = example();
+        let vector = [1.0, -2.0, 3.0];
+        let back = matrix.clone().inverse().times(&matrix.times(&vector));
+        for (found, expected) in back.iter().zip(vector) {
+            assert!((found - expected).abs() < 1e-12, "{back:?}");
+        }
+    }
+
+    #[test]
+    fn the_root_times_its_transpose_is_the_matrix() {
+        let matrix = example().part(&[2, 0, 1]);
+        let root = matrix.root();
+        for (row, one) in root.iter().enumerate() {
+            for (column, other) in root.iter().enumerate() {
+                let found: f64 = one.iter().zip(other).map(|(a, b)| a * b).sum();
+                assert!((found - matrix.at(row, column)).abs() < 1e-12, "{root:?}");
+            }
+        }
     }
 }

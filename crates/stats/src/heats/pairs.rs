@@ -18,9 +18,9 @@ use super::{
     fit::{Contrast, quantile},
     simultaneous::JointResult,
 };
-use crate::order_statistic::Interval;
+use crate::interval::Interval;
 
-/// What is known about a pair: how the first member stands to the second.
+/// What is known about a pair: how the first member compares with the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -84,7 +84,7 @@ pub struct Pair {
     pub better: usize,
     /// The other.
     pub worse: usize,
-    /// How `better` stands to `worse`, as one of the ranking's statements, which hold together.
+    /// How `better` compares with `worse`, as one of the ranking's statements, which hold together.
     pub verdict: Verdict,
     /// What could decide it; `None` if it is decided.
     pub remedy: Option<Remedy>,
@@ -100,7 +100,7 @@ pub struct Pair {
 /// The verdict on a pair that was picked beforehand. Of many such, some are wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alone {
-    /// How the better one stands to the other.
+    /// How the better one compares with the other.
     pub verdict: Verdict,
     /// The interval of their ratio, with ends as in [`Pair::interval`].
     pub interval: Interval,

@@ -1,6 +1,6 @@
 //! How much time and CPU time the slices of a member took, with the pauses that their edges cut.
 //!
-//! A closed loop stops sending at a slice's end and waits for what is in flight. A server that stands still then, as for
+//! A closed loop stops sending at a slice's end and waits for what is in flight. A server that stops then, as for
 //! its garbage collector, does so in the drain, which is no part of the slice, and the next slice begins when it is well
 //! again. In an uninterrupted load that pause would have cost answers. So the time that requests in flight at a slice's
 //! end take longer than is usual for this member counts as its time. A pause that began in the guard, or because the
@@ -8,7 +8,7 @@
 //! start take longer than is usual is no time of the slice. Then a pause counts if it began in the counted part, and for
 //! as long as it lasts, which is what an uninterrupted load finds (`cargo xtask evidence pauses`).
 //!
-//! Both are means over the requests at the edge: where one of four workers of a server stands still, a quarter of the
+//! Both are means over the requests at the edge: where one of four workers of a server stops, a quarter of the
 //! connections wait, and a quarter of the time is lost.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use deadheat_model::heat::{SliceFlag, SliceRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::order_statistic::median;
+use crate::interval::median;
 
 /// Requests at an edge may take this many times as long as usual before it counts as a pause.
 const USUAL: f64 = 3.0;
@@ -90,7 +90,7 @@ pub fn taken(slices: &[Stretch]) -> Vec<Taken> {
         Some(cpu) if after > 0.0 => (cpu - usual_cpu).max(0.0),
         _ => 0.0,
     };
-    // How busy it is while it stands still is known from drains; where none shows it, it is as busy as ever.
+    // How busy it is while it stops is known from drains; where none shows it, it is as busy as ever.
     let pauses = slices.iter().zip(&edges);
     let (used, time) = pauses.fold((0.0, 0.0), |(used, time), (slice, (_, after))| {
         (used + cpu_after(slice, *after), time + after)
@@ -140,15 +140,15 @@ mod tests {
             answers: answers.round() as u64,
             carried,
             draining,
-            // As busy while it stands still as while it answers.
+            // As busy while it stops as while it answers.
             cpu: Some(window),
             drain_cpu: Some(draining),
             gave_up: false,
         }
     }
 
-    /// Slices, of random lengths as in a heat, of a server that answers 50,000/s and stands still for `pause` after each
-    /// `every` of answering. A share of its connections stands still, and the others go on.
+    /// Slices, of random lengths as in a heat, of a server that answers 50,000/s and stops for `pause` after each
+    /// `every` of answering. A share of its connections stops, and the others go on.
     fn paused(every: f64, pause: f64, share: f64, random: &mut impl Rng) -> Vec<Stretch> {
         let mut left = every / 3.0;
         let mut slices = Vec::new();

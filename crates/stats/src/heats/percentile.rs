@@ -9,7 +9,7 @@ use deadheat_model::{
 
 use super::{Quantity, Settings, recorded, within::Estimate};
 use crate::{
-    order_statistic::median,
+    interval::median,
     uneven::{self, Uneven},
 };
 
@@ -24,7 +24,7 @@ pub struct Percentile {
     pub samples: u64,
 }
 
-/// Whether so many samples carry a percentile (0 to 100): [`Settings::beyond`] of them must lie beyond it. Of fewer, a
+/// Whether this many samples carry a percentile (0 to 100): [`Settings::beyond`] of them must lie beyond it. Of fewer, a
 /// single pause of the server decides what the percentile is.
 pub fn is_carried(percent: f64, samples: u64, settings: &Settings) -> bool {
     // In thousandths of a sample, so that 1,000 samples at 90 % are not one too few by rounding.
@@ -37,7 +37,7 @@ pub(crate) fn needed(percent: f64, settings: &Settings) -> f64 {
     settings.beyond as f64 * 100.0 / (100.0 - percent)
 }
 
-/// Of the samples that are to lie beyond a percentile over all heats, each heat has one in so many at least.
+/// Of the samples that are to lie beyond a percentile over all heats, each heat has one in this many at least.
 const SHARE_OF_HEAT: u64 = 10;
 
 /// What is asked of one heat where the heats together have to carry a percentile.

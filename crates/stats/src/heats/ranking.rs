@@ -11,7 +11,7 @@ use super::{
     simultaneous::{Test, together},
     within,
 };
-use crate::order_statistic::median;
+use crate::interval::median;
 
 /// The members that are ranked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -73,7 +73,7 @@ pub struct RankedMember {
 }
 
 impl Ranking {
-    /// How `a` stands to `b`; `None` if they are no pair of this ranking.
+    /// How `a` compares with `b`; `None` if they are no pair of this ranking.
     pub fn verdict(&self, a: usize, b: usize) -> Option<Verdict> {
         self.pairs.iter().find_map(|pair| match pair {
             pair if (pair.better, pair.worse) == (a, b) => Some(pair.verdict),

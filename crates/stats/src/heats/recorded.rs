@@ -14,12 +14,10 @@ use serde::Serialize;
 
 use super::{
     Heat, Percentile, Quantity, Round, Settings, Slice,
-    limit::LimitedBy,
-    limit_of,
     pauses::{self, Stretch},
     within,
 };
-use crate::order_statistic::median;
+use crate::interval::median;
 
 /// How the members of a heat are numbered in the statistics, and which CPUs they have.
 pub trait Numbering {
@@ -241,7 +239,7 @@ pub fn figures(record: &HeatRecord, quantity: Quantity) -> Vec<Option<f64>> {
 
 /// A server that became faster by more than this share from the first half of its slices to the second …
 const RISE: f64 = 0.1;
-/// … and by more than so many standard errors was still warming up. Of steady servers, one heat in a thousand looks so.
+/// … and by more than this many standard errors was still warming up. Of steady servers, one heat in a thousand looks so.
 const ERRORS: f64 = 3.0;
 /// Fewer slices in a half have no scatter to judge by.
 const LEAST_SLICES: usize = 3;
@@ -378,6 +376,43 @@ pub(crate) fn usual_limit<'a>(
     most.map(|(limit, _)| limit)
 }
 
+/// What held a slice back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitedBy {
+    /// The server used its CPUs up. However busy the generator was, a faster one would have found nothing more.
+    Server,
+    /// The generator used its CPUs up while the server had time left: the server can do more than was counted.
+    Generator,
+    /// Both had time left: the server waited for something else, for example its database, its locks or its own
+    /// queue. What was counted is what it does.
+    Neither,
+}
+
+impl LimitedBy {
+    /// Whether the throughput is only a lower bound of what the server can do.
+    pub fn is_bound(self) -> bool {
+        self == LimitedBy::Generator
+    }
+}
+
+/// Who was the limit, from the shares of their CPUs' time (0 to 1) that server and generator were busy.
+///
+/// `generator_busy_share` is the time that the generator worked, not the time that it polled for answers.
+pub fn limit_of(
+    server_busy_share: f64,
+    generator_busy_share: f64,
+    settings: &Settings,
+) -> LimitedBy {
+    if server_busy_share >= settings.saturated {
+        LimitedBy::Server
+    } else if generator_busy_share >= settings.saturated {
+        LimitedBy::Generator
+    } else {
+        LimitedBy::Neither
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -443,5 +478,22 @@ mod tests {
         // Who becomes slower is not warming up.
         assert!(!rises(&with(-0.4)));
         assert!(!rises(&[0.0, 1.0]), "too few to tell");
+    }
+
+    #[test]
+    fn a_server_without_cpu_left_is_the_limit_however_busy_the_generator_was() {
+        let settings = Settings::default();
+        for (server, generator, limit) in [
+            (0.98, 1.0, LimitedBy::Server),
+            (0.95, 0.99, LimitedBy::Server),
+            (0.949, 0.95, LimitedBy::Generator),
+            (0.5, 1.0, LimitedBy::Generator),
+            (0.5, 0.94, LimitedBy::Neither),
+            (1.0, 0.2, LimitedBy::Server),
+        ] {
+            let found = limit_of(server, generator, &settings);
+            assert_eq!(found, limit, "{server}, {generator}");
+            assert_eq!(found.is_bound(), limit == LimitedBy::Generator);
+        }
     }
 }

@@ -86,7 +86,7 @@ fn p_beyond(own: &Variance, expected: f64, others: f64) -> f64 {
     test.map_or(1.0, |test| test.sf(own.value / expected))
 }
 
-/// What the median of the variances of so many like members is on average, as a share of their mean. A variance is χ²
+/// What the median of the variances of this many like members is on average, as a share of their mean. A variance is χ²
 /// distributed, whose median is that of Wilson & Hilferty (Proc. Natl. Acad. Sci. 17, 1931). The median of few is nearer to
 /// the mean, and that of two is the mean.
 fn share_of_mean(freedom: f64, members: usize) -> f64 {

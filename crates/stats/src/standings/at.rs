@@ -338,7 +338,7 @@ fn last_look(alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> 
     })
 }
 
-/// The look that the figures are of, with so many complete heats. What there is beyond that look counts for nothing; only a
+/// The look that the figures are of, with this many complete heats. What there is beyond that look counts for nothing; only a
 /// budget, which knows no result, leaves one more look at its end.
 fn look(load: &PlannedLoad, alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> {
     let design = Looks::declare(&load.looks, alpha).ok()?;

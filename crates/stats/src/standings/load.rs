@@ -1,21 +1,31 @@
-//! What is said of one load.
+//! What is said of one load: its rankings, a row for each stack, and a stack next to itself (A/A).
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use deadheat_model::{
     Cell, TargetId,
+    heat::{MemberRecord, Role, RouteFigures},
     published::RepeatedRow,
     session::{TargetRecord, TargetState},
 };
 
 use super::{
-    at::LoadAt,
-    row,
+    at::{LoadAt, WithTwin},
     scaling::Scalings,
-    twin,
-    types::{Absent, AbsentBecause, LoadStandings, Measure, Table},
+    types::{
+        Absent, AbsentBecause, Behind, Figure, LoadStandings, Measure, Memory, Route, Row, Table,
+        Twin,
+    },
 };
-use crate::heats::{Quantity, recorded};
+use crate::{
+    heats::{
+        Fit, Quantity, RankedMember, Ranking, Verdict,
+        percentile::{WaitingTimes, is_carried, of_a_heat},
+        recorded::{self, Numbering, usual_limit},
+        within,
+    },
+    interval::{log_mean, median},
+};
 
 /// The standings at a load.
 pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
@@ -41,7 +51,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
     let parts = main.into_iter().zip(throughput).zip(cost).zip(p50);
     let mut tables: Vec<Table> = parts
         .map(|(((ranking, throughput), cost), p50)| {
-            let found = row::GroupRankings {
+            let found = GroupRankings {
                 at,
                 ranking: &ranking,
                 throughput: &throughput,
@@ -86,7 +96,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         // In a heat that is typical for the session, as the stacks' figures are. Its own heats alone would be of other minutes.
         ceiling_per_second: of_throughput.figure(at.load.ceiling(), Quantity::Throughput),
         ceiling_course: at.heat_figures(at.load.ceiling()),
-        twin: twin::find(at),
+        twin: twin(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
         slices: recorded::SliceLengths::new(
             (0..at.load.targets.len()).map(|number| at.slices(number).collect()),
@@ -184,4 +194,213 @@ fn not_offered(at: &LoadAt<'_>, target: &TargetRecord) -> Option<Absent> {
 pub(super) fn unanswered_by(target: &TargetRecord, workload: &str) -> Option<Absent> {
     let failure = target.failed_workload(workload)?;
     Some(Absent::failed(&target.target, failure))
+}
+
+/// The rankings of one group.
+struct GroupRankings<'a> {
+    at: &'a LoadAt<'a>,
+    ranking: &'a Ranking,
+    throughput: &'a Ranking,
+    cost: &'a Ranking,
+    p50: Option<&'a Ranking>,
+    /// The fit of the quantity that the load is ranked by.
+    fit: &'a Fit,
+}
+
+impl GroupRankings<'_> {
+    /// The rows, the best first. Last come those that have no place but a cost, for example because the rate is too low
+    /// for a percentile.
+    fn rows(&self) -> Vec<Row> {
+        let unplaced = |one: &&RankedMember| self.ranking.unplaced.contains(&one.member);
+        let unplaced = self.cost.places.iter().filter(unplaced);
+        let places = self.ranking.places.iter().chain(unplaced);
+        let near_capacity = self.at.near_capacity();
+        let row = |place: &RankedMember| self.row(place.member, near_capacity);
+        places.map(row).collect()
+    }
+
+    fn row(&self, member: usize, near_capacity: &[usize]) -> Row {
+        let at = self.at;
+        let cpus = at.cpus(member);
+        let sound = || at.sound(member);
+        let slices = || at.slices(member);
+        let all: usize = at
+            .places(member)
+            .map(|(heat, place)| {
+                let all = heat.rounds.iter().flatten();
+                all.filter(|slice| slice.member as usize == place).count()
+            })
+            .sum();
+        let counted = slices().count();
+        let failures = at
+            .places(member)
+            .filter_map(|(heat, place)| recorded::failure(heat, place));
+        // In an open loop it is the rate that was asked for, as far as it was answered.
+        let unranked = |figure: Figure| Figure {
+            rank: None,
+            ..figure
+        };
+        let throughput = figure(self.throughput, member, 1.0).map(|figure| match at.measure() {
+            Measure::Throughput if !self.ranking.group.yardsticks => figure,
+            _ => unranked(figure),
+        });
+        let is_closed = at.measure() == Measure::Throughput;
+        let waiting = throughput.filter(|_| is_closed).map(|throughput| {
+            let heats: Vec<_> = at.sound_places(member).collect();
+            let in_flight = at.load.point.in_flight();
+            WaitingTimes::new(in_flight, throughput.value, &heats, &at.settings)
+        });
+        let is_ranked = !self.ranking.group.yardsticks;
+        let ranked = |figure: Option<Figure>| {
+            if is_ranked {
+                figure
+            } else {
+                figure.map(unranked)
+            }
+        };
+        let [p50_seconds, p99_seconds] = match self.p50 {
+            Some(p50) => [p50, self.ranking].map(|ranking| ranked(figure(ranking, member, 1.0))),
+            None => waiting.map_or([None; 2], |waiting| {
+                waiting.percentiles.map(|time| time.map(Figure::unranked))
+            }),
+        };
+        let memory = || sound().filter_map(MemberRecord::memory_here);
+        Row {
+            member,
+            target: at.load.target(member),
+            throughput_per_second: throughput.unwrap_or(Figure::unranked(0.0)),
+            cpu_us_per_request: ranked(figure(self.cost, member, 1e6)),
+            mean_seconds: waiting.map(|waiting| waiting.mean_seconds),
+            p50_seconds,
+            p99_seconds,
+            uneven: waiting.and_then(|waiting| waiting.uneven),
+            behind: Behind::new(self.ranking, member),
+            half_width: self.ranking.half_width(member),
+            spread: self.fit.spread(member),
+            memory: Memory {
+                mean_bytes: bytes(memory().map(|one| one.mean)),
+                peak_bytes: bytes(memory().map(|one| one.peak)),
+                heats: memory().filter(|one| one.mean.is_some()).count() as u32,
+            },
+            unsteady_heats: at.unsteady_heats(member),
+            overloads: at.overloads(member).in_words(),
+            near_capacity: near_capacity.contains(&member),
+            heats: sound().count() as u32,
+            slices: counted as u32,
+            often_late: is_closed && recorded::often_late(slices()),
+            discarded_slices: (all - counted) as u32,
+            answers: slices().map(|slice| slice.tally.answers()).sum(),
+            failed_requests: slices().map(|slice| slice.tally.failed.total()).sum(),
+            reconnected: slices().map(|slice| slice.reconnected).sum(),
+            busy: median(slices().filter_map(|slice| recorded::busy(slice, cpus))),
+            limited_by: usual_limit(slices(), cpus, &at.settings),
+            failures: failures.collect(),
+            routes: routes(sound()),
+            course: at.heat_figures(member),
+        }
+    }
+}
+
+/// Answers beyond a percentile that it takes at least.
+const BEYOND: u64 = 100;
+
+/// What these heats say of each route.
+fn routes<'a>(heats: impl Iterator<Item = &'a MemberRecord>) -> Vec<Route> {
+    let mut all: Vec<RouteFigures> = Vec::new();
+    for heat in heats {
+        for route in &heat.routes {
+            match all.iter_mut().find(|known| known.route == route.route) {
+                Some(known) => known.merge(route),
+                None => all.push(route.clone()),
+            }
+        }
+    }
+    let summed_up = |one: RouteFigures| {
+        let percentile = |quantile: f64| {
+            let beyond = one.service_time.count() as f64 * (1.0 - quantile);
+            let time = one.service_time.quantile(quantile);
+            time.filter(|_| beyond >= BEYOND as f64)
+                .map(|time| time.as_secs_f64())
+        };
+        Route {
+            answers: one.succeeded,
+            failed_requests: one.failed,
+            p50_seconds: percentile(0.5),
+            p99_seconds: percentile(0.99),
+            route: one.route,
+        }
+    };
+    all.into_iter().map(summed_up).collect()
+}
+
+/// A member's figure in a ranking, multiplied by `units` (1e6: from seconds to µs).
+fn figure(ranking: &Ranking, member: usize, units: f64) -> Option<Figure> {
+    let mut places = ranking.places.iter();
+    let place = places.find(|place| place.member == member)?;
+    Some(Figure {
+        value: place.figure * units,
+        rank: Some(place.rank),
+        is_bound: place.is_bound,
+    })
+}
+
+fn bytes(figures: impl Iterator<Item = Option<u64>>) -> Option<f64> {
+    median(figures.flatten().map(|bytes| bytes as f64))
+}
+
+/// With fewer heats there is no interval.
+const LEAST_HEATS: usize = 3;
+/// The level of the interval.
+const LEVEL: f64 = 0.95;
+
+/// What the heats with a twin say; `None` without one.
+pub(crate) fn twin(at: &LoadAt<'_>) -> Option<Twin> {
+    let twin = at.load.twin();
+    let mut ratios = Vec::new();
+    let mut of = BTreeMap::new();
+    for (heat, place) in at.places(twin) {
+        let Role::Twin { of: original } = heat.members[place].role else {
+            continue;
+        };
+        let original = &heat.members[original as usize];
+        let Some(number) = at.load.number(original) else {
+            continue;
+        };
+        let values: Vec<(usize, f64)> = match at.measure() {
+            Measure::Throughput => {
+                let counted = recorded::heat(heat, &WithTwin(at), &at.settings);
+                let found = within::of_heat(&counted, Quantity::Throughput).into_iter();
+                found.map(|one| (one.member, one.value)).collect()
+            }
+            Measure::ResponseTime => recorded::percentiles(99.0, heat, &WithTwin(at))
+                .into_iter()
+                .filter(|one| is_carried(99.0, one.samples, &of_a_heat(&at.settings)))
+                .map(|one| (one.member, one.seconds.ln()))
+                .collect(),
+        };
+        let value = |wanted: usize| {
+            let mut values = values.iter();
+            values
+                .find(|(member, _)| *member == wanted)
+                .map(|one| one.1)
+        };
+        if let Some((own, other)) = value(twin).zip(value(number)) {
+            ratios.push((own - other).exp());
+            of.insert(number, original.target.clone());
+        }
+    }
+    let found = log_mean(&ratios, LEVEL)?;
+    let interval = found.interval.filter(|_| found.trials >= LEAST_HEATS);
+    let rule = at.settings.rule();
+    // Of response times more is worse, and which way they differ does not matter here.
+    let verdict = interval.map_or(Verdict::Undecided, |interval| {
+        rule.verdict(found.mean, &interval, found.trials)
+    });
+    Some(Twin {
+        of: of.into_values().collect(),
+        heats: found.trials as u32,
+        ratio: found.mean,
+        interval,
+        verdict,
+    })
 }

@@ -3,45 +3,47 @@
 //! | what | module |
 //! | --- | --- |
 //! | which heats count, and the numbers of members | [`at`] |
-//! | rankings and the rest of a load | `load` |
-//! | a stack's row | `row` |
+//! | a load: rankings, a row for each stack, a stack next to itself | `load` |
 //! | how stacks start | `starts` |
-//! | what an earlier load of a process changes | `earlier_load` |
-//! | a stack beside itself | `twin` |
 //! | what stacks gain from more CPUs | `scaling` |
 //! | published tables beside what was measured | `published` |
 //! | what may change a decision | `warnings` |
-//! | where the time went | `time` |
+//! | where the time went, and what an earlier load of a process changes | here |
 
 mod at;
-mod earlier_load;
 mod load;
 mod published;
-mod row;
 pub(crate) mod scaling;
 mod starts;
-mod time;
-pub(crate) mod twin;
 mod types;
 mod warnings;
 
+use std::collections::BTreeMap;
+
 use deadheat_model::{
+    HeatRecord, TargetId,
     figure::figure,
+    heat::{Role, SliceRecord},
     heats::{Plan, SessionRecord},
     session::{TargetRecord, TargetState},
 };
 
-pub use at::LoadAt;
-pub use earlier_load::after_another_load;
-pub use types::{
-    Absent, AbsentBecause, Agreement, AtBudget, Behind, Bound, Figure, Gain, HeatFigure,
-    LoadStandings, Measure, MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Scaling, Standings,
-    StartAtLoad, StartFigure, StartRow, StartTable, Table, TableSides, TimeSpent, Twin,
+pub(crate) use self::load::twin;
+pub use self::{
+    at::LoadAt,
+    types::{
+        Absent, AbsentBecause, Agreement, AtBudget, Behind, Bound, Figure, Gain, HeatFigure,
+        LoadStandings, Measure, MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Scaling,
+        Standings, StartAtLoad, StartFigure, StartRow, StartTable, Table, TableSides, TimeSpent,
+        Twin,
+    },
+};
+use crate::{
+    heats::{Quantity, Settings, recorded},
+    interval::{self, Difference, median},
 };
 
-use crate::heats::Settings;
-
-/// A stack that failed in so many heats of a load gets no more of them there, and no rank: what is left are the heats in
+/// A stack that failed in this many heats of a load gets no more of them there, and no rank: what is left are the heats in
 /// which it had luck. One failure may be the machine's doing.
 pub const FAILURES: usize = 2;
 
@@ -57,7 +59,7 @@ pub fn standings(record: &SessionRecord) -> Standings {
     Standings {
         warnings: warnings::find(record, &loads),
         starts: starts::tables(record, &settings),
-        time: time::spent(record),
+        time: spent(record),
         published: published::tables(record, &loads, &absent),
         absent,
         end: record.end,
@@ -120,4 +122,98 @@ fn absent(plan: &Plan, record: &TargetRecord) -> Vec<Absent> {
         }],
         TargetState::Failed(failure) => vec![Absent::failed(&record.target, failure)],
     }
+}
+
+/// The time of all heats of a session, interrupted ones among them.
+fn spent(record: &SessionRecord) -> TimeSpent {
+    let mut all = TimeSpent::default();
+    for heat in record.heats.iter().map(|one| &one.heat) {
+        let own = of_heat(heat);
+        all.heats_seconds += own.heats_seconds;
+        all.counted_seconds += own.counted_seconds;
+        all.between_seconds += own.between_seconds;
+        all.warm_up_seconds += own.warm_up_seconds;
+        all.starting_seconds += own.starting_seconds;
+    }
+    all
+}
+
+fn of_heat(heat: &HeatRecord) -> TimeSpent {
+    let wall = heat.wall.as_secs_f64();
+    let slices = || heat.rounds.iter().flatten();
+    let counted: f64 = slices().map(|slice| slice.window.as_secs_f64()).sum();
+    let between = |slice: &SliceRecord| {
+        let around = slice.guard + slice.drained + slice.frozen.thaw + slice.frozen.freeze;
+        around.as_secs_f64()
+    };
+    let between: f64 = slices().map(between).sum();
+    let warm_ups = heat.members.iter().filter_map(|member| member.warm_up);
+    let warm_up: f64 = warm_ups.map(|one| one.took.as_secs_f64()).sum();
+    TimeSpent {
+        heats_seconds: wall,
+        counted_seconds: counted,
+        between_seconds: between,
+        warm_up_seconds: warm_up,
+        starting_seconds: (wall - counted - between - warm_up).max(0.0),
+    }
+}
+
+/// How the figures of a stack's processes that had served another load differ from those of its fresh ones: differences of
+/// logarithms, by the stack. From each figure its stack's mean over all heats is taken, and then the heat's median, so that one
+/// stack that changes does not look like a change of the others. Without two heats of both kinds a stack is not there, nor
+/// one that was alone.
+pub fn after_another_load(
+    record: &SessionRecord,
+    load: usize,
+    quantity: Quantity,
+) -> BTreeMap<TargetId, Difference> {
+    let heats = record.complete_heats(load);
+    let heats: Vec<Vec<Process<'_>>> = heats.map(|heat| processes(heat, quantity)).collect();
+    let mut stacks: BTreeMap<&TargetId, Vec<f64>> = BTreeMap::new();
+    for one in heats.iter().flatten() {
+        stacks.entry(one.target).or_default().push(one.figure);
+    }
+    let mean = |target: &TargetId| {
+        let own = &stacks[target];
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    // Fresh, then used.
+    let mut kinds: BTreeMap<&TargetId, [Vec<f64>; 2]> = BTreeMap::new();
+    for heat in heats.iter().filter(|heat| heat.len() > 1) {
+        let rest = |one: &Process<'_>| one.figure - mean(one.target);
+        let of_heat = median(heat.iter().map(rest)).unwrap_or_default();
+        for one in heat {
+            let kinds = kinds.entry(one.target).or_default();
+            kinds[usize::from(!one.is_fresh)].push(rest(one) - of_heat);
+        }
+    }
+    let differences = kinds.into_iter();
+    differences
+        .filter_map(|(target, [fresh, used])| {
+            Some((target.clone(), interval::difference(&fresh, &used)?))
+        })
+        .collect()
+}
+
+/// A stack's process in a heat.
+struct Process<'a> {
+    target: &'a TargetId,
+    is_fresh: bool,
+    /// The logarithm of its figure.
+    figure: f64,
+}
+
+fn processes(heat: &HeatRecord, quantity: Quantity) -> Vec<Process<'_>> {
+    let figures = recorded::figures(heat, quantity);
+    let stacks = heat.members.iter().zip(figures);
+    let stacks = stacks.filter(|(member, _)| member.role == Role::Member);
+    stacks
+        .filter_map(|(member, figure)| {
+            Some(Process {
+                target: &member.target,
+                is_fresh: member.loads_before == 0,
+                figure: figure.filter(|one| *one > 0.0)?.ln(),
+            })
+        })
+        .collect()
 }

@@ -13,7 +13,7 @@ use super::{
         RowSides, Table, TableSides,
     },
 };
-use crate::order_statistic::Interval;
+use crate::interval::Interval;
 
 /// All published tables that a session repeats.
 pub(super) fn tables(
@@ -36,7 +36,7 @@ struct Session<'a> {
     absent: &'a [Absent],
 }
 
-/// A stack's row, and where it stands.
+/// A stack's row, and where it is.
 #[derive(Clone, Copy)]
 struct PublishedStack<'a> {
     load: &'a LoadStandings,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     heats::{Fit, Pair, Quantity, Verdict, pairs::Candidate, ranking::bounded},
-    order_statistic::{Interval, median},
+    interval::{Interval, median},
 };
 
 /// What is said of the budgets of a load's stacks, and the pairs behind it.

@@ -24,8 +24,7 @@ use super::{
 };
 use crate::{
     heats::{Fit, Group, Quantity, Settings, of_fit, within::Estimate},
-    interval::log_mean,
-    order_statistic::median,
+    interval::{log_mean, median},
 };
 
 /// The level of an interval that stands alone.

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::{
     heats::{Group, LimitedBy, Look, Ranking, Settings, Verdict},
-    interval::LogMean,
-    order_statistic::Interval,
+    interval::{Interval, LogMean},
     uneven::Uneven,
 };
 

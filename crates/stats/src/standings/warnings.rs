@@ -13,8 +13,7 @@ use deadheat_model::{
 };
 
 use super::{
-    earlier_load::after_another_load,
-    short_names,
+    after_another_load, short_names,
     types::{LoadStandings, Row},
 };
 use crate::heats::{LimitedBy, Quantity};

@@ -3,15 +3,15 @@
 
 mod counted;
 mod equal_work;
-mod figures;
-mod rate;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
 use deadheat_model::{
     HeatRecord, LoadPoint,
     comparison::{Comparison, Contender, Side},
-    heat::HeatEnd,
+    heat::{HeatEnd, SliceRecord},
     heats::{EndReason, NextHeat, PlannedLoad, SessionRecord, Step},
     plan::Pinning,
     session::{TargetRecord, TargetState},
@@ -20,11 +20,18 @@ use deadheat_model::{
 use self::{
     counted::Counted,
     equal_work::{AtRate, is_part_of},
-    figures::{PairFigures, slices},
 };
-use super::{Bounds, Check, Compared, Gate, NotCompared, Subject, Verdict, paired};
+use super::{
+    Bounds, Check, Compared, Gate, Metric, NotCompared, Subject, Verdict,
+    paired::{self, quantity},
+};
 use crate::{
-    heats::recorded::{self, SliceLengths},
+    heats::{
+        Percentile, Quantity, Settings,
+        percentile::{estimates, estimates_together, of_a_heat},
+        recorded::{self, Numbering, SliceLengths},
+        within::{self, Estimate},
+    },
     sequential::{Design, Look},
 };
 
@@ -323,5 +330,80 @@ pub(super) fn server_cpus(asked: Option<u32>, pinning: &Pinning) -> f64 {
     own.max(1) as f64
 }
 
-#[cfg(test)]
-mod tests;
+/// The slices of a side in a heat that count.
+fn slices(heat: &HeatRecord, side: Side) -> impl Iterator<Item = &SliceRecord> {
+    recorded::slices_of(heat, side.member())
+}
+
+/// Makes figures of heats.
+#[derive(Clone, Copy)]
+struct PairFigures<'a> {
+    duel: Duel<'a>,
+}
+
+impl PairFigures<'_> {
+    /// Whether the generator was the limit of a side in too many of its slices.
+    fn bounded_in(&self, heats: &[&HeatRecord]) -> [bool; 2] {
+        Side::BOTH.map(|side| {
+            let own = heats.iter().flat_map(|heat| slices(heat, side));
+            let (bounded, all) = own.fold((0_u32, 0_u32), |(bounded, all), slice| {
+                (bounded + u32::from(self.is_bounded(slice)), all + 1)
+            });
+            f64::from(bounded) > Settings::default().bounded * f64::from(all)
+        })
+    }
+
+    fn is_bounded(&self, slice: &SliceRecord) -> bool {
+        let cpus = self.cpus(slice.member as usize);
+        recorded::limited_by(slice, cpus, &Settings::default()).is_bound()
+    }
+
+    /// Estimates in each heat of a quantity that every slice has.
+    fn sliced(&self, heats: &[&HeatRecord], quantity: Quantity) -> Vec<Vec<Estimate>> {
+        let settings = Settings::default();
+        let heats = heats.iter();
+        let heats = heats.map(|heat| recorded::heat(heat, self, &settings));
+        within::of_heats(&heats.collect::<Vec<_>>(), quantity)
+    }
+
+    /// CPU time per request in microseconds.
+    fn costs(&self, heats: &[&HeatRecord]) -> Vec<Vec<Estimate>> {
+        let mut costs = self.sliced(heats, quantity(Metric::CpuPerRequest));
+        let unit = Quantity::Cost.advantage(1e6);
+        let all = costs.iter_mut().flatten();
+        all.for_each(|estimate| estimate.value += unit);
+        costs
+    }
+
+    /// A percentile of an open loop's response times.
+    fn times(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Estimate>> {
+        let heats = self.percentiles(heats, percent);
+        estimates_together(percent, heats, &Settings::default())
+    }
+
+    /// [`Self::times`], without a minimum of answers over all heats.
+    fn times_in_heats(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Estimate>> {
+        let heats = self.percentiles(heats, percent);
+        estimates(percent, &heats, &of_a_heat(&Settings::default()))
+    }
+
+    fn percentiles(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Percentile>> {
+        let heats = heats.iter();
+        heats
+            .map(|heat| recorded::percentiles(percent, heat, self))
+            .collect()
+    }
+}
+
+/// Both sides are in each heat, at the same places. [`super::midpoint`] compares a third member, the slow end.
+impl Numbering for PairFigures<'_> {
+    fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
+        (place < Side::BOTH.len()).then_some(place)
+    }
+
+    fn cpus(&self, number: usize) -> f64 {
+        let stack = self.duel.stack(Side::BOTH[number % 2]);
+        let cpus = stack.and_then(|stack| stack.cpus);
+        server_cpus(cpus, &self.duel.record.header.plan.pinning)
+    }
+}

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Direction, Metric, Overloaded, Ratio, Subject, Verdict, Versus};
-use crate::order_statistic::Interval;
+use crate::interval::Interval;
 
 /// Whether B passes a check.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -74,7 +74,7 @@ pub enum Gated {
 }
 
 impl Gate {
-    /// Whether B passes `check` by these cells, beside which so many were not judged.
+    /// Whether B passes `check` by these cells; `not_judged` is the number of others.
     pub fn new(compared: &[Compared], not_judged: usize, check: Check) -> Self {
         let mut gate = Self {
             check,

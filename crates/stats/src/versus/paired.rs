@@ -9,8 +9,7 @@ use crate::{
         pairs::{Candidate, Remedy},
         within::Estimate,
     },
-    interval::moments,
-    order_statistic::Interval,
+    interval::{Interval, moments},
     sequential::Look,
 };
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use deadheat_stats::capacity::{CONFIDENCE, Look, Next, Range, Search};
+use deadheat_stats::capacity::{CONFIDENCE, Next, Probe, Range, Search};
 
 use crate::random::Random;
 
@@ -11,8 +11,8 @@ use crate::random::Random;
 /// The grid of spreads was chosen with seeds below 1,000, so the figures are of others.
 const FEW: RangeInclusive<u64> = 1..=150;
 const MANY: RangeInclusive<u64> = 10_001..=10_500;
-/// Looks at most, as by default.
-const LOOKS: usize = 20;
+/// Probes at most, as by default.
+const PROBES: usize = 20;
 /// The highest throughput of the closed loop.
 const CLOSED: f64 = 5_000.0;
 
@@ -22,9 +22,9 @@ struct Server {
     name: &'static str,
     /// P(holds) falls over this width on the logarithm of the rate.
     spread: f64,
-    /// What the capacity changes by over the looks, as a share.
+    /// What the capacity changes by over the probes, as a share.
     drift: f64,
-    /// Share of looks that do not hold whatever the rate.
+    /// Share of probes that do not hold whatever the rate.
     bad: f64,
 }
 
@@ -42,14 +42,14 @@ const SERVERS: [Server; 6] = [
     server("usual", 0.02, 0.0, 0.0),
     server("soft", 0.10, 0.0, 0.0),
     server("drifts by 5 %", 0.02, -0.05, 0.0),
-    server("10 % bad looks", 0.02, 0.0, 0.10),
+    server("10 % bad probes", 0.02, 0.0, 0.10),
     server("very soft", 0.25, 0.0, 0.0),
 ];
 
 /// What became of a search.
 struct Ended {
     contains: bool,
-    looks: usize,
+    probes: usize,
     /// Half of the interval, as a share of its middle.
     half_width: f64,
 }
@@ -67,36 +67,36 @@ fn search(server: Server, seed: u64) -> Ended {
         ceiling: None,
         precision: 0.05,
     };
-    let mut looks = Vec::new();
+    let mut probes = Vec::new();
     let mut truths = Vec::new();
-    while looks.len() < LOOKS {
-        let Next::Look(per_second) = search.next(&looks) else {
+    while probes.len() < PROBES {
+        let Next::Probe(per_second) = search.next(&probes) else {
             break;
         };
-        let now = capacity * (1.0 + server.drift * looks.len() as f64 / LOOKS as f64);
+        let now = capacity * (1.0 + server.drift * probes.len() as f64 / PROBES as f64);
         truths.push(now);
         let well = (now / per_second).ln() + server.spread * random.normal() >= 0.0;
         let held = well && random.uniform() >= server.bad;
-        looks.push(Look { per_second, held });
+        probes.push(Probe { per_second, held });
     }
-    let (low, high) = search.posterior(&looks).interval(CONFIDENCE);
+    let (low, high) = search.posterior(&probes).interval(CONFIDENCE);
     let mean = truths.iter().sum::<f64>() / truths.len() as f64;
     Ended {
         contains: (low..=high).contains(&mean),
-        looks: looks.len(),
+        probes: probes.len(),
         half_width: (high - low) / (high + low),
     }
 }
 
-/// The share that contains the truth, the mean number of looks, and the median half width.
+/// The share that contains the truth, the mean number of probes, and the median half width.
 fn figures(server: Server, seeds: RangeInclusive<u64>) -> (f64, f64, f64) {
     let ended: Vec<Ended> = seeds.map(|seed| search(server, seed)).collect();
     let count = ended.len() as f64;
     let contain = ended.iter().filter(|one| one.contains).count() as f64;
-    let looks = ended.iter().map(|one| one.looks as f64).sum::<f64>();
+    let probes = ended.iter().map(|one| one.probes as f64).sum::<f64>();
     let mut widths: Vec<f64> = ended.iter().map(|one| one.half_width).collect();
     widths.sort_by(f64::total_cmp);
-    (contain / count, looks / count, widths[widths.len() / 2])
+    (contain / count, probes / count, widths[widths.len() / 2])
 }
 
 #[test]
@@ -104,10 +104,10 @@ fn figures(server: Server, seeds: RangeInclusive<u64>) -> (f64, f64, f64) {
 #[expect(clippy::print_stderr, reason = "the table is for a person")]
 fn figures_of_searches() {
     for server in SERVERS {
-        let (contain, looks, half) = figures(server, MANY);
+        let (contain, probes, half) = figures(server, MANY);
         let name = server.name;
         eprintln!(
-            "| {name} | {:.1} % | {looks:.1} | ± {:.1} % |",
+            "| {name} | {:.1} % | {probes:.1} | ± {:.1} % |",
             100.0 * contain,
             100.0 * half
         );

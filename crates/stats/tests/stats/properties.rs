@@ -1,10 +1,6 @@
 //! Laws that hold for any figures.
 
-use deadheat_stats::{
-    holm::holm,
-    interval::log_mean,
-    order_statistic::{bounds, median_interval},
-};
+use deadheat_stats::interval::{bounds, holm, log_mean, median_interval};
 use proptest::prelude::*;
 
 proptest! {

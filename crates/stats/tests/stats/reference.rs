@@ -2,10 +2,8 @@
 //! that made them. What they cannot say (what a single value has, or none) is typed here.
 
 use deadheat_stats::{
-    holm::holm,
-    interval::{log_mean, moments, t_quantile},
-    order_statistic::{bounds, median_interval},
-    steadiness::trend_of,
+    interval::{bounds, holm, log_mean, median_interval, moments, t_quantile},
+    uneven::trend_of,
 };
 use serde::Deserialize;
 

@@ -15,11 +15,11 @@ use deadheat_model::{
 };
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
+    interval::difference,
     versus::{
         Bounds, Check, Compared, Gated, Metric, Ratio, Verdict, Versus,
         sessions::{compare, refusals},
     },
-    welch::difference,
 };
 
 use crate::standings::{died, member, quiet, steered};

@@ -3,7 +3,7 @@
 
 use deadheat_document::{Cell, Column, Section, Table, plot::svg::Svg};
 use deadheat_model::figure::figure;
-use deadheat_stats::{order_statistic::median, standings::HeatFigure};
+use deadheat_stats::{interval::median, standings::HeatFigure};
 
 use crate::document::{
     view::{LoadView, TableView},

@@ -2,7 +2,7 @@
 
 use deadheat_model::figure::{NONE, Quantity, count, figure};
 use deadheat_stats::{
-    order_statistic::Interval,
+    interval::Interval,
     standings::{Agreement, Bound, MeasuredRatio, MeasuredSide, RowSides},
 };
 

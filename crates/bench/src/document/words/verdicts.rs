@@ -153,7 +153,7 @@ fn counted_more(heats: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_stats::order_statistic::Interval;
+    use deadheat_stats::interval::Interval;
 
     use super::*;
 

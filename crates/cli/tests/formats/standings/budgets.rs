@@ -4,7 +4,7 @@
 use deadheat_model::heats::SessionRecord;
 use deadheat_stats::{
     heats::Verdict,
-    order_statistic::Interval,
+    interval::Interval,
     standings::{AtBudget, Gain, Row, Scaling, Standings, Table},
 };
 

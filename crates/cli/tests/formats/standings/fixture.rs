@@ -12,8 +12,7 @@ use deadheat_stats::{
         Alone, Group, LimitedBy, Look, Pair, Rank, RankedMember, Ranking, Remedy, Verdict,
         recorded::SliceLengths,
     },
-    interval::log_mean,
-    order_statistic::Interval,
+    interval::{Interval, log_mean},
     standings::{
         Absent, Behind, Figure, HeatFigure, LoadStandings, Measure, Memory, Row, StartAtLoad,
         StartFigure, StartRow, StartTable, Table, Twin,

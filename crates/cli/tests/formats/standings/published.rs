@@ -4,7 +4,7 @@ use deadheat_bench::{document as standings, document::html::html};
 use deadheat_document::text::{Charset, Screen};
 use deadheat_model::{Cell, RepeatedTable, published::RepeatedRow};
 use deadheat_stats::{
-    order_statistic::Interval,
+    interval::Interval,
     standings::{
         AbsentBecause, Agreement, Bound, MeasuredRatio, MeasuredSide, RowSides, TableSides,
     },

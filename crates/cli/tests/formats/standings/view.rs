@@ -12,7 +12,7 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::Verdict,
-    order_statistic::Interval,
+    interval::Interval,
     standings::{AbsentBecause, Standings},
 };
 

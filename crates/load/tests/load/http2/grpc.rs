@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 use deadheat_testkit::{
     http2::{END_HEADERS, END_STREAM, RawHttp2, frame, head, kind},
-    http2_server::{Asked, Reply, Server, Setup},
+    http2_server::{ReceivedRequest, Reply, Server, Setup},
 };
 
 use super::over_http2;
@@ -39,7 +39,7 @@ fn call(message: &[u8], expected: &[u8]) -> Exchange {
 }
 
 /// Echoes the message of a call; anything else gets an error status.
-fn echo(asked: &Asked) -> Reply {
+fn echo(asked: &ReceivedRequest) -> Reply {
     let headers = asked.head.headers();
     let is_call = asked.head.method() == "POST"
         && asked.head.uri().path() == "/test.Echo/Say"

@@ -22,7 +22,7 @@ use deadheat_testkit::{
     Authority, Listen, OracleServer, Turn,
     answers::{hello, send},
     http2::{self, END_STREAM, RawHttp2, kind},
-    http2_server::{Asked, Counts, Reply, Server, Setup},
+    http2_server::{Counts, ReceivedRequest, Reply, Server, Setup},
     wait_until,
 };
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ fn post(path: &str, body: &[u8]) -> RequestSpec {
 }
 
 /// Answers with the request's body.
-fn echo(asked: &Asked) -> Reply {
+fn echo(asked: &ReceivedRequest) -> Reply {
     Reply {
         body: asked.body.clone(),
         with_length: asked.nth.is_multiple_of(2),
@@ -441,7 +441,7 @@ fn late_answers_fail_alone_and_the_connection_is_made_again() {
 }
 
 /// What a server does with the request of this number: all that is right.
-fn by_number(asked: &Asked, seed: u64) -> Reply {
+fn by_number(asked: &ReceivedRequest, seed: u64) -> Reply {
     let mut dice = asked.nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
     let mut roll = |sides: u64| {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

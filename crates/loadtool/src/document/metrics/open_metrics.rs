@@ -8,9 +8,8 @@ use std::{
 };
 
 use super::{
-    family::{FAMILIES, Family, Kind},
-    reading::{BOUNDS, Label, Reading, Times, Value},
-    source::Source,
+    Source,
+    readings::{BOUNDS, FAMILIES, Family, Kind, Label, Reading, Times, Value},
 };
 
 /// The values of a series by time, in milliseconds since the epoch, which is Prometheus's resolution.

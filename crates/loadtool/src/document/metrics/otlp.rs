@@ -6,9 +6,8 @@ use std::time::SystemTime;
 use serde_json::{Value as Json, json};
 
 use super::{
-    family::{FAMILIES, Family, Kind},
-    reading::{BOUNDS, Label, Reading, Sample, Value},
-    source::Source,
+    Source,
+    readings::{BOUNDS, FAMILIES, Family, Kind, Label, Reading, Sample, Value},
 };
 
 /// Counts go on from one reading to the next (`AggregationTemporality`).

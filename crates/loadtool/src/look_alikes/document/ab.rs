@@ -4,7 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use deadheat_model::{Failure, LatencyHistogram, LoadRecord};
 
-use super::found::{ToolFigures, seconds};
+use super::{ToolFigures, seconds};
 
 /// The percentages that ab has.
 const PERCENTS: [u32; 8] = [50, 66, 75, 80, 90, 95, 98, 99];

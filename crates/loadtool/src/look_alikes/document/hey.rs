@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use deadheat_model::{LatencyHistogram, LoadRecord};
 
-use super::found::{ToolFigures, bar, seconds, steps};
+use super::{ToolFigures, bar, seconds, steps};
 
 /// The percentages that hey has.
 const PERCENTS: [u32; 7] = [10, 25, 50, 75, 90, 95, 99];

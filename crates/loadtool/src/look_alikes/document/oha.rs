@@ -6,7 +6,7 @@ use deadheat_document::error::ReportError;
 use deadheat_model::{LatencyHistogram, LoadRecord};
 use serde_json::{Map, Value, json};
 
-use super::found::{ToolFigures, bar, seconds, steps};
+use super::{ToolFigures, bar, seconds, steps};
 
 /// The percentages that oha has, as it writes them.
 const PERCENTS: [(&str, f64); 9] = [

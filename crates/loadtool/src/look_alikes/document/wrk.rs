@@ -4,7 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use deadheat_model::{Failure, LatencyHistogram, LoadRecord};
 
-use super::found::{ToolFigures, seconds};
+use super::{ToolFigures, seconds};
 
 /// The percentages that wrk has.
 const PERCENTS: [u32; 4] = [50, 75, 90, 99];
@@ -21,7 +21,7 @@ const BYTES: Units = Units {
     names: &["", "K", "M", "G", "T", "P"],
 };
 
-/// A row of units, each so many times the one before.
+/// A row of units, each this many times the one before.
 struct Units {
     step: f64,
     names: &'static [&'static str],
@@ -55,7 +55,7 @@ impl Units {
     }
 }
 
-/// The report of a load of `url` by so many `threads` and `connections`; `latency`: with the distribution.
+/// The report of a load of `url` by this many `threads` and `connections`; `latency`: with the distribution.
 pub fn wrk(
     record: &LoadRecord,
     url: &str,
@@ -133,7 +133,7 @@ fn socket_errors(found: &ToolFigures<'_>) -> [u64; 4] {
     let timeout = [Failure::Timeout, Failure::NoConnection];
     let [connect, timeout] = [&connect[..], &timeout].map(|kinds| found.failed(kinds));
     let all: u64 = found.errors().iter().map(|(_, count)| count).sum();
-    // What fails while a request is written is told with what fails afterwards.
+    // What fails while a request is written is reported with what fails afterwards.
     [connect, all - connect - timeout, 0, timeout]
 }
 

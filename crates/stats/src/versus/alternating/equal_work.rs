@@ -7,7 +7,7 @@ use deadheat_model::{
     warning::{Warning, note},
 };
 
-use super::figures::PairFigures;
+use super::PairFigures;
 use crate::{
     heats::{
         Quantity, Settings,

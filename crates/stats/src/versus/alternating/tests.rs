@@ -79,7 +79,7 @@ fn scatter(place: u64) -> f64 {
     ((mixed ^ (mixed >> 29)) >> 40) as f64 / f64::from(1_u32 << 23) - 1.0
 }
 
-/// A slice with so many answers, half of whose time the server used its CPU up.
+/// A slice with this many answers, half of whose time the server used its CPU up.
 fn slice(member: u32, answers: u64) -> SliceRecord {
     let mut service_time = LatencyHistogram::new();
     for answer in 0..answers {
@@ -124,7 +124,7 @@ fn slice(member: u32, answers: u64) -> SliceRecord {
     }
 }
 
-/// So many heats in which B is `ratio` times as fast as A. Slices scatter by some 5 %, processes by 1 %.
+/// This many heats in which B is `ratio` times as fast as A. Slices scatter by some 5 %, processes by 1 %.
 fn record(heats: u32, ratio: f64) -> SessionRecord {
     let heat = |number: u32| {
         let process = |side: u64| 0.01 * scatter(u64::from(number) * 2 + side);
@@ -161,7 +161,7 @@ fn record(heats: u32, ratio: f64) -> SessionRecord {
     }
 }
 
-/// The header of a session of two servers that is looked at after so many heats.
+/// The header of a session of two servers that is looked at after this many heats.
 fn header(heats: u32) -> SessionHeader {
     let load = PlannedLoad {
         shared_starts: None,

@@ -1,19 +1,27 @@
-//! Two sessions of heats, measured at two times: unpaired, and corrected for how many cells were looked at.
+//! Two sessions of heats, measured at two times: unpaired, and corrected for how many cells were compared. Where and
+//! how they were measured must not differ, and the null server, the same program in both, shows whether the machine was
+//! as fast.
 
 mod cells;
-mod conditions;
-mod load;
-mod null_server;
-pub mod unpaired;
 
-use deadheat_model::{heats::SessionRecord, warning::doubt};
+use std::collections::BTreeMap;
 
-use self::cells::{Numbers, Session};
-pub use self::conditions::refusals;
-use self::unpaired::Sample;
-pub(in crate::versus) use self::unpaired::of_runs;
+use deadheat_model::{
+    TargetId,
+    change::{Aspect, Change, between},
+    figure,
+    heats::SessionRecord,
+    warning::{Warning, doubt},
+};
+
+use self::cells::{Load, Numbers, Session};
 use super::{
-    Bounds, Compared, How, Metric, NotCompared, Ratio, Subject, Verdict, Versus, differs, unsteady,
+    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Verdict, Versus,
+    differs, unsteady,
+};
+use crate::{
+    interval::{self, Interval, holm},
+    standings::twin,
 };
 
 /// What every comparison of two sessions must be read with.
@@ -40,30 +48,30 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
     for metric in Metric::ALL {
         let of_metric = |ratio: &&mut Ratio| ratio.metric == metric;
         let ratios = compared.iter_mut().flat_map(|cell| &mut cell.ratios);
-        unpaired::correct(&mut ratios.filter(of_metric).collect::<Vec<_>>(), &bounds);
+        correct(&mut ratios.filter(of_metric).collect::<Vec<_>>(), &bounds);
     }
     // Only now is anything known of the ratios.
     let compared: Vec<Compared> = compared.into_iter().map(Compared::judged).collect();
     let mut warnings = vec![doubt("two-times", CAVEAT).advice(ADVICE)];
     warnings.extend(refusals(a.1, b.1).iter().map(|one| differs(one, "A", "B")));
-    warnings.extend(conditions::biased(&sides));
-    warnings.extend(null_server::warnings(&sides, &bounds));
+    warnings.extend(biased(&sides));
+    warnings.extend(drift_warnings(&sides, &bounds));
     Versus {
         how: How::Sessions,
-        a: conditions::side(a.0, a.1),
-        b: conditions::side(b.0, b.1),
+        a: side(a.0, a.1),
+        b: side(b.0, b.1),
         is_change: false,
         bounds,
         compared,
         not_compared,
-        conditions: conditions::conditions(a.1, b.1),
-        differences: conditions::differences(a.1, b.1),
+        conditions: conditions(a.1, b.1),
+        differences: differences(a.1, b.1),
         warnings,
     }
 }
 
 fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &Bounds) -> Compared {
-    let drift = null_server::drift(sides, &subject, bounds);
+    let drift = drift(sides, &subject, bounds);
     let ratios = Metric::ALL.into_iter().filter_map(|metric| {
         let [a, b] = sides;
         let a = a.load(&subject)?.logs(metric, numbers[0]);
@@ -86,4 +94,281 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         notes: cells::notes(sides, &subject, numbers),
         subject,
     }
+}
+
+/// With fewer heats or runs on a side there is no interval: it would reach over orders of magnitude.
+pub const LEAST: usize = 3;
+
+/// The logarithms of a metric on both sides.
+pub struct Sample {
+    metric: Metric,
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+impl Sample {
+    /// A sample of the logarithms of both sides, one for each heat; `None` when a side has none.
+    pub fn new(metric: Metric, a: Vec<f64>, b: Vec<f64>) -> Option<Self> {
+        (!a.is_empty() && !b.is_empty()).then_some(Self { metric, a, b })
+    }
+
+    /// The ratio, before it is corrected for the number of cells: its interval is at 1 − α. `drift` is how far the null
+    /// server was from itself.
+    pub fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
+        let (a, b) = (mean(&self.a), mean(&self.b));
+        let has_enough = self.a.len().min(self.b.len()) >= LEAST;
+        let difference = interval::difference(&self.a, &self.b).filter(|_| has_enough);
+        Ratio {
+            per_second: None,
+            metric: self.metric,
+            a: a.exp(),
+            b: b.exp(),
+            heats_a: self.a.len(),
+            heats_b: self.b.len(),
+            ratio: (b - a).exp(),
+            error: difference.map(|difference| difference.error),
+            spread: None,
+            freedom: difference.map(|difference| difference.freedom),
+            interval: None,
+            p: difference.map(|difference| difference.p_of_zero()),
+            p_adjusted: None,
+            drift,
+            rule: bounds.rule(self.metric, drift),
+            verdict: Verdict::NotEnoughData,
+        }
+    }
+}
+
+/// Corrects the ratios of one metric over all cells (Holm), and judges them. The interval of each is at the level at
+/// which Holm's method tests it: 1 − α/k for the smallest of k p values, 1 − α/(k − 1) for the next, and for all from
+/// the first that is not significant on that one's. So an interval excludes 1 where the adjusted p is below α, and
+/// nowhere else.
+pub fn correct(ratios: &mut [&mut Ratio], bounds: &Bounds) {
+    let mut tested: Vec<&mut &mut Ratio> = ratios.iter_mut().filter(|r| r.p.is_some()).collect();
+    tested.sort_by(|one, other| one.p.unwrap_or(1.0).total_cmp(&other.p.unwrap_or(1.0)));
+    let p: Vec<f64> = tested.iter().filter_map(|ratio| ratio.p).collect();
+    let adjusted = holm(&p);
+    let significant = adjusted.iter().take_while(|p| **p < bounds.alpha).count();
+    for (step, (ratio, adjusted)) in tested.into_iter().zip(adjusted).enumerate() {
+        let tests = p.len() - step.min(significant);
+        ratio.p_adjusted = Some(adjusted);
+        ratio.interval = interval(ratio, 1.0 - bounds.alpha / tests as f64);
+        **ratio = ratio.clone().judged();
+    }
+}
+
+fn interval(ratio: &Ratio, level: f64) -> Option<Interval> {
+    let difference = interval::Difference {
+        mean: ratio.ratio.ln(),
+        error: ratio.error?,
+        freedom: ratio.freedom?,
+    };
+    let half = difference.half_width(level);
+    let (low, high) = (
+        (difference.mean - half).exp(),
+        (difference.mean + half).exp(),
+    );
+    (low > 0.0 && high.is_finite()).then_some(Interval { low, high, level })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// One metric of runs that are in no heats, from the values of each side; `None` without values above zero.
+pub(in crate::versus) fn of_runs(
+    metric: Metric,
+    a: &[f64],
+    b: &[f64],
+    bounds: &Bounds,
+) -> Option<Ratio> {
+    let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
+    let is_positive = a.iter().chain(b).all(|value| *value > 0.0);
+    let sample = Sample::new(metric, logs(a), logs(b)).filter(|_| is_positive)?;
+    let mut ratio = sample.ratio(None, bounds);
+    correct(&mut [&mut ratio], bounds);
+    Some(ratio)
+}
+
+/// Differences between two sessions that would be in every ratio: machine, Deadheat, settings, workloads and warm-ups.
+/// With one of them a comparison says nothing of the stacks. `before` is A, `after` is B.
+pub fn refusals(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
+    let changes = between(&a.header, &b.header).into_iter();
+    let refusals = changes.filter(|change| !is_compared(change));
+    refusals.chain(warm_ups(a, b)).collect()
+}
+
+/// Differences that are what is compared, or that say which stacks and load points only one side has.
+fn differences(a: &SessionRecord, b: &SessionRecord) -> Vec<Change> {
+    let changes = between(&a.header, &b.header).into_iter();
+    changes.filter(is_compared).collect()
+}
+
+fn is_compared(change: &Change) -> bool {
+    match change.aspect {
+        Aspect::Machine | Aspect::Deadheat | Aspect::Settings => false,
+        Aspect::Commit | Aspect::Version | Aspect::Sources | Aspect::Selection => true,
+    }
+}
+
+/// Warm-ups are in the heats. Stacks with another one are one reason.
+fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
+    let of = |record: &SessionRecord| {
+        let mut rules: BTreeMap<(String, TargetId), String> = BTreeMap::new();
+        for heat in &record.heats {
+            let load = record.header.plan.loads[heat.load as usize].name();
+            for member in &heat.heat.members {
+                let Some(warm_up) = member.warm_up.filter(|_| member.loads_before == 0) else {
+                    continue;
+                };
+                let [least, most] = [warm_up.rule.least, warm_up.rule.most];
+                let rule = format!("{} to {} s", least.as_secs_f64(), most.as_secs_f64());
+                rules.insert((load.clone(), member.target.clone()), rule);
+            }
+        }
+        rules
+    };
+    let (of_a, mut of_b) = (of(a), of(b));
+    let others = of_a.into_iter().filter_map(|(key, one)| {
+        let other = of_b.remove(&key)?;
+        (one != other).then_some((key, one, other))
+    });
+    let others: Vec<_> = others.collect();
+    let ((load, target), one, other) = others.first()?;
+    let more = match others.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(Change {
+        aspect: Aspect::Settings,
+        target: None,
+        what: format!("warm-up of {target} at {load}{more}"),
+        before: Some(one.clone()),
+        after: Some(other.clone()),
+    })
+}
+
+/// A warning for each session in which a stack and its twin (A/A) differed.
+fn biased(sides: &[Session<'_>; 2]) -> Vec<Warning> {
+    let of = |(session, name): (&Session<'_>, &str)| {
+        let differs = |load: &&Load<'_>| twin(&load.at).is_some_and(|twin| twin.differs());
+        let loads = session.loads.iter().filter(differs);
+        let loads: Vec<String> = loads.map(|load| load.at.load.name()).collect();
+        (!loads.is_empty()).then(|| {
+            let sentence = format!(
+                "In {name} one stack under two names (A/A) differed at {}: its order or its machine is biased, and \
+                 every difference there is in doubt.",
+                loads.join(", ")
+            );
+            doubt("twin-differs", sentence)
+                .with("side", name)
+                .with("loads", loads)
+        })
+    };
+    sides.iter().zip(["A", "B"]).filter_map(of).collect()
+}
+
+/// What is known of one side.
+fn side(name: &str, record: &SessionRecord) -> Side {
+    let header = &record.header;
+    let commit = header.commit.clone();
+    Side {
+        name: name.to_owned(),
+        facts: vec![
+            Fact::new("session", &header.id),
+            Fact::new("started", &header.started),
+            Fact::new("commit", commit.unwrap_or_else(|| "unknown".to_owned())),
+            Fact::new("complete heats", record.complete().to_string()),
+        ],
+        failed: None,
+    }
+}
+
+/// Where and how both were measured; where that differs, each side's.
+fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
+    type Of = fn(&SessionRecord) -> String;
+    let facts: [(&str, Of); 9] = [
+        ("processor", |record| {
+            record.header.machine.cpu_model.clone()
+        }),
+        ("usable CPUs", |record| {
+            figure::list(&record.header.machine.cpus)
+        }),
+        ("pinning", |record| record.header.plan.pinning.in_words()),
+        ("system", |record| record.header.machine.os.clone()),
+        ("kernel", |record| record.header.machine.kernel.clone()),
+        ("mitigations", |record| {
+            record.header.machine.mitigations.join("; ")
+        }),
+        ("frequency governor", |record| {
+            let governor = record.header.machine.governor.clone();
+            governor.unwrap_or_else(|| "none known".to_owned())
+        }),
+        ("congestion control", |record| {
+            let name = record.header.machine.congestion_control.clone();
+            name.unwrap_or_else(|| "none known".to_owned())
+        }),
+        ("Deadheat", |record| record.header.deadheat.clone()),
+    ];
+    let fact = |(name, of): (&str, Of)| {
+        let (a, b) = (of(a), of(b));
+        let value = if a == b { a } else { format!("A: {a}; B: {b}") };
+        Fact::new(name, value)
+    };
+    facts.into_iter().map(fact).collect()
+}
+
+/// How far the null server's throughput in B was from that in A: the distance from 1 of their ratio, for an open loop at
+/// the closed one whose capacity it takes a share of. A stack that differs by less may differ because the machine did.
+/// That the generator was the limit takes nothing from it: a machine that is slower slows the generator, too. `None` if
+/// a session has no such heat.
+fn drift(sides: &[Session<'_>; 2], subject: &Subject, bounds: &Bounds) -> Option<f64> {
+    let load = &sides[0].load(subject)?.at.load;
+    let closed = load.point.open.as_ref().map(|open| &open.capacity_of);
+    let closed = Subject {
+        point: closed.unwrap_or(&subject.point).clone(),
+        ..subject.clone()
+    };
+    Some(distance(ratio(sides, &closed, bounds)?.ratio))
+}
+
+/// A warning for each closed loop of both sessions at which the null server differed, or is not known.
+fn drift_warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<Warning> {
+    let [a, b] = sides;
+    let closed = |load: &Subject| {
+        let is_closed = |load: &Load<'_>| load.at.load.leads();
+        a.load(load).is_some_and(is_closed) && b.load(load).is_some()
+    };
+    let of = |load: Subject| {
+        let Some(ratio) = ratio(sides, &load, bounds) else {
+            let sentence = format!(
+                "Not both sessions have a heat with the null server at {load}: nothing shows whether the machine was \
+                 as fast."
+            );
+            return Some(doubt("no-null-server", sentence));
+        };
+        let moved = distance(ratio.ratio) > bounds.practical_difference;
+        (ratio.p? < bounds.alpha && moved).then(|| {
+            let sentence = format!(
+                "The null server, the same program in both sessions, answered {} times as much in B as in A at \
+                 {load}: the machine was not as fast, and every difference there may come from that.",
+                figure::ratio(ratio.ratio)
+            );
+            doubt("null-server", sentence).with("ratio", ratio.ratio)
+        })
+    };
+    a.subjects(None).filter(closed).filter_map(of).collect()
+}
+
+/// The null server's throughput in B over that in A.
+fn ratio(sides: &[Session<'_>; 2], at: &Subject, bounds: &Bounds) -> Option<Ratio> {
+    let [a, b] = sides.each_ref().map(|side| {
+        let load = side.load(at)?;
+        Some(load.logs(Metric::Throughput, load.at.load.ceiling()))
+    });
+    Some(Sample::new(Metric::Throughput, a?, b?)?.ratio(None, bounds))
+}
+
+fn distance(ratio: f64) -> f64 {
+    ratio.ln().abs().exp() - 1.0
 }

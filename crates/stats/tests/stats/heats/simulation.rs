@@ -6,7 +6,7 @@
 //! errors beyond.
 
 use deadheat_simulation::heats::{
-    Field, Member, Processes, Trouble, evidence, gate, looked, power::unlike_cases,
+    Field, Member, Processes, Trouble, evidence, gate, power::unlike_cases, sequential_evidence,
 };
 use deadheat_stats::heats::Settings;
 
@@ -119,7 +119,7 @@ fn members_at_the_margin_are_in_a_dead_heat_in_five_per_cent_at_most() {
 fn looks_and_dealing_cost_no_more_than_five_per_cent() {
     let settings = Settings::default();
     let equal = equal(8, Trouble::incomplete());
-    let found = looked(&equal, 14, 0..300, &settings);
+    let found = sequential_evidence(&equal, 14, 0..300, &settings);
     let wrong = found.false_differences.rate();
     assert!(wrong <= 0.05 + 2.0 * error(300), "{wrong}");
     // In a row, the margin apart.
@@ -127,7 +127,7 @@ fn looks_and_dealing_cost_no_more_than_five_per_cent() {
     for (place, member) in row.members.iter_mut().enumerate() {
         member.speed = (1.0 + settings.margin).powi(place as i32);
     }
-    let found = looked(&row, 28, 0..200, &settings);
+    let found = sequential_evidence(&row, 28, 0..200, &settings);
     let wrong = found.false_dead_heats.rate();
     assert!(wrong <= 0.05, "{wrong}");
 }
@@ -155,7 +155,7 @@ fn a_gate_fails_what_is_slower_than_its_bound() {
 #[test]
 fn a_session_ends_when_all_neighbours_are_decided() {
     let far = Field::measured(&[1.0, 1.5, 2.2, 3.3]);
-    let found = looked(&far, 20, 0..100, &Settings::default());
+    let found = sequential_evidence(&far, 20, 0..100, &Settings::default());
     assert!(found.settled.rate() > 0.95, "{found:?}");
     assert!(found.heats < 9.0, "{found:?}");
 }

@@ -1,0 +1,400 @@
+//! The search: one load after the other, each judged by the conditions.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::{Instant, SystemTime},
+};
+
+use deadheat_model::{
+    LoadRecord, LoadSpec, Observation, Warning,
+    capacity::{Burst, CapacityRecord, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA},
+    fault::TRANSPORT_FAILURES,
+    figure::{self, counted, per_second},
+    load_record,
+    machine::Machine,
+};
+use deadheat_runner::{
+    agent::{Agents, MergedLoad},
+    secret::hide_in_load,
+    session::describe_machine,
+};
+use deadheat_shell::{exit::Failure, output};
+use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
+
+use super::{SearchGoal, plan};
+use crate::{analysis::analyse, hosts::Hosts, messages, thresholds::Threshold, was_cut_short};
+
+/// The lowest rate that is tried, as a share of the closed loop's throughput.
+const LEAST: f64 = 1e-3;
+/// The highest rate that is tried, as a share of the closed loop's throughput.
+const MOST: f64 = 2.0;
+
+/// A search that goes on.
+pub(super) struct Search<'a> {
+    wanted: &'a SearchGoal<'a>,
+    /// The load, with secrets.
+    base: LoadSpec,
+    generators: Generators,
+    record: CapacityRecord,
+    began: Instant,
+    quiet: bool,
+}
+
+impl<'a> Search<'a> {
+    /// Begins with a closed loop: it says which rates are worth probing.
+    pub(super) fn begin(
+        base: LoadSpec,
+        wanted: &'a SearchGoal<'a>,
+        typed: &str,
+        hosts: &Hosts,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        let mut generators = Generators::launch(typed, hosts)?;
+        let (began, started) = (Instant::now(), SystemTime::now());
+        let found = generators.load(plan::burst(&base, wanted))?;
+        if let Some(nothing) = messages::nothing(&found) {
+            let interrupted = found.interrupted;
+            return Err(if interrupted {
+                Failure::interrupted(nothing)
+            } else {
+                Failure::nothing(nothing)
+            });
+        }
+        let per_second = found.observation.throughput();
+        let least_per_second = plan::least_rate(wanted).max(LEAST * per_second);
+        if least_per_second >= per_second {
+            let needed = wanted.declared.requests;
+            let seconds = (1.2 * needed as f64 / per_second).ceil();
+            return Err(Failure::nothing(format!(
+                "the conditions need {} in a trial, and the server does not answer that many in its time at the closed loop's {}. \
+                 Make trials longer, like --duration {seconds}s",
+                counted(needed, "request"),
+                figure::rate(plan::rounded(per_second)),
+            )));
+        }
+        let mut spec = base.clone();
+        hide_in_load(&mut spec);
+        let described = wanted
+            .conditions
+            .iter()
+            .map(|condition| condition.described());
+        let record = CapacityRecord {
+            schema: SCHEMA,
+            format: FORMAT.to_owned(),
+            deadheat: env!("CARGO_PKG_VERSION").to_owned(),
+            started: humantime::format_rfc3339_millis(started).to_string(),
+            url: typed.to_owned(),
+            machine: generators.machine().clone(),
+            hosts: hosts.names.clone(),
+            conditions: described.collect(),
+            declared: wanted.declared.clone(),
+            spec,
+            interrupted: found.interrupted,
+            elapsed: began.elapsed(),
+            burst: Burst {
+                per_second,
+                least_per_second,
+                most_per_second: MOST * per_second,
+                observation: found.observation,
+            },
+            probes: Vec::new(),
+        };
+        Ok(Self {
+            wanted,
+            base,
+            generators,
+            record,
+            began,
+            quiet,
+        })
+    }
+
+    /// Tries rates until the highest is known well enough, all declared probes are used, or the user interrupts.
+    pub(super) fn run(mut self) -> Result<CapacityRecord, Failure> {
+        let burst = &self.record.burst;
+        self.say(&format!(
+            "closed loop: {}; looking from {} to {}",
+            per_second(burst.per_second),
+            per_second(burst.least_per_second),
+            per_second(burst.most_per_second)
+        ));
+        while !self.record.interrupted
+            && self.record.probes.len() < self.wanted.declared.probes as usize
+        {
+            let Next::Probe(per_second) = next(&self.record) else {
+                break;
+            };
+            self.probe(plan::rounded(per_second))?;
+        }
+        self.record.elapsed = self.began.elapsed();
+        Ok(self.record)
+    }
+
+    /// Tries one rate. An interrupted probe is not recorded.
+    fn probe(&mut self, per_second: f64) -> Result<(), Failure> {
+        let nth = self.record.probes.len() as u64 + 1;
+        let spec = plan::probe(&self.base, self.wanted, per_second, nth);
+        let (most_connections, length) = (
+            spec.schedule.most_connections(),
+            plan::length(self.wanted, per_second),
+        );
+        let found = self.generators.load(spec)?;
+        if found.interrupted {
+            self.record.interrupted = true;
+            return Ok(());
+        }
+        let judged = judge(&found, self.wanted.conditions);
+        self.record.probes.push(ProbeRecord {
+            per_second,
+            length,
+            most_connections,
+            outcome: judged.outcome,
+            why: judged.why,
+            values: judged.values,
+            observation: found.observation,
+        });
+        self.tell();
+        Ok(())
+    }
+
+    /// A line on the last probe.
+    fn tell(&self) {
+        let Some(probe) = self.record.probes.last() else {
+            return;
+        };
+        let conditions = self.wanted.conditions.iter().zip(&probe.values);
+        let values = conditions.filter_map(|(condition, value)| {
+            let value = condition.shown((*value)?);
+            Some(format!("{} {value}", condition.described().figure))
+        });
+        let outcome = match probe.outcome {
+            ProbeOutcome::Held => "holds",
+            ProbeOutcome::Failed => "does not hold",
+            ProbeOutcome::Discarded => "discarded",
+        };
+        let (low, high) = so_far(&self.record).interval(CONFIDENCE);
+        self.say(&format!(
+            "trial {:>2} of {}: {:>10}  {outcome:<13}  now {} to {}  {}",
+            self.record.probes.len(),
+            self.wanted.declared.probes,
+            figure::rate(probe.per_second),
+            per_second(low),
+            per_second(high),
+            values.collect::<Vec<_>>().join(", "),
+        ));
+    }
+
+    fn say(&self, line: &str) {
+        if !self.quiet {
+            output::note(line);
+        }
+    }
+}
+
+/// What loads.
+struct Generators {
+    agents: Option<Agents>,
+    machine: Machine,
+    typed: String,
+    stop: Arc<AtomicBool>,
+}
+
+impl Generators {
+    /// Launches the agents, if other hosts are to load.
+    fn launch(typed: &str, hosts: &Hosts) -> Result<Self, Failure> {
+        let stop = super::listen()?;
+        let agents = if hosts.names.is_empty() {
+            None
+        } else {
+            let launched = Agents::launch(&hosts.names, &hosts.launcher, &hosts.binary, &stop);
+            Some(launched.map_err(|error| messages::lost(typed, &error))?)
+        };
+        Ok(Self {
+            agents,
+            machine: describe_machine(),
+            typed: typed.to_owned(),
+            stop,
+        })
+    }
+
+    /// The machine of this process.
+    fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Loads once, to the end of the drain.
+    fn load(&mut self, spec: LoadSpec) -> Result<LoadRecord, Failure> {
+        let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let mut unheard = |_| {};
+        let MergedLoad { observation, hosts } = match &mut self.agents {
+            None => deadheat_load::run(&spec, &mut unheard, &self.stop)
+                .map(MergedLoad::alone)
+                .map_err(|error| messages::refused(&self.typed, &error)),
+            Some(agents) => agents
+                .load(&spec, &mut unheard, &self.stop)
+                .map_err(|error| messages::lost(&self.typed, &error)),
+        }?;
+        let mut record = LoadRecord {
+            schema: load_record::SCHEMA,
+            deadheat: env!("CARGO_PKG_VERSION").to_owned(),
+            started,
+            url: self.typed.clone(),
+            machine: self.machine.clone(),
+            spec,
+            interrupted: false,
+            observation,
+            intervals: Vec::new(),
+            hosts,
+        };
+        record.interrupted = was_cut_short(&record, &self.stop);
+        Ok(record)
+    }
+}
+
+/// What became of a probe.
+#[derive(Debug)]
+struct ProbeJudgement {
+    outcome: ProbeOutcome,
+    /// Why it did not hold, or was discarded.
+    why: Option<String>,
+    /// The figure of each condition.
+    values: Vec<Option<f64>>,
+}
+
+/// A server has fallen behind if the requests without an answer have grown by more than this share of those that were
+/// due …
+const BEHIND: f64 = 0.01;
+/// … and by more than chance does: this many standard deviations of a queue that neither grows nor shrinks.
+const DEVIATIONS: f64 = 2.0;
+
+/// Judges a probe.
+///
+/// A probe that holds while the generator is at its limit holds: its delays are in the response times, so without them it
+/// would hold as well. One that does not hold then is discarded.
+fn judge(record: &LoadRecord, conditions: &[Threshold]) -> ProbeJudgement {
+    let found = &record.observation;
+    let values = conditions.iter().map(|condition| condition.value(found));
+    let values: Vec<Option<f64>> = values.collect();
+    let Some(why) = broken(found, conditions, &values) else {
+        return ProbeJudgement {
+            outcome: ProbeOutcome::Held,
+            why: None,
+            values,
+        };
+    };
+    let analysis = analyse(record);
+    let (outcome, why) = if analysis.verdict.generator_was_limit() {
+        let limit = analysis.verdict.warnings.first().map(Warning::in_full);
+        (ProbeOutcome::Discarded, limit.unwrap_or(why))
+    } else {
+        (ProbeOutcome::Failed, why)
+    };
+    ProbeJudgement {
+        outcome,
+        why: Some(why),
+        values,
+    }
+}
+
+/// The first thing that does not hold.
+fn broken(found: &Observation, conditions: &[Threshold], values: &[Option<f64>]) -> Option<String> {
+    for (condition, value) in conditions.iter().zip(values) {
+        let figure = condition.described().figure;
+        match value {
+            None => return Some(format!("{figure} is not known: nothing was answered")),
+            Some(value) if !condition.holds(*value) => {
+                return Some(format!("{figure} was {}", condition.shown(*value)));
+            }
+            Some(_) => {}
+        }
+    }
+    let ended = found.measured.ended();
+    let failed = found.measured.failed.total() as f64 / ended.max(1) as f64;
+    let is_of_errors = conditions.iter().any(Threshold::is_of_errors);
+    if ended == 0 {
+        return Some("no request ended".to_owned());
+    }
+    if failed > TRANSPORT_FAILURES && !is_of_errors {
+        return Some(format!(
+            "{} of the requests failed",
+            figure::percent(failed)
+        ));
+    }
+    let grown = behind(found)?;
+    Some(format!(
+        "the server fell behind: at the end {} more of the requests due had no answer than at the start",
+        figure::percent(grown)
+    ))
+}
+
+/// By which share of the requests due those without an answer have grown, if that is more than chance.
+fn behind(found: &Observation) -> Option<f64> {
+    let open = found.open.as_ref().filter(|open| open.offered > 0)?;
+    let due = open.offered as f64;
+    let at_start = found.measured.carried_in + found.backlog_before().unwrap_or_default();
+    let at_end = found.measured.in_flight + open.unsent;
+    let grown = at_end.saturating_sub(at_start) as f64 / due;
+    let chance = DEVIATIONS * (2.0 / due).sqrt();
+    (grown > BEHIND + chance).then_some(grown)
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::{Failure, observation::OpenLoop};
+
+    use super::*;
+
+    /// 10,000 requests that were due and answered within 5 ms.
+    fn well() -> Observation {
+        let mut open = OpenLoop {
+            offered: 10_000,
+            ..OpenLoop::default()
+        };
+        for _ in 0..10_000 {
+            open.response_time.record_ns(5_000_000);
+        }
+        let mut found = Observation {
+            open: Some(open),
+            ..Observation::default()
+        };
+        found.measured.issued = 10_000;
+        found.measured.succeeded = 10_000;
+        found
+    }
+
+    fn broken_by(found: &Observation, condition: &str) -> Option<String> {
+        let conditions = [condition.parse::<Threshold>().unwrap()];
+        let values = [conditions[0].value(found)];
+        broken(found, &conditions, &values)
+    }
+
+    #[test]
+    fn a_probe_holds_if_the_condition_does_and_nearly_nothing_fails() {
+        assert_eq!(broken_by(&well(), "p99<50ms"), None);
+        let why = broken_by(&well(), "p99<4ms").unwrap();
+        assert!(why.starts_with("p99 was 5"), "{why}");
+        let mut failing = well();
+        failing.measured.failed[Failure::WrongStatus] = 20;
+        let why = broken_by(&failing, "p99<50ms").unwrap();
+        assert!(why.contains("0.2 % of the requests failed"), "{why}");
+        // A condition on errors replaces the built-in bound.
+        assert_eq!(broken_by(&failing, "errors<1%"), None);
+        assert!(broken_by(&failing, "errors<0.1%").is_some());
+        assert!(broken_by(&Observation::default(), "p99<1s").is_some());
+    }
+
+    #[test]
+    fn a_server_that_falls_behind_does_not_hold_however_quick_its_answers_were() {
+        let mut behind = well();
+        if let Some(open) = &mut behind.open {
+            open.unsent = 900;
+        }
+        behind.measured.issued -= 900;
+        behind.measured.succeeded -= 900;
+        let why = broken_by(&behind, "errors<1%").unwrap();
+        assert!(why.contains("fell behind"), "{why}");
+        // As many as at the start: a slow server, not an overloaded one.
+        behind.measured.carried_in = 900;
+        assert_eq!(broken_by(&behind, "errors<1%"), None);
+    }
+}
