@@ -1,11 +1,8 @@
 //! `deadheat run`, measured in heats.
 
-pub mod options;
 mod plan_text;
 mod progress;
-mod publication;
 mod show;
-mod steer;
 
 use std::{
     path::Path,
@@ -13,14 +10,19 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
-use deadheat_model::{Event, RepeatedTable, TargetId, heats::Plan};
+use deadheat_model::{
+    Event, RepeatedTable, TargetId,
+    heats::{Plan, PlannedLoad, SessionRecord, Step},
+    plan::Pinning,
+};
 use deadheat_runner::{
     manifest::Catalogue,
     session::{
         self, SessionOptions,
-        heats::{self, Resumable},
+        heats::{self, Resumable, Steering},
     },
 };
 use deadheat_shell::{
@@ -29,15 +31,21 @@ use deadheat_shell::{
     invocation::shown,
     output,
 };
+use deadheat_stats::{
+    heats::order,
+    sequential::usual_looks,
+    steering::{self, looks_for},
+};
 use serde::Serialize;
 
+use self::progress::Progress;
 pub use self::show::Rendered;
-use self::{progress::Progress, steer::Steer};
 use crate::{
     doctor,
     live::Live,
     options::RunArgs,
-    other_hosts, plan_text as words,
+    other_hosts,
+    plan_text::{self as words, of_the_checkout},
     profile::Profile,
     setup,
     toolchains::{self, Missing, looking},
@@ -81,7 +89,7 @@ pub(crate) fn run(
     let unfit = if args.publish {
         let commit = session::commit_of(&options);
         let are_embedded = session::embedded_of(&options).is_some();
-        publication::objections(&draft, commit.as_deref(), are_embedded)
+        objections(&draft, commit.as_deref(), are_embedded)
     } else {
         Vec::new()
     };
@@ -235,4 +243,92 @@ pub(crate) fn show_complete(
     files: Files<Format>,
 ) -> Result<Exit, Failure> {
     show::outcome(folder, args, files)
+}
+
+/// So many balanced sets of orders are dealt for a heat; then they come again.
+const SETS: usize = 4;
+
+/// What is measured next, by what the heats so far say.
+struct Steer {
+    /// Whether a ranking is looked at before its last heat.
+    until_decided: bool,
+    /// The precision that was asked for.
+    precision: Option<f64>,
+    /// The error level of a ranking.
+    alpha: f64,
+}
+
+impl Steer {
+    /// As a session is asked for.
+    fn new(options: &SessionOptions) -> Self {
+        Self {
+            until_decided: options.heats.until_decided,
+            precision: options.heats.precision,
+            alpha: options.heats.alpha,
+        }
+    }
+}
+
+impl Steering for Steer {
+    fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step {
+        steering::next(record, spent)
+    }
+
+    fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>> {
+        let rounds = order::rounds(members, seed);
+        rounds.take(SETS * 2 * members.max(1)).collect()
+    }
+
+    fn looks(&self, load: &PlannedLoad, most: u32) -> Vec<u32> {
+        match self.precision {
+            Some(precision) => looks_for(load, precision, self.alpha),
+            None if self.until_decided => usual_looks(most),
+            None => vec![most],
+        }
+    }
+}
+
+/// Fewer heats than these leave an interval to chance.
+const LEAST_HEATS: u32 = 7;
+
+/// What a reader of published figures would hold against this session, `commit` being that of the stacks' sources.
+fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<String> {
+    let mut objections = Vec::new();
+    if matches!(plan.pinning, Pinning::Off { .. }) {
+        objections.push(
+            "server and generator are not kept apart, and take CPU time from each other".to_owned(),
+        );
+    }
+    objections.extend(of_the_checkout(commit, are_embedded));
+    let fewest = plan.leading().map(PlannedLoad::most_heats).min();
+    if let Some(fewest) = fewest.filter(|heats| *heats < LEAST_HEATS) {
+        objections.push(format!(
+            "{fewest} heats of a load, where the minimum is {LEAST_HEATS}"
+        ));
+    }
+    objections
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::heats::{EndReason, Step};
+    use deadheat_simulation::Recorded;
+
+    use super::*;
+
+    #[test]
+    fn what_a_reader_would_hold_against_it_is_said() {
+        let plan = Recorded::measured(&[1.0, 2.0]);
+        let record = plan.run(1, &mut |_, _| Step::End(EndReason::Nothing));
+        let mut plan = record.header.plan;
+        let of_checkout = objections(&plan, Some("abc"), false).len();
+        // Whoever has this version of Deadheat has the stacks that are part of it.
+        let embedded = objections(&plan, None, true).len();
+        assert_eq!(embedded, of_checkout);
+        assert_eq!(objections(&plan, None, false).len(), of_checkout + 1);
+        plan.loads[0].looks = vec![5];
+        plan.pinning = Pinning::Off { cpus: vec![0] };
+        let found = objections(&plan, Some("abc-dirty"), true);
+        assert_eq!(found.len(), of_checkout + 3, "{found:?}");
+    }
 }

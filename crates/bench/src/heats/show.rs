@@ -123,7 +123,7 @@ impl Rendered {
             text: standings::text(&view, screen),
             details: standings::full(&view, screen),
             markdown: standings::markdown(&view),
-            html: standings::html::html(&view, Some(&contents)).map_err(failed)?,
+            html: standings::html(&view, Some(&contents)).map_err(failed)?,
             json,
             csv,
             standings,

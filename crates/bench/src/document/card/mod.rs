@@ -2,7 +2,6 @@
 //! (<https://ogp.me>, `og:image`).
 
 mod canvas;
-mod face;
 mod plot;
 
 pub use canvas::SIZE;
@@ -15,9 +14,9 @@ use resvg::{
 
 use self::{
     canvas::{
-        Anchor, BLUE, Canvas, DIM, GRID, GROUND, HEIGHT, INK, MARGIN, RED, ROOM, Type, WIDTH,
+        Anchor, BLUE, Canvas, DIM, FAMILY, Faces, GRID, GROUND, HEIGHT, INK, LACKING, MARGIN, RED,
+        ROOM, Type, WIDTH,
     },
-    face::{FAMILY, Faces, LACKING},
     plot::Plot,
 };
 use super::{

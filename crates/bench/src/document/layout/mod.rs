@@ -2,7 +2,6 @@
 //! come from.
 
 mod baselines;
-mod course;
 mod load;
 mod starts;
 

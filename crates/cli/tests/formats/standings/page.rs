@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use deadheat_bench::document::{
-    html::{html, live_page},
+    html, live_page,
     view::{LoadView, RowView, StandingsView, TableView},
     words,
 };
