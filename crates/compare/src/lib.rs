@@ -10,7 +10,6 @@ pub mod measured;
 pub mod options;
 mod records;
 pub(crate) mod resolve;
-mod sessions;
 
 use deadheat_document::text::Screen;
 use deadheat_loadtool as load;
@@ -41,7 +40,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     let files = args.verdict.data.open()?;
     let measured = match comparands {
         Comparands::Sessions { a, b } => {
-            let versus = sessions::compare(&a, &b, bounds(&args), args.sessions.force)?;
+            let versus = records::compare_sessions(&a, &b, bounds(&args), args.sessions.force)?;
             Measured::Versus(Box::new(versus))
         }
         Comparands::Records { a, b } => {

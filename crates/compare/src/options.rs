@@ -1,7 +1,10 @@
 //! The command line of `deadheat compare`, as it is typed.
 
 use clap::{Arg, Args, ValueEnum, builder::Resettable};
-use deadheat_bench::{heats::options::HeatArgs, other_hosts::OtherHostsArgs, root_args::RootArgs};
+use deadheat_bench::{
+    options::{HeatArgs, RootArgs},
+    other_hosts::OtherHostsArgs,
+};
 use deadheat_loadtool::options::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs};
 use deadheat_model::{comparison::Decide, workload::OfferedRate};
 use deadheat_shell::{

@@ -6,7 +6,6 @@ pub mod document;
 mod folder;
 mod measure;
 pub mod options;
-mod plan_text;
 mod start;
 mod subject;
 
@@ -26,7 +25,7 @@ use deadheat_shell::{
 };
 
 pub use self::folder::RECORD;
-use self::{measure::Asking, start::Search};
+use self::{measure::Asking, start::RunningSearch};
 use crate::{
     bisect::{
         analysis::{Outcome, next, outcome},
@@ -44,13 +43,13 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
         None => {
             let planned = start::plan(args)?;
             if planned.args.measure.heat.dry_run {
-                let for_programs = || plan_text::for_programs(&planned);
+                let for_programs = || start::for_programs(&planned);
                 return planned
                     .args
                     .data
-                    .print_plan(&plan_text::plan(&planned), for_programs);
+                    .print_plan(&start::plan_document(&planned), for_programs);
             }
-            output::note(&data::as_note(&plan_text::plan(&planned)));
+            output::note(&data::as_note(&start::plan_document(&planned)));
             planned.begin()?
         }
     };
@@ -88,10 +87,10 @@ pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
 /// Measures questions until the search is over, one stays undecided, or the user interrupts. Only an interrupted search
 /// has the sentence: what was measured for its last question.
 fn measure(
-    search: Search,
+    search: RunningSearch,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(BisectRecord, Option<String>), Failure> {
-    let Search {
+    let RunningSearch {
         subject,
         args,
         folder,
@@ -101,7 +100,7 @@ fn measure(
     let args = CompareArgs::measuring(args.explicit, args.measure, args.server, args.stacks);
     let mut asking = Asking::new(&subject, args, &folder, interrupted)?;
     while let Some(asks) = next(&record) {
-        output::note(&plan_text::question(&record, asks));
+        output::note(&start::question(&record, asks));
         let Some(question) = asking.ask(&record, asks)? else {
             return Ok((record, asking.stopped()));
         };

@@ -22,11 +22,9 @@ use super::folder::Folder;
 use crate::{
     bisect::options::BisectArgs,
     live::{
-        loads,
-        secrets::without_secrets,
-        session,
-        stacks::{WORKLOAD, sides::One},
-        words::{check_program, shown, words},
+        loads, session,
+        stacks::{One, WORKLOAD},
+        words::{check_program, shown, without_secrets, words},
     },
     options::{CompareArgs, ServerArgs, StacksArgs},
     resolve::{OF_URLS, StackAt, is_target},

@@ -11,10 +11,7 @@ use deadheat_stats::{
 };
 use textwrap::core::display_width;
 
-use super::{
-    advantage::Advantage,
-    words::{difference, level},
-};
+use super::words::{Advantage, difference, level};
 
 /// Names that are longer than this make a sentence that nobody can read.
 const LONGEST_NAME: usize = 40;

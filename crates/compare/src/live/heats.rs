@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_bench::{
-    heats::options::HeatArgs,
+    options::HeatArgs,
     other_hosts,
     plan_text::{self, Entry, hosts, pinning},
 };

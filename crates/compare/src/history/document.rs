@@ -1,9 +1,14 @@
-//! Several sessions as they are shown: what changed between them, and each stack's figures.
+//! Several sessions for a person or a program: what changed between them, and a stack's figures over them.
 
 use std::collections::BTreeMap;
 
 use deadheat_bench::document::words;
-use deadheat_document::{Column, Document, Section, Table, Tone, view::load};
+use deadheat_document::{
+    Column, Document, Section, Table, Tone,
+    error::ReportError,
+    json::{self, Body},
+    view::load,
+};
 use deadheat_model::{
     change::{Aspect, Change},
     figure::{NONE, bytes, counted, figure, list, seconds},
@@ -11,7 +16,20 @@ use deadheat_model::{
 };
 use deadheat_stats::standings::{AbsentBecause, Figure};
 
-use crate::history::analysis::{History, PastSession, SeriesPoint, StackHistory};
+use super::analysis::{History, PastSession, SeriesPoint, StackHistory};
+
+impl Body for History {
+    const FORMAT: &'static str = "deadheat-history";
+    const SCHEMA: u32 = 3;
+}
+
+/// The history as JSON over several lines that end with a newline.
+///
+/// # Errors
+/// When a figure cannot be written.
+pub fn json(history: &History) -> Result<String, ReportError> {
+    json::json(history)
+}
 
 /// Letters of a time (RFC 3339) up to its minute.
 const MINUTE: usize = 16;
