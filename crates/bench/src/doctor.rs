@@ -23,7 +23,7 @@ use deadheat_runner::{
 use deadheat_shell::{
     data::{self, TextOrJson},
     exit::{Exit, Failure},
-    launcher_args::check_names,
+    hosts::check_names,
     output,
 };
 use serde::Serialize;
@@ -331,7 +331,7 @@ fn joined<T>(outcome: thread::Result<Result<T, String>>) -> Result<T, String> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_shell::launcher_args::LauncherArgs;
+    use deadheat_shell::hosts::LauncherArgs;
 
     use super::*;
 

@@ -6,11 +6,10 @@ use clap::{Args, Subcommand};
 use deadheat_model::workload::OfferedRate;
 use deadheat_runner::session::{PinningMode, SessionOptions, heats::HeatOptions};
 use deadheat_shell::{
-    config_options::ConfigArgs,
     data::{DataArgs, FilesArgs, Format, TextOrJson},
-    explicit_options::ExplicitOptions,
+    hosts::LauncherArgs,
     invocation,
-    launcher_args::LauncherArgs,
+    options::{ConfigArgs, ExplicitOptions},
     rate::equal_rate_or_none,
     values::{debian_package, duration, margin, one_of, precision, price, time_like_30ms},
 };

@@ -16,10 +16,9 @@ use deadheat_runner::{
     manifest::{HostsFile, NamedHosts},
 };
 use deadheat_shell::{
-    explicit_options::ExplicitOptions,
-    launcher_args::{LauncherArgs, check_names, check_share, own_address, resolved, way_to},
+    hosts::{LauncherArgs, check_names, check_share, may_listen, own_address, resolved, way_to},
+    options::ExplicitOptions,
     output,
-    target_safety::may_listen,
     values::cpus,
 };
 
@@ -55,7 +54,7 @@ pub struct OtherHostsArgs {
     pub(crate) hosts: Option<PathBuf>,
     /// What came from that file.
     #[arg(skip)]
-    file: Option<FromFile>,
+    file: Option<HostsFileOptions>,
 }
 
 impl OtherHostsArgs {
@@ -67,7 +66,7 @@ impl OtherHostsArgs {
         let Some(path) = &self.hosts else {
             return Ok(());
         };
-        let mut file = FromFile::read(path)?;
+        let mut file = HostsFileOptions::read(path)?;
         let named = file.named();
         if self.generator.is_empty() && file.takes("generator", !named.generator.is_empty()) {
             self.generator = named.generator;
@@ -258,12 +257,12 @@ fn leading_to(names: &[String], host: &str) -> Result<IpAddr, String> {
 
 /// A file of hosts, and which options have their values from it.
 #[derive(Clone, Debug)]
-struct FromFile {
+struct HostsFileOptions {
     file: HostsFile,
     taken: BTreeSet<String>,
 }
 
-impl FromFile {
+impl HostsFileOptions {
     /// Reads the file.
     ///
     /// # Errors

@@ -16,9 +16,8 @@ use deadheat_runner::{
 };
 use deadheat_shell::{
     exit::{Exit, Failure},
-    explicit_options::ExplicitOptions,
-    interrupt,
     invocation::{self, shown},
+    options::ExplicitOptions,
     output,
 };
 
@@ -39,7 +38,7 @@ pub fn run(mut args: RunArgs) -> Result<Exit, Failure> {
         .map_err(Failure::usage)?;
     let catalogue = select::catalogue(&args.selection.place)?;
     let profile = Profile::new(&args, &catalogue)?;
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     heats::run(&args, &catalogue, &profile, &interrupted)
 }
 
@@ -76,7 +75,7 @@ fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     }
     refuse_if_unprepared(session.record())?;
     let options = options(args, &session.record().header)?;
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     heats::resume(session, &options, args, &interrupted)
 }
 

@@ -15,7 +15,7 @@ use deadheat_runner::{
 use deadheat_shell::{
     data,
     exit::{Exit, Failure},
-    interrupt, invocation, output,
+    invocation, output,
 };
 
 use crate::{
@@ -42,7 +42,7 @@ pub fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
         &args.selection.workload,
         reach,
     )?;
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     let work = Work::new(
         &catalogue,
         &selection,

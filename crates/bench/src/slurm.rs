@@ -2,7 +2,7 @@
 
 use std::{env, net::IpAddr, process::Command};
 
-use deadheat_shell::launcher_args::resolved;
+use deadheat_shell::hosts::resolved;
 
 /// A node of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]

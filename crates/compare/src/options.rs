@@ -8,9 +8,8 @@ use deadheat_bench::{
 use deadheat_loadtool::options::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs};
 use deadheat_model::{comparison::Decide, workload::OfferedRate};
 use deadheat_shell::{
-    config_options::ConfigArgs,
     data::{DataFormat, FilesArgs},
-    explicit_options::ExplicitOptions,
+    options::{ConfigArgs, ExplicitOptions},
     rate::equal_rate,
     values::{margin, one_of, share},
 };

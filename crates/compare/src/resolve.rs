@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use deadheat_bench::meant;
 use deadheat_model::TargetId;
 use deadheat_runner::{secret::without_password, session::HEADER_FILE};
-use deadheat_shell::{exit::Failure, explicit_options::refuse};
+use deadheat_shell::{exit::Failure, options::refuse};
 use url::Url;
 
 use super::records;

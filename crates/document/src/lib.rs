@@ -18,10 +18,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-pub use crate::renderers::{
-    html::Frame,
-    ratios::{RatioMark, RatioPlot},
-};
+pub use crate::renderers::{RatioMark, RatioPlot, html::Frame};
 use crate::{
     plot::Plot,
     view::{Fact, clean},

@@ -1,15 +1,11 @@
 //! Text for a terminal.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 
 use crate::view::Fact;
-
-mod charset;
-mod cut;
-
-pub use charset::Charset;
-pub use cut::{cut_end, cut_middle};
 
 /// The least width of a page, also on a narrower terminal: the ranking of a session needs 52 columns for its figures.
 const LEAST_WIDTH: usize = 72;
@@ -184,9 +180,82 @@ pub fn pad_right(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(blank))
 }
 
+/// Which characters text is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// All of them.
+    #[default]
+    Unicode,
+    /// ASCII, for a terminal or a locale that is not UTF-8.
+    Ascii,
+}
+
+impl Charset {
+    /// `text` in these characters. What ASCII lacks is written by what is usual for it ("us" for "µs"), and in names by
+    /// code points: two names that differ do so afterwards.
+    pub fn write<'a>(self, text: &'a str) -> Cow<'a, str> {
+        if self == Charset::Unicode || text.is_ascii() {
+            return text.into();
+        }
+        let mut ascii = String::with_capacity(text.len());
+        for character in text.chars() {
+            match character {
+                'µ' => ascii.push('u'),
+                '–' | '—' | '·' => ascii.push('-'),
+                '±' => ascii.push_str("+-"),
+                '≥' => ascii.push_str(">="),
+                '≤' => ascii.push_str("<="),
+                '×' => ascii.push('x'),
+                '→' => ascii.push_str("->"),
+                '…' => ascii.push_str("..."),
+                '“' | '”' => ascii.push('"'),
+                '‘' | '’' => ascii.push('\''),
+                '§' => ascii.push_str("section"),
+                '\u{a0}' => ascii.push(' '),
+                c if c.is_ascii() => ascii.push(c),
+                c => ascii.extend(c.escape_unicode()),
+            }
+        }
+        ascii.into()
+    }
+}
+
+/// A name no wider than `width`, its middle cut out: variants often differ in their ends.
+pub fn cut_middle(name: &str, width: usize, charset: Charset) -> String {
+    if display_width(name) <= width {
+        return name.to_owned();
+    }
+    let ellipsis = charset.write("…");
+    let room = width.saturating_sub(display_width(&ellipsis));
+    let head = beginning(name.chars(), room - room / 2);
+    let tail = beginning(name.chars().rev(), room / 2);
+    let tail: String = tail.chars().rev().collect();
+    format!("{head}{ellipsis}{tail}")
+}
+
+/// A text no wider than `width`, its end cut off.
+pub fn cut_end(text: &str, width: usize, charset: Charset) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let ellipsis = charset.write("…");
+    let room = width.saturating_sub(display_width(&ellipsis));
+    format!("{}{ellipsis}", beginning(text.chars(), room).trim_end())
+}
+
+/// As many characters as there is room for.
+fn beginning(characters: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += display_width(character.encode_utf8(&mut [0; 4]));
+        used <= room
+    };
+    characters.take_while(fits).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{glued, wrap};
+    use super::{Charset, glued, wrap, *};
 
     #[test]
     fn lines_are_as_long_as_they_can_be_and_words_are_whole_unless_they_are_broken() {
@@ -209,5 +278,38 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(glued(text), expected.replace('~', "\u{a0}"));
         }
+    }
+
+    #[test]
+    fn figures_stay_readable_and_names_distinct() {
+        let write = |text| Charset::Ascii.write(text).into_owned();
+        assert_eq!(write("≥ 185 µs ± 2 % (1–2)"), ">= 185 us +- 2 % (1-2)");
+        assert_eq!(write("größe"), "gr\\u{f6}\\u{df}e");
+        assert_eq!(Charset::Unicode.write("größe"), "größe");
+    }
+
+    #[test]
+    fn names_lose_their_middle() {
+        assert_eq!(cut_middle("short", 5, Charset::Unicode), "short");
+        assert_eq!(
+            cut_middle("language-framework", 9, Charset::Unicode),
+            "lang…work"
+        );
+        assert_eq!(
+            cut_middle("language-framework", 9, Charset::Ascii),
+            "lan...ork"
+        );
+        assert_eq!(cut_middle("大小大小大小", 7, Charset::Unicode), "大…小");
+    }
+
+    #[test]
+    fn texts_lose_their_end() {
+        assert_eq!(cut_end("short", 5, Charset::Unicode), "short");
+        assert_eq!(
+            cut_end("count the answers", 11, Charset::Unicode),
+            "count the…"
+        );
+        assert_eq!(cut_end("count the answers", 9, Charset::Ascii), "count...");
+        assert_eq!(cut_end("大小大小", 6, Charset::Unicode), "大小…");
     }
 }

@@ -53,7 +53,7 @@ use deadheat_runner::{
 use deadheat_shell::{
     data,
     exit::{Exit, Failure},
-    interrupt, invocation, output,
+    invocation, output,
 };
 use serde::Serialize;
 
@@ -247,7 +247,7 @@ fn go(
     outputs: &mut Outputs,
     push: &mut Push,
 ) -> Result<LoadRecord, Failure> {
-    let stop = interrupt::on_signals().map_err(|error| {
+    let stop = invocation::on_signals().map_err(|error| {
         Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
     })?;
     let mut generators = if hosts.names.is_empty() {

@@ -16,8 +16,8 @@ pub mod words;
 use deadheat_document::{
     Frame,
     error::ReportError,
-    html::{Contents, data::DataFile, live::Bar, shell::Shell},
-    markdown::redact_home::without_homes,
+    html::{Bar, Contents, DataFile, Shell},
+    markdown::without_homes,
     text::Screen,
 };
 

@@ -14,8 +14,7 @@ use deadheat_runner::{
 use deadheat_shell::{
     data::{self, TextOrJson},
     exit::{Exit, Failure},
-    interrupt,
-    invocation::{random_seed, supervision},
+    invocation::{self, random_seed, supervision},
     output,
 };
 use serde::Serialize;
@@ -49,7 +48,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
             supervision,
         )
     };
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     let mut progress = Progress::default();
     let checked = session::check(&options, &mut |event| progress.prepare(event), &interrupted);
     progress.finish();

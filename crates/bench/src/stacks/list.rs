@@ -21,8 +21,7 @@ use deadheat_runner::{
 use deadheat_shell::{
     data::{self, TextOrJson},
     exit::{Exit, Failure},
-    interrupt,
-    invocation::supervision,
+    invocation::{self, supervision},
 };
 use serde::Serialize;
 
@@ -32,7 +31,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;
     let catalogue = select::catalogue(&args.place)?;
     let wanted = manifest::select_targets(&catalogue, &args.stacks).map_err(Failure::usage)?;
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     let host = Host::here(supervision()?, &interrupted);
     let pinning = session::share_out(PinningMode::Apart);
     let stacks: Vec<&Stack> = catalogue

@@ -19,8 +19,7 @@ use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord};
 use deadheat_shell::{
     data::{self, Format, Sink},
     exit::{Exit, Failure},
-    interrupt,
-    invocation::shown,
+    invocation::{self, shown},
     output,
 };
 
@@ -53,7 +52,7 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
             planned.begin()?
         }
     };
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     let folder = search.shown.clone();
     let again = format!("Go on with: deadheat bisect --resume {folder}");
     let (record, stopped) = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;

@@ -13,7 +13,7 @@ use deadheat_runner::{
     revision::{Revision, commit_of, commits_between},
     secret::HIDDEN,
 };
-use deadheat_shell::{data::PlanAlone, exit::Failure, global_options::GlobalArgs, invocation};
+use deadheat_shell::{data::PlanAlone, exit::Failure, invocation, options::GlobalArgs};
 use serde::Serialize;
 
 use super::{

@@ -16,7 +16,7 @@ use deadheat_runner::{
     secret::without_password,
     session::{SelectedTarget, SessionOptions},
 };
-use deadheat_shell::{exit::Failure, explicit_options::refuse, output};
+use deadheat_shell::{exit::Failure, options::refuse, output};
 
 use super::folder::Folder;
 use crate::{

@@ -10,7 +10,7 @@ mod words;
 use deadheat_document::{
     Cell, Column, Document, Frame, RatioMark, RatioPlot, Section, Table, Tone,
     error::ReportError,
-    html::{data::DataFile, shell::Shell},
+    html::{DataFile, Shell},
     json::{self, Body},
     view::clean,
 };

@@ -21,7 +21,7 @@ use deadheat_runner::{
 };
 use deadheat_shell::{
     exit::{Exit, Failure},
-    interrupt, invocation,
+    invocation,
 };
 use deadheat_stats::versus::Versus;
 
@@ -139,7 +139,7 @@ fn compare(
         decide: Default::default(),
         check: Default::default(),
     };
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     heats::measure(comparison, options, args, &interrupted)
 }
 

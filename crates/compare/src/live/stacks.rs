@@ -17,7 +17,7 @@ use deadheat_runner::{
     revision::{Checkout, Revision, RevisionError, same_sources},
     session::{self, SelectedTarget, SessionOptions},
 };
-use deadheat_shell::{exit::Failure, interrupt, invocation, output};
+use deadheat_shell::{exit::Failure, invocation, output};
 use deadheat_stats::versus::Versus;
 
 use super::{heats::measure as measure_heats, session as session_of};
@@ -37,7 +37,7 @@ pub(super) fn measure(
         named => named.to_vec(),
     };
     // Before there is anything that a signal could leave behind.
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
     // Kept until the end: dropping `sides` deletes the checkouts of the revisions.
     let supervision = invocation::supervision()?;
     let sides = Sides::find(&catalogue, [a, b], &supervision)?;

@@ -3,7 +3,7 @@
 use deadheat_document::{
     Document, Frame, Section, Table, Tone,
     error::ReportError,
-    html::{data::DataFile, shell::Shell},
+    html::{DataFile, Shell},
 };
 use deadheat_model::{LoadRecord, Warning, figure::counted, warning::Level};
 

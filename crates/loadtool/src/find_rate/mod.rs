@@ -20,7 +20,7 @@ use deadheat_runner::secret::hide_in_load;
 use deadheat_shell::{
     data,
     exit::{Exit, Failure},
-    interrupt, output,
+    invocation, output,
 };
 use deadheat_stats::capacity::{Outcome, analyse};
 
@@ -129,6 +129,6 @@ fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
 
 /// Listens for Ctrl-C.
 fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, Failure> {
-    interrupt::on_signals()
+    invocation::on_signals()
         .map_err(|error| Failure::nothing(format!("listening for Ctrl-C: {error}; start it again")))
 }

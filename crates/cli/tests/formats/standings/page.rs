@@ -7,7 +7,7 @@ use deadheat_bench::document::{
     view::{LoadView, RowView, StandingsView, TableView},
     words,
 };
-use deadheat_document::html::{Contents, live::Bar};
+use deadheat_document::html::{Bar, Contents};
 use deadheat_model::figure::{bytes, seconds};
 use deadheat_stats::{heats::pairs::Pair, standings::Row};
 use serde_json::Value;

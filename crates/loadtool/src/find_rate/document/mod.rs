@@ -10,7 +10,7 @@ mod sentences;
 use deadheat_document::{
     Frame,
     error::ReportError,
-    html::{data::DataFile, shell::Shell},
+    html::{DataFile, Shell},
 };
 use deadheat_model::capacity::CapacityRecord;
 use schemars::JsonSchema;
