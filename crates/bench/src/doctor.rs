@@ -61,7 +61,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     };
     sink.write(&text)?;
     Ok(match &hosts {
-        Some(hosts) if hosts.iter().all(|host| host.examined.is_none()) => Exit::Nothing,
+        Some(hosts) if hosts.iter().all(|host| host.examined.is_none()) => Exit::NoResult,
         _ if report.warnings > 0 => Exit::Failed,
         _ => Exit::Fine,
     })

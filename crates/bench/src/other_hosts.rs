@@ -24,7 +24,7 @@ use deadheat_shell::{
 
 use crate::slurm::{self, Node};
 
-/// What is done elsewhere.
+/// The options of other hosts.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Several hosts")]
 pub struct OtherHostsArgs {
@@ -52,7 +52,7 @@ pub struct OtherHostsArgs {
     /// take precedence
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) hosts: Option<PathBuf>,
-    /// What came from that file.
+    /// The options that came from that file.
     #[arg(skip)]
     file: Option<HostsFileOptions>,
 }
@@ -82,7 +82,7 @@ impl OtherHostsArgs {
         Ok(())
     }
 
-    /// What was found out about the value of an option. A mistake is drawn with its line if the value is of the file.
+    /// The result of a check of an option's value. A mistake is drawn with its line if the value is from the file.
     fn located<T>(&self, option: &str, found: Result<T, String>) -> Result<T, String> {
         found.map_err(|error| match &self.file {
             Some(file) => file.drawn(option, error),
@@ -276,12 +276,12 @@ impl HostsFileOptions {
         })
     }
 
-    /// What it says.
+    /// The options of the file.
     fn named(&self) -> NamedHosts {
         self.file.named.clone()
     }
 
-    /// Notes that an option has its value from here, if there is one; whether there is.
+    /// Notes that an option has its value from here, if `is_there`. Returns `is_there`.
     fn takes(&mut self, option: &str, is_there: bool) -> bool {
         if is_there {
             self.taken.insert(option.to_owned());

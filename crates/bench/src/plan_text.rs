@@ -46,7 +46,7 @@ pub(crate) fn glued(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Of more hosts than these some are a number.
+/// The number of hosts that are named; the rest is counted.
 const NAMES: usize = 12;
 
 /// The line about the other hosts, if there are any.

@@ -38,7 +38,7 @@ pub fn run(mut args: RunArgs) -> Result<Exit, Failure> {
         .map_err(Failure::usage)?;
     let catalogue = select::catalogue(&args.selection.place)?;
     let profile = Profile::new(&args, &catalogue)?;
-    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     heats::run(&args, &catalogue, &profile, &interrupted)
 }
 
@@ -57,7 +57,7 @@ const HARMLESS: [&str; 9] = [
 /// Options of all commands.
 const GLOBAL: [&str; 3] = ["--color", "--verbose", "--quiet"];
 
-/// What is left of a URL in the record.
+/// What the record has in place of the rest of a URL.
 const WITHOUT_PASSWORD: &str = "://…";
 
 fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
@@ -69,13 +69,13 @@ fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
             shown(session.folder())
         );
         output::note(&note);
-        // Its journal keeps others from writing the session while its report is written.
+        // Holding its journal keeps other processes from writing the session while the report is written.
         let ended = session.end();
         return heats::show_complete(&ended.folder, args, args.data.open()?);
     }
     refuse_if_unprepared(session.record())?;
     let options = options(args, &session.record().header)?;
-    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     heats::resume(session, &options, args, &interrupted)
 }
 
@@ -164,7 +164,7 @@ fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Fail
     })
 }
 
-/// Where PostgreSQL comes from, if that is not said again.
+/// Where PostgreSQL comes from, if the option is not given again.
 fn postgres(began: &SessionHeader) -> Result<String, Failure> {
     let source = &began.asked.postgres;
     match &began.postgres {
@@ -174,7 +174,7 @@ fn postgres(began: &SessionHeader) -> Result<String, Failure> {
             began.id
         ))),
         Some(_) if !source.is_empty() => Ok(source.clone()),
-        // No workload needed it, or nobody said.
+        // No workload needed it, or the option was not given.
         _ => Ok("auto".to_owned()),
     }
 }
@@ -257,7 +257,7 @@ mod tests {
         ] {
             refuse_others(&typed(harmless), &HARMLESS).unwrap();
         }
-        // What is the default is as much an order as anything else.
+        // A default value counts as well.
         let error = refuse_others(
             &typed(&["--pinning", "apart", "--json", "--results", "y"]),
             &HARMLESS,

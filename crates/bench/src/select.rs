@@ -59,7 +59,7 @@ pub fn catalogue(place: &RootArgs) -> Result<Catalogue, Failure> {
     Ok(catalogue)
 }
 
-/// The same without its warnings.
+/// Reads all manifests, without showing warnings about them.
 pub fn read(root: &Path, more: &[PathBuf]) -> Result<Catalogue, Failure> {
     manifest::load(root, more).map_err(|error| match error {
         LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour_of_notes())),
@@ -117,19 +117,19 @@ pub fn postgres(text: &str) -> Result<Vec<Source>, Failure> {
 /// What the build script found.
 static EMBEDDED: Embedded = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The root folder that has them.
+/// The folder with the stacks that are part of this program, unpacked if need be.
 ///
 /// # Errors
 /// When they cannot be unpacked.
 fn embedded_root() -> Result<PathBuf, Failure> {
-    let unpacked = EMBEDDED.unpack().map_err(Failure::nothing)?;
+    let unpacked = EMBEDDED.unpack().map_err(Failure::no_result)?;
     for note in notes(&unpacked) {
         output::note(&note);
     }
     Ok(unpacked.folder)
 }
 
-/// What the user should know of it.
+/// What the user should know about the unpacked folder.
 fn notes(unpacked: &Unpacked) -> Vec<String> {
     let mut notes = Vec::new();
     if unpacked.is_new {

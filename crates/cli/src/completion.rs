@@ -46,7 +46,7 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     completer(args.shell)
         .write_registration(VARIABLE, NAME, NAME, &program(&typed), &mut script)
-        .map_err(|error| Failure::nothing(format!("writing the script: {error}")))?;
+        .map_err(|error| Failure::no_result(format!("writing the script: {error}")))?;
     output::bytes(&script)?;
     Ok(Exit::Fine)
 }
@@ -118,7 +118,7 @@ fn names(argument: &Arg, is_search: bool) -> Option<Names> {
     })
 }
 
-/// The script. `words` are those that a shell would give to a command; the last one is what stands before the cursor.
+/// The script. `words` are those that a shell would give to a command; the last one is what is before the cursor.
 const SCRIPT: &str = r#"
 _complete_NAME() {
     local typed=("${COMP_WORDS[@]:0:COMP_CWORD}") words=() word glued=no

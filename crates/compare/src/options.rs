@@ -97,7 +97,7 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// What is measured, for who names the sides in another way, with the usual bounds of verdicts.
+    /// The arguments of a comparison whose sides are named in another way, with the default bounds of verdicts.
     pub(crate) fn measuring(
         explicit: ExplicitOptions,
         measure: MeasureArgs,

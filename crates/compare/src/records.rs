@@ -44,7 +44,7 @@ pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result
             b.display()
         )));
     }
-    let reasons = runs::refusals(&of_a, &of_b);
+    let reasons = runs::biasing_differences(&of_a, &of_b);
     if !reasons.is_empty() && !force {
         return Err(Failure::usage(refused(a, b, &reasons)));
     }

@@ -49,8 +49,8 @@ impl Page {
     }
 }
 
-/// Text from outside, so that it stands in Markdown as it is: it is neither markup nor HTML, links nowhere, and mentions
-/// nobody. What would become a link or a mention stands as code, so that it can still be copied.
+/// Text from outside, escaped so that Markdown shows it as it is: it is neither markup nor HTML, links nowhere, and mentions
+/// nobody. What would become a link or a mention is written as code, so that it can still be copied.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace) {

@@ -47,7 +47,7 @@ pub const BAD: Style = AnsiColor::Red.on_default();
 
 /// Text under construction.
 pub struct Page {
-    /// What there is of it.
+    /// The text so far.
     pub text: String,
     /// The columns that it keeps to.
     pub width: usize,
@@ -67,7 +67,7 @@ impl Page {
         }
     }
 
-    /// A line as it is.
+    /// Adds a line as it is.
     pub fn line(&mut self, style: Style, line: &str) {
         // All that is set in columns has been written in the charset before.
         let line = self.charset.write(line.trim_end());
@@ -78,24 +78,24 @@ impl Page {
         }
     }
 
-    /// Text wrapped to the width; after the first line as deep as `mark` is wide.
+    /// Adds a text wrapped to the width; lines after the first are indented by the width of `mark`.
     pub(crate) fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
         self.at_most(usize::MAX, style, mark, text);
     }
 
-    /// The same in at most so many lines.
+    /// Adds a text in at most `most` lines.
     pub fn at_most(&mut self, most: usize, style: Style, mark: &str, text: &str) {
         for line in self.cut(most, mark, text) {
             self.line(style, &line);
         }
     }
 
-    /// The lines of a text that begins with `mark` and goes on as deep as that is wide. Numbers stay with their units.
+    /// The lines of a text that begins with `mark`; further lines are indented by its width. Numbers stay with their units.
     pub fn wrap(&self, mark: &str, text: &str) -> Vec<String> {
         wrap(&self.charset.write(text), self.width, mark, true)
     }
 
-    /// The same, cut to this many lines with an ellipsis.
+    /// The lines of a text, cut to this many with an ellipsis.
     pub fn cut(&self, most: usize, mark: &str, text: &str) -> Vec<String> {
         let mut lines = self.wrap(mark, text);
         if lines.len() <= most {
@@ -112,13 +112,13 @@ impl Page {
         lines
     }
 
-    /// An empty line and a title.
+    /// Adds an empty line and a title.
     pub(crate) fn section(&mut self, title: &str) {
         self.text.push('\n');
         self.wrapped(BOLD, "", title);
     }
 
-    /// Facts, their names in a column.
+    /// Adds facts, with their names in a column.
     pub(crate) fn facts(&mut self, facts: &[Fact]) {
         let widths = facts.iter().map(|fact| display_width(&fact.name));
         let width = widths.max().unwrap_or(0);
@@ -129,7 +129,7 @@ impl Page {
     }
 }
 
-/// Lines of at most `width` columns, of which the first begins with `mark`, and the others as deep as that is wide. Numbers
+/// Lines of at most `width` columns, of which the first begins with `mark` and the others are indented by its width. Numbers
 /// stay with their units, and blanks that do not break stay. A word that is longer than a line is broken, or else has a
 /// line of its own.
 pub fn wrap(text: &str, width: usize, mark: &str, breaks_words: bool) -> Vec<String> {
@@ -168,13 +168,13 @@ fn glued(text: &str) -> String {
     glued
 }
 
-/// `text` with blanks before it up to a width.
+/// Right-aligns `text` in a width.
 pub fn pad_left(text: &str, width: usize) -> String {
     let blank = width.saturating_sub(display_width(text));
     format!("{}{text}", " ".repeat(blank))
 }
 
-/// `text` with blanks after it up to a width.
+/// Left-aligns `text` in a width.
 pub fn pad_right(text: &str, width: usize) -> String {
     let blank = width.saturating_sub(display_width(text));
     format!("{text}{}", " ".repeat(blank))

@@ -248,7 +248,7 @@ fn go(
     push: &mut Push,
 ) -> Result<LoadRecord, Failure> {
     let stop = invocation::on_signals().map_err(|error| {
-        Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
+        Failure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
     })?;
     let mut generators = if hosts.names.is_empty() {
         None
@@ -374,7 +374,7 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
     }
     if let Some(nothing) = messages::nothing(record) {
         output::error(&nothing);
-        return Exit::Nothing;
+        return Exit::NoResult;
     }
     // Unless the user has said how many requests may fail.
     let judges_errors = thresholds.iter().any(Threshold::is_of_errors);

@@ -246,7 +246,7 @@ fn lookup(host: &Host, port: u16, else_do: &str) -> Result<Vec<SocketAddr>, Fail
         Host::Address(address) => Ok(vec![SocketAddr::new(*address, port)]),
         Host::Name(name) => {
             let failed = |what: String| {
-                Failure::nothing(format!(
+                Failure::no_result(format!(
                     "resolving {name}: {what}; check its spelling, or {else_do}"
                 ))
             };

@@ -47,7 +47,7 @@ pub fn arguments() -> Vec<String> {
 /// How children are supervised: by this very binary.
 pub fn supervision() -> Result<Supervision, Failure> {
     let program = env::current_exe().map_err(|error| {
-        Failure::nothing(format!("finding the deadheat binary itself: {error}"))
+        Failure::no_result(format!("finding the deadheat binary itself: {error}"))
     })?;
     Ok(Supervision::by(program))
 }

@@ -68,7 +68,7 @@ pub struct ConfigArgs {
     no_config: bool,
 }
 
-/// The options that somebody gave, on the command line or in `deadheat.toml`, as messages call them (`--rate`, `-4`), in
+/// The options that the user gave, on the command line or in `deadheat.toml`, as messages call them (`--rate`, `-4`), in
 /// the order in which they were given.
 ///
 /// It must be the first field of a command's options: values that clap has handed out are not listed any more.
@@ -81,17 +81,17 @@ impl ExplicitOptions {
         self.0.iter().any(|one| one == option)
     }
 
-    /// Those of these options that were given.
+    /// The given options that are among these.
     pub fn among(&self, options: &[&str]) -> Self {
         self.only(|given| options.contains(&given))
     }
 
-    /// Those that were given, without these.
+    /// The given options without these.
     pub fn without(&self, options: &[&str]) -> Self {
         self.only(|given| !options.contains(&given))
     }
 
-    /// Those of a group of options that were given.
+    /// The given options that belong to a group.
     pub fn in_group<Group: Args>(&self) -> Self {
         let group = Group::augment_args(Command::new("group"));
         let options: Vec<String> = group

@@ -89,7 +89,7 @@ fn answer(page: &Page, load: &LoadView) -> Vec<String> {
     lines
 }
 
-/// Answers with the first rows of their tables, in so many lines.
+/// Writes the answers, with the first rows of their tables, in at most `room` lines.
 fn loads(page: &mut Page, view: &StandingsView, room: usize) {
     let answers: Vec<Vec<String>> = view.leading().map(|load| answer(page, load)).collect();
     let heights: Vec<usize> = answers.iter().map(Vec::len).collect();
@@ -266,7 +266,7 @@ impl Columns {
     }
 }
 
-/// Lower bounds as a warning, and who may be the first bold.
+/// The style of a row: lower bounds as a warning, and rows that may be the best in bold.
 fn style(row: &RowView) -> Style {
     match row.main {
         Some(main) if main.is_bound => WARN,
@@ -279,7 +279,7 @@ fn rank(row: &RowView) -> String {
     words::rank(row.main.and_then(|main| main.rank))
 }
 
-/// Cost and response time are those of equal work where there is some.
+/// The cells of a row. Cost and response time are those of equal work if there is any.
 fn figures(measure: Measure, row: &RowView) -> [String; FIGURES] {
     let (cost, time) = match row.at_rates.first() {
         None => (
@@ -350,13 +350,13 @@ impl Plan {
         self.rows.iter().flatten().any(|rows| *rows > 0)
     }
 
-    /// Whether an empty line stands before each answer.
+    /// Whether there is an empty line before each answer.
     fn is_spaced(&self) -> bool {
         self.has_tables() || self.answers <= 1
     }
 }
 
-/// Shares `room` lines out. `answers` has the lines of each load's answer, `tables` the rows of each of its tables.
+/// Divides `room` lines among the loads. `answers` has the lines of each load's answer, `tables` the rows of each of its tables.
 fn plan(room: usize, answers: &[usize], tables: &[Vec<usize>]) -> Plan {
     let all: usize = tables.iter().flatten().sum();
     let fixed: usize = answers.iter().map(|lines| lines + 1).sum();

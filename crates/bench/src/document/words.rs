@@ -145,7 +145,7 @@ pub fn main_placed(measure: Measure, row: &RowView) -> String {
     placed(row.main.as_ref(), |value| main(measure, value))
 }
 
-/// The same with its unit, for a sentence ("116,000 requests/s").
+/// A figure of a measure with its unit, for a sentence ("116,000 requests/s").
 pub(crate) fn main_in_full(measure: Measure, value: f64) -> Quantity {
     match measure {
         Measure::Throughput => Quantity {
@@ -236,7 +236,7 @@ pub fn half_width(width: Option<f64>) -> String {
     signed("±", width)
 }
 
-/// The same in a column whose head has the sign ("4.2 %").
+/// A half width in a column whose head has the sign ("4.2 %").
 pub(crate) fn half_width_in_column(width: Option<f64>) -> String {
     signed("", width)
 }
@@ -288,7 +288,7 @@ pub const fn state(state: State) -> &'static str {
     }
 }
 
-/// What stands above [`sides`], after the row's name and its stack.
+/// The heads of the columns of [`sides`], which follow the row's name and its stack.
 pub const SIDES: [&str; 6] = [
     "published",
     "ratio",

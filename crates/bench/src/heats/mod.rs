@@ -121,7 +121,7 @@ pub(crate) fn run(
     };
     let mut on_event = |event: &Event| listeners.on(event);
     let outcome = heats::run(&options, &mut steer, &mut on_event, interrupted);
-    let outcome = listeners.end(outcome).map_err(Failure::nothing)?;
+    let outcome = listeners.end(outcome).map_err(Failure::no_result)?;
     show::outcome(&outcome.folder, args, files)
 }
 
@@ -171,8 +171,8 @@ fn missing(
     Ok(Missing::new(missing))
 }
 
-/// A stack that was asked for by its name and cannot be measured ends the run before anything is built: it would take
-/// minutes without the one that matters. What only a glob or the usual choice names is left out.
+/// Ends the run before anything is built if a stack that was asked for by its name cannot be measured, or if none can: it
+/// would take minutes without the one that matters. Stacks that only a glob or the default choice names are left out.
 fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Result<(), Failure> {
     let named = missing.named(names);
     let (which, why) = if missing.targets().len() == options.targets.len() {
@@ -186,10 +186,10 @@ fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Resu
         let why = "Nothing was built. To measure the other stacks, run it again without the one that is unavailable.";
         (&named, why)
     };
-    Err(Failure::nothing(which.lines().join("\n")).and(why))
+    Err(Failure::no_result(which.lines().join("\n")).and(why))
 }
 
-/// Of stacks that nobody named, keeps those that the budget can decide; what is said about the others.
+/// Of stacks that nobody named, keeps those for which the budget has room. Returns the line of the plan about the others.
 fn choose(options: &mut SessionOptions, missing: &Missing, steer: &Steer) -> Option<words::Entry> {
     if !options.published.is_empty() {
         return None;
@@ -211,7 +211,7 @@ fn without(options: &SessionOptions, missing: &Missing) -> SessionOptions {
     options
 }
 
-/// Goes on with a session that was interrupted or killed.
+/// Continues a session that was interrupted or killed.
 pub(crate) fn resume(
     session: Resumable,
     options: &SessionOptions,
@@ -245,12 +245,12 @@ pub(crate) fn show_complete(
     show::outcome(folder, args, files)
 }
 
-/// So many balanced sets of orders are dealt for a heat; then they come again.
+/// The number of balanced sets of orders for a heat; after them, the first comes again.
 const SETS: usize = 4;
 
-/// What is measured next, by what the heats so far say.
+/// Decides by the heats so far what is measured next.
 struct Steer {
-    /// Whether a ranking is looked at before its last heat.
+    /// Whether there are looks before the last heat, so that a decided ranking can end early.
     until_decided: bool,
     /// The precision that was asked for.
     precision: Option<f64>,
@@ -259,7 +259,7 @@ struct Steer {
 }
 
 impl Steer {
-    /// As a session is asked for.
+    /// The steering of a session with these options.
     fn new(options: &SessionOptions) -> Self {
         Self {
             until_decided: options.heats.until_decided,
@@ -291,7 +291,7 @@ impl Steering for Steer {
 /// Fewer heats than these leave an interval to chance.
 const LEAST_HEATS: u32 = 7;
 
-/// What a reader of published figures would hold against this session, `commit` being that of the stacks' sources.
+/// What makes the figures of this session unfit to be published. `commit` is that of the stacks' sources.
 fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<String> {
     let mut objections = Vec::new();
     if matches!(plan.pinning, Pinning::Off { .. }) {

@@ -33,7 +33,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     };
     let supervision = supervision()?;
     let folder = TempFolder::create("deadheat-check-", &supervision)
-        .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
+        .map_err(|error| Failure::no_result(format!("making a temporary folder: {error}")))?;
     let options = SessionOptions {
         results: folder.path().to_owned(),
         pinning: PinningMode::Off,
@@ -48,25 +48,25 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
             supervision,
         )
     };
-    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     let mut progress = Progress::default();
     let checked = session::check(&options, &mut |event| progress.prepare(event), &interrupted);
     progress.finish();
-    let checked = checked.map_err(Failure::nothing)?;
+    let checked = checked.map_err(Failure::no_result)?;
     let workloads = options.workloads.iter();
     let workloads: Vec<&str> = workloads.map(|one| one.manifest.id.as_str()).collect();
     let findings = Findings::new(&checked, options.targets.len(), &workloads, &may_lack);
     // The messages name the logs, so these have to stay.
     let logs = (findings.failed() > 0).then_some(checked.folder.as_path());
     if logs.is_some() {
-        folder.keep().map_err(Failure::nothing)?;
+        folder.keep().map_err(Failure::no_result)?;
     }
     let text = match sink.format {
         TextOrJson::Text => findings.as_text(),
         TextOrJson::Json => data::json(&findings.report(logs))?,
     };
     let shown = sink.write(&text);
-    // Also where that failed: a folder that stays is always told of.
+    // Also if that failed: a folder that stays is always reported.
     if let Some(logs) = logs {
         output::warn(&format!("logs: {}", logs.display()));
     }
@@ -94,7 +94,7 @@ enum Outcome {
     Failed {
         #[serde(flatten)]
         failure: StackFailure,
-        /// Those that it is about.
+        /// The logs of the failed phase.
         logs: Vec<PathBuf>,
     },
     Unavailable {
@@ -108,7 +108,7 @@ enum Outcome {
 /// Everything that a check found, of targets in the order in which they were asked for.
 struct Findings {
     list: Vec<Finding>,
-    /// How many stacks were to be checked, and how many of them were not, because the user interrupted the check.
+    /// How many targets were to be checked, and how many of them were not, because the user interrupted the check.
     asked: usize,
     unchecked: usize,
 }
@@ -129,7 +129,7 @@ impl Findings {
         }
     }
 
-    /// How many stacks were not checked, because the user interrupted the check.
+    /// How many targets were not checked, because the user interrupted the check.
     fn unchecked(&self) -> usize {
         self.unchecked
     }
@@ -146,7 +146,7 @@ impl Findings {
         self.count(|outcome| matches!(outcome, Outcome::Unavailable { .. }))
     }
 
-    /// How many are unavailable that may not be.
+    /// How many are unavailable without being allowed to.
     fn amiss(&self) -> usize {
         self.count(|outcome| matches!(outcome, Outcome::Unavailable { allowed: false, .. }))
     }
@@ -156,7 +156,7 @@ impl Findings {
         outcomes.filter(|outcome| which(outcome)).count()
     }
 
-    /// A line for each, and one for all.
+    /// The findings, each with the logs of a failure in lines below it, then a line with the totals.
     fn as_text(&self) -> String {
         let lines = self.list.iter().map(Finding::as_text);
         let (passed, failed, unavailable) = (self.passed(), self.failed(), self.unavailable());

@@ -31,7 +31,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;
     let catalogue = select::catalogue(&args.place)?;
     let wanted = manifest::select_targets(&catalogue, &args.stacks).map_err(Failure::usage)?;
-    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     let host = Host::here(supervision()?, &interrupted);
     let pinning = session::share_out(PinningMode::Apart);
     let stacks: Vec<&Stack> = catalogue
@@ -183,7 +183,7 @@ struct ListedStack<'a> {
     state: &'a Availability,
 }
 
-/// The list, the number of stacks that can be measured first.
+/// The list, with the number of stacks that can be measured as its headline.
 fn document(rows: &[Row]) -> Document {
     let mut table = Table::new([
         Column::left("stack"),
@@ -230,7 +230,7 @@ fn kind(database: &stack::Database) -> String {
     format!("{io}{layer}")
 }
 
-/// What is below a stack's variants: what it is made of, and what it lacks here.
+/// Adds the notes below a stack's variants: what it is made of, and what it lacks here.
 fn notes(table: &mut Table, rows: &[Row]) {
     let manifest = &rows[0].manifest;
     let what = format!("{} {}", manifest.language, manifest.framework);

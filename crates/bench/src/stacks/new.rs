@@ -1,4 +1,5 @@
-//! `deadheat stacks new`: a folder that passes `stacks check` for plaintext at once, and says what is left.
+//! Stacks of users: `deadheat stacks new`, a folder that passes `stacks check` for plaintext at once and says what is left to
+//! do, and `deadheat stacks eject`, a copy of a stack to change.
 
 use std::{
     fs, io,
@@ -116,7 +117,7 @@ fn write(folder: &Path, files: &[(&str, String)]) -> io::Result<()> {
         fs::write(path, text)
     });
     if written.is_err() {
-        // What cannot be written may not be deletable either; the first error is the one to tell.
+        // What cannot be written may not be deletable either; the first error is the one to report.
         let _ = fs::remove_dir_all(folder);
     }
     written
@@ -152,7 +153,7 @@ fn new_stack_text(
     text
 }
 
-/// LANGUAGE-FRAMEWORK.
+/// The name of a stack, LANGUAGE-FRAMEWORK.
 struct Name<'a> {
     id: &'a str,
     language: &'a str,
@@ -160,10 +161,10 @@ struct Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// Reads it.
+    /// Parses a name.
     ///
     /// # Errors
-    /// When it is no such name.
+    /// If it has another form, or other characters than names have.
     fn parse(id: &'a str) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
         let starts = |part: &str| part.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -189,7 +190,7 @@ impl<'a> Name<'a> {
 struct Skeleton {
     /// The language, as people write it.
     language: &'static str,
-    /// How stacks' names begin that are written in it.
+    /// What the names of stacks in this language begin with.
     names: &'static [&'static str],
     /// Path and text of each file; `{{id}}`, `{{framework}}` and `{{left}}` are places in them.
     files: &'static [(&'static str, &'static str)],
@@ -268,7 +269,7 @@ fn find(language: &str) -> Option<&'static Skeleton> {
         .find(|one| one.language.to_lowercase() == language || one.names.contains(&&*language))
 }
 
-/// What `--from` takes.
+/// The languages that `--from` accepts, in a line.
 fn names() -> String {
     let names: Vec<&str> = SKELETONS.iter().map(|one| one.names[0]).collect();
     names.join(", ")

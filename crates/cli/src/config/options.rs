@@ -103,7 +103,7 @@ pub(super) fn arguments<'f>(
 enum Occurrence {
     /// Nothing.
     Nothing,
-    /// The same option, which takes precedence.
+    /// The option itself was typed, and takes precedence.
     Same,
     /// This option is on the command line, and excludes the one of the file.
     Excludes(String),
@@ -145,7 +145,7 @@ fn shown(argument: &Arg) -> String {
     }
 }
 
-/// The argument that an option of the file stands for.
+/// The argument for an option of the file.
 fn argument<'c>(
     command: &'c Program,
     file: &OptionsFile,
@@ -283,7 +283,7 @@ pub(super) fn merged<'f>(
     }
 }
 
-/// Where the command stands among the arguments: the value of an option before it may have the same name.
+/// The position of the command among the arguments: the value of an option before it may have the same name.
 fn command_at(program: &Program, command: &str, typed: &[OsString]) -> Option<usize> {
     let mut places = (1..typed.len()).filter(|place| typed[*place] == OsStr::new(command));
     places.find(|place| {

@@ -15,7 +15,7 @@
 //! the end, against the commit before it, by new heats at one look: the share of the slowdown that it explains. A commit
 //! that is proven to be near the line ends the search, because each side has a cause of its own.
 //!
-//! Everything here is a function of the record, so a search that was killed goes on as if nothing had happened.
+//! Everything here is a function of the record, so a search that was killed continues as if nothing had happened.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord, Question, SpeedRa
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The next question; `None`: there is none left.
+/// The next question; `None`: no question is left.
 pub fn next(record: &BisectRecord) -> Option<Asks> {
     let of_ends = record.questions.iter().rfind(|one| one.asks == Asks::Ends);
     match of_ends.map(|one| &one.answer) {
@@ -233,7 +233,7 @@ impl Search {
     }
 }
 
-/// Steps of a search among so many commits, if each can be measured and answers.
+/// The number of steps of a search among this many commits, if each can be measured and answers.
 pub fn steps(commits: usize) -> u32 {
     commits.max(1).next_power_of_two().trailing_zeros()
 }

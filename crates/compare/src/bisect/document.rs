@@ -326,7 +326,7 @@ fn loss(ratio: f64) -> String {
     short_percent(1.0 - ratio)
 }
 
-/// The same of its interval, from the lesser to the greater: "10–14 %".
+/// The losses at the ends of its interval, the smaller one first: "10–14 %".
 fn losses(figures: SpeedRatio) -> String {
     let [least, most] = [figures.high, figures.low].map(|end| two_digits(100.0 * (1.0 - end)));
     format!("{least}–{most} %")

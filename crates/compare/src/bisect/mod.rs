@@ -52,7 +52,7 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
             planned.begin()?
         }
     };
-    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     let folder = search.shown.clone();
     let again = format!("Go on with: deadheat bisect --resume {folder}");
     let (record, stopped) = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
@@ -133,14 +133,14 @@ fn rendered(
         CompareFormat::Html => document.html(),
         CompareFormat::Json => json(record, folder),
     };
-    rendered.map_err(|error| Failure::nothing(format!("writing the search: {error}")))
+    rendered.map_err(|error| Failure::no_result(format!("writing the search: {error}")))
 }
 
 fn exit(outcome: &Outcome) -> Exit {
     match outcome {
         Outcome::Found(found) if found.confirmed => Exit::Fine,
         Outcome::NotSlower => Exit::Failed,
-        Outcome::Found(_) | Outcome::NotProven | Outcome::Undecided { .. } => Exit::Nothing,
+        Outcome::Found(_) | Outcome::NotProven | Outcome::Undecided { .. } => Exit::NoResult,
         Outcome::Unfinished { .. } => Exit::Interrupted,
     }
 }

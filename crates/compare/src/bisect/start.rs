@@ -1,4 +1,4 @@
-//! How a search begins, its plan and its questions in words, and how it goes on after it was interrupted.
+//! How a search begins, its plan and its questions in words, and how it continues after it was interrupted.
 
 use std::{env, path::Path, time::SystemTime};
 
@@ -37,7 +37,7 @@ pub(super) struct Planned {
     pub(super) record: BisectRecord,
 }
 
-/// A search that goes on.
+/// A search that is under way, with its folder.
 pub(super) struct RunningSearch {
     pub(super) subject: Subject,
     pub(super) args: BisectArgs,
@@ -100,7 +100,7 @@ impl Planned {
     }
 }
 
-/// Goes on with the search in `folder`, with the options that it began with.
+/// Continues the search in `folder`, with the options that it began with.
 pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<RunningSearch, Failure> {
     refuse_others(&typed_now.explicit, &HARMLESS)?;
     let (folder, record) = Folder::open(folder)?;
@@ -164,7 +164,7 @@ fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
     }
 }
 
-/// Comparisons beside those of the steps: the first and the last one, which are of two commits.
+/// The number of comparisons in addition to those of the steps: the first and the last one, which are of two commits.
 const ENDS: u32 = 2;
 
 /// The plan.

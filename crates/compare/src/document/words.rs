@@ -86,8 +86,8 @@ pub(super) fn cells(found: &Ratio, is_judged: bool) -> [String; 4] {
     ]
 }
 
-/// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"): of times and costs,
-/// too, what their figures differ by.
+/// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"). For times and costs,
+/// too, a positive difference means a larger figure.
 pub(super) fn difference(interval: Option<Interval>) -> String {
     match interval {
         None => figure::NONE.to_owned(),
@@ -101,7 +101,7 @@ pub(super) fn difference(interval: Option<Interval>) -> String {
     }
 }
 
-/// The level of a look's intervals: so many nines as it takes to tell it from 100 %.
+/// The level of a look's intervals, with as many nines as it takes to tell it from 100 %.
 pub(super) fn level(level: f64) -> String {
     let missing = (1.0 - level) * 100.0;
     if missing < 1e-6 {
@@ -374,7 +374,7 @@ impl Advantage {
         format!("{}×", ratio(self.factor))
     }
 
-    /// How many times as good B may be as A, at least and at most: 0 and ∞ where an end is open.
+    /// How many times as good B may be as A, at least and at most: 0 and ∞ for open ends.
     pub(super) fn range_of_b(&self) -> Option<(f64, f64)> {
         self.range_of_b
     }

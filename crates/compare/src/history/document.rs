@@ -40,8 +40,9 @@ const VALUE: usize = 60;
 /// The figures of a stack in a session.
 const FIGURES: [&str; 7] = ["req/s", "CPU/req", "p50", "p99", "memory", "rank", "heats"];
 /// What the figures mean.
-const NOTES: [&str; 3] = [
-    "Times are service times, in an open loop response times. Memory is the peak.",
+const NOTES: [&str; 4] = [
+    "p50 and p99 are response times in an open loop; a closed loop has none here, because its times are mostly queueing.",
+    "Memory is the peak.",
     "≥ is a lower bound, because the generator was the limit.",
     "Sessions were measured at different times, so their difference includes any change of the machine in between \
      (`deadheat compare SESSION SESSION` judges it).",
@@ -116,7 +117,7 @@ fn series_table(series: &StackHistory, sessions: &[PastSession]) -> Table {
     table
 }
 
-/// What changed since the session before.
+/// Adds a note for each of these changes.
 fn changes(table: &mut Table, changes: &[Change]) {
     for sentence in sentences(changes) {
         table.note("~ ", sentence);

@@ -1,4 +1,4 @@
-//! Reports of other load generators, as they were read.
+//! Reports of other load generators, as they are shown: runs that were read, and a comparison of two files.
 
 use std::collections::BTreeMap;
 
@@ -191,7 +191,7 @@ fn section(runs: &[Run]) -> Section {
         .paragraphs(unusable)
 }
 
-/// What speaks against runs: each warning once, in the words of the first run that it holds for, with all of these runs.
+/// Warnings about runs: each once, in the words of the first run that it holds for, with all of these runs.
 fn faults(runs: &[Run]) -> Vec<String> {
     let mut warnings: Vec<(&Warning, Vec<&Run>)> = Vec::new();
     for run in runs {
@@ -240,7 +240,7 @@ fn time(milliseconds: f64) -> String {
 
 /// The files of both sides.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Sides<'a> {
+pub struct SideNames<'a> {
     /// A's.
     pub a: &'a str,
     /// B's.
@@ -248,7 +248,7 @@ pub struct Sides<'a> {
 }
 
 /// The comparison as it is shown, the verdict first, with what speaks against the figures of each side.
-pub fn versus(sides: Sides<'_>, versus: &RunsVersus, [a, b]: [&Imported; 2]) -> Document {
+pub fn versus(sides: SideNames<'_>, versus: &RunsVersus, [a, b]: [&Imported; 2]) -> Document {
     let throughput = &versus.throughput;
     let side = |name: &str, runs: usize| format!("{name} ({})", counted(runs, "run"));
     let interval = throughput.interval.map_or_else(
@@ -321,7 +321,7 @@ fn versus_headline(versus: &RunsVersus) -> String {
 /// What `deadheat compare FILE FILE --json` prints for reports of other tools.
 #[derive(Serialize)]
 struct Report<'a> {
-    sides: Sides<'a>,
+    sides: SideNames<'a>,
     #[serde(flatten)]
     versus: &'a RunsVersus,
 }
@@ -335,6 +335,6 @@ impl Body for Report<'_> {
 ///
 /// # Errors
 /// When a figure cannot be written.
-pub fn versus_json(sides: Sides<'_>, versus: &RunsVersus) -> Result<String, ReportError> {
+pub fn versus_json(sides: SideNames<'_>, versus: &RunsVersus) -> Result<String, ReportError> {
     json::json(&Report { sides, versus })
 }

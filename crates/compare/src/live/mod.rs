@@ -33,9 +33,9 @@ use crate::{
 
 /// What came of a measurement.
 pub(super) enum Measured {
-    /// What is to be said of B.
+    /// B compared with A.
     Versus(Box<Versus>),
-    /// Nothing: a plan alone was asked for, or what went wrong has been told.
+    /// Nothing: only a plan was asked for, or what went wrong has been reported.
     Nothing(Exit),
 }
 
@@ -52,7 +52,7 @@ pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<Measured, Failu
     }))
 }
 
-/// `base` with what is asked for of any session; `starts`: with servers that are started.
+/// `base` with the options that every session has. `starts`: whether its servers are started.
 pub(crate) fn session(
     args: &MeasureArgs,
     starts: bool,
@@ -139,7 +139,7 @@ fn compare(
         decide: Default::default(),
         check: Default::default(),
     };
-    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     heats::measure(comparison, options, args, &interrupted)
 }
 

@@ -12,7 +12,7 @@ use deadheat_model::{
 };
 use deadheat_runner::{
     embedded::checksum_at,
-    manifest::{Catalogue, Reach, SelectedWorkload, Stack},
+    manifest::{Catalogue, LoadError, Reach, SelectedWorkload, Stack},
     process::Supervision,
     revision::{Checkout, Revision, RevisionError, same_sources},
     session::{self, SelectedTarget, SessionOptions},
@@ -23,7 +23,7 @@ use deadheat_stats::versus::Versus;
 use super::{heats::measure as measure_heats, session as session_of};
 use crate::{options::CompareArgs, resolve::StackAt};
 
-/// The workload, if nobody says which.
+/// The workload if none is named.
 pub(crate) const WORKLOAD: &str = "plaintext";
 
 pub(super) fn measure(
@@ -37,10 +37,10 @@ pub(super) fn measure(
         named => named.to_vec(),
     };
     // Before there is anything that a signal could leave behind.
-    let interrupted = invocation::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     // Kept until the end: dropping `sides` deletes the checkouts of the revisions.
     let supervision = invocation::supervision()?;
-    let sides = Sides::find(&catalogue, [a, b], &supervision)?;
+    let sides = StackSides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
         return Err(Failure::interrupted(
             "interrupted before anything was measured, so nothing is recorded",
@@ -94,11 +94,11 @@ fn check_toolchains(
         output::warn(&lines);
         return Ok(());
     }
-    Err(Failure::nothing(lines).and("Nothing was built: a comparison needs both sides."))
+    Err(Failure::no_result(lines).and("Nothing was built: a comparison needs both sides."))
 }
 
-/// That both answer at least one of the workloads, as far as their manifests say, at a load that heats can have.
-fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> {
+/// Checks that both stacks answer at least one of the workloads at one of its loads, as far as their manifests say.
+fn check_common(options: &SessionOptions, sides: &StackSides) -> Result<(), Failure> {
     let both_answer = |workload: &SelectedWorkload, point: &LoadPoint| {
         let mut targets = options.targets.iter();
         targets.all(|one| {
@@ -130,16 +130,16 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
 /// What makes the second one of two equal names another one.
 const AGAIN: &str = "~b";
 
-/// Both sides. With them go the folders of the revisions.
-struct Sides {
-    a: One,
-    b: One,
+/// Both sides. Dropping them deletes the folders of the revisions.
+struct StackSides {
+    a: StackSide,
+    b: StackSide,
     /// Whether the files of both are the same; `None` for two different stacks.
     same: Option<bool>,
 }
 
-/// One side.
-pub(crate) struct One {
+/// A side: a stack from the work tree or from a revision.
+pub(crate) struct StackSide {
     /// The stack under its variant, and the name that it has in this session.
     pub(crate) selected: SelectedTarget,
     /// Its name in the work tree.
@@ -149,20 +149,20 @@ pub(crate) struct One {
     _checkout: Option<Checkout>,
 }
 
-impl One {
-    /// Finds it, and brings the sources of a revision.
+impl StackSide {
+    /// Finds the stack, and brings the sources of a revision.
     pub(crate) fn find(
         catalogue: &Catalogue,
         at: &StackAt,
         supervision: &Supervision,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SideError> {
         let Some(typed) = &at.revision else {
-            return Self::of_work_tree(catalogue, at);
+            return Self::of_work_tree(catalogue, at).map_err(SideError::NotThere);
         };
         let root = &catalogue.root;
-        let revision = Revision::find(root, typed).map_err(refused)?;
-        let checkout = Checkout::new(root, &at.target.stack, &revision, supervision);
-        Self::of_revision(at, revision, checkout.map_err(refused)?)
+        let revision = Revision::find(root, typed)?;
+        let checkout = Checkout::new(root, &at.target.stack, &revision, supervision)?;
+        Self::of_revision(at, revision, checkout).map_err(SideError::NotThere)
     }
 
     fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, Failure> {
@@ -225,7 +225,7 @@ impl One {
         self.selected.stack.added.is_some()
     }
 
-    /// It as a side of a comparison.
+    /// What the session's record says of this side.
     pub(crate) fn contender(&self) -> Contender {
         Contender {
             target: self.selected.target.clone(),
@@ -248,7 +248,7 @@ impl One {
         }
     }
 
-    /// The same under a name of its own.
+    /// This side under another name, so that both sides can be in one session.
     fn renamed(mut self) -> Self {
         let SelectedTarget { stack, target } = &mut self.selected;
         stack.manifest.id += AGAIN;
@@ -257,15 +257,15 @@ impl One {
     }
 }
 
-impl Sides {
+impl StackSides {
     /// Finds both, and brings the sources of revisions.
     fn find(
         catalogue: &Catalogue,
         at: [&StackAt; 2],
         supervision: &Supervision,
     ) -> Result<Self, Failure> {
-        let a = One::find(catalogue, at[0], supervision)?;
-        let b = One::find(catalogue, at[1], supervision)?;
+        let a = StackSide::find(catalogue, at[0], supervision).map_err(SideError::into_failure)?;
+        let b = StackSide::find(catalogue, at[1], supervision).map_err(SideError::into_failure)?;
         // In a session each has a name of its own.
         let b = if a.selected.target.stack == b.selected.target.stack
             && a.selected.target == b.selected.target
@@ -288,7 +288,7 @@ impl Sides {
         Ok(Self { a, b, same })
     }
 
-    /// That the two do not differ, if so.
+    /// The note that the two do not differ, if that is known.
     fn alike(&self) -> Option<String> {
         (self.same == Some(true) && self.a.own == self.b.own).then(|| {
             let what = match (&self.a.revision, &self.b.revision) {
@@ -297,6 +297,39 @@ impl Sides {
             };
             format!("{what}: what differs between them is the noise of this machine (A/A).")
         })
+    }
+}
+
+/// Why a side cannot be measured.
+pub(crate) enum SideError {
+    /// There is no such stack or variant, or its revision has manifests that this Deadheat does not read.
+    NotThere(Failure),
+    /// Git or the disk failed.
+    Failed(RevisionError),
+}
+
+impl From<RevisionError> for SideError {
+    fn from(error: RevisionError) -> Self {
+        match error {
+            RevisionError::NoStack { .. } | RevisionError::Manifest { .. } => {
+                Self::NotThere(refused(error))
+            }
+            RevisionError::Reading {
+                source: LoadError::Manifests(_) | LoadError::IsStack { .. },
+                ..
+            } => Self::NotThere(refused(error)),
+            other => Self::Failed(other),
+        }
+    }
+}
+
+impl SideError {
+    /// The failure of a comparison that needs the side.
+    fn into_failure(self) -> Failure {
+        match self {
+            Self::NotThere(failure) => failure,
+            Self::Failed(error) => refused(error),
+        }
     }
 }
 

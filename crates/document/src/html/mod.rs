@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::error::ReportError;
 
-/// What a page holds beside what it shows.
+/// The data that a page holds in addition to what it shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
     /// The report as JSON.
@@ -40,7 +40,7 @@ pub(crate) fn environment(
     Ok(environment)
 }
 
-/// JSON that cannot end the script element it stands in.
+/// JSON that cannot end the script element that contains it.
 pub fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
         .replace('>', "\\u003e")
@@ -52,7 +52,7 @@ pub(crate) const DATA: (&str, &str) = ("data.html", include_str!("templates/data
 /// The content security policy of a page: it loads nothing from outside.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:";
 
-/// What stands around a report.
+/// What surrounds a report.
 pub struct Shell<'a> {
     data: Vec<DataFile<'a>>,
 }
@@ -101,7 +101,7 @@ const MOST_BYTES: usize = 12 << 20;
 /// A file for a page.
 #[derive(Debug, Serialize)]
 pub struct DataFile<'a> {
-    /// Its name, and the id of the element that it stands in.
+    /// Its name, and the id of the element that contains it.
     name: &'a str,
     /// What it is, as buttons call it.
     kind: &'a str,
@@ -115,12 +115,12 @@ pub struct DataFile<'a> {
     size: String,
     /// How much of the page it takes.
     packed_size: String,
-    /// It, as gzip in base64; none where it would take too much.
+    /// The file, as gzip in base64; `None` if it would take too much of the page.
     packed: Option<String>,
 }
 
 impl<'a> DataFile<'a> {
-    /// The file `name` with so much text in it.
+    /// The file `name` with this text in it.
     pub fn new(name: &'a str, holds: &'a str, command: String, text: &str) -> Self {
         Self::within(MOST_BYTES, name, holds, command, text)
     }
@@ -157,14 +157,14 @@ fn packed(text: &str) -> String {
     STANDARD.encode(bytes.expect("a vector takes everything"))
 }
 
-/// Where the sentence goes. Text from records cannot hold it: there, `<` is escaped.
+/// The place of the sentence about the page's weight. Text from records cannot hold it: there, `<` is escaped.
 const WEIGHT_PLACE: &str = "<!--weight-->";
 
 /// The page with a sentence about its length in bytes, the sentence included.
 fn weighed(page: &str, sentence: impl Fn(usize) -> String) -> String {
     let rest = page.len() - WEIGHT_PLACE.len();
     // The sentence may get shorter when the figure gets larger ("1,020 KiB", "1.00 MiB"): blanks, which HTML does not
-    // show, see to it that there is a length that it is right about.
+    // show, make sure that there is a length for which it is right.
     let mut texts = (0..4).filter_map(|blanks| {
         let of = |length| sentence(length) + &" ".repeat(blanks);
         let mut text = of(rest);

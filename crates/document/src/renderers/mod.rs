@@ -1,4 +1,5 @@
-//! A [`Document`](crate::Document) as text, as Markdown and as a page.
+//! A [`Document`](crate::Document) as text, as Markdown and as a page; and the plot of ratios, which only a page has: ratios with
+//! their intervals on one logarithmic axis with 1 in its middle.
 
 pub mod html;
 mod markdown;

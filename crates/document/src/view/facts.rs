@@ -27,7 +27,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Both made harmless.
+    /// A fact from a name and a value, both made harmless.
     pub fn new(name: &str, value: impl AsRef<str>) -> Self {
         Self {
             name: clean(name),
@@ -72,7 +72,7 @@ pub struct StackFacts {
     pub versions: String,
     /// Build time and artefact size, when it was built.
     pub build: String,
-    /// What it cannot do or deviates in.
+    /// Its limits and deviations.
     pub limits: Vec<String>,
 }
 
@@ -190,7 +190,7 @@ fn database(database: &Database) -> String {
     clean(&format!("{} ({kind}), {connections}", database.driver))
 }
 
-/// What is known of a stack.
+/// The facts of a stack.
 pub fn stack(target: &TargetRecord) -> StackFacts {
     let versions: Vec<String> = target
         .versions
@@ -276,7 +276,7 @@ pub const fn io(io: DatabaseIo) -> &'static str {
     }
 }
 
-/// What stands between the application and its database driver, if there is anything.
+/// What is between the application and its database driver, if there is anything.
 pub const fn layer(layer: DatabaseLayer) -> Option<&'static str> {
     match layer {
         DatabaseLayer::Raw => None,

@@ -11,7 +11,7 @@ use deadheat_model::{
 
 pub use facts::{Fact, StackFacts};
 
-/// One line in which control characters and those that turn the direction of writing stand as their code points.
+/// One line in which control characters, and those that change the direction of writing, are replaced by their code points.
 /// Without this a log could move the reader's cursor, or show another order of words than it has.
 pub fn clean(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

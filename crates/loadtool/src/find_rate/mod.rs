@@ -118,7 +118,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     Ok(match (record.interrupted, found) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Fine,
-        (false, false) => Exit::Nothing,
+        (false, false) => Exit::NoResult,
     })
 }
 
@@ -129,6 +129,7 @@ fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
 
 /// Listens for Ctrl-C.
 fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, Failure> {
-    invocation::on_signals()
-        .map_err(|error| Failure::nothing(format!("listening for Ctrl-C: {error}; start it again")))
+    invocation::on_signals().map_err(|error| {
+        Failure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
+    })
 }

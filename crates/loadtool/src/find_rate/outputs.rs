@@ -71,8 +71,9 @@ fn rendered(
         // No other format comes here.
         _ => Ok(report::document(record, &analysis).text(screen)),
     };
-    rendered
-        .map_err(|error| Failure::nothing(format!("writing the report of {}: {error}", record.url)))
+    rendered.map_err(|error| {
+        Failure::no_result(format!("writing the report of {}: {error}", record.url))
+    })
 }
 
 /// The search in a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.

@@ -63,7 +63,7 @@ impl Type {
     }
 }
 
-/// A picture of so many pixels.
+/// A picture under construction, measured in pixels.
 pub(super) struct Canvas<'a> {
     svg: Svg,
     faces: &'a Faces,
@@ -129,7 +129,7 @@ impl<'a> Canvas<'a> {
         self.stroke(from, to, colour, width, "none");
     }
 
-    /// A line that does not end where it ends.
+    /// A line with an arrowhead, for an interval that is open at that end.
     pub(super) fn arrow(&mut self, from: (f32, f32), to: (f32, f32), colour: &str, width: f32) {
         self.stroke(from, (to.0 - 8.0, to.1), colour, width, "7 5");
         let (x, y) = to;
@@ -199,7 +199,7 @@ fn pixels(place: f32) -> f64 {
 /// What a card's text is set in.
 pub(super) const FAMILY: &str = "DejaVu Sans";
 
-/// What stands for a character that the font lacks.
+/// Replaces a character that the font lacks.
 pub(super) const LACKING: char = '□';
 
 /// A weight of the font, for measuring.
@@ -224,7 +224,7 @@ impl Faces {
         })
     }
 
-    /// The same fonts for drawing.
+    /// The database of these fonts, for drawing.
     pub(super) fn database() -> Arc<Database> {
         let mut database = Database::new();
         database.load_font_data(dejavu::sans::regular().to_vec());
@@ -269,12 +269,12 @@ impl Face {
         drawable.into()
     }
 
-    /// The text, its end cut off where it is wider than `room`.
+    /// The text, with its end cut off if it is wider than `room`.
     pub(super) fn cut(&self, text: &str, size: f32, room: f32) -> String {
         self.cut_within(text, size, room, 1.0)
     }
 
-    /// The text with an ellipsis for what does not fit into `room`: so large a share of the rest stands before it.
+    /// The text with an ellipsis for what does not fit into `room`; `share` of what remains comes before the ellipsis.
     pub(super) fn cut_within(&self, text: &str, size: f32, room: f32, share: f32) -> String {
         if self.width(text, size) <= room {
             return text.to_owned();

@@ -1,6 +1,6 @@
 //! How many times as fast each stack is as one of them, the baseline, with intervals that stand alone: a column of a load's
-//! table. A page draws it beside the first stack; for all others it has the same figures, which its script puts in their
-//! places.
+//! table. A page draws the comparison with the first stack; it has the figures for all others too, and its script shows them
+//! when the reader chooses another baseline.
 
 use std::fmt::Display;
 
@@ -24,7 +24,7 @@ use crate::document::{
     words,
 };
 
-/// The script that draws beside another baseline.
+/// The script that draws the comparison with another baseline.
 pub(in crate::document) const SCRIPT: &str = include_str!("baselines.js");
 
 /// Ratios up to this, and down to its inverse, are near.
@@ -40,7 +40,7 @@ const HEIGHT: usize = 22;
 pub(super) struct Baselines {
     title: &'static str,
     names: Vec<String>,
-    /// What is drawn beside each row as the baseline.
+    /// What is drawn with each row as the baseline.
     layouts: Vec<Layout>,
 }
 
@@ -71,7 +71,7 @@ impl Baselines {
         }
     }
 
-    /// The head: the choice of a baseline, the axis, and what is drawn beside each.
+    /// The head: the choice of a baseline, the axis, and the data of the drawings for each baseline.
     pub(super) fn head(&self) -> String {
         let options = self.names.iter().map(|name| HtmlEscape(name));
         let options: String = options
@@ -95,7 +95,7 @@ impl Baselines {
         )
     }
 
-    /// A row beside the first stack.
+    /// A row compared with the first stack.
     pub(super) fn cell(&self, row: usize) -> String {
         let Layout {
             band: (left, one, right),
@@ -152,7 +152,7 @@ fn percent(place: f64) -> Percent {
     Percent(place / 100.0)
 }
 
-/// How every row of a table stands to one of them.
+/// How every row of a table compares with one of them.
 fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
     let mut cells = vec![Cell::Nothing; table.rows.len()];
     cells[baseline] = Cell::Baseline;
@@ -171,7 +171,7 @@ fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
     cells
 }
 
-/// How the better one of a pair stands to the other, alone; `None` if they cannot be compared.
+/// The better one of a pair compared with the other, with the interval for this pair alone; `None` if they cannot be compared.
 fn better(pair: &Pair) -> Option<Beside> {
     let alone = pair.alone?;
     Some(Beside {
@@ -181,7 +181,7 @@ fn better(pair: &Pair) -> Option<Beside> {
     })
 }
 
-/// The same pair seen from the other one.
+/// The comparison in the other direction.
 fn inverse(beside: Beside) -> Beside {
     Beside {
         ratio: 1.0 / beside.ratio,
@@ -190,7 +190,7 @@ fn inverse(beside: Beside) -> Beside {
     }
 }
 
-/// How a stack stands to the baseline.
+/// A stack compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Beside {
     /// How many times as fast it is.
@@ -212,7 +212,7 @@ enum Cell {
     Nothing,
 }
 
-/// All that is drawn beside one baseline. Places are percent of the drawing's width.
+/// All that is drawn for one baseline. Places are percent of the drawing's width.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Layout {
     /// The values at the axis: where, and what is written.
@@ -249,7 +249,7 @@ impl Serialize for Mark {
 }
 
 impl Layout {
-    /// The places of everything beside one baseline. Ratios within `margin` of 1 (0.03: 3 %) are as good as equal.
+    /// The drawing for one baseline. Ratios within `margin` of 1 (0.03: 3 %) are as good as equal.
     fn new(cells: &[Cell], margin: f64) -> Self {
         let known: Vec<&Beside> = shown(cells);
         let known = known.into_iter();

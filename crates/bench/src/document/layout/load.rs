@@ -248,7 +248,8 @@ const ROOM: f64 = HEIGHT / 2.0 - 3.0;
 /// Fewer heats have no course.
 const LEAST_HEATS: usize = 3;
 
-/// The course of a table's stacks, and of the null server below them; empty with too few heats.
+/// What each stack answered in each heat, relative to its own median and in the order of the heats, and the null server
+/// below them; empty with too few heats.
 fn course_section(load: &LoadView, table: &TableView) -> Section {
     let section = Section::new("Course of the session: each heat beside the stack's own median");
     let stacks = table

@@ -205,7 +205,7 @@ fn legend(view: &StandingsView) -> Option<String> {
     rows().next().map(|_| format!("{}.", parts.join("; ")))
 }
 
-/// Published tables beside what was measured.
+/// Published tables, next to what was measured.
 fn published(view: &StandingsView) -> Section {
     let mut section = Section::new("Published and measured");
     for one in &view.published {

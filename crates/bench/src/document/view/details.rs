@@ -1,4 +1,4 @@
-//! What a reader wants who asks where the figures come from.
+//! Where the figures of a session come from, and what it does not show.
 
 use deadheat_document::view::{Fact, StackFacts, clean, facts};
 use deadheat_model::{

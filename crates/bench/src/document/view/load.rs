@@ -55,7 +55,7 @@ impl Deref for LoadView {
 pub struct TableView {
     /// The group that it ranks.
     pub group: Group,
-    /// Its name beside other tables of the load ("2 CPUs"); `None` if there is no other with ranks.
+    /// Its title among the tables of the load ("2 CPUs"); `None` if there is no other with ranks.
     pub title: Option<String>,
     /// The stacks, the best estimate first.
     pub rows: Vec<RowView>,
@@ -362,7 +362,7 @@ fn words_of(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-/// Nobody is proven better.
+/// Whether nothing is proven better.
 fn may_lead(main: &Placed) -> bool {
     main.rank.is_some_and(|rank| rank.best == 1)
 }
@@ -392,7 +392,7 @@ fn is_dead_heat(table: &TableView, leaders: &[Ranked]) -> bool {
     })
 }
 
-/// More may lead than can be named.
+/// The sentence if more stacks may lead than can be named.
 fn crowd(load: &LoadView, leaders: &[Ranked], all: bool) -> String {
     let (first, best) = leaders[0];
     let value = value(load.measure, &[best]);

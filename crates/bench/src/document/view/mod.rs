@@ -1,4 +1,4 @@
-//! What all reports of a session of heats show: numbers, units, states and sentences. No layout.
+//! What all reports of a session of heats show: numbers, units, states, names and sentences. No layout.
 
 mod details;
 mod load;
@@ -29,7 +29,7 @@ pub struct StandingsView {
     pub id: String,
     /// When it started (RFC 3339, UTC).
     pub started: String,
-    /// Whether it goes on, and if not, why it ended.
+    /// Whether it is still running, and if not, why it ended.
     pub state: State,
     /// What was compared, on what machine, when.
     pub title: Title,
@@ -42,7 +42,7 @@ pub struct StandingsView {
     pub loads: Vec<LoadView>,
     /// How the stacks start.
     pub starts: Vec<StartTable>,
-    /// Published tables that the session repeats, each beside what was measured.
+    /// Published tables that the session repeats, each with what was measured.
     pub published: Vec<PublishedView>,
     /// How far the figures can be trusted, in a line without a full stop.
     pub trust: String,
@@ -54,7 +54,7 @@ pub struct StandingsView {
     pub details: Details,
 }
 
-/// Whether a session goes on, and if not, why it ended.
+/// Whether a session is still running, and if not, why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It is being measured.
@@ -72,7 +72,7 @@ impl StandingsView {
         Self::in_state(record, standings, state)
     }
 
-    /// The view of a session that goes on.
+    /// The view of a session that is still running.
     pub fn running(record: &SessionRecord, standings: &Standings) -> Self {
         let state = record.end.map_or(State::Running, State::Ended);
         Self::in_state(record, standings, state)
@@ -98,7 +98,7 @@ impl StandingsView {
         }
     }
 
-    /// The same for a session whose folder is known, so that commands name it.
+    /// Names the session's folder in the commands of warnings, instead of its id.
     pub fn in_folder(mut self, folder: &str) -> Self {
         let (unknown, known) = (trust::resume(&self.id), trust::resume(folder));
         for warning in &mut self.warnings {
@@ -235,7 +235,7 @@ fn model(name: &str) -> String {
     clean(&words.join(" "))
 }
 
-/// "22 Nov 2026" of an RFC 3339 time; what is none stays as it is.
+/// "22 Nov 2026" of an RFC 3339 time; any other text stays as it is.
 fn date(started: &str) -> String {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

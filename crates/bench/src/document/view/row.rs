@@ -27,7 +27,7 @@ pub struct RowView {
     /// What the table is ranked by: requests per second, or in an open loop the 99th percentile of response time in
     /// seconds. `None`: it has no such figure.
     pub main: Option<Placed>,
-    /// Its `main` beside the best's, 1 for the best and less for all others (of times: the best's ÷ its own). A
+    /// Its `main` relative to the best's, 1 for the best and less for all others (of times: the best's ÷ its own). A
     /// yardstick's may be more.
     pub share_of_best: Option<f64>,
     /// Verified answers per second.
@@ -57,7 +57,7 @@ pub enum AtRate {
 }
 
 impl AtRate {
-    /// That of a stack in the view of this equal work.
+    /// What the stack `target` does in the equal work `load`.
     pub(super) fn new(load: &LoadView, target: &str) -> Self {
         let mut rows = load.rows();
         if let Some(row) = rows.find(|row| row.target == target) {
@@ -192,7 +192,7 @@ fn placed(figure: Figure, ranking: &Ranking, member: usize) -> Placed {
     }
 }
 
-/// So many names stand in the line; the entries have all.
+/// The number of names in the line; the entries have all.
 const MOST_NAMES: usize = 3;
 
 /// Stacks without a figure.
@@ -211,7 +211,7 @@ pub struct NotMeasured {
 pub struct LackView {
     /// The stack, under its variant.
     pub target: String,
-    /// The same as its parts.
+    /// The stack's id.
     pub id: TargetId,
     /// The load that it lacks, as short as [`LoadView::short`](super::LoadView::short); `None`: all of them.
     pub load: Option<String>,

@@ -17,7 +17,7 @@ use deadheat_stats::{
 use super::{Measure, absent, percent, quantity, span, two_digits};
 use crate::document::view::{LackView, LoadView, RowView};
 
-/// How a row stands to the best of its table.
+/// How a row compares with the best of its table.
 pub fn row_verdict(measure: Measure, row: &RowView) -> String {
     match (&row.main, row.main.and_then(|main| main.behind)) {
         (None, _) => "answered too little to be ranked".to_owned(),
@@ -97,7 +97,7 @@ pub fn lack(lack: &LackView) -> String {
     )
 }
 
-/// What is to be known of a load as a whole: missing percentiles, stack beside itself, null server, heats that count.
+/// Notes about a load as a whole: missing percentiles, the A/A check, the null server, and the heats that count.
 pub fn load_notes(load: &LoadView) -> Vec<String> {
     let lacks = |row: &RowView| row.p50_seconds.is_none() || row.p99_seconds.is_none();
     let percentiles = load.rows().any(|row| lacks(row) && !row.near_capacity);
@@ -201,7 +201,7 @@ fn times(ratio: f64) -> figure::Quantity {
     }
 }
 
-/// How a stack stands to another one that is `ratio` times better: "13 % slower", "2.1× slower", "equal",
+/// How a stack compares with another one that is `ratio` times better: "13 % slower", "2.1× slower", "equal",
 /// "4 % faster".
 ///
 /// Of a throughput that is the share that it lacks, of times and costs the share that is added.
@@ -210,7 +210,7 @@ pub fn beside(quantity: Quantity, ratio: f64) -> String {
     format!("{far}{word}")
 }
 
-/// The same of ratios from … to, both on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
+/// [`beside`] for a range of ratios, both ends on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
 pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
     let in_times = is_far(least) || is_far(most);
     let both = [least, most].map(|ratio| differing(quantity, ratio, in_times));
@@ -261,12 +261,12 @@ fn percent_apart(quantity: Quantity, far: f64, is_worse: bool) -> figure::Quanti
     }
 }
 
-/// A verdict on a stack beside the best of its table, as a word: "slower", "dead heat", "undecided".
+/// A verdict on a stack compared with the best of its table, as a word: "slower", "dead heat", "undecided".
 pub fn verdict_word(quantity: Quantity, behind: &Behind) -> &'static str {
     behind.verdict.reversed().word(quantity)
 }
 
-/// The same in full: "13 % slower (10 to 16 %)", "dead heat", "undecided: anywhere from equal to 3.3× slower".
+/// A verdict in full: "13 % slower", "dead heat", "undecided: anywhere from equal to 3.3× slower".
 pub fn verdict(quantity: Quantity, behind: &Behind) -> String {
     let ends = behind
         .interval
@@ -282,7 +282,7 @@ pub fn verdict(quantity: Quantity, behind: &Behind) -> String {
     }
 }
 
-/// How the worse one of a pair stands to the better one, in full.
+/// How the worse one of a pair compares with the better one, in full.
 pub fn pair_verdict(quantity: Quantity, pair: &Pair) -> String {
     let behind = pair.ratio.map(|ratio| Behind {
         ratio,
