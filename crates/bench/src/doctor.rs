@@ -1,10 +1,9 @@
-//! `deadheat doctor`: what about this machine, other hosts and the way to them would spoil a measurement. And the
-//! lines that `deadheat run` says of it.
+//! `deadheat doctor`: what would spoil a measurement on this machine, on other hosts or on the network between them; and
+//! the lines about it that `deadheat run` prints.
 
-mod hosts;
 mod text;
 
-use std::path::Path;
+use std::{path::Path, thread, time::Duration};
 
 use deadheat_document::{Document, Section, Tone, json::Body};
 use deadheat_model::{
@@ -13,9 +12,10 @@ use deadheat_model::{
     hosts::Hosts,
 };
 use deadheat_runner::{
-    agent::Examined,
+    agent::{Binary, Examined, Examinee, Launcher},
     doctor::{
-        CONNECTIONS, Clocks, Examination, Fact, WATCH, WATCH_BEFORE_A_RUN, World, judge, of_several,
+        CONNECTIONS, Clocks, Examination, Fact, WATCH, WATCH_BEFORE_A_RUN, World, judge,
+        judge_link, of_several, unreached,
     },
     manifest::{self, ROOT_VARIABLE},
     session::SessionOptions,
@@ -23,17 +23,17 @@ use deadheat_runner::{
 use deadheat_shell::{
     data::{self, TextOrJson},
     exit::{Exit, Failure},
+    hosts::check_names,
     output,
 };
 use serde::Serialize;
 
-use self::hosts::ExaminedHost;
 use crate::options::DoctorArgs;
 
 /// Examines this machine, and the hosts that were named.
 pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;
-    let hosts = hosts::hosts(args).map_err(Failure::usage)?;
+    let hosts = hosts(args).map_err(Failure::usage)?;
     let watch = args.watch.unwrap_or(WATCH);
     if output::watched() {
         let elsewhere = hosts.as_ref().map_or(String::new(), |hosts| {
@@ -61,7 +61,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     };
     sink.write(&text)?;
     Ok(match &hosts {
-        Some(hosts) if hosts.iter().all(|host| host.examined.is_none()) => Exit::Nothing,
+        Some(hosts) if hosts.iter().all(|host| host.examined.is_none()) => Exit::NoResult,
         _ if report.warnings > 0 => Exit::Failed,
         _ => Exit::Fine,
     })
@@ -116,7 +116,7 @@ fn document(here: &Examination, hosts: Option<&[ExaminedHost]>, warnings: usize)
     Document::new(tone, headline).sections(sections)
 }
 
-/// What is not fine, for the session's record. Warnings are told of in a line or two.
+/// What is not fine, for the session's record. A line or two on standard error say which warnings there are.
 pub fn before_a_run(options: &SessionOptions) -> Vec<Warning> {
     let points = options.workloads.iter().flat_map(|one| &one.points);
     let connections = points.map(|point| point.connections).max();
@@ -135,7 +135,7 @@ pub fn before_a_run(options: &SessionOptions) -> Vec<Warning> {
     facts.into_iter().filter_map(|fact| fact.warning).collect()
 }
 
-/// The most connections of all workloads; `None` outside a folder with workloads, and where they cannot be read.
+/// The largest number of connections of any load point; `None` outside a folder with workloads, or if they cannot be read.
 fn connections() -> Option<u32> {
     let variable = std::env::var_os(ROOT_VARIABLE);
     let current = std::env::current_dir().ok()?;
@@ -218,5 +218,147 @@ impl<'a> HostReport<'a> {
             network: &seen.network,
             reached,
         }
+    }
+}
+
+/// The other hosts that the arguments name, and how they are reached.
+struct HostsToExamine {
+    names: Vec<String>,
+    launcher: Launcher,
+    binary: Binary,
+}
+
+/// What was found of another host.
+struct ExaminedHost {
+    /// As the user named it.
+    host: String,
+    /// `None` if it was not reached, or lost.
+    examined: Option<Examined>,
+    /// The way to it and its clock; or that it was not reached.
+    network: Vec<Fact>,
+}
+
+/// The hosts that `args` name, if any.
+///
+/// # Errors
+/// What is wrong with them.
+fn hosts(args: &DoctorArgs) -> Result<Option<HostsToExamine>, String> {
+    if args.on.is_empty() {
+        let unneeded = [
+            ("--launcher", args.reach.launcher.is_some()),
+            ("--agent", args.reach.agent.is_some()),
+        ];
+        return match unneeded.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(format!(
+                "{option} is for other hosts: name them with --on, or omit it"
+            )),
+            None => Ok(None),
+        };
+    }
+    check_names("--on", &args.on)?;
+    Ok(Some(HostsToExamine {
+        names: args.on.clone(),
+        launcher: args.reach.launcher(),
+        binary: args.reach.agent.clone().map_or(Binary::Copied, Binary::At),
+    }))
+}
+
+impl HostsToExamine {
+    fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Watches all hosts for `watch`, and this machine meanwhile, with `here`.
+    fn examine(
+        self,
+        watch: Duration,
+        connections: u32,
+        here: impl FnOnce() -> Examination,
+    ) -> (Examination, Vec<ExaminedHost>) {
+        let reached = self.reach();
+        let (here, examined) = thread::scope(|scope| {
+            let others: Vec<_> = reached
+                .into_iter()
+                .map(|reached| {
+                    scope.spawn(move || {
+                        let examined = reached?.examine(watch, connections);
+                        examined.map_err(|error| error.problem)
+                    })
+                })
+                .collect();
+            let here = here();
+            let others = others.into_iter().map(|other| joined(other.join()));
+            (here, others.collect::<Vec<_>>())
+        });
+        let seen = self.names.into_iter().zip(examined);
+        let seen = seen.map(|(host, outcome)| match outcome {
+            Ok(examined) => ExaminedHost {
+                host,
+                network: judge_link(&examined.clocks),
+                examined: Some(examined),
+            },
+            Err(why) => ExaminedHost {
+                host,
+                examined: None,
+                network: vec![unreached(&why)],
+            },
+        });
+        (here, seen.collect())
+    }
+
+    /// Starts an agent on each host, all at the same time.
+    fn reach(&self) -> Vec<Result<Examinee, String>> {
+        thread::scope(|scope| {
+            let all: Vec<_> = self
+                .names
+                .iter()
+                .map(|host| {
+                    scope.spawn(|| {
+                        let reached = Examinee::reach(host, &self.launcher, &self.binary);
+                        reached.map_err(|error| error.problem)
+                    })
+                })
+                .collect();
+            let all = all.into_iter().map(|one| joined(one.join()));
+            all.collect()
+        })
+    }
+}
+
+fn joined<T>(outcome: thread::Result<Result<T, String>>) -> Result<T, String> {
+    outcome.unwrap_or_else(|_| Err("examining it failed".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_shell::hosts::LauncherArgs;
+
+    use super::*;
+
+    fn asked(on: &[&str], agent: Option<&str>) -> Result<Option<HostsToExamine>, String> {
+        hosts(&DoctorArgs {
+            data: Default::default(),
+            results: "results".into(),
+            watch: None,
+            on: on.iter().map(|host| (*host).to_owned()).collect(),
+            reach: LauncherArgs {
+                agent: agent.map(Into::into),
+                ..LauncherArgs::default()
+            },
+        })
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_before_any_host_is_reached() {
+        let refusals = [
+            (asked(&["a", "a"], None), "twice"),
+            (asked(&["-x"], None), "not the name of a host"),
+            (asked(&[], Some("/opt/deadheat")), "name them with --on"),
+        ];
+        for (refusal, why) in refusals {
+            let refusal = refusal.err().expect("a refusal");
+            assert!(refusal.contains(why), "{refusal}");
+        }
+        assert!(asked(&[], None).unwrap().is_none());
     }
 }

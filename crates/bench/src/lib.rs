@@ -2,9 +2,7 @@
 
 pub mod doctor;
 pub mod document;
-pub mod embedded;
 pub mod heats;
-pub mod hosts_file;
 pub mod live;
 pub mod meant;
 pub mod options;
@@ -12,8 +10,6 @@ pub mod other_hosts;
 pub mod plan_text;
 pub mod profile;
 pub mod progress;
-pub mod resume;
-pub mod root_args;
 pub mod run;
 pub mod select;
 pub mod setup;

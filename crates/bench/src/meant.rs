@@ -1,4 +1,4 @@
-//! What somebody meant who typed something else where a stack, a session or a server is expected.
+//! What users may have meant when they typed something else in place of a stack, a session or a server.
 
 use std::{
     fs,
@@ -27,12 +27,12 @@ const INTERPRETERS: [(&str, &str); 9] = [
     ("sh", "sh"),
     ("jar", "java -jar"),
 ];
-/// Endings of files that are compared, also where there is no such file.
+/// Endings of files that are compared, even if there is no such file.
 const OF_FILES: [&str; 7] = ["json", "txt", "log", "csv", "md", "html", "out"];
 /// Domains that nobody would give to a stack.
 const LOCAL: [&str; 2] = ["localhost", "localhost.localdomain"];
 
-/// Whether no stack is called so: it is an address, or ends like a file that is compared.
+/// Whether no stack can have this name: it is an address, or ends like a file that is compared.
 pub fn is_never_a_name(text: &str) -> bool {
     is_address(text) || ending(text).is_some_and(|ending| OF_FILES.contains(&ending))
 }
@@ -70,7 +70,7 @@ pub fn instead_of(text: &str) -> Option<String> {
     (text.contains('/') || text.starts_with(['.', '~']) || names_file).then(|| missing(path, text))
 }
 
-/// The same for a name that no stack has.
+/// What was meant by a name that no stack has.
 pub fn instead_of_name(name: &str) -> Option<String> {
     if is_port(name) {
         return Some(format!(
@@ -91,7 +91,7 @@ pub fn instead_of_name(name: &str) -> Option<String> {
     })
 }
 
-/// The same where stacks are started, and nothing else.
+/// What was meant by the name of a stack where only stacks can be named.
 pub(crate) fn instead_of_stack(text: &str) -> Option<String> {
     let is_url = ["http://", "https://"]
         .iter()
@@ -244,7 +244,7 @@ fn missing(path: &Path, text: &str) -> String {
     }
 }
 
-/// What runs a file with this ending.
+/// The program that runs files with this ending.
 pub fn interpreter(path: &Path) -> Option<&'static str> {
     let ending = path.extension()?.to_str()?;
     let mut known = INTERPRETERS.iter();
@@ -253,7 +253,7 @@ pub fn interpreter(path: &Path) -> Option<&'static str> {
         .map(|(_, program)| *program)
 }
 
-/// Whether somebody may run this file.
+/// Whether this file is executable.
 pub fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }

@@ -1,8 +1,9 @@
 //! The other hosts of a session: those that load the servers, and the one of the database.
 
 use std::{
+    collections::BTreeSet,
     net::{IpAddr, Ipv4Addr},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
@@ -10,20 +11,20 @@ use deadheat_model::{
     heats::Plan,
     hosts::{DatabaseHost, Hosts},
 };
-use deadheat_runner::agent::{LOCAL, Launcher};
+use deadheat_runner::{
+    agent::{LOCAL, Launcher},
+    manifest::{HostsFile, NamedHosts},
+};
 use deadheat_shell::{
-    explicit_options::ExplicitOptions,
-    launcher_args::{LauncherArgs, check_names, check_share, own_address, resolved, way_to},
-    target_safety::may_listen,
+    hosts::{LauncherArgs, check_names, check_share, may_listen, own_address, resolved, way_to},
+    options::ExplicitOptions,
+    output,
     values::cpus,
 };
 
-use crate::{
-    hosts_file::FromFile,
-    slurm::{self, Node},
-};
+use crate::slurm::{self, Node};
 
-/// What is done elsewhere.
+/// The options of other hosts.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Several hosts")]
 pub struct OtherHostsArgs {
@@ -51,9 +52,9 @@ pub struct OtherHostsArgs {
     /// take precedence
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) hosts: Option<PathBuf>,
-    /// What came from that file.
+    /// The options that came from that file.
     #[arg(skip)]
-    file: Option<FromFile>,
+    file: Option<HostsFileOptions>,
 }
 
 impl OtherHostsArgs {
@@ -65,7 +66,7 @@ impl OtherHostsArgs {
         let Some(path) = &self.hosts else {
             return Ok(());
         };
-        let mut file = FromFile::read(path)?;
+        let mut file = HostsFileOptions::read(path)?;
         let named = file.named();
         if self.generator.is_empty() && file.takes("generator", !named.generator.is_empty()) {
             self.generator = named.generator;
@@ -81,7 +82,7 @@ impl OtherHostsArgs {
         Ok(())
     }
 
-    /// What was found out about the value of an option. A mistake is drawn with its line if the value is of the file.
+    /// The result of a check of an option's value. A mistake is drawn with its line if the value is from the file.
     fn located<T>(&self, option: &str, found: Result<T, String>) -> Result<T, String> {
         found.map_err(|error| match &self.file {
             Some(file) => file.drawn(option, error),
@@ -254,6 +255,69 @@ fn leading_to(names: &[String], host: &str) -> Result<IpAddr, String> {
     Ok(address)
 }
 
+/// A file of hosts, and which options have their values from it.
+#[derive(Clone, Debug)]
+struct HostsFileOptions {
+    file: HostsFile,
+    taken: BTreeSet<String>,
+}
+
+impl HostsFileOptions {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// Its mistakes, drawn.
+    fn read(path: &Path) -> Result<Self, String> {
+        let file =
+            HostsFile::read(path).map_err(|errors| errors.render(output::colour_of_notes()))?;
+        Ok(Self {
+            file,
+            taken: BTreeSet::new(),
+        })
+    }
+
+    /// The options of the file.
+    fn named(&self) -> NamedHosts {
+        self.file.named.clone()
+    }
+
+    /// Notes that an option has its value from here, if `is_there`. Returns `is_there`.
+    fn takes(&mut self, option: &str, is_there: bool) -> bool {
+        if is_there {
+            self.taken.insert(option.to_owned());
+        }
+        is_there
+    }
+
+    /// The options that have their values from here.
+    fn taken(&self) -> impl Iterator<Item = &str> {
+        self.taken.iter().map(String::as_str)
+    }
+
+    /// Gives an option that has no value yet the one from here.
+    fn fill<T>(&mut self, option: &str, into: &mut Option<T>, value: Option<T>) {
+        if into.is_none() && self.takes(option, value.is_some()) {
+            *into = value;
+        }
+    }
+
+    /// The message about an option, drawn with its line if the value is from here.
+    fn drawn(&self, option: &str, message: String) -> String {
+        if !self.taken.contains(option) {
+            return message;
+        }
+        let title = message.trim_start_matches("--");
+        let mistake = self.file.mistake(option, title);
+        mistake.render(output::colour_of_notes())
+    }
+
+    /// What messages call the value of an option that is from here.
+    fn called(&self, option: &str) -> Option<String> {
+        let is_here = self.taken.contains(option);
+        is_here.then(|| format!("`{option}` ({})", self.file.line_of(option)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,7 +429,7 @@ mod tests {
     #[test]
     fn options_take_precedence_over_the_file() {
         let text = "generator = [\"a\", \"b\"]\nlauncher = \"kubectl\"\nagent = \"/opt/deadheat\"\n\
-                    generator-cpus = \"0-1\"\naddress = \"127.0.0.1\"\ndatabase = \"db=127.0.0.2\"\n";
+                generator-cpus = \"0-1\"\naddress = \"127.0.0.1\"\ndatabase = \"db=127.0.0.2\"\n";
         let of_file = with_file(text, |_| ()).unwrap();
         assert_eq!(of_file.generators, ["a", "b"]);
         assert_eq!(of_file.launcher, Launcher::kubectl().to_string());

@@ -1,4 +1,4 @@
-//! What a profile measures.
+//! From the arguments of `run` to what is measured: stacks, loads, and for how long.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -23,22 +23,22 @@ use crate::{
 
 /// The time that measuring may take by default.
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
-/// That time for a first look.
+/// The time for a first impression (`--quick`).
 const QUICK_BUDGET: Duration = Duration::from_secs(180);
-/// That time for published tables, which have many loads.
+/// The time for published tables, which have many loads.
 const REPETITION_BUDGET: Duration = Duration::from_secs(1800);
-/// What a stack's warm-up may take in a first look.
+/// What a stack's warm-up may take for a first impression.
 const QUICK_WARM_UP: Duration = Duration::from_secs(10);
 /// Workloads that are measured in heats if nobody names any: one without input or output, one with a database.
 const USUAL_WORKLOADS: [&str; 2] = ["plaintext", "users"];
-/// The usual workloads of a first look.
+/// The default workloads of a first impression.
 const QUICK_WORKLOADS: [&str; 1] = ["plaintext"];
 
 /// What is measured, and how often.
 #[derive(Clone)]
 pub(crate) struct Profile {
     pub(crate) selection: Selection,
-    /// Stacks that there are and that nobody asked for.
+    /// Stacks that exist and were not asked for.
     pub(crate) left_out: Vec<TargetId>,
     pub(crate) cells: Option<BTreeSet<Cell>>,
     pub(crate) published: Vec<RepeatedTable>,
@@ -55,7 +55,7 @@ impl Profile {
         }
     }
 
-    /// What a session of it is asked to do.
+    /// The options of a session with this profile.
     pub(crate) fn options(
         self,
         args: &RunArgs,
@@ -119,7 +119,7 @@ impl Profile {
     }
 }
 
-/// The rates of equal work: those that were given, or a common one where there is time for it.
+/// The rates of equal work: those that were given, or a common one if there is time for it.
 fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, Failure> {
     if args.rate.is_empty() {
         return Ok(match purpose {
@@ -154,7 +154,7 @@ fn budgets(args: &RunArgs) -> Result<BTreeSet<u32>, Failure> {
     }
 }
 
-/// Each of the targets with each of the budgets.
+/// Each target with each budget.
 fn at_budgets(targets: Vec<SelectedTarget>, budgets: &BTreeSet<u32>) -> Vec<SelectedTarget> {
     if budgets.is_empty() {
         return targets;
@@ -166,7 +166,7 @@ fn at_budgets(targets: Vec<SelectedTarget>, budgets: &BTreeSet<u32>) -> Vec<Sele
     targets.iter().flat_map(at).collect()
 }
 
-/// The names that stand for what nobody named: the usual stacks and workloads. `--all` means every one of them.
+/// The names of the default stacks and workloads, for whatever was not named. `--all` selects every one.
 fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
     let own = &args.selection;
     let (mut stacks, mut workloads) = (own.stack.clone(), own.workload.clone());
@@ -174,7 +174,7 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
         let usual = catalogue.stacks.iter().map(|one| &one.manifest);
         let usual =
             usual.filter(|one| one.usual.is_some() && !(args.quick && warms_up_slowly(one)));
-        // A catalogue that marks none has none that is less usual than another.
+        // If a catalogue marks no stack as a default, all are.
         stacks = usual.map(|one| one.id.clone()).collect();
     }
     let has = |id: &&str| catalogue.workload(id).is_some();
@@ -190,7 +190,7 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
     (stacks, workloads)
 }
 
-/// Whether a heat of a first look would be over before this stack is warm.
+/// Whether a heat of a first impression would be over before this stack is warm.
 fn warms_up_slowly(stack: &StackManifest) -> bool {
     let mut targets = stack.targets().into_iter();
     let own = |target| WarmUps::new(stack.runtime(&target), stack.warm_up_seconds);
@@ -229,7 +229,7 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
         cells: None,
         published: Vec::new(),
         purpose,
-        // A publication takes what it needs.
+        // A publication takes the time that it needs.
         budget: match purpose {
             Purpose::Publication => args.heat.budget,
             Purpose::FirstLook => Some(args.heat.budget.unwrap_or(QUICK_BUDGET)),

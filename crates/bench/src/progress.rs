@@ -1,5 +1,5 @@
-//! Progress: a line that changes for a person who watches, and lines that stay. Beside it, the steps and results of
-//! preparing stacks, which come before whatever is measured.
+//! Progress: a line that changes for a person who watches, and lines that stay; and the steps and results of preparing
+//! stacks, which come before all measurements.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// How often the line is drawn anew: seldom, because heats are measured meanwhile.
 const TICK: Duration = Duration::from_millis(500);
 
-/// What the line that changes looks like. Constants; a test parses them.
+/// The template of a spinner. A test parses this and the next ones.
 const SPINNER: &str = "{spinner} {wide_msg}";
-/// The time of a session.
+/// The template of a bar for the time of a session.
 pub(crate) const OF_TIME: &str = "{bar:8} {prefix} · {msg}";
-/// The heats of a comparison.
+/// The template of a bar for the heats of a comparison.
 pub const OF_HEATS: &str = "{bar:24} {pos}/{len} · {elapsed} · {wide_msg}";
 
-/// What these have beside their message: the bar, the numbers and what is between them, and the last column, which some
-/// terminals wrap at.
+/// The columns that the templates have next to their message: the bar, the numbers and what is between them, and the last
+/// column, at which some terminals wrap.
 const BESIDE_SPINNER: usize = 3;
 const BESIDE_TIME: usize = 13;
 const BESIDE_HEATS: usize = 48;
@@ -54,14 +54,14 @@ fn fitting(parts: &[String], width: usize) -> String {
 #[derive(Default)]
 pub struct Progress {
     bar: Option<ProgressBar>,
-    /// The columns of what stands beside the message and its prefix.
+    /// The columns of what is next to the message and its prefix.
     beside: usize,
-    /// Stacks of which it was said before that they are unavailable.
+    /// Stacks that were reported as unavailable before.
     known: Vec<TargetId>,
 }
 
 impl Progress {
-    /// Shows a spinner beside `what`, at once.
+    /// Shows a spinner next to `what`, at once.
     pub(crate) fn spinning(what: &str) -> Self {
         let progress = Self {
             bar: Some(bar(SPINNER, None)),
@@ -72,13 +72,13 @@ impl Progress {
         progress
     }
 
-    /// The same, where it is known that these are unavailable, and was said.
+    /// Does not report these stacks as unavailable again.
     pub(crate) fn knowing(mut self, unavailable: Vec<TargetId>) -> Self {
         self.known = unavailable;
         self
     }
 
-    /// Shows a bar of so many parts in place of what was shown.
+    /// Shows a bar with this many parts in place of what was shown.
     pub fn begin(&mut self, template: &str, parts: u64) {
         self.finish();
         self.bar = Some(bar(template, Some(parts)));
@@ -114,7 +114,7 @@ impl Progress {
                 state,
                 failed_workloads,
             } => self.prepared(&target.to_string(), state, failed_workloads),
-            // The progress of what is measured shows the others.
+            // The other events are shown by the progress of measurements.
             _ => {}
         }
     }
@@ -124,7 +124,7 @@ impl Progress {
         self.say(text);
     }
 
-    /// How far it is, and what is beside the bar.
+    /// Sets how far it is, and the text next to the bar.
     pub fn reach(&self, part: u64, prefix: String) {
         if let Some(bar) = &self.bar {
             bar.set_position(part);
@@ -132,17 +132,17 @@ impl Progress {
         }
     }
 
-    /// What is being done.
+    /// Shows what is being done.
     pub fn say(&self, text: String) {
         self.say_parts(&[text]);
     }
 
-    /// What is being done, and further parts as long as there is room for them.
+    /// Shows what is being done, and further parts as long as there is room for them.
     pub(crate) fn say_parts(&self, parts: &[String]) {
         self.say_lines(parts, &[]);
     }
 
-    /// The same, with more in a line below it.
+    /// Shows lines next to the bar, and lines below it.
     pub(crate) fn say_lines(&self, parts: &[String], below: &[String]) {
         let Some(bar) = &self.bar else {
             tracing::debug!("{}", [parts, below].concat().join(BETWEEN));
@@ -159,7 +159,7 @@ impl Progress {
         bar.set_message(text);
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub fn line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| output::note(text)),
@@ -167,7 +167,7 @@ impl Progress {
         }
     }
 
-    /// A line that stays, about a problem.
+    /// Prints a line that stays, about a problem.
     pub fn problem(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| output::warn(text)),
@@ -175,7 +175,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line that changes.
     pub fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();

@@ -15,7 +15,7 @@ use deadheat_runner::{
 use deadheat_shell::{
     data,
     exit::{Exit, Failure},
-    interrupt, invocation, output,
+    invocation, output,
 };
 
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
 /// Installs what the stacks require.
 pub fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(&args.selection.place)?;
-    // Whoever names nothing wants everything: a setup is for all sessions to come.
+    // Without names, everything is set up: a setup is for all sessions to come.
     let names = [&args.selection.stack, &args.selection.workload];
     let reach = if names.iter().all(|names| names.is_empty()) {
         Reach::Everything
@@ -42,7 +42,7 @@ pub fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
         &args.selection.workload,
         reach,
     )?;
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     let work = Work::new(
         &catalogue,
         &selection,
@@ -149,7 +149,7 @@ impl<'a> Work<'a> {
         Ok(Self { host, stacks, plan })
     }
 
-    /// Does it; whether something failed.
+    /// Carries out the plan. Returns whether something failed.
     fn execute(mut self, consent: Consent) -> Result<bool, Failure> {
         output::note(&overview(&self.plan));
         if self.plan.is_empty() {
@@ -169,7 +169,7 @@ impl<'a> Work<'a> {
             }
         }
         let logs = TempFolder::create("deadheat-setup-", &invocation::supervision()?)
-            .map_err(|error| Failure::nothing(format!("making a temporary folder: {error}")))?;
+            .map_err(|error| Failure::no_result(format!("making a temporary folder: {error}")))?;
         let builder = Builder {
             host: &self.host,
             logs: logs.path(),
@@ -178,7 +178,7 @@ impl<'a> Work<'a> {
         let mut left = String::new();
         let outcome = run_setup(&builder, &self.plan, &self.stacks, &mut |progress| {
             match progress {
-                // Said in the end, where it is not missed.
+                // Reported at the end, where it is not missed.
                 SetupProgress::ToBeDoneByYou(step) => {
                     left += &format!("  {}\n", in_shell(&step.command));
                 }
@@ -198,7 +198,7 @@ impl<'a> Work<'a> {
         }
         if outcome.failed + outcome.unreachable > 0 {
             // The messages name the logs, so these have to stay.
-            let kept = logs.keep().map_err(Failure::nothing)?;
+            let kept = logs.keep().map_err(Failure::no_result)?;
             output::warn(&format!("logs: {}", kept.display()));
         }
         Ok(outcome.failed > 0)

@@ -2,7 +2,7 @@
 
 use std::{env, net::IpAddr, process::Command};
 
-use deadheat_shell::launcher_args::resolved;
+use deadheat_shell::hosts::resolved;
 
 /// A node of the job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) struct Node {
     pub(crate) address: IpAddr,
 }
 
-/// The name of the node that this process runs on; empty where it is none.
+/// The name of the node that this process runs on; empty outside a job of Slurm.
 fn own() -> String {
     env::var("SLURMD_NODENAME").unwrap_or_default()
 }

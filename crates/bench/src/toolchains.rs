@@ -59,7 +59,7 @@ impl Missing {
         Self(named.cloned().collect())
     }
 
-    /// Two lines for each cause: who is unavailable and why, and what would change that.
+    /// Two lines for each cause: which stacks are unavailable and why, and what would change that.
     pub fn lines(&self) -> Vec<String> {
         let mut causes: Vec<(&Unavailable, Vec<String>)> = Vec::new();
         for MissingStack { target, why } in &self.0 {
@@ -83,8 +83,8 @@ impl Missing {
     }
 }
 
-/// Runs `work`, which asks the programs of so many stacks for their versions. That it looks is said at once, and whom it
-/// waits for as soon as somebody is slow.
+/// Runs `work`, which asks the programs of `stacks` stacks for their versions. A message says at once that it looks, and names
+/// the programs that it waits for as soon as one is slow.
 pub fn looking<T>(stacks: usize, work: impl FnOnce(&mut dyn FnMut(&Asking<'_>)) -> T) -> T {
     let what = format!("Looking for the toolchains of {}", counted(stacks, "stack"));
     let mut progress = Progress::spinning(&what);

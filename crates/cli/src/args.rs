@@ -8,7 +8,7 @@ use deadheat_compare::{bisect::options::BisectArgs, history::HistoryArgs, option
 use deadheat_loadtool::{look_alikes::AsArgs, options::LoadArgs};
 use deadheat_shell::{
     data::{DataArgs, Format},
-    global_options::GlobalArgs,
+    options::GlobalArgs,
 };
 
 use crate::import::ImportArgs;
@@ -127,13 +127,19 @@ pub(crate) struct HiddenArgs {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        fs,
+        path::{Path, PathBuf},
+    };
+
     use clap::{Command, CommandFactory};
     use deadheat_loadtool::options::RequestArgs;
     use deadheat_shell::{
-        explicit_options::{self, ExplicitOptions},
         hints::{self, OF_OTHER_TOOLS},
+        options::{self, ExplicitOptions},
         output::Verbosity,
     };
+    use deadheat_testkit::documents;
 
     use super::*;
 
@@ -242,11 +248,7 @@ mod tests {
                     (Some(long), _) => format!("--{long}"),
                     (None, short) => format!("-{}", short.unwrap_or_default()),
                 };
-                assert_eq!(
-                    explicit_options::name(option.get_id().as_str()),
-                    typed,
-                    "{command}"
-                );
+                assert_eq!(options::name(option.get_id().as_str()), typed, "{command}");
             }
         }
     }
@@ -308,5 +310,51 @@ mod tests {
             "stacks check",
         ];
         assert_eq!(names, expected);
+    }
+
+    /// Documents with commands, from the project's folder. Those of a folder are its Markdown files.
+    const DOCUMENTS: [&str; 3] = ["README.md", "CONTRIBUTING.md", "docs"];
+
+    fn files(project: &Path) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for name in DOCUMENTS {
+            let path = project.join(name);
+            if path.is_file() {
+                files.push(path);
+                continue;
+            }
+            let entries = fs::read_dir(&path)
+                .unwrap()
+                .map(|entry| entry.unwrap().path());
+            files.extend(entries.filter(|path| path.extension().is_some_and(|end| end == "md")));
+        }
+        files
+    }
+
+    #[test]
+    fn every_command_in_the_documents_is_understood() {
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut count = 0;
+        let mut wrong = Vec::new();
+        for file in files(&project) {
+            for command in documents::commands(&fs::read_to_string(&file).unwrap()) {
+                count += 1;
+                let parsed = documents::words(&command).map(Arguments::try_parse_from);
+                match parsed {
+                    Some(Ok(_)) => {}
+                    // Help, for example.
+                    Some(Err(error)) if error.exit_code() == 0 => {}
+                    Some(Err(error)) => {
+                        wrong.push(format!("{}: {command}\n{error}", file.display()))
+                    }
+                    None => wrong.push(format!(
+                        "{}: {command} has quotes that are not closed",
+                        file.display()
+                    )),
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(count > 30, "only {count} commands were found");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn agent() -> Result<Exit, Failure> {
         ));
     }
     agent::serve(&invocation::supervision()?)
-        .map_err(|error| Failure::nothing(error.to_string()))?;
+        .map_err(|error| Failure::no_result(error.to_string()))?;
     Ok(Exit::Fine)
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn upstream(args: &HiddenArgs) -> Result<Exit, Failure> {
         .map_err(Failure::usage)?;
     match upstream::serve(&options) {
         Ok(never) => match never {},
-        Err(error) => Err(Failure::nothing(error)),
+        Err(error) => Err(Failure::no_result(error)),
     }
 }
 
@@ -47,6 +47,6 @@ pub(crate) fn null_server(args: &HiddenArgs) -> Result<Exit, Failure> {
         null::ServeOptions::from_args(args.arguments.iter().cloned()).map_err(Failure::usage)?;
     match null::serve(&options) {
         Ok(never) => match never {},
-        Err(error) => Err(Failure::nothing(error)),
+        Err(error) => Err(Failure::no_result(error)),
     }
 }

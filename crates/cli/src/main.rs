@@ -3,8 +3,6 @@
 mod args;
 mod completion;
 mod config;
-#[cfg(test)]
-mod documented;
 mod hidden;
 mod import;
 mod man;

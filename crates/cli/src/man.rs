@@ -22,7 +22,7 @@ use deadheat_shell::{
 use crate::args::{Arguments, ManArgs};
 
 pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
-    let pages = pages().map_err(|error| Failure::nothing(format!("making pages: {error}")))?;
+    let pages = pages().map_err(|error| Failure::no_result(format!("making pages: {error}")))?;
     let Some(folder) = &args.folder else {
         let whole = pages.last().map_or(&[][..], |(_, page)| page);
         if output::is_terminal() {
@@ -35,7 +35,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     };
     write(folder, &pages).map_err(|error| {
-        Failure::nothing(format!(
+        Failure::no_result(format!(
             "writing pages to {}: {error}; name a folder that you may write in",
             folder.display()
         ))

@@ -21,13 +21,13 @@ use deadheat_stats::versus::{
     sessions::{LEAST, Sample, correct},
 };
 
-/// In the order of their start times, runs must change sides at least this often: A B A B, or A B B A A B.
+/// The least number of changes of side between runs, in the order of their start times: A B A B, or A B B A A B.
 const LEAST_CHANGES: usize = 3;
 
 /// Runs of one side, with the name that the user knows them by.
 pub type Runs<'a> = (&'a str, &'a [LoadRecord]);
 
-/// Compares runs `b` with runs `a`. Differences that bias every ratio become warnings ([`refusals`]).
+/// Compares runs `b` with runs `a`. Differences that bias every ratio become warnings ([`biasing_differences`]).
 pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
     let bounds = bounds.of_runs();
     let sides = [a.1, b.1].map(|runs| runs.iter().map(analyse).collect::<Vec<_>>());
@@ -42,10 +42,11 @@ pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
             b_failed,
         }),
     }
-    let refusals = refusals(a.1, b.1);
-    let refusals = refusals.iter();
-    let refusals = refusals.map(|change| differs(change, "A's first run", "another"));
-    let mut warnings: Vec<Warning> = refusals.collect();
+    let differences = biasing_differences(a.1, b.1);
+    let differences = differences
+        .iter()
+        .map(|change| differs(change, "A's first run", "another"));
+    let mut warnings: Vec<Warning> = differences.collect();
     warnings.extend(doubts(a.0, &sides[0]));
     warnings.extend(doubts(b.0, &sides[1]));
     Versus {
@@ -72,7 +73,7 @@ pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
 }
 
 /// Differences between A's first run and any other run that would bias every ratio, each once.
-pub fn refusals(a: &[LoadRecord], b: &[LoadRecord]) -> Vec<Change> {
+pub fn biasing_differences(a: &[LoadRecord], b: &[LoadRecord]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     let mut runs = a.iter().chain(b);
     let Some(first) = runs.next() else {

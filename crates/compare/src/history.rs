@@ -74,7 +74,7 @@ pub fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let text = match sink.format {
         TextOrJson::Text => document::document(&history).text(sink.screen()),
         TextOrJson::Json => crate::history::document::json(&history)
-            .map_err(|error| Failure::nothing(format!("writing JSON: {error}")))?,
+            .map_err(|error| Failure::no_result(format!("writing JSON: {error}")))?,
     };
     sink.write(&text)?;
     Ok(Exit::Fine)
@@ -96,7 +96,7 @@ struct Wanted {
     workloads: Vec<Name>,
 }
 
-/// What was typed for a stack or a workload: a glob for its name, and one for what stands after the colon.
+/// What was typed for a stack or a workload: a glob for its name, and one for what follows the colon.
 struct Name {
     typed: String,
     name: GlobMatcher,

@@ -14,7 +14,7 @@ use deadheat_stats::versus::{
     tool_runs::{self, RunsVersus},
 };
 
-use self::document::{Sides, document, json, versus, versus_json};
+use self::document::{SideNames, document, json, versus, versus_json};
 
 /// Reads the reports in these files. `command` is that of the runs, for reports that do not say how a server was loaded.
 pub fn read(paths: &[&Path], command: Option<&str>) -> Result<Imported, Failure> {
@@ -44,7 +44,8 @@ pub fn as_text(imported: &Imported, screen: Screen) -> String {
 
 /// What was read, for programs.
 pub fn as_json(imported: &Imported) -> Result<String, Failure> {
-    json(imported).map_err(|error| Failure::nothing(format!("writing the imported runs: {error}")))
+    json(imported)
+        .map_err(|error| Failure::no_result(format!("writing the imported runs: {error}")))
 }
 
 /// The reports in the two files that `compare` was given.
@@ -68,7 +69,7 @@ impl Pair {
     /// B against A, for programs.
     pub(crate) fn as_json(&self, bounds: Bounds) -> Result<String, Failure> {
         versus_json(self.sides(), &self.compared(bounds)?)
-            .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))
+            .map_err(|error| Failure::no_result(format!("writing the comparison: {error}")))
     }
 
     /// B against A, for people.
@@ -78,8 +79,8 @@ impl Pair {
         Ok(document.text(screen))
     }
 
-    fn sides(&self) -> Sides<'_> {
-        Sides {
+    fn sides(&self) -> SideNames<'_> {
+        SideNames {
             a: &self.a.0,
             b: &self.b.0,
         }

@@ -10,7 +10,6 @@ pub mod measured;
 pub mod options;
 mod records;
 pub(crate) mod resolve;
-mod sessions;
 
 use deadheat_document::text::Screen;
 use deadheat_loadtool as load;
@@ -41,7 +40,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
     let files = args.verdict.data.open()?;
     let measured = match comparands {
         Comparands::Sessions { a, b } => {
-            let versus = sessions::compare(&a, &b, bounds(&args), args.sessions.force)?;
+            let versus = records::compare_sessions(&a, &b, bounds(&args), args.sessions.force)?;
             Measured::Versus(Box::new(versus))
         }
         Comparands::Records { a, b } => {
@@ -102,7 +101,7 @@ fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exi
     Ok(Exit::Fine)
 }
 
-/// What is asked of B beside the verdict.
+/// What is asked of B in addition to the verdict.
 pub(crate) fn check(args: &CompareArgs) -> Check {
     Check {
         fail_if_slower: args.verdict.fail_if_slower,
@@ -137,9 +136,9 @@ pub fn rendered(
         CompareFormat::Text => document().brief(screen),
         CompareFormat::Markdown => document().markdown(),
         CompareFormat::Html => html(versus, gate)
-            .map_err(|error| Failure::nothing(format!("writing the page: {error}")))?,
+            .map_err(|error| Failure::no_result(format!("writing the page: {error}")))?,
         CompareFormat::Json => json(versus, gate)
-            .map_err(|error| Failure::nothing(format!("writing the comparison: {error}")))?,
+            .map_err(|error| Failure::no_result(format!("writing the comparison: {error}")))?,
     })
 }
 
@@ -149,7 +148,7 @@ fn exit(versus: &Versus, gate: &Gate) -> Exit {
     match () {
         () if versus.b_failed() => Exit::Failed,
         () if !versus.has_ratio() && versus.was_interrupted() => Exit::Interrupted,
-        () if !versus.has_ratio() => Exit::Nothing,
+        () if !versus.has_ratio() => Exit::NoResult,
         () if gate.failed => Exit::Failed,
         () if !versus.is_judged() && versus.was_interrupted() => Exit::Interrupted,
         () => Exit::Fine,

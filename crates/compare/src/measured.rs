@@ -53,7 +53,7 @@ pub fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
     })
 }
 
-/// Fresh processes of each side behind the figures.
+/// The number of processes of each side behind the figures.
 fn starts(duel: &Duel<'_>, look: Option<Look>) -> u32 {
     match duel.contender(Which::A).kind {
         ContenderKind::Url { .. } => 1,

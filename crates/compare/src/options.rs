@@ -1,13 +1,15 @@
 //! The command line of `deadheat compare`, as it is typed.
 
 use clap::{Arg, Args, ValueEnum, builder::Resettable};
-use deadheat_bench::{heats::options::HeatArgs, other_hosts::OtherHostsArgs, root_args::RootArgs};
+use deadheat_bench::{
+    options::{HeatArgs, RootArgs},
+    other_hosts::OtherHostsArgs,
+};
 use deadheat_loadtool::options::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs};
 use deadheat_model::{comparison::Decide, workload::OfferedRate};
 use deadheat_shell::{
-    config_options::ConfigArgs,
     data::{DataFormat, FilesArgs},
-    explicit_options::ExplicitOptions,
+    options::{ConfigArgs, ExplicitOptions},
     rate::equal_rate,
     values::{margin, one_of, share},
 };
@@ -95,7 +97,7 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// What is measured, for who names the sides in another way, with the usual bounds of verdicts.
+    /// The arguments of a comparison whose sides are named in another way, with the default bounds of verdicts.
     pub(crate) fn measuring(
         explicit: ExplicitOptions,
         measure: MeasureArgs,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use deadheat_bench::meant;
 use deadheat_model::TargetId;
 use deadheat_runner::{secret::without_password, session::HEADER_FILE};
-use deadheat_shell::{exit::Failure, explicit_options::refuse};
+use deadheat_shell::{exit::Failure, options::refuse};
 use url::Url;
 
 use super::records;
@@ -14,7 +14,7 @@ use crate::{
     options::{CompareArgs, MeasureArgs, ServerArgs, SessionsArgs, StacksArgs},
 };
 
-/// Two things of a kind.
+/// What is compared: two things of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Comparands {
     /// Records of `deadheat load`: a file, or a folder with several of them.
@@ -47,7 +47,7 @@ pub(crate) enum Live {
         /// What is compared.
         b: Url,
     },
-    /// Servers to be started: what stands behind `cmd:`, as it was typed.
+    /// Servers to be started: what follows `cmd:`, as it was typed.
     Commands {
         /// What B is compared with.
         a: String,
@@ -66,7 +66,7 @@ pub(crate) enum Live {
 /// A stack, as its sources are now or at a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StackAt {
-    /// The stack; without a variant where none was named.
+    /// The stack; without a variant if none was named.
     pub(crate) target: TargetId,
     /// The revision, as git understands it; `None`: the sources as they are now.
     pub(crate) revision: Option<String>,
@@ -107,7 +107,7 @@ impl Operand {
     }
 }
 
-/// What is compared; options that have no meaning for it are refused.
+/// Finds out what is compared, and refuses options that have no meaning for it.
 pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
     let comparands = comparands(args)?;
     let other_hosts = &args.measure.other_hosts;
@@ -261,7 +261,7 @@ fn url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Nothing behind the @ is what git means by a lone @.
+/// Nothing after the @ means HEAD, as git's lone @ does.
 fn revision_or_head(text: &str) -> String {
     let text = if text.is_empty() { "HEAD" } else { text };
     text.to_owned()
@@ -321,7 +321,7 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
 const OF_VERDICTS: [&str; 3] = ["--fail-if-slower", "--require-decision", "--details"];
 /// Options of equal work, and of what may decide there.
 const OF_RATES: [&str; 3] = ["--rate", "--decide", "--fail-if-costlier"];
-/// Options of servers that are started. One that runs has its CPUs already, and listens where it does.
+/// Options of servers that are started. One that runs has its CPUs and its address already.
 const OF_STARTS: [&str; 4] = ["--pinning", "--start-timeout", "--slurm", "--address"];
 /// Options of `deadheat load` that say where a URL leads to, and how requests arrive at its rate. Commands listen where they
 /// are told to, and arrivals at equal work are always those of independent users.

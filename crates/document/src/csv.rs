@@ -32,7 +32,7 @@ fn written(row: &impl Serialize, has_headers: bool) -> String {
     String::from_utf8(bytes).expect("made of text")
 }
 
-/// A text that no spreadsheet takes for a formula: an apostrophe stands before one that begins like a formula.
+/// A text that no spreadsheet takes for a formula: one that begins like a formula gets an apostrophe before it.
 #[derive(Clone, Debug, Default)]
 pub struct Text(String);
 

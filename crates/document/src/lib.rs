@@ -18,10 +18,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-pub use crate::renderers::{
-    html::Frame,
-    ratios::{RatioMark, RatioPlot},
-};
+pub use crate::renderers::{RatioMark, RatioPlot, html::Frame};
 use crate::{
     plot::Plot,
     view::{Fact, clean},
@@ -37,7 +34,7 @@ pub struct Document {
     sections: Vec<Section>,
 }
 
-/// How a headline or a title is to be taken.
+/// Whether a headline, a title or a cell is good or bad news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {

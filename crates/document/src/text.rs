@@ -1,15 +1,11 @@
 //! Text for a terminal.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
 
 use crate::view::Fact;
-
-mod charset;
-mod cut;
-
-pub use charset::Charset;
-pub use cut::{cut_end, cut_middle};
 
 /// The least width of a page, also on a narrower terminal: the ranking of a session needs 52 columns for its figures.
 const LEAST_WIDTH: usize = 72;
@@ -51,7 +47,7 @@ pub const BAD: Style = AnsiColor::Red.on_default();
 
 /// Text under construction.
 pub struct Page {
-    /// What there is of it.
+    /// The text so far.
     pub text: String,
     /// The columns that it keeps to.
     pub width: usize,
@@ -71,7 +67,7 @@ impl Page {
         }
     }
 
-    /// A line as it is.
+    /// Adds a line as it is.
     pub fn line(&mut self, style: Style, line: &str) {
         // All that is set in columns has been written in the charset before.
         let line = self.charset.write(line.trim_end());
@@ -82,24 +78,24 @@ impl Page {
         }
     }
 
-    /// Text wrapped to the width; after the first line as deep as `mark` is wide.
+    /// Adds a text wrapped to the width; lines after the first are indented by the width of `mark`.
     pub(crate) fn wrapped(&mut self, style: Style, mark: &str, text: &str) {
         self.at_most(usize::MAX, style, mark, text);
     }
 
-    /// The same in at most so many lines.
+    /// Adds a text in at most `most` lines.
     pub fn at_most(&mut self, most: usize, style: Style, mark: &str, text: &str) {
         for line in self.cut(most, mark, text) {
             self.line(style, &line);
         }
     }
 
-    /// The lines of a text that begins with `mark` and goes on as deep as that is wide. Numbers stay with their units.
+    /// The lines of a text that begins with `mark`; further lines are indented by its width. Numbers stay with their units.
     pub fn wrap(&self, mark: &str, text: &str) -> Vec<String> {
         wrap(&self.charset.write(text), self.width, mark, true)
     }
 
-    /// The same, cut to this many lines with an ellipsis.
+    /// The lines of a text, cut to this many with an ellipsis.
     pub fn cut(&self, most: usize, mark: &str, text: &str) -> Vec<String> {
         let mut lines = self.wrap(mark, text);
         if lines.len() <= most {
@@ -116,13 +112,13 @@ impl Page {
         lines
     }
 
-    /// An empty line and a title.
+    /// Adds an empty line and a title.
     pub(crate) fn section(&mut self, title: &str) {
         self.text.push('\n');
         self.wrapped(BOLD, "", title);
     }
 
-    /// Facts, their names in a column.
+    /// Adds facts, with their names in a column.
     pub(crate) fn facts(&mut self, facts: &[Fact]) {
         let widths = facts.iter().map(|fact| display_width(&fact.name));
         let width = widths.max().unwrap_or(0);
@@ -133,7 +129,7 @@ impl Page {
     }
 }
 
-/// Lines of at most `width` columns, of which the first begins with `mark`, and the others as deep as that is wide. Numbers
+/// Lines of at most `width` columns, of which the first begins with `mark` and the others are indented by its width. Numbers
 /// stay with their units, and blanks that do not break stay. A word that is longer than a line is broken, or else has a
 /// line of its own.
 pub fn wrap(text: &str, width: usize, mark: &str, breaks_words: bool) -> Vec<String> {
@@ -172,21 +168,94 @@ fn glued(text: &str) -> String {
     glued
 }
 
-/// `text` with blanks before it up to a width.
+/// Right-aligns `text` in a width.
 pub fn pad_left(text: &str, width: usize) -> String {
     let blank = width.saturating_sub(display_width(text));
     format!("{}{text}", " ".repeat(blank))
 }
 
-/// `text` with blanks after it up to a width.
+/// Left-aligns `text` in a width.
 pub fn pad_right(text: &str, width: usize) -> String {
     let blank = width.saturating_sub(display_width(text));
     format!("{text}{}", " ".repeat(blank))
 }
 
+/// Which characters text is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// All of them.
+    #[default]
+    Unicode,
+    /// ASCII, for a terminal or a locale that is not UTF-8.
+    Ascii,
+}
+
+impl Charset {
+    /// `text` in these characters. What ASCII lacks is written by what is usual for it ("us" for "µs"), and in names by
+    /// code points: two names that differ do so afterwards.
+    pub fn write<'a>(self, text: &'a str) -> Cow<'a, str> {
+        if self == Charset::Unicode || text.is_ascii() {
+            return text.into();
+        }
+        let mut ascii = String::with_capacity(text.len());
+        for character in text.chars() {
+            match character {
+                'µ' => ascii.push('u'),
+                '–' | '—' | '·' => ascii.push('-'),
+                '±' => ascii.push_str("+-"),
+                '≥' => ascii.push_str(">="),
+                '≤' => ascii.push_str("<="),
+                '×' => ascii.push('x'),
+                '→' => ascii.push_str("->"),
+                '…' => ascii.push_str("..."),
+                '“' | '”' => ascii.push('"'),
+                '‘' | '’' => ascii.push('\''),
+                '§' => ascii.push_str("section"),
+                '\u{a0}' => ascii.push(' '),
+                c if c.is_ascii() => ascii.push(c),
+                c => ascii.extend(c.escape_unicode()),
+            }
+        }
+        ascii.into()
+    }
+}
+
+/// A name no wider than `width`, its middle cut out: variants often differ in their ends.
+pub fn cut_middle(name: &str, width: usize, charset: Charset) -> String {
+    if display_width(name) <= width {
+        return name.to_owned();
+    }
+    let ellipsis = charset.write("…");
+    let room = width.saturating_sub(display_width(&ellipsis));
+    let head = beginning(name.chars(), room - room / 2);
+    let tail = beginning(name.chars().rev(), room / 2);
+    let tail: String = tail.chars().rev().collect();
+    format!("{head}{ellipsis}{tail}")
+}
+
+/// A text no wider than `width`, its end cut off.
+pub fn cut_end(text: &str, width: usize, charset: Charset) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let ellipsis = charset.write("…");
+    let room = width.saturating_sub(display_width(&ellipsis));
+    format!("{}{ellipsis}", beginning(text.chars(), room).trim_end())
+}
+
+/// As many characters as there is room for.
+fn beginning(characters: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += display_width(character.encode_utf8(&mut [0; 4]));
+        used <= room
+    };
+    characters.take_while(fits).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{glued, wrap};
+    use super::{Charset, glued, wrap, *};
 
     #[test]
     fn lines_are_as_long_as_they_can_be_and_words_are_whole_unless_they_are_broken() {
@@ -209,5 +278,38 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(glued(text), expected.replace('~', "\u{a0}"));
         }
+    }
+
+    #[test]
+    fn figures_stay_readable_and_names_distinct() {
+        let write = |text| Charset::Ascii.write(text).into_owned();
+        assert_eq!(write("≥ 185 µs ± 2 % (1–2)"), ">= 185 us +- 2 % (1-2)");
+        assert_eq!(write("größe"), "gr\\u{f6}\\u{df}e");
+        assert_eq!(Charset::Unicode.write("größe"), "größe");
+    }
+
+    #[test]
+    fn names_lose_their_middle() {
+        assert_eq!(cut_middle("short", 5, Charset::Unicode), "short");
+        assert_eq!(
+            cut_middle("language-framework", 9, Charset::Unicode),
+            "lang…work"
+        );
+        assert_eq!(
+            cut_middle("language-framework", 9, Charset::Ascii),
+            "lan...ork"
+        );
+        assert_eq!(cut_middle("大小大小大小", 7, Charset::Unicode), "大…小");
+    }
+
+    #[test]
+    fn texts_lose_their_end() {
+        assert_eq!(cut_end("short", 5, Charset::Unicode), "short");
+        assert_eq!(
+            cut_end("count the answers", 11, Charset::Unicode),
+            "count the…"
+        );
+        assert_eq!(cut_end("count the answers", 9, Charset::Ascii), "count...");
+        assert_eq!(cut_end("大小大小", 6, Charset::Unicode), "大小…");
     }
 }

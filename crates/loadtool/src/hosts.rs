@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use deadheat_model::{LoadSpec, load::Endpoint};
 use deadheat_runner::agent::{Binary, LOCAL, Launcher};
-use deadheat_shell::launcher_args::{check_names, check_share};
+use deadheat_shell::hosts::{check_names, check_share};
 
 use crate::options::HostsArgs;
 
@@ -77,7 +77,7 @@ mod tests {
         Schedule, StopRule,
         load::{Exchange, Expectation, RequestSpec, StatusSet, Target},
     };
-    use deadheat_shell::launcher_args::LauncherArgs;
+    use deadheat_shell::hosts::LauncherArgs;
 
     use super::*;
 

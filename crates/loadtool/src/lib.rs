@@ -47,7 +47,7 @@ use deadheat_runner::{
 use deadheat_shell::{
     data,
     exit::{Exit, Failure},
-    interrupt, invocation, output,
+    invocation, output,
 };
 use serde::Serialize;
 
@@ -241,8 +241,8 @@ fn go(
     outputs: &mut Outputs,
     push: &mut Push,
 ) -> Result<LoadRecord, Failure> {
-    let stop = interrupt::on_signals().map_err(|error| {
-        Failure::nothing(format!("listening for Ctrl-C: {error}; start it again"))
+    let stop = invocation::on_signals().map_err(|error| {
+        Failure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
     })?;
     let mut generators = if hosts.names.is_empty() {
         None
@@ -368,7 +368,7 @@ fn conclude(record: &LoadRecord, thresholds: &[Threshold]) -> Exit {
     }
     if let Some(nothing) = messages::nothing(record) {
         output::error(&nothing);
-        return Exit::Nothing;
+        return Exit::NoResult;
     }
     // Unless the user has said how many requests may fail.
     let judges_errors = thresholds.iter().any(Threshold::is_of_errors);

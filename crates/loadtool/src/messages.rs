@@ -19,14 +19,14 @@ pub(crate) fn refused(typed: &str, error: &LoadError) -> CommandFailure {
         | LoadError::Descriptors { .. }
         | LoadError::Pin { .. }
         | LoadError::Spawn { .. }
-        | LoadError::Poll { .. } => CommandFailure::nothing(message),
+        | LoadError::Poll { .. } => CommandFailure::no_result(message),
         _ => CommandFailure::usage(message),
     }
 }
 
 /// Why the load from other hosts is no measurement.
 pub(crate) fn lost(typed: &str, error: &AgentError) -> CommandFailure {
-    CommandFailure::nothing(format!("loading {typed}: {error}"))
+    CommandFailure::no_result(format!("loading {typed}: {error}"))
 }
 
 /// Why nothing was measured, if so: not one valid answer.
@@ -72,7 +72,7 @@ pub(crate) fn dead(spec: &LoadSpec) -> CommandFailure {
             addresses.push(address);
         }
     }
-    CommandFailure::nothing(format!(
+    CommandFailure::no_result(format!(
         "nothing could be measured: {} refused every connection; is the server running, and on this port?",
         addresses.join(", ")
     ))

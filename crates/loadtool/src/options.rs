@@ -11,10 +11,9 @@ use deadheat_load::limits::{
 };
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 use deadheat_shell::{
-    config_options::ConfigArgs,
     data::{DataFormat, FilesArgs},
-    explicit_options::ExplicitOptions,
-    launcher_args::LauncherArgs,
+    hosts::LauncherArgs,
+    options::{ConfigArgs, ExplicitOptions},
     rate,
     values::{length, one_of, precision, time_or_none},
 };

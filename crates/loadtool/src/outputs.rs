@@ -80,7 +80,7 @@ impl Outputs {
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), Failure> {
         let results = Results::new(record);
         let text = results.data(self.shown).map_err(|error| {
-            Failure::nothing(format!("writing the report of {}: {error}", record.url))
+            Failure::no_result(format!("writing the report of {}: {error}", record.url))
         })?;
         let printed = match self.shown {
             Shown::Format(LoadFormat::Html) => data::print(text.as_bytes()),
@@ -92,7 +92,7 @@ impl Outputs {
                 Ok(()) => output::note(&format!("written: {}", file.path.display())),
                 Err(why) => {
                     let shown = file.path.display();
-                    let failure = Failure::nothing(format!("writing {shown}: {why}"));
+                    let failure = Failure::no_result(format!("writing {shown}: {why}"));
                     failed = failed.or(Some(failure));
                 }
             }

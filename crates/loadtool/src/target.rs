@@ -10,7 +10,7 @@ use std::{
 
 use deadheat_model::load::{Endpoint, Identity, Proxy, Target, Tls, Trust};
 use deadheat_runner::files;
-use deadheat_shell::{exit::Failure, target_safety};
+use deadheat_shell::{exit::Failure, hosts};
 
 use super::{
     url::{Host, Origin},
@@ -124,7 +124,7 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarge
     let url = ProxyUrl::parse(typed).map_err(Failure::usage)?;
     let addresses = lookup(&url.host, url.port, "name another proxy")?;
     let named = url.host.to_string();
-    target_safety::may_load(&addresses, &named, is_allowed).map_err(Failure::usage)?;
+    hosts::may_load(&addresses, &named, is_allowed).map_err(Failure::usage)?;
     let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
     check_sources(&connection.source).map_err(Failure::usage)?;
     let server = origin.host.to_string();
@@ -134,7 +134,7 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarge
         "let the proxy resolve it (socks5h)",
     );
     if let Ok(addresses) = &found {
-        target_safety::may_load(addresses, &server, is_allowed).map_err(Failure::usage)?;
+        hosts::may_load(addresses, &server, is_allowed).map_err(Failure::usage)?;
     } else if !is_allowed {
         return Err(Failure::usage(format!(
             "{server} cannot be resolved here, so its address, which the proxy knows, may be anybody's: if it is yours, or \
@@ -168,7 +168,7 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<ConnectTarget, Failure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
-    target_safety::may_load(&addresses, &named, args.safety.i_may_load_this_host)
+    hosts::may_load(&addresses, &named, args.safety.i_may_load_this_host)
         .map_err(Failure::usage)?;
     let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
     check_sources(&connection.source).map_err(Failure::usage)?;
@@ -246,7 +246,7 @@ fn lookup(host: &Host, port: u16, else_do: &str) -> Result<Vec<SocketAddr>, Fail
         Host::Address(address) => Ok(vec![SocketAddr::new(*address, port)]),
         Host::Name(name) => {
             let failed = |what: String| {
-                Failure::nothing(format!(
+                Failure::no_result(format!(
                     "resolving {name}: {what}; check its spelling, or {else_do}"
                 ))
             };

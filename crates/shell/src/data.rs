@@ -25,10 +25,10 @@ use crate::{
 /// # Errors
 /// When a value has no form in JSON.
 pub fn json(body: &impl Body) -> Result<String, Failure> {
-    report::json(body).map_err(|error| Failure::nothing(error.to_string()))
+    report::json(body).map_err(|error| Failure::no_result(error.to_string()))
 }
 
-/// A plan and nothing beside it, for programs.
+/// A plan and nothing else, for programs.
 #[derive(Serialize)]
 pub struct PlanAlone<T> {
     /// The plan.
@@ -397,7 +397,7 @@ fn place(path: &Path) -> Option<PathBuf> {
 fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), Failure> {
     place
         .write(bytes)
-        .map_err(|error| Failure::nothing(format!("writing {}: {error}", path.display())))?;
+        .map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))?;
     let size = figure::bytes(bytes.len() as f64);
     output::note(&format!("written: {} ({size})", path.display()));
     Ok(())

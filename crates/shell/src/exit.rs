@@ -17,7 +17,7 @@ pub enum Exit {
     /// The command was used wrongly.
     Usage,
     /// No result: nothing could be measured or written, or no verdict was reached.
-    Nothing,
+    NoResult,
     /// A signal ended the work before it was complete.
     Interrupted,
     /// The exit status that another tool would have, where `deadheat as` takes its place.
@@ -30,7 +30,7 @@ impl Exit {
             Exit::Fine => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
-            Exit::Nothing => 3,
+            Exit::NoResult => 3,
             Exit::Interrupted => INTERRUPTED,
             Exit::OfTool(status) => status,
         }
@@ -61,10 +61,10 @@ impl Failure {
     }
 
     /// The command was correct, but produced no result (status 3).
-    pub fn nothing(message: impl ToString) -> Self {
+    pub fn no_result(message: impl ToString) -> Self {
         Self {
             message: message.to_string(),
-            exit: Exit::Nothing,
+            exit: Exit::NoResult,
         }
     }
 
@@ -76,21 +76,21 @@ impl Failure {
         }
     }
 
-    /// A session could not go on.
+    /// A session could not be resumed.
     pub fn resuming(error: ResumeError) -> Self {
         match error {
-            ResumeError::Session(error) => Self::nothing(error),
+            ResumeError::Session(error) => Self::no_result(error),
             other => Self::usage(other),
         }
     }
 
-    /// The same with one more line.
+    /// Adds a line to the message.
     pub fn and(mut self, line: &str) -> Self {
         self.message = format!("{}\n{line}", self.message);
         self
     }
 
-    /// The same with another exit status.
+    /// Replaces the exit status.
     pub fn with(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self

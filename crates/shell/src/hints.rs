@@ -1,4 +1,4 @@
-//! What somebody who knows another tool may have meant.
+//! What users who know another tool may have meant.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use deadheat_runner::secret::HIDDEN;
@@ -59,7 +59,7 @@ pub(crate) fn without_secrets(error: &clap::Error) -> Option<clap::Error> {
     let is_short = name.starts_with('-') && !name.starts_with("--");
     let of_tool =
         is_short && ["-H", "-A", "-a", "-d", "-b", "-C", "-F", "-X", "-x"].contains(&name);
-    // For curl, -d is a body, which people used to it type here.
+    // In curl, -d is a body, and users who are used to that type it here.
     let typed = match error.get(ContextKind::InvalidValue) {
         Some(ContextValue::String(typed)) => typed.as_str(),
         _ => "",
@@ -123,7 +123,7 @@ pub fn hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// What a word may mean for which there is no place: `-q 5000` is a rate in hey and oha, and here `-q` takes no value.
+/// What an operand too many may mean: `-q 5000` is a rate in hey and oha, and here `-q` takes no value.
 fn second_operand(typed: &str) -> Option<String> {
     let is_operand = typed.contains("://") || typed.parse::<f64>().is_ok();
     is_operand.then(|| {

@@ -1,10 +1,26 @@
-//! This call of deadheat: its arguments, its own binary, a seed, and the folder that it was called in.
+//! This call of deadheat: its arguments, its own binary, a seed, the folder that it was called in, and the signals that end it.
 
-use std::{env, ffi::OsString, path::Path, sync::OnceLock};
+use std::{
+    env,
+    ffi::OsString,
+    io,
+    path::Path,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 use deadheat_runner::{process::Supervision, secret::without_password};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    iterator::Signals,
+    low_level,
+};
 
-use crate::exit::Failure;
+use crate::exit::{self, Failure};
 
 static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 
@@ -31,7 +47,7 @@ pub fn arguments() -> Vec<String> {
 /// How children are supervised: by this very binary.
 pub fn supervision() -> Result<Supervision, Failure> {
     let program = env::current_exe().map_err(|error| {
-        Failure::nothing(format!("finding the deadheat binary itself: {error}"))
+        Failure::no_result(format!("finding the deadheat binary itself: {error}"))
     })?;
     Ok(Supervision::by(program))
 }
@@ -50,4 +66,31 @@ pub fn shown(path: &Path) -> String {
         .unwrap_or(path)
         .display()
         .to_string()
+}
+
+/// Signals so soon after one that counts repeat it, and do not mean that the user is impatient. `timeout` signals the
+/// process and then its process group; `make` and `npm` pass on a Ctrl-C that the terminal has sent to all of them.
+const REPEATED: Duration = Duration::from_millis(500);
+
+/// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a later one ends the process.
+pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&flag);
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let listen = move || {
+        let mut last: Option<Instant> = None;
+        for _ in signals.forever() {
+            if last.is_some_and(|last| last.elapsed() < REPEATED) {
+                continue;
+            }
+            if asked.swap(true, Ordering::SeqCst) {
+                low_level::exit(exit::INTERRUPTED.into());
+            }
+            last = Some(Instant::now());
+        }
+    };
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(listen)?;
+    Ok(flag)
 }

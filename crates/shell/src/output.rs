@@ -1,7 +1,7 @@
 //! The only place that writes: data to standard output, everything else to standard error.
 //!
 //! Some of it comes from elsewhere: logs of builds and servers, folders of sessions that others made. So control
-//! characters are made visible here, and passwords of URLs are hidden in what is told.
+//! characters are made visible here, and passwords of URLs are hidden in messages.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::{
@@ -103,9 +103,9 @@ pub fn data(text: &str) -> Result<(), Failure> {
 pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(bytes).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::nothing(format!(
-            "writing to standard output: {error}"
-        ))),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::no_result(
+            format!("writing to standard output: {error}"),
+        )),
         _ => Ok(()),
     }
 }
@@ -283,7 +283,7 @@ pub(crate) fn colour() -> bool {
     is_coloured(asked(), is_terminal(), |name| env::var_os(name))
 }
 
-/// Whether what is told is coloured, progress and the view of a load among it.
+/// Whether messages are coloured, including progress and the view of a load.
 pub fn colour_of_notes() -> bool {
     is_coloured(asked(), watched(), |name| env::var_os(name))
 }
@@ -347,17 +347,17 @@ pub fn watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether progress is drawn. Steps are told in lines instead.
+/// Whether progress is drawn. If not, steps are reported in lines.
 pub fn draws_progress() -> bool {
     watched() && verbosity() == Verbosity::Usual
 }
 
-/// Whether progress is told in lines where it is not drawn.
+/// Whether progress is reported in lines if it is not drawn.
 pub fn tells_progress() -> bool {
     verbosity() > Verbosity::Problems
 }
 
-/// Where a bar is drawn: on standard error, for a person who watches.
+/// Where a bar is drawn: on standard error, if a person watches.
 pub fn bar_target() -> ProgressDrawTarget {
     if draws_progress() {
         ProgressDrawTarget::stderr()
@@ -384,7 +384,7 @@ pub fn draw(text: &str) {
         .and_then(|()| output.flush());
 }
 
-/// The columns and rows of the terminal that a person watches; `None` where it is none, or does not know them.
+/// The columns and rows of the terminal that a person watches; `None` without a terminal, or if it does not know them.
 pub fn terminal_size() -> Option<(u16, u16)> {
     let (rows, columns) = console::Term::stderr().size_checked()?;
     (watched() && rows > 0 && columns > 0).then_some((columns, rows))

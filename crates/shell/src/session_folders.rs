@@ -35,7 +35,7 @@ pub fn sessions(results: &Path) -> io::Result<Vec<SessionFolder>> {
     Ok(all)
 }
 
-/// The session in `folder`; `None`: there is none.
+/// The session in `folder`; `None` if it has none.
 fn found(folder: PathBuf) -> Option<SessionFolder> {
     /// What is needed of a header, without keeping the rest of it. A broken one is reported when it is read.
     #[derive(Default, Deserialize)]

@@ -1,4 +1,4 @@
-//! Facts for a person: warnings first, each with why and remedy below it, and in the end what is fine, in one block.
+//! Facts for a person: warnings first, each with its reason and remedy below it, and at the end what is fine, in one block.
 
 use deadheat_document::{Section, Tone, text::wrap};
 use deadheat_model::{
@@ -8,10 +8,10 @@ use deadheat_model::{
 };
 use deadheat_runner::doctor::Fact;
 
-/// The columns of what is said before a session.
+/// The columns of the lines before a session.
 const WIDTH: usize = 80;
 
-/// How many of them are warnings.
+/// The number of warnings among the facts.
 pub(super) fn warnings(facts: &[Fact]) -> usize {
     of_level(facts, Some(Level::Doubt)).count()
 }
@@ -21,7 +21,7 @@ fn of_level(facts: &[Fact], level: Option<Level>) -> impl Iterator<Item = &Fact>
     facts.iter().filter(move |fact| found(fact) == level)
 }
 
-/// How many facts there are of each level.
+/// The number of facts of each level.
 pub(super) fn summary(facts: &[Fact]) -> String {
     let count = |level| of_level(facts, level).count();
     let counts = [
@@ -65,7 +65,7 @@ fn called(fact: &Fact) -> String {
     format!("{}: {}", fact.subject, fact.found)
 }
 
-/// The warnings in one or two lines, for the start of a session; `None` where there are none.
+/// The warnings in one or two lines, for the start of a session; `None` without any.
 pub(super) fn in_short(facts: &[Fact]) -> Option<String> {
     let all: Vec<String> = of_level(facts, Some(Level::Doubt))
         .map(|fact| {
@@ -84,7 +84,7 @@ pub(super) fn in_short(facts: &[Fact]) -> Option<String> {
         let named = all[..named].join("; ");
         let told = format!("doctor: {count} ({named}{more}): deadheat doctor");
         let lines = wrap(&told, WIDTH - 2, "", false);
-        // However long it is, one is named.
+        // One is named, however long it is.
         (lines.len() <= 2 || left + 1 == all.len()).then(|| lines.join("\n  "))
     })
 }

@@ -6,7 +6,6 @@
 
 mod card;
 pub mod csv;
-pub mod html;
 pub mod json;
 mod layout;
 mod scaling;
@@ -14,13 +13,19 @@ mod text;
 pub mod view;
 pub mod words;
 
+use deadheat_document::{
+    Frame,
+    error::ReportError,
+    html::{Bar, Contents, DataFile, Shell},
+    markdown::without_homes,
+    text::Screen,
+};
+
+use self::layout::{SCRIPT, STYLE};
+pub use self::{csv::csv, json::json, layout::document};
 pub use card::{SIZE as CARD_SIZE, card, card_svg};
-use deadheat_document::{markdown::redact_home::without_homes, text::Screen};
 pub use text::text;
 pub use view::StandingsView;
-
-pub use self::layout::document;
-pub use self::{csv::csv, json::json};
 
 /// The whole report as Markdown that can be committed.
 pub fn markdown(view: &StandingsView) -> String {
@@ -30,4 +35,44 @@ pub fn markdown(view: &StandingsView) -> String {
 /// Everything that the report knows, for a terminal, as long as it gets.
 pub fn full(view: &StandingsView, screen: Screen) -> String {
     document(view).text(screen)
+}
+
+/// The report as a page. Without `contents` the page has no data to save.
+pub fn html(view: &StandingsView, contents: Option<&Contents<'_>>) -> Result<String, ReportError> {
+    let command = |format| format!("deadheat report {} --format {format}", view.id);
+    let data = contents.map(|contents| {
+        vec![
+            DataFile::new(
+                "report.json",
+                "everything that is shown, unrounded (docs/formats.md)",
+                command("json"),
+                contents.json,
+            ),
+            DataFile::new(
+                "report.csv",
+                "a row for each load, stack and metric (docs/formats.md)",
+                command("csv"),
+                contents.csv,
+            ),
+        ]
+    });
+    page(view, data.unwrap_or_default(), None)
+}
+
+/// The page of a session that is being measured: the report so far, below a bar, with a script that reloads it.
+pub fn live_page(view: &StandingsView, bar: &Bar) -> Result<String, ReportError> {
+    page(view, Vec::new(), Some(bar))
+}
+
+fn page(
+    view: &StandingsView,
+    data: Vec<DataFile<'_>>,
+    live: Option<&Bar>,
+) -> Result<String, ReportError> {
+    document(view).html_in(&Frame {
+        style: STYLE,
+        script: SCRIPT,
+        live,
+        ..Frame::new(&view.id, Shell::new(data))
+    })
 }

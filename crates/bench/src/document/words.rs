@@ -1,24 +1,21 @@
 //! Numbers and verdicts in words: the same in every format. Figures have three significant digits, shares two.
 
+mod sentences;
+
+pub use deadheat_model::figure::{short_percent as percent, some};
 use deadheat_model::{
-    figure::{NONE, Quantity, bytes, counted, figure, list, seconds, two_digits},
+    figure::{NONE, Quantity, bytes, count, counted, figure, list, seconds, two_digits},
     heats::EndReason,
 };
 use deadheat_stats::{
     heats::{self, Group, Rank},
-    standings::{AbsentBecause, Measure},
+    interval::Interval,
+    standings::{AbsentBecause, Agreement, Bound, Measure, MeasuredRatio, MeasuredSide, RowSides},
 };
 
+pub use self::sentences::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
 use super::view::{LoadView, Placed, RowView, StandingsView, State};
-
-mod published;
-mod sentences;
-mod verdicts;
-
-pub use deadheat_model::figure::{short_percent as percent, some};
-pub use published::{SIDES, SIDES_LEGEND, sides};
 pub use sentences::{lack, load_notes, notes, row_verdict};
-pub use verdicts::{beside, beside_range, pair_verdict, remedy, verdict, verdict_word};
 
 /// Half widths above this are shown as "over ±100 %".
 const TOO_WIDE: f64 = 1.0;
@@ -27,7 +24,7 @@ const TOO_WIDE: f64 = 1.0;
 pub(crate) const NULL_SERVER: &str = "null server";
 
 /// The title of a table of yardsticks.
-pub(crate) const YARDSTICKS: &str = "Yardsticks, not ranked";
+const YARDSTICKS: &str = "Yardsticks, not ranked";
 
 /// The title of the table of a group of stacks.
 pub fn group(group: Group) -> String {
@@ -84,7 +81,7 @@ pub fn at_rates(view: &StandingsView) -> Option<String> {
 }
 
 /// Whether a row is proven to be behind the best by less than its ±.
-pub(crate) fn is_proven_in_steps(view: &StandingsView) -> bool {
+fn is_proven_in_steps(view: &StandingsView) -> bool {
     let mut rows = view.loads.iter().flat_map(LoadView::rows);
     rows.any(|row| {
         let behind = row.share_of_best.map(|share| -share.ln());
@@ -148,7 +145,7 @@ pub fn main_placed(measure: Measure, row: &RowView) -> String {
     placed(row.main.as_ref(), |value| main(measure, value))
 }
 
-/// The same with its unit, for a sentence ("116,000 requests/s").
+/// A figure of a measure with its unit, for a sentence ("116,000 requests/s").
 pub(crate) fn main_in_full(measure: Measure, value: f64) -> Quantity {
     match measure {
         Measure::Throughput => Quantity {
@@ -239,7 +236,7 @@ pub fn half_width(width: Option<f64>) -> String {
     signed("±", width)
 }
 
-/// The same in a column whose head has the sign ("4.2 %").
+/// A half width in a column whose head has the sign ("4.2 %").
 pub(crate) fn half_width_in_column(width: Option<f64>) -> String {
     signed("", width)
 }
@@ -289,6 +286,84 @@ pub const fn state(state: State) -> &'static str {
         State::Ended(EndReason::Lost) => "ended when a host was lost",
         State::Ended(EndReason::Nothing) => "nothing could be measured",
     }
+}
+
+/// The heads of the columns of [`sides`], which follow the row's name and its stack.
+pub const SIDES: [&str; 6] = [
+    "published",
+    "ratio",
+    "measured",
+    "ratio",
+    "interval",
+    "agreement",
+];
+
+/// What a table of published rows shows, in a line.
+pub const SIDES_LEGEND: &str = "Requests/s, and their ratio to the baseline's.";
+
+/// The cells of a row of a table with a baseline of this name.
+pub fn sides(row: &RowSides, baseline: &str) -> [String; 6] {
+    let is_baseline = row.name == baseline;
+    let ratio = row.measured_ratio;
+    let baseline = || is_baseline.then(|| "1".to_owned());
+    let or_none = |cell: Option<String>| cell.unwrap_or_else(|| NONE.to_owned());
+    let is_measured = matches!(row.measured, MeasuredSide::Measured { .. });
+    let own = baseline().filter(|_| is_measured);
+    [
+        or_none(row.published_per_second.map(printed)),
+        or_none(
+            row.published_ratio
+                .map(|ratio| baseline().unwrap_or_else(|| figure(ratio))),
+        ),
+        match row.measured {
+            MeasuredSide::LeftOut { .. } => "left out".to_owned(),
+            MeasuredSide::Absent { because, .. } => absent(because).to_owned(),
+            MeasuredSide::Measured {
+                per_second,
+                is_bound,
+            } => {
+                let measured = Placed {
+                    is_bound,
+                    ..Placed::alone(per_second)
+                };
+                placed(Some(&measured), figure)
+            }
+        },
+        or_none(ratio.map(|ratio| bounded(&ratio)).or(own)),
+        or_none(ratio.and_then(|ratio| Some(ends(&ratio.interval?)))),
+        match row.agreement {
+            _ if is_baseline => "baseline",
+            Some(Agreement::Within) => "agrees",
+            Some(Agreement::Higher) => "higher",
+            Some(Agreement::Lower) => "lower",
+            Some(Agreement::Reversed) => "reversed",
+            None => NONE,
+        }
+        .to_owned(),
+    ]
+}
+
+fn ends(interval: &Interval) -> String {
+    let [low, high] = [interval.low, interval.high].map(Quantity::plain);
+    low.to("–", &high)
+}
+
+/// A published figure with the digits by which a reader finds it again.
+fn printed(rate: f64) -> String {
+    if rate < 100.0 {
+        figure(rate)
+    } else {
+        count(rate.round() as u64)
+    }
+}
+
+fn bounded(ratio: &MeasuredRatio) -> String {
+    let sign = match ratio.bound {
+        Bound::Exact => "",
+        Bound::AtLeast => "≥ ",
+        Bound::AtMost => "≤ ",
+    };
+    format!("{sign}{}", figure(ratio.ratio))
 }
 
 #[cfg(test)]

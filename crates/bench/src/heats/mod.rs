@@ -1,11 +1,8 @@
 //! `deadheat run`, measured in heats.
 
-pub mod options;
 mod plan_text;
 mod progress;
-mod publication;
 mod show;
-mod steer;
 
 use std::{
     path::Path,
@@ -13,14 +10,19 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
-use deadheat_model::{Event, RepeatedTable, TargetId, heats::Plan};
+use deadheat_model::{
+    Event, RepeatedTable, TargetId,
+    heats::{Plan, PlannedLoad, SessionRecord, Step},
+    plan::Pinning,
+};
 use deadheat_runner::{
     manifest::Catalogue,
     session::{
         self, SessionOptions,
-        heats::{self, Resumable},
+        heats::{self, Resumable, Steering},
     },
 };
 use deadheat_shell::{
@@ -29,15 +31,21 @@ use deadheat_shell::{
     invocation::shown,
     output,
 };
+use deadheat_stats::{
+    heats::allocation,
+    sequential::usual_looks,
+    steering::{self, looks_for},
+};
 use serde::Serialize;
 
+use self::progress::Progress;
 pub use self::show::Rendered;
-use self::{progress::Progress, steer::Steer};
 use crate::{
     doctor,
     live::Live,
     options::RunArgs,
-    other_hosts, plan_text as words,
+    other_hosts,
+    plan_text::{self as words, of_the_checkout},
     profile::Profile,
     setup,
     toolchains::{self, Missing, looking},
@@ -81,7 +89,7 @@ pub(crate) fn run(
     let unfit = if args.publish {
         let commit = session::commit_of(&options);
         let are_embedded = session::embedded_of(&options).is_some();
-        publication::objections(&draft, commit.as_deref(), are_embedded)
+        objections(&draft, commit.as_deref(), are_embedded)
     } else {
         Vec::new()
     };
@@ -113,7 +121,7 @@ pub(crate) fn run(
     };
     let mut on_event = |event: &Event| listeners.on(event);
     let outcome = heats::run(&options, &mut steer, &mut on_event, interrupted);
-    let outcome = listeners.end(outcome).map_err(Failure::nothing)?;
+    let outcome = listeners.end(outcome).map_err(Failure::no_result)?;
     show::outcome(&outcome.folder, args, files)
 }
 
@@ -163,8 +171,8 @@ fn missing(
     Ok(Missing::new(missing))
 }
 
-/// A stack that was asked for by its name and cannot be measured ends the run before anything is built: it would take
-/// minutes without the one that matters. What only a glob or the usual choice names is left out.
+/// Ends the run before anything is built if a stack that was asked for by its name cannot be measured, or if none can: it
+/// would take minutes without the one that matters. Stacks that only a glob or the default choice names are left out.
 fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Result<(), Failure> {
     let named = missing.named(names);
     let (which, why) = if missing.targets().len() == options.targets.len() {
@@ -178,10 +186,10 @@ fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Resu
         let why = "Nothing was built. To measure the other stacks, run it again without the one that is unavailable.";
         (&named, why)
     };
-    Err(Failure::nothing(which.lines().join("\n")).and(why))
+    Err(Failure::no_result(which.lines().join("\n")).and(why))
 }
 
-/// Of stacks that nobody named, keeps those that the budget can decide; what is said about the others.
+/// Of stacks that nobody named, keeps those for which the budget has room. Returns the line of the plan about the others.
 fn choose(options: &mut SessionOptions, missing: &Missing, steer: &Steer) -> Option<words::Entry> {
     if !options.published.is_empty() {
         return None;
@@ -203,7 +211,7 @@ fn without(options: &SessionOptions, missing: &Missing) -> SessionOptions {
     options
 }
 
-/// Goes on with a session that was interrupted or killed.
+/// Continues a session that was interrupted or killed.
 pub(crate) fn resume(
     session: Resumable,
     options: &SessionOptions,
@@ -235,4 +243,92 @@ pub(crate) fn show_complete(
     files: Files<Format>,
 ) -> Result<Exit, Failure> {
     show::outcome(folder, args, files)
+}
+
+/// The number of balanced sets of orders for a heat; after them, the first comes again.
+const SETS: usize = 4;
+
+/// Decides by the heats so far what is measured next.
+struct Steer {
+    /// Whether there are looks before the last heat, so that a decided ranking can end early.
+    until_decided: bool,
+    /// The precision that was asked for.
+    precision: Option<f64>,
+    /// The error level of a ranking.
+    alpha: f64,
+}
+
+impl Steer {
+    /// The steering of a session with these options.
+    fn new(options: &SessionOptions) -> Self {
+        Self {
+            until_decided: options.heats.until_decided,
+            precision: options.heats.precision,
+            alpha: options.heats.alpha,
+        }
+    }
+}
+
+impl Steering for Steer {
+    fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step {
+        steering::next(record, spent)
+    }
+
+    fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>> {
+        let rounds = allocation::rounds(members, seed);
+        rounds.take(SETS * 2 * members.max(1)).collect()
+    }
+
+    fn looks(&self, load: &PlannedLoad, most: u32) -> Vec<u32> {
+        match self.precision {
+            Some(precision) => looks_for(load, precision, self.alpha),
+            None if self.until_decided => usual_looks(most),
+            None => vec![most],
+        }
+    }
+}
+
+/// Fewer heats than these leave an interval to chance.
+const LEAST_HEATS: u32 = 7;
+
+/// What makes the figures of this session unfit to be published. `commit` is that of the stacks' sources.
+fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<String> {
+    let mut objections = Vec::new();
+    if matches!(plan.pinning, Pinning::Off { .. }) {
+        objections.push(
+            "server and generator are not kept apart, and take CPU time from each other".to_owned(),
+        );
+    }
+    objections.extend(of_the_checkout(commit, are_embedded));
+    let fewest = plan.leading().map(PlannedLoad::most_heats).min();
+    if let Some(fewest) = fewest.filter(|heats| *heats < LEAST_HEATS) {
+        objections.push(format!(
+            "{fewest} heats of a load, where the minimum is {LEAST_HEATS}"
+        ));
+    }
+    objections
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_model::heats::{EndReason, Step};
+    use deadheat_simulation::Recorded;
+
+    use super::*;
+
+    #[test]
+    fn what_a_reader_would_hold_against_it_is_said() {
+        let plan = Recorded::measured(&[1.0, 2.0]);
+        let record = plan.run(1, &mut |_, _| Step::End(EndReason::Nothing));
+        let mut plan = record.header.plan;
+        let of_checkout = objections(&plan, Some("abc"), false).len();
+        // Whoever has this version of Deadheat has the stacks that are part of it.
+        let embedded = objections(&plan, None, true).len();
+        assert_eq!(embedded, of_checkout);
+        assert_eq!(objections(&plan, None, false).len(), of_checkout + 1);
+        plan.loads[0].looks = vec![5];
+        plan.pinning = Pinning::Off { cpus: vec![0] };
+        let found = objections(&plan, Some("abc-dirty"), true);
+        assert_eq!(found.len(), of_checkout + 3, "{found:?}");
+    }
 }

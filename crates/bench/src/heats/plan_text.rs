@@ -14,12 +14,12 @@ use deadheat_stats::steering::foretold;
 
 use crate::plan_text::{self, Entry, glued, hosts, pinning};
 
-/// Of more stacks than these some are a number, …
+/// The number of stacks that are named; the rest is counted.
 const NAMES: usize = 12;
-/// … and of stacks that are left out already these.
+/// The number of left-out stacks that are named.
 const LEFT_OUT: usize = 5;
 
-/// The plan, with what else is said about the session.
+/// The plan, with further lines about the session.
 pub(super) fn describe(plan: &Plan, more: impl IntoIterator<Item = Entry>) -> Document {
     let stacks = stacks(plan);
     let loads: Vec<String> = plan.leading().map(|one| load(one, &stacks)).collect();
@@ -87,7 +87,7 @@ fn names<'t>(targets: impl IntoIterator<Item = &'t TargetId>) -> Vec<String> {
     names
 }
 
-/// That each stack is measured with several budgets of CPUs, and how many servers these are.
+/// The line about several CPU budgets: each stack is measured with each, and how many servers these are.
 fn scaling(plan: &Plan) -> Option<String> {
     let budgets = plan.cpu_budgets();
     let servers = budgets.len() * stacks(plan).len();
@@ -100,7 +100,7 @@ fn scaling(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// A load, and who of all `stacks` does not answer it.
+/// A load, and which of all `stacks` do not answer it.
 fn load(load: &PlannedLoad, stacks: &[String]) -> String {
     let rounds = load
         .point
@@ -175,7 +175,7 @@ fn heats(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// Which of the usual stacks the budget has no room for, and what budget has.
+/// The line about the default stacks for which the budget has no room, and which budget has.
 pub(super) fn room(rest: &[TargetId], all: Duration) -> Entry {
     let names = names(rest);
     let minutes = (all.as_secs_f64() / 60.0).ceil();
@@ -254,11 +254,11 @@ fn ends(plan: &Plan) -> String {
     }
 }
 
-/// A budget with room for this share of the estimate is none that is too short: stacks that turn out to be unavailable take
+/// A budget with room for this share of the estimate is not too short: stacks that turn out to be unavailable take
 /// no time.
 const ENOUGH: f64 = 0.8;
 
-/// That the budget has no room for the heats which a verdict needs. The estimate is of these at least.
+/// The warning that the budget has no room for the heats that a verdict needs. The estimate is for at least these.
 fn too_short(plan: &Plan) -> Option<String> {
     let budget = plan
         .budget_seconds

@@ -21,7 +21,7 @@ use crate::progress::{self, OF_TIME};
 
 /// Parts of the bar.
 const PARTS: u64 = 1_000;
-/// The leaders of the ranking so far that fit beside the rest.
+/// The number of leaders of the ranking so far that fit next to the rest.
 const LEADERS: usize = 3;
 
 /// Shows what happens.
@@ -39,7 +39,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Shows progress of a session; `record` is what there is of one that goes on.
+    /// Shows progress of a session; `record` is that of one that is resumed.
     pub(super) fn new(record: Option<&SessionRecord>) -> Self {
         let heats = record.iter().flat_map(|record| &record.heats);
         Self {

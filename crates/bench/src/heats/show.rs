@@ -1,4 +1,4 @@
-//! The report of a session of heats: shown, and written beside its records.
+//! The report of a session of heats: shown, and written next to its records.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ use deadheat_stats::standings::{Standings, standings};
 
 use crate::{document as standings, document::StandingsView, options::RunArgs};
 
-/// Writes the report of a session that has ended beside it, and shows it.
+/// Writes the report of a session that has ended into its folder, and shows it.
 pub(super) fn outcome(
     folder: &Path,
     args: &RunArgs,
     files: Files<Format>,
 ) -> Result<Exit, Failure> {
-    let record = read_session(folder).map_err(Failure::nothing)?;
+    let record = read_session(folder).map_err(Failure::no_result)?;
     let rendered = Rendered::new(&record, folder, output::screen())?;
     rendered.write_beside(folder)?;
     let printed = match args.data.format() {
@@ -66,8 +66,8 @@ fn typed(folder: &Path) -> String {
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
 }
 
-/// Nothing measured is 3, or 130 if it was interrupted before; a stack that failed, before or under load, is 1; one that is unavailable is reported, and is no
-/// failure.
+/// The exit status: 3 if nothing was measured, or 130 if it was interrupted before; 1 if a stack failed, before or under load.
+/// An unavailable stack is reported, and is no failure.
 fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
     let rows = || {
         let tables = standings.loads.iter().flat_map(|load| &load.tables);
@@ -76,7 +76,7 @@ fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
     if rows().next().is_none() {
         return match record.end {
             Some(EndReason::Interrupted) => Exit::Interrupted,
-            _ => Exit::Nothing,
+            _ => Exit::NoResult,
         };
     }
     let failed = record.header.targets.iter().any(|target| {
@@ -111,7 +111,7 @@ impl Rendered {
         let view = StandingsView::new(record, &standings).in_folder(&typed(folder));
         let failed = |error: ReportError| {
             let id = &record.header.id;
-            Failure::nothing(format!("writing the report of {id}: {error}"))
+            Failure::no_result(format!("writing the report of {id}: {error}"))
         };
         let json = standings::json(record, &standings).map_err(failed)?;
         let csv = standings::csv(&view);
@@ -123,7 +123,7 @@ impl Rendered {
             text: standings::text(&view, screen),
             details: standings::full(&view, screen),
             markdown: standings::markdown(&view),
-            html: standings::html::html(&view, Some(&contents)).map_err(failed)?,
+            html: standings::html(&view, Some(&contents)).map_err(failed)?,
             json,
             csv,
             standings,
@@ -146,7 +146,7 @@ impl Rendered {
         let view = StandingsView::new(record, &standings(record));
         standings::card(&view, workload).map_err(|error| match error {
             ReportError::NoSuchWorkload { .. } => Failure::usage(error),
-            error => Failure::nothing(format!("{}: {error}", record.header.id)),
+            error => Failure::no_result(format!("{}: {error}", record.header.id)),
         })
     }
 
@@ -166,7 +166,7 @@ impl Rendered {
         for (name, text) in files {
             let path = folder.join(name);
             write_whole(&path, text.as_bytes()).map_err(|error| {
-                Failure::nothing(format!(
+                Failure::no_result(format!(
                     "writing {}: {error}; the heats are safe, `deadheat report {}` prints the report",
                     path.display(),
                     folder.display()

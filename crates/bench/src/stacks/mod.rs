@@ -1,18 +1,12 @@
 //! `deadheat stacks …`: what there is, whether it answers rightly, and how one begins.
 
 mod check;
-mod eject;
-mod findings;
 mod list;
-mod name;
 mod new;
-mod row;
-mod skeletons;
-mod table;
 
 use deadheat_shell::exit::{Exit, Failure};
 
-use self::{check::check, eject::eject, list::list, new::new};
+use self::{check::check, list::list, new::eject, new::new};
 use crate::options::StacksCommand;
 
 /// `deadheat stacks …`.

@@ -3,8 +3,6 @@
 //! set figures only.
 
 mod effects;
-mod find;
-mod merge;
 mod options;
 
 use std::{
@@ -17,13 +15,11 @@ use clap::{ArgMatches, CommandFactory, parser::ValueSource};
 use deadheat_runner::{
     manifest::{ManifestErrors, OptionsFile},
     secret::{HIDDEN, without_password},
+    trust::{self, Distrust},
 };
 use deadheat_shell::{exit::Failure, invocation, output};
 
-use self::{
-    find::{ConfigFile, VARIABLE},
-    options::{FromFile, OfTable},
-};
+use self::options::{FileOption, TableOptions};
 use crate::args::Arguments;
 
 /// The commands that have a table in the file.
@@ -70,7 +66,7 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
     tracing::info!("defaults of options are from {}", path.display());
     let program = Arguments::command();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut own = OfTable::default();
+    let mut own = TableOptions::default();
     let mut mistakes = Vec::new();
     // Also those of the other commands: a mistake is found when it is made.
     for table in &file.tables {
@@ -89,7 +85,7 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
     if !own.refused.is_empty() {
         output::warn(&refusal(&path, &own.refused));
     }
-    let Some(merged) = merge::merged(&program, command, typed, of_command, own.used) else {
+    let Some(merged) = options::merged(&program, command, typed, of_command, own.used) else {
         return nothing;
     };
     let used = merged.used.iter().map(|one| shown(one, &file));
@@ -150,7 +146,7 @@ fn refusal(path: &Path, refused: &[(&str, &str)]) -> String {
     )
 }
 
-fn shown(one: &FromFile<'_>, file: &OptionsFile) -> String {
+fn shown(one: &FileOption<'_>, file: &OptionsFile) -> String {
     let name = &one.option.name;
     let text = if SECRET.contains(&name.as_str()) {
         HIDDEN.to_owned()
@@ -164,9 +160,40 @@ fn shown(one: &FromFile<'_>, file: &OptionsFile) -> String {
     format!("{name} = {value}")
 }
 
+/// The file's name.
+const NAME: &str = "deadheat.toml";
+/// The environment variable that names another file.
+const VARIABLE: &str = "DEADHEAT_CONFIG";
+
+/// A file with defaults.
+#[derive(Debug, PartialEq, Eq)]
+enum ConfigFile {
+    /// The user named it, so that every option of it counts.
+    Named(PathBuf),
+    /// Nobody named it, so that it may set figures only.
+    Nearest(PathBuf),
+    /// Nobody named it, and other users can have written it.
+    Distrusted(Distrust),
+}
+
+impl ConfigFile {
+    /// The file in `current`, or in the nearest folder above that has one.
+    fn nearest(current: &Path) -> Option<Self> {
+        let mut files = current.ancestors().map(|folder| folder.join(NAME));
+        let file = files.find(|file| file.is_file())?;
+        Some(match trust::check(&file) {
+            Ok(()) => Self::Nearest(file),
+            Err(why) => Self::Distrusted(why),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{
+        fs::{self, Permissions},
+        os::unix::fs::PermissionsExt as _,
+    };
 
     use super::*;
 
@@ -197,7 +224,7 @@ mod tests {
     #[test]
     fn options_of_the_file_come_before_those_that_are_typed() {
         let text = "[run]\nstack = [\"go-*\", \"a\"]\nmargin = \"2%\"\nheats = 5\nwhole-budget = true\nquick = false\n\
-                    [load]\nconnections = 7\n[compare]\nmargin = \"4%\"\n";
+                [load]\nconnections = 7\n[compare]\nmargin = \"4%\"\n";
         let cases = [
             (
                 "x run --json",
@@ -357,5 +384,23 @@ mod tests {
                 assert!(line.is_ok(), "{command} {flag}: {line:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_nearest_file_upwards_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        let upper = root.path().join(NAME);
+        fs::write(&upper, "").unwrap();
+        let nearest = |folder: &Path| ConfigFile::nearest(folder);
+        assert_eq!(nearest(&inner), Some(ConfigFile::Nearest(upper.clone())));
+        let lower = root.path().join("a").join(NAME);
+        fs::write(&lower, "").unwrap();
+        assert_eq!(nearest(&inner), Some(ConfigFile::Nearest(lower.clone())));
+        assert_eq!(nearest(root.path()), Some(ConfigFile::Nearest(upper)));
+        // It is not passed over for one above: that would set other figures without a word.
+        fs::set_permissions(&lower, Permissions::from_mode(0o666)).unwrap();
+        assert!(matches!(nearest(&inner), Some(ConfigFile::Distrusted(_))));
     }
 }

@@ -1,16 +1,24 @@
-//! From the options of a file to arguments, and what is wrong with them. Which options there are, what they take and
-//! which exclude each other is what clap knows of the command line.
+//! From the options of a file to arguments, what is wrong with them, and the command line that they make with what was
+//! typed. Which options there are, what they take and which exclude each other is what clap knows of the command line.
 
-use std::{error::Error as _, ffi::OsString, path::Path};
+use std::{
+    error::Error as _,
+    ffi::{OsStr, OsString},
+    path::Path,
+};
 
 use clap::{
-    Arg, ArgAction, ArgMatches, Command, ValueHint,
+    Arg, ArgAction, ArgMatches, Command as Program, FromArgMatches as _, ValueHint,
     error::{ContextKind, ContextValue, ErrorKind},
     parser::ValueSource,
 };
+use deadheat_compare as compare;
+use deadheat_loadtool as load;
 use deadheat_runner::manifest::{Given, ManifestError, NamedOption, OptionsFile};
+use deadheat_shell::data::{DataFormat, FilesArgs};
 
 use super::effects::{self, Effect};
+use crate::args::{Arguments, Command};
 
 /// What a file cannot give. Somebody has to mean these when they run the command.
 pub(super) const TYPED_ALONE: [&str; 4] = ["config", "no-config", "resume", "i-may-load-this-host"];
@@ -18,7 +26,7 @@ pub(super) const TYPED_ALONE: [&str; 4] = ["config", "no-config", "resume", "i-m
 const OPERANDS: [&str; 2] = ["http://127.0.0.1/", "http://127.0.0.1/"];
 
 /// An option of a file, as arguments.
-pub(super) struct FromFile<'f> {
+pub(super) struct FileOption<'f> {
     pub(super) option: &'f NamedOption,
     argument: Arg,
     pub(super) words: Vec<OsString>,
@@ -26,9 +34,9 @@ pub(super) struct FromFile<'f> {
 
 /// The options of a table.
 #[derive(Default)]
-pub(super) struct OfTable<'f> {
+pub(super) struct TableOptions<'f> {
     /// Those that count.
-    pub(super) used: Vec<FromFile<'f>>,
+    pub(super) used: Vec<FileOption<'f>>,
     /// Those that only a file that was named may set, with the reason.
     pub(super) refused: Vec<(&'f str, &'static str)>,
 }
@@ -39,14 +47,14 @@ pub(super) struct OfTable<'f> {
 /// # Errors
 /// All mistakes.
 pub(super) fn arguments<'f>(
-    program: &Command,
-    command: &Command,
+    program: &Program,
+    command: &Program,
     file: &OptionsFile,
     options: &'f [NamedOption],
     folder: &Path,
     is_named: bool,
-) -> Result<OfTable<'f>, Vec<ManifestError>> {
-    let mut found: Vec<FromFile<'f>> = Vec::new();
+) -> Result<TableOptions<'f>, Vec<ManifestError>> {
+    let mut found: Vec<FileOption<'f>> = Vec::new();
     let mut refused = Vec::new();
     let mut errors = Vec::new();
     for option in options {
@@ -64,7 +72,7 @@ pub(super) fn arguments<'f>(
             {
                 Err(why) => errors.push(file.wrong_value(option, &why)),
                 Ok(words) => {
-                    let one = FromFile {
+                    let one = FileOption {
                         option,
                         argument: argument.clone(),
                         words,
@@ -81,7 +89,7 @@ pub(super) fn arguments<'f>(
         }
     }
     if errors.is_empty() {
-        Ok(OfTable {
+        Ok(TableOptions {
             used: found,
             refused,
         })
@@ -92,17 +100,17 @@ pub(super) fn arguments<'f>(
 
 /// What the command line says of an option of the file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Occurrence {
+enum Occurrence {
     /// Nothing.
     Nothing,
-    /// The same option, which takes precedence.
+    /// The option itself was typed, and takes precedence.
     Same,
     /// This option is on the command line, and excludes the one of the file.
     Excludes(String),
 }
 
-impl FromFile<'_> {
-    pub(super) fn typed(&self, command: &Command, matches: &ArgMatches) -> Occurrence {
+impl FileOption<'_> {
+    fn typed(&self, command: &Program, matches: &ArgMatches) -> Occurrence {
         let mut typed = command.get_arguments().filter(|argument| {
             let source = matches.value_source(argument.get_id().as_str());
             source == Some(ValueSource::CommandLine)
@@ -118,11 +126,11 @@ impl FromFile<'_> {
     }
 }
 
-fn exclude(command: &Command, one: &FromFile<'_>, other: &FromFile<'_>) -> bool {
+fn exclude(command: &Program, one: &FileOption<'_>, other: &FileOption<'_>) -> bool {
     exclude_each_other(command, &one.argument, &other.argument)
 }
 
-fn exclude_each_other(command: &Command, one: &Arg, other: &Arg) -> bool {
+fn exclude_each_other(command: &Program, one: &Arg, other: &Arg) -> bool {
     let excludes = |one: &Arg, other: &Arg| {
         let mut excluded = command.get_arg_conflicts_with(one).into_iter();
         excluded.any(|excluded| excluded.get_id() == other.get_id())
@@ -137,9 +145,9 @@ fn shown(argument: &Arg) -> String {
     }
 }
 
-/// The argument that an option of the file stands for.
+/// The argument for an option of the file.
 fn argument<'c>(
-    command: &'c Command,
+    command: &'c Program,
     file: &OptionsFile,
     option: &NamedOption,
 ) -> Result<&'c Arg, Box<ManifestError>> {
@@ -194,7 +202,7 @@ fn words(argument: &Arg, option: &NamedOption, folder: &Path) -> Result<Vec<OsSt
 }
 
 /// Checks the option's value alone: missing operands and conflicts with other options are ignored.
-fn accepted(program: &Command, command: &Command, words: &[OsString]) -> Result<(), String> {
+fn accepted(program: &Program, command: &Program, words: &[OsString]) -> Result<(), String> {
     let start = [program.get_name(), command.get_name()].map(OsString::from);
     let operands = OPERANDS.map(OsString::from);
     let operands = &operands[..command.get_positionals().count().min(OPERANDS.len())];
@@ -220,5 +228,92 @@ fn accepted(program: &Command, command: &Command, words: &[OsString]) -> Result<
             };
             Err(why.unwrap_or_else(whole))
         }
+    }
+}
+
+/// A command line with options of a file.
+pub(super) struct Merged<'f> {
+    /// The whole command line, the file's options included.
+    pub(super) line: Vec<OsString>,
+    /// The options of the file that are in it.
+    pub(super) used: Vec<FileOption<'f>>,
+    /// Those that do not fit to what was typed, with the reason.
+    pub(super) unused: Vec<String>,
+}
+
+/// The command line with the file's options directly after the command, so that typed options take precedence. Options
+/// that conflict with typed ones are left out. `None`: `typed` does not contain the command.
+pub(super) fn merged<'f>(
+    program: &Program,
+    command: &str,
+    typed: &[OsString],
+    of_command: &ArgMatches,
+    mut used: Vec<FileOption<'f>>,
+) -> Option<Merged<'f>> {
+    let start = 1 + command_at(program, command, typed)?;
+    let known = program.find_subcommand(command)?;
+    let mut unused: Vec<String> = Vec::new();
+    used.retain(|one| match one.typed(known, of_command) {
+        Occurrence::Nothing => true,
+        Occurrence::Same => false,
+        Occurrence::Excludes(other) => {
+            unused.push(format!("{} ({other} is given)", one.option.name));
+            false
+        }
+    });
+    loop {
+        let (before, after) = typed.split_at(start);
+        let words = used.iter().flat_map(|one| &one.words);
+        let line: Vec<OsString> = before.iter().chain(words).chain(after).cloned().collect();
+        let refused = refused(program, &line);
+        let leaves = used.iter().position(|one| {
+            let name = one.option.name.as_str();
+            let others = || used.iter().filter(|other| other.option.name != name);
+            refused.iter().any(|names| {
+                // Two options of the file that exclude each other are a mistake in it, which the command reports.
+                names.iter().any(|one| one == name)
+                    && !others().any(|other| names.contains(&other.option.name))
+            })
+        });
+        let Some(leaves) = leaves else {
+            return Some(Merged { line, used, unused });
+        };
+        let one = used.remove(leaves);
+        unused.push(one.option.name.clone());
+    }
+}
+
+/// The position of the command among the arguments: the value of an option before it may have the same name.
+fn command_at(program: &Program, command: &str, typed: &[OsString]) -> Option<usize> {
+    let mut places = (1..typed.len()).filter(|place| typed[*place] == OsStr::new(command));
+    places.find(|place| {
+        let lenient = program.clone().ignore_errors(true);
+        let matches = lenient.try_get_matches_from(&typed[..=*place]);
+        matches.is_ok_and(|matches| matches.subcommand_name() == Some(command))
+    })
+}
+
+/// The option `format`, if a dry run cannot use the requested format.
+fn no_plan<F: DataFormat>(dry_run: bool, data: &FilesArgs<F>) -> Option<Vec<String>> {
+    (dry_run && data.plan_is_json().is_err()).then(|| vec!["format".to_owned()])
+}
+
+/// Options that the command refuses, without dashes: each alone, or several because they are together.
+fn refused(program: &Program, line: &[OsString]) -> Vec<Vec<String>> {
+    let parsed = program.clone().try_get_matches_from(line);
+    let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
+    match parsed.map(|arguments| arguments.command) {
+        Ok(Command::Load(args)) => {
+            let plan = no_plan(args.safety.dry_run, &args.output.data);
+            load::clash(&args).into_iter().chain(plan).collect()
+        }
+        Ok(Command::Compare(args)) => {
+            let options = compare::meaningless(&args).into_iter();
+            let alone = options.map(|option| vec![option.trim_start_matches('-').to_owned()]);
+            let plan = no_plan(args.measure.heat.dry_run, &args.verdict.data);
+            alone.chain(compare::clash(&args)).chain(plan).collect()
+        }
+        Ok(Command::Run(args)) => no_plan(args.heat.dry_run, &args.data).into_iter().collect(),
+        _ => Vec::new(),
     }
 }

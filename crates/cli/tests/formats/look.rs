@@ -24,11 +24,11 @@ fn look() {
             report::json(&case.record, &case.standings).unwrap(),
             report::csv(&view),
         ];
-        let page = report::html::html(&view, Some(&contents(&data))).unwrap();
+        let page = report::html(&view, Some(&contents(&data))).unwrap();
         write(&folder, &format!("heats-{}", case.name), &page, &data);
     }
     let (record, found) = standings::budgets::budgets();
-    let page = report::html::html(&StandingsView::new(&record, &found), None).unwrap();
+    let page = report::html(&StandingsView::new(&record, &found), None).unwrap();
     fs::write(folder.join("heats-budgets.html"), page).unwrap();
     for (name, record) in load_fixture::all() {
         let analysis = deadheat_loadtool::analysis::analyse(&record);

@@ -16,7 +16,7 @@ use deadheat_shell::exit::Failure;
 
 /// The record's file.
 pub const RECORD: &str = "bisect.json";
-/// Locked while a process works on the search. The record's file is another one after each question.
+/// The file that is locked while a process works on the search. The record's own file is replaced after each question.
 const LOCK: &str = "lock";
 
 /// The record of the search in a folder, and the folder's whole path.
@@ -44,7 +44,7 @@ pub(super) fn read(folder: &Path) -> Result<(PathBuf, BisectRecord), Failure> {
     Ok((path, record))
 }
 
-/// The folder of a search. While this is there, no other process goes on with it.
+/// The folder of a search, locked: no other process continues the search until this is dropped.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -52,10 +52,10 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes a new one in `results`, for a search that began at this time (RFC 3339).
+    /// Makes a new folder in `results`, for a search that began at this time (RFC 3339).
     pub(super) fn create(results: &Path, started: &str) -> Result<Self, Failure> {
         let failed = |path: &Path, error: io::Error| {
-            Failure::nothing(format!(
+            Failure::no_result(format!(
                 "making the folder {}: {error}; choose another one with --results",
                 path.display()
             ))
@@ -78,7 +78,7 @@ impl Folder {
         Err(failed(&results, io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// Opens the folder of a search that goes on, with its record.
+    /// Opens the folder of a search to continue it, with its record.
     pub(super) fn open(path: &Path) -> Result<(Self, BisectRecord), Failure> {
         // Before there is a lock in a folder that is no search's.
         let (path, _) = read(path)?;
@@ -90,8 +90,8 @@ impl Folder {
     fn lock(path: PathBuf) -> Result<Self, Failure> {
         let file = path.join(LOCK);
         let lock = File::options().create(true).append(true).open(&file);
-        let lock =
-            lock.map_err(|error| Failure::nothing(format!("writing {}: {error}", file.display())))?;
+        let lock = lock
+            .map_err(|error| Failure::no_result(format!("writing {}: {error}", file.display())))?;
         if let Some(holder) = exclusively(&lock, &file) {
             return Err(Failure::usage(format!(
                 "going on with {}: {holder} is at work on it; wait for its end",
@@ -99,7 +99,7 @@ impl Folder {
             )));
         }
         fs::create_dir_all(path.join("logs"))
-            .map_err(|error| Failure::nothing(format!("writing {}: {error}", path.display())))?;
+            .map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))?;
         Ok(Self { path, _lock: lock })
     }
 
@@ -107,7 +107,7 @@ impl Folder {
     pub(super) fn save(&self, record: &BisectRecord) -> Result<(), Failure> {
         let file = self.path.join(RECORD);
         let failed = |error: String| {
-            Failure::nothing(format!(
+            Failure::no_result(format!(
                 "writing {}: {error}; is the disk full?",
                 file.display()
             ))
@@ -118,7 +118,7 @@ impl Folder {
             .map_err(|error| failed(error.to_string()))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -59,7 +59,7 @@ pub(super) struct Asking<'a> {
     folder: &'a Folder,
     supervision: Supervision,
     interrupted: &'a Arc<AtomicBool>,
-    /// Those that builds and the next session may use.
+    /// The CPUs that builds and the next session may use.
     cpus: OwnCpus,
     /// Both ends, once they are built.
     ends: Option<(Ready, Ready)>,
@@ -73,7 +73,7 @@ struct Measured {
     record: SessionRecord,
 }
 
-/// What a comparison of two says.
+/// The result of a comparison of two commits.
 struct Pair {
     question: Question,
     /// The first side that failed, if one did: its place, and why.
@@ -104,7 +104,7 @@ impl<'a> Asking<'a> {
         self.stopped.borrow().clone()
     }
 
-    /// The question with its answer; `None`: somebody interrupted it.
+    /// Asks a question and returns it with its answer; `None` if the user interrupted it.
     pub(super) fn ask(
         &mut self,
         record: &BisectRecord,
@@ -150,7 +150,7 @@ impl<'a> Asking<'a> {
             .and_then(|before| Ok([before, self.ready(commit)?]));
         let [before, commit] = match both {
             Ok(both) => both,
-            Err(unready) => return skipped(asks, 0.0, unready).map(Some),
+            Err(unready) => return skipped(asks, unready).map(Some),
         };
         // Only now: what was measured before knows what a heat takes.
         let measure = &mut self.args.measure;
@@ -178,7 +178,7 @@ impl<'a> Asking<'a> {
             Ok(middle) => middle,
             Err(unready) => {
                 self.ends = Some((good, bad));
-                return skipped(asks, 0.0, unready).map(Some);
+                return skipped(asks, unready).map(Some);
             }
         };
         let comparison = Comparison {
@@ -203,7 +203,7 @@ impl<'a> Asking<'a> {
             return Ok(None);
         };
         let three = MidpointTest::new(&record);
-        let three = three.ok_or_else(|| Failure::nothing("the session has no third server"))?;
+        let three = three.ok_or_else(|| Failure::no_result("the session has no third server"))?;
         let question = Question {
             asks,
             answer: BisectAnswer::Undecided,
@@ -241,7 +241,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Both ends. Whoever takes them puts them back.
+    /// Takes both ends, built if need be. The caller puts them back.
     fn take_ends(&mut self, record: &BisectRecord) -> Result<(Ready, Ready), Failure> {
         if let Some(ends) = self.ends.take() {
             return Ok(ends);
@@ -261,12 +261,12 @@ impl<'a> Asking<'a> {
     fn ready(&self, commit: &Commit) -> Result<Ready, Unready> {
         self.cpus
             .give_back()
-            .map_err(|error| Unready::Search(Failure::nothing(error)))?;
+            .map_err(|error| Unready::Search(Failure::no_result(error)))?;
         let host = Host::here(self.supervision.clone(), self.interrupted);
         self.subject.at(commit, &self.args, self.folder, &host)
     }
 
-    /// Compares the second one with the first, as the question about both ends.
+    /// Compares the second commit with the first. The question that it returns is the one about both ends.
     fn pair(
         &self,
         record: &BisectRecord,
@@ -288,7 +288,7 @@ impl<'a> Asking<'a> {
             return Ok(None);
         };
         let found = versus(&record, &folder)
-            .ok_or_else(|| Failure::nothing("the two commits have no load in common"))?;
+            .ok_or_else(|| Failure::no_result("the two commits have no load in common"))?;
         let sides = [&found.a, &found.b].into_iter().enumerate();
         let failed = sides
             .filter_map(|(place, side)| Some((place, side.failed.clone()?)))
@@ -298,7 +298,7 @@ impl<'a> Asking<'a> {
         {
             let [a, b] = names;
             let reason = &cell.reason;
-            return Err(Failure::nothing(format!(
+            return Err(Failure::no_result(format!(
                 "comparing {b} (B) with {a} (A): {reason}"
             )));
         }
@@ -325,7 +325,7 @@ impl<'a> Asking<'a> {
         Ok(Some(Pair { question, failed }))
     }
 
-    /// Measures; `None`: somebody interrupted it.
+    /// Measures a comparison; `None` if the user interrupted it.
     fn measure(
         &self,
         record: &BisectRecord,
@@ -335,7 +335,7 @@ impl<'a> Asking<'a> {
         next: fn(&SessionRecord, Duration) -> Step,
         names: &'static [&'static str],
     ) -> Result<Option<Measured>, Failure> {
-        self.cpus.give_back().map_err(Failure::nothing)?;
+        self.cpus.give_back().map_err(Failure::no_result)?;
         let seed = self.args.measure.heat.seed();
         let seed = seed.wrapping_add(record.questions.len() as u64);
         let options = SessionOptions {
@@ -352,7 +352,7 @@ impl<'a> Asking<'a> {
         }
         let (folder, record) = planned.run(next, Progress::named(names), self.interrupted)?;
         match record.end {
-            Some(EndReason::Lost) => Err(Failure::nothing(
+            Some(EndReason::Lost) => Err(Failure::no_result(
                 "another host was lost; see the messages above",
             )),
             None | Some(EndReason::Interrupted) => {
@@ -378,18 +378,18 @@ fn so_far(record: &SessionRecord, folder: &Path, names: &[&str]) -> Option<Strin
 }
 
 fn unmeasurable(name: &str, reason: &str) -> Failure {
-    Failure::nothing(format!("the {name} end cannot be measured: {reason}"))
+    Failure::no_result(format!("the {name} end cannot be measured: {reason}"))
 }
 
-/// The answer about a commit that cannot be built.
-fn skipped(asks: Asks, spends: f64, unready: Unready) -> Result<Question, Failure> {
+/// The answer about a commit that cannot be measured; an error if the search cannot go on.
+fn skipped(asks: Asks, unready: Unready) -> Result<Question, Failure> {
     match unready {
         Unready::Search(failure) => Err(failure),
         Unready::Commit(reason) => Ok(Question {
             asks,
             answer: BisectAnswer::Skipped { reason },
             figures: None,
-            spends,
+            spends: 0.0,
             heats: 0,
             took_seconds: 0.0,
             session: None,
@@ -427,7 +427,7 @@ fn last_heats(record: &BisectRecord, budget: Option<Duration>) -> u32 {
 /// Notes, which call the sides A and B, with their names.
 fn told(notes: &[Warning], names: &[&str; 2]) -> Vec<Warning> {
     let [a, b] = names;
-    // How wide an interval is stands in the answer.
+    // The answer says how wide the interval is.
     let notes = notes.iter().filter(|one| one.id != "undecided");
     let named = notes.map(|note| Warning {
         sentence: format!("{a} (A), {b} (B): {}", note.sentence),

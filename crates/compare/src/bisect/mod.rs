@@ -6,7 +6,6 @@ pub mod document;
 mod folder;
 mod measure;
 pub mod options;
-mod plan_text;
 mod start;
 mod subject;
 
@@ -20,13 +19,12 @@ use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord};
 use deadheat_shell::{
     data::{self, Format, Sink},
     exit::{Exit, Failure},
-    interrupt,
-    invocation::shown,
+    invocation::{self, shown},
     output,
 };
 
 pub use self::folder::RECORD;
-use self::{measure::Asking, start::Search};
+use self::{measure::Asking, start::RunningSearch};
 use crate::{
     bisect::{
         analysis::{Outcome, next, outcome},
@@ -44,17 +42,17 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
         None => {
             let planned = start::plan(args)?;
             if planned.args.measure.heat.dry_run {
-                let for_programs = || plan_text::for_programs(&planned);
+                let for_programs = || start::for_programs(&planned);
                 return planned
                     .args
                     .data
-                    .print_plan(&plan_text::plan(&planned), for_programs);
+                    .print_plan(&start::plan_document(&planned), for_programs);
             }
-            output::note(&data::as_note(&plan_text::plan(&planned)));
+            output::note(&data::as_note(&start::plan_document(&planned)));
             planned.begin()?
         }
     };
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     let folder = search.shown.clone();
     let again = format!("Go on with: deadheat bisect --resume {folder}");
     let (record, stopped) = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
@@ -88,10 +86,10 @@ pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
 /// Measures questions until the search is over, one stays undecided, or the user interrupts. Only an interrupted search
 /// has the sentence: what was measured for its last question.
 fn measure(
-    search: Search,
+    search: RunningSearch,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(BisectRecord, Option<String>), Failure> {
-    let Search {
+    let RunningSearch {
         subject,
         args,
         folder,
@@ -101,7 +99,7 @@ fn measure(
     let args = CompareArgs::measuring(args.explicit, args.measure, args.server, args.stacks);
     let mut asking = Asking::new(&subject, args, &folder, interrupted)?;
     while let Some(asks) = next(&record) {
-        output::note(&plan_text::question(&record, asks));
+        output::note(&start::question(&record, asks));
         let Some(question) = asking.ask(&record, asks)? else {
             return Ok((record, asking.stopped()));
         };
@@ -135,14 +133,14 @@ fn rendered(
         CompareFormat::Html => document.html(),
         CompareFormat::Json => json(record, folder),
     };
-    rendered.map_err(|error| Failure::nothing(format!("writing the search: {error}")))
+    rendered.map_err(|error| Failure::no_result(format!("writing the search: {error}")))
 }
 
 fn exit(outcome: &Outcome) -> Exit {
     match outcome {
         Outcome::Found(found) if found.confirmed => Exit::Fine,
         Outcome::NotSlower => Exit::Failed,
-        Outcome::Found(_) | Outcome::NotProven | Outcome::Undecided { .. } => Exit::Nothing,
+        Outcome::Found(_) | Outcome::NotProven | Outcome::Undecided { .. } => Exit::NoResult,
         Outcome::Unfinished { .. } => Exit::Interrupted,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use deadheat_shell::{data::FilesArgs, explicit_options::ExplicitOptions};
+use deadheat_shell::{data::FilesArgs, options::ExplicitOptions};
 
 use crate::options::{CompareFormat, MEASURING, MeasureArgs, ServerArgs, StacksArgs, in_long_help};
 

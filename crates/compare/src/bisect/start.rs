@@ -1,18 +1,29 @@
-//! How a search begins, and how it goes on after it was interrupted.
+//! How a search begins, its plan and its questions in words, and how it continues after it was interrupted.
 
 use std::{env, path::Path, time::SystemTime};
 
 use clap::{Parser, Subcommand};
-use deadheat_bench::resume::refuse_others;
-use deadheat_model::bisect::{BisectRecord, SCHEMA};
+use deadheat_bench::{plan_text, run::refuse_others};
+use deadheat_document::{Document, view::clean};
+use deadheat_model::{
+    bisect::{Asks, BisectRecord, Commit, SCHEMA},
+    figure::{about, counted},
+};
 use deadheat_runner::{
     revision::{Revision, commit_of, commits_between},
     secret::HIDDEN,
 };
-use deadheat_shell::{exit::Failure, global_options::GlobalArgs, invocation};
+use deadheat_shell::{data::PlanAlone, exit::Failure, invocation, options::GlobalArgs};
+use serde::Serialize;
 
-use super::{folder::Folder, subject::Subject, typed};
-use crate::{bisect::options::BisectArgs, live::secrets::without_secrets};
+use super::{
+    analysis::{Search, steps},
+    folder::Folder,
+    options::BisectArgs,
+    subject::Subject,
+    typed,
+};
+use crate::live::{looks::BUDGET, words::without_secrets};
 
 /// The share of searches that may name a wrong commit.
 const ALPHA: f64 = 0.05;
@@ -26,8 +37,8 @@ pub(super) struct Planned {
     pub(super) record: BisectRecord,
 }
 
-/// A search that goes on.
-pub(super) struct Search {
+/// A search that is under way, with its folder.
+pub(super) struct RunningSearch {
     pub(super) subject: Subject,
     pub(super) args: BisectArgs,
     pub(super) folder: Folder,
@@ -76,10 +87,10 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
 
 impl Planned {
     /// Makes its folder.
-    pub(super) fn begin(self) -> Result<Search, Failure> {
+    pub(super) fn begin(self) -> Result<RunningSearch, Failure> {
         let folder = Folder::create(&self.args.measure.heat.results, &self.record.started)?;
         folder.save(&self.record)?;
-        Ok(Search {
+        Ok(RunningSearch {
             subject: self.subject,
             args: self.args,
             shown: typed(folder.path()),
@@ -89,8 +100,8 @@ impl Planned {
     }
 }
 
-/// Goes on with the search in `folder`, with the options that it began with.
-pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Failure> {
+/// Continues the search in `folder`, with the options that it began with.
+pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<RunningSearch, Failure> {
     refuse_others(&typed_now.explicit, &HARMLESS)?;
     let (folder, record) = Folder::open(folder)?;
     let shown = typed(folder.path());
@@ -111,7 +122,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<Search, Fai
         .other_hosts
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
-    Ok(Search {
+    Ok(RunningSearch {
         subject: Subject::new(&args, &record.folder)?,
         args,
         folder,
@@ -151,4 +162,114 @@ fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
         None => Ok(*args),
         Some(_) => Err(wrong("they go on with another search")),
     }
+}
+
+/// The number of comparisons in addition to those of the steps: the first and the last one, which are of two commits.
+const ENDS: u32 = 2;
+
+/// The plan.
+pub(super) fn plan_document(planned: &Planned) -> Document {
+    let Planned {
+        subject,
+        args,
+        record,
+    } = planned;
+    let steps = steps(record.commits.len());
+    let comparisons = steps + ENDS;
+    let heat = &args.measure.heat;
+    let budget = heat.budget.unwrap_or(BUDGET);
+    let most = match (heat.heats, &args.measure.looks[..]) {
+        (Some(heats), _) => format!("{} each", counted(heats, "heat")),
+        (None, [.., last]) if heat.budget.is_none() => format!("at most {last} heats each"),
+        _ => format!(
+            "at most {} each, {} in all",
+            about(budget),
+            about(budget * comparisons)
+        ),
+    };
+    let bad = record.bad().unwrap_or(&record.good);
+    let commits = counted(record.commits.len(), "commit");
+    let below = subject.below().map(|below| format!(" that change {below}"));
+    let mut entries = vec![("measured", record.measured.clone())];
+    if let Subject::Command {
+        build: Some(build), ..
+    } = subject
+    {
+        entries.push(("build", build.clone()));
+    }
+    entries.extend([
+        ("good", named(&record.good)),
+        ("bad", named(bad)),
+        (
+            "commits",
+            format!(
+                "{commits}{} of the first parents; a merge represents all that it merged",
+                below.unwrap_or_default()
+            ),
+        ),
+        ("first", "bad against good: is there a slowdown?".to_owned()),
+        (
+            "then",
+            format!(
+                "{}: the middle commit, good and bad in the same heats",
+                counted(steps, "step")
+            ),
+        ),
+        (
+            "last",
+            "the commit found against the one before it: by how much?".to_owned(),
+        ),
+    ]);
+    let headline = format!("Plan: {commits}, about {comparisons} comparisons, {most}");
+    plan_text::plan(headline, entries)
+}
+
+/// The plan for programs.
+pub(super) fn for_programs(planned: &Planned) -> PlanAlone<PlannedSearch<'_>> {
+    let Planned { args, record, .. } = planned;
+    let heat = &args.measure.heat;
+    let steps = steps(record.commits.len());
+    let budget = heat.budget.unwrap_or(BUDGET);
+    PlanAlone {
+        plan: PlannedSearch {
+            measured: &record.measured,
+            good: &record.good,
+            commits: &record.commits,
+            steps,
+            comparisons: steps + ENDS,
+            budget_seconds: heat.heats.is_none().then_some(budget.as_secs_f64()),
+        },
+    }
+}
+
+/// The plan of a search for programs.
+#[derive(Serialize)]
+pub(super) struct PlannedSearch<'a> {
+    measured: &'a str,
+    good: &'a Commit,
+    commits: &'a [Commit],
+    steps: u32,
+    comparisons: u32,
+    budget_seconds: Option<f64>,
+}
+
+/// A question, before it is asked.
+pub(super) fn question(record: &BisectRecord, asks: Asks) -> String {
+    match asks {
+        Asks::Ends => "Is bad slower than good?".to_owned(),
+        Asks::Commit { index } => {
+            let (first, last) = Search::new(record).suspects();
+            let left = counted(last + 1 - first, "commit");
+            let commit = named(&record.commits[index]);
+            format!("{left} left. Does {commit} have the slowdown?")
+        }
+        Asks::Found { last, .. } => {
+            let commit = named(&record.commits[last]);
+            format!("Found {commit}. How much slower is it than the commit before?")
+        }
+    }
+}
+
+fn named(commit: &Commit) -> String {
+    format!("{} “{}”", commit.short, clean(&commit.subject))
 }

@@ -16,17 +16,15 @@ use deadheat_runner::{
     secret::without_password,
     session::{SelectedTarget, SessionOptions},
 };
-use deadheat_shell::{exit::Failure, explicit_options::refuse, output};
+use deadheat_shell::{exit::Failure, options::refuse, output};
 
 use super::folder::Folder;
 use crate::{
     bisect::options::BisectArgs,
     live::{
-        loads,
-        secrets::without_secrets,
-        session,
-        stacks::{WORKLOAD, sides::One},
-        words::{check_program, shown, words},
+        loads, session,
+        stacks::{SideError, StackSide, WORKLOAD},
+        words::{check_program, shown, without_secrets, words},
     },
     options::{CompareArgs, ServerArgs, StacksArgs},
     resolve::{OF_URLS, StackAt, is_target},
@@ -57,7 +55,7 @@ pub(super) enum Subject {
     },
 }
 
-/// What can be measured at a commit. With it goes its folder.
+/// A commit that can be measured. Dropping it deletes its folder.
 pub(super) struct Ready {
     contender: Contender,
     selected: Option<SelectedTarget>,
@@ -70,19 +68,29 @@ pub(super) struct Ready {
 )]
 enum Kept {
     Copy(Box<WorkingCopy>),
-    Stack(Box<One>),
+    Stack(Box<StackSide>),
 }
 
 /// Why a commit cannot be measured.
 pub(super) enum Unready {
-    /// It cannot be built.
+    /// The commit itself is the reason, so it is skipped: it does not have the stack, the variant or the folder, its
+    /// manifests cannot be read, or its build fails.
     Commit(String),
-    /// The search cannot go on.
+    /// Git, the disk or something else failed, so the search stops.
     Search(Failure),
 }
 
+impl From<SideError> for Unready {
+    fn from(error: SideError) -> Self {
+        match error {
+            SideError::NotThere(failure) => Self::Commit(failure.to_string()),
+            SideError::Failed(error) => Self::Search(Failure::no_result(error)),
+        }
+    }
+}
+
 impl Subject {
-    /// What `args` name, for somebody in `folder`.
+    /// What `args` name; `folder` is the current one.
     pub(super) fn new(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
         match (&args.stack, &args.command[..]) {
             (Some(stack), []) => Self::stack(stack, args),
@@ -162,7 +170,7 @@ impl Subject {
         }
     }
 
-    /// Brings it as it was at `commit`, and builds a command's server.
+    /// Brings the command or stack as it was at `commit`, and builds a command's server. A stack is built by the session.
     pub(super) fn at(
         &self,
         commit: &Commit,
@@ -204,13 +212,11 @@ impl Subject {
                     target: target.clone(),
                     revision: Some(commit.commit.clone()),
                 };
-                // What is wrong with a stack at one commit is in its manifest there.
-                let one = One::find(catalogue, &at, &host.supervision)
-                    .map_err(|error| Unready::Commit(error.to_string()))?;
+                let side = StackSide::find(catalogue, &at, &host.supervision)?;
                 Ok(Ready {
-                    contender: one.contender(),
-                    selected: Some(one.selected.clone()),
-                    _kept: Kept::Stack(Box::new(one)),
+                    contender: side.contender(),
+                    selected: Some(side.selected.clone()),
+                    _kept: Kept::Stack(Box::new(side)),
                 })
             }
         }
@@ -260,7 +266,7 @@ impl Subject {
 }
 
 impl Ready {
-    /// It in a comparison, in which a command is called by its place.
+    /// The contender of a comparison. A command is called by its place there, a stack by its name.
     pub(super) fn contender(&self, place: &str) -> Contender {
         let target = match self.selected {
             Some(_) => self.contender.target.clone(),
@@ -273,7 +279,7 @@ impl Ready {
     }
 }
 
-/// The words as one would type them. A single one is a line already.
+/// The words quoted as for a shell. A single one is a whole line already.
 fn line(words: &[String]) -> String {
     match words {
         [one] => one.clone(),
@@ -292,7 +298,7 @@ fn copy(root: &Path, commit: &Commit, supervision: &Supervision) -> Result<Worki
         short: commit.short.clone(),
     };
     let copy = WorkingCopy::new(root, &revision, supervision)
-        .map_err(|error| Unready::Search(Failure::nothing(error)))?;
+        .map_err(|error| Unready::Search(Failure::no_result(error)))?;
     if copy.folder().is_dir() {
         Ok(copy)
     } else {
@@ -309,6 +315,67 @@ fn build(line: &str, folder: &Path, log: &Path, host: &Host<'_>) -> Result<(), U
             let tail = output::quoted(&log_tail(log, TAIL));
             Unready::Commit(format!("{error}{tail}"))
         }
-        other => Unready::Search(Failure::nothing(other)),
+        other => Unready::Search(Failure::no_result(other)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use deadheat_runner::{manifest::LoadError, revision::RevisionError};
+
+    use super::*;
+
+    #[test]
+    fn a_commit_without_the_stack_is_skipped_and_a_failure_of_git_or_the_disk_stops_the_search() {
+        let typed = || "3f2a1b0".to_owned();
+        let root = PathBuf::from("/repository");
+        let no_stack = RevisionError::NoStack {
+            stack: "go-nethttp".to_owned(),
+            typed: typed(),
+            short: typed(),
+            has: Vec::new(),
+        };
+        let is_stack = RevisionError::Reading {
+            typed: typed(),
+            source: LoadError::IsStack {
+                folder: root.clone(),
+            },
+        };
+        for error in [no_stack, is_stack] {
+            let shown = error.to_string();
+            let Unready::Commit(reason) = SideError::from(error).into() else {
+                panic!("the search stopped: {shown}");
+            };
+            assert_eq!(reason, shown);
+        }
+        let failures = [
+            RevisionError::Git {
+                arguments: "read-tree".to_owned(),
+                root: root.clone(),
+                said: "fatal: unable to read tree".to_owned(),
+            },
+            RevisionError::NoGit {
+                root: root.clone(),
+                source: io::ErrorKind::NotFound.into(),
+            },
+            RevisionError::Folder {
+                typed: typed(),
+                reason: "no space left on device".to_owned(),
+            },
+            RevisionError::Reading {
+                typed: typed(),
+                source: LoadError::Folder {
+                    folder: root,
+                    source: io::ErrorKind::Other.into(),
+                },
+            },
+        ];
+        for error in failures {
+            let shown = error.to_string();
+            let unready: Unready = SideError::from(error).into();
+            assert!(matches!(unready, Unready::Search(_)), "skipped: {shown}");
+        }
+    }
 }

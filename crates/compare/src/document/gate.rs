@@ -8,7 +8,7 @@ use deadheat_stats::versus::{Check, Gate, GateCell, Gated, Metric, Versus};
 
 use super::words;
 
-/// Whether a check fails, and why; `None` if none was asked for: the verdict says all.
+/// Whether a check fails, and why; `None` if no check was asked for.
 pub(super) fn sentence(gate: &Gate, versus: &Versus, b: &str) -> Option<(bool, String)> {
     let is_asked = gate.check != Check::default();
     is_asked.then(|| (gate.failed, sentences(gate, versus, b).join(" ")))

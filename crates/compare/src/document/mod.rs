@@ -3,16 +3,310 @@
 //! [`document`] says it once for all formats, [`html`] adds the data to its page, and [`json`] is unrounded.
 //! docs/compare.md describes them.
 
-mod advantage;
 mod gate;
-mod html;
-mod json;
-pub mod layout;
 mod sentence;
 mod words;
 
-pub use html::html;
-pub use json::Report;
-pub use json::json;
+use deadheat_document::{
+    Cell, Column, Document, Frame, RatioMark, RatioPlot, Section, Table, Tone,
+    error::ReportError,
+    html::{DataFile, Shell},
+    json::{self, Body},
+    view::clean,
+};
+use deadheat_model::{
+    Warning,
+    change::{Aspect, Change},
+    figure::{self, NONE, rate},
+};
+use deadheat_stats::versus::{
+    Compared, Fact, Gate, How, Metric, Ratio, Side, Subject, Verdict, Versus,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-pub use self::layout::{document, headline};
+use self::{
+    sentence::{Names, sentence},
+    words::Advantage,
+};
+
+/// The comparison, and what it was checked for.
+pub fn document(versus: &Versus, gate: Option<&Gate>) -> Document {
+    let names = Names::new(versus);
+    let gate = gate.and_then(|gate| gate::sentence(gate, versus, &names.b));
+    let (failed, passed): (Vec<_>, Vec<_>) = gate.into_iter().partition(|(failed, _)| *failed);
+    let texts = |gate: Vec<(bool, String)>| gate.into_iter().map(|(_, text)| text);
+    let lead = Section::lead()
+        .paragraphs(texts(passed))
+        .facts([("A", &versus.a.name), ("B", &versus.b.name)])
+        .warnings(texts(failed).chain(warnings(versus)));
+    let not_compared = versus.not_compared.iter();
+    let not_compared = not_compared.map(|cell| format!("{}: {}", cell.subject, cell.reason));
+    let differences = versus.differences.iter().map(difference);
+    let how = std::iter::once(words::rules(&versus.how, &versus.bounds)).chain(words::how(versus));
+    Document::new(tone(versus), sentence(versus, &names))
+        .section(lead)
+        .sections(of_cells(versus))
+        .sections(of_targets(versus))
+        .section(Section::toned(Tone::Bad, "Not compared").bullets(not_compared))
+        .section(Section::new("Notes").bullets(notes(&versus.compared)))
+        .section(Section::new("What differs between A and B").bullets(differences))
+        .section(
+            Section::new("How it was measured and judged")
+                .bullets(how)
+                .details(),
+        )
+        .section(side("A", &versus.a))
+        .section(side("B", &versus.b))
+        .section(Section::new("Where").facts(conditions(versus)).details())
+        .section(hint(versus))
+}
+
+/// The verdict, in a sentence.
+pub fn headline(versus: &Versus) -> String {
+    clean(&sentence(versus, &Names::new(versus)))
+}
+
+fn tone(versus: &Versus) -> Tone {
+    let has = |verdict| versus.compared.iter().any(|cell| cell.verdict == verdict);
+    match () {
+        () if versus.b_failed() || has(Verdict::Worse) => Tone::Bad,
+        () if has(Verdict::Better) => Tone::Good,
+        () => Tone::Plain,
+    }
+}
+
+fn warnings(versus: &Versus) -> impl Iterator<Item = String> {
+    // The headline has all other failures.
+    let failed = versus.a.failed.as_ref();
+    let failed = failed.filter(|_| versus.b.failed.is_some());
+    let failed = failed.map(|reason| format!("A failed: {reason}"));
+    let warnings = versus.warnings.iter().map(Warning::in_full);
+    failed.into_iter().chain(warnings)
+}
+
+/// Where one thing was compared at each load: the load, and each rate there, with a row for each metric. What decides comes
+/// first.
+fn of_cells(versus: &Versus) -> impl Iterator<Item = Section> {
+    let cells = versus.compared.iter();
+    let cells = cells.filter(|cell| cell.subject.target.is_none());
+    cells.flat_map(|cell| {
+        let mut rates: Vec<Option<f64>> = Vec::new();
+        for ratio in &cell.ratios {
+            if !rates.contains(&ratio.per_second) {
+                rates.push(ratio.per_second);
+            }
+        }
+        let of_rate = |per_second: Option<f64>| {
+            let rows = cell.ratios.iter();
+            let rows = rows.filter(|ratio| ratio.per_second == per_second);
+            let rows = rows.map(|ratio| (words::short(ratio.metric).to_owned(), ratio));
+            let title = match per_second {
+                Some(per_second) => format!("{} at {}", load(&cell.subject), rate(per_second)),
+                None => load(&cell.subject),
+            };
+            section(title, rows.collect(), versus.is_judged())
+        };
+        rates.into_iter().map(of_rate).collect::<Vec<_>>()
+    })
+}
+
+/// Where several stacks were compared at each load: the load and a metric, with a row for each stack. The metrics that
+/// decide come first.
+fn of_targets(versus: &Versus) -> Vec<Section> {
+    let mut sections: Vec<(bool, Section)> = Vec::new();
+    for metric in Metric::ALL {
+        for cells in versus
+            .compared
+            .chunk_by(|one, next| load(&one.subject) == load(&next.subject))
+        {
+            let mut decides = false;
+            let mut rows = Vec::new();
+            for cell in cells {
+                let Some(target) = &cell.subject.target else {
+                    continue;
+                };
+                let of_metric = |ratio: &&Ratio| ratio.metric == metric;
+                decides |= cell.deciding().iter().any(|ratio| of_metric(&ratio));
+                let ratios = cell.ratios.iter().filter(of_metric);
+                rows.extend(ratios.map(|ratio| (target.to_string(), ratio)));
+            }
+            let Some(cell) = cells.first().filter(|_| !rows.is_empty()) else {
+                continue;
+            };
+            let title = format!("{}: {}", load(&cell.subject), words::title(metric));
+            let section = section(title, rows, versus.is_judged());
+            sections.push((decides, if decides { section } else { section.details() }));
+        }
+    }
+    sections.sort_by_key(|(decides, _)| !decides);
+    sections.into_iter().map(|(_, section)| section).collect()
+}
+
+fn load(subject: &Subject) -> String {
+    format!("{} {}", subject.workload, subject.point)
+}
+
+fn section(title: String, rows: Vec<(String, &Ratio)>, is_judged: bool) -> Section {
+    let [a, b, against, interval] = words::HEAD;
+    let mut table = Table::new([
+        Column::left(""),
+        Column::right(a),
+        Column::right(b),
+        Column::left(against).whole(),
+        Column::left(interval).whole(),
+    ]);
+    let mut marks = Vec::new();
+    for (name, ratio) in rows {
+        let [a, b, against, interval] = words::cells(ratio, is_judged);
+        let tone = match ratio.verdict {
+            Verdict::Better => Tone::Good,
+            Verdict::Worse => Tone::Bad,
+            Verdict::DeadHeat | Verdict::NotEnoughData => Tone::Plain,
+        };
+        table.row([
+            Cell::from(&name),
+            Cell::from(a),
+            Cell::from(b),
+            Cell::toned(tone, &against),
+            Cell::from(interval),
+        ]);
+        let advantage = Advantage::new(ratio);
+        marks.push(RatioMark {
+            name,
+            ratio: advantage.of_b(),
+            interval: advantage.range_of_b(),
+            verdict: against,
+            tone,
+        });
+    }
+    let plot = RatioPlot::new("A is better", "B is better", &marks);
+    Section::new(title).ratios(plot).table(table)
+}
+
+/// What was noted about cells, and where the null server's drift exceeds the practical difference.
+fn notes(cells: &[Compared]) -> impl Iterator<Item = String> {
+    let of_cell = |cell: &Compared| {
+        let drifts = cell.ratios.iter().filter_map(|ratio| {
+            let drift = ratio.drift.filter(|drift| *drift >= ratio.rule.threshold)?;
+            Some(format!(
+                "{}: The null server, the same program in both sessions, differed by {}: B differs only if by more.",
+                load(&cell.subject),
+                figure::setting(drift)
+            ))
+        });
+        let unable = cell.overloaded.iter().map(|one| {
+            let per_second = rate(one.per_second);
+            format!(
+                "{}: {} cannot take {per_second} ({}).",
+                cell.subject, one.side, one.reason
+            )
+        });
+        let own = cell.notes.iter();
+        let own = own.map(|note| format!("{}: {}", cell.subject, note.in_full()));
+        drifts.chain(unable).chain(own).collect::<Vec<String>>()
+    };
+    cells.iter().flat_map(of_cell)
+}
+
+fn difference(change: &Change) -> String {
+    let side = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+    match (change.aspect, &change.before, &change.after) {
+        (Aspect::Selection, Some(name), None) => format!("only in A: {} {name}", change.what),
+        (Aspect::Selection, None, Some(name)) => format!("only in B: {} {name}", change.what),
+        (_, before, after) => format!(
+            "{}: {} in A, {} in B",
+            change.name(),
+            side(before),
+            side(after)
+        ),
+    }
+}
+
+fn side(letter: &str, side: &Side) -> Section {
+    let title = format!("{letter}: {}", side.name);
+    Section::new(title)
+        .facts(side.facts.iter().map(fact))
+        .details()
+}
+
+/// Where it was measured, and where the records are.
+fn conditions(versus: &Versus) -> Vec<(&str, &str)> {
+    let records = folder(versus).map(|folder| ("records", folder));
+    versus.conditions.iter().map(fact).chain(records).collect()
+}
+
+fn fact(fact: &Fact) -> (&str, &str) {
+    let value = if fact.value.is_empty() {
+        NONE
+    } else {
+        &fact.value
+    };
+    (&fact.name, value)
+}
+
+/// The folder with the records, if it was measured here.
+fn folder(versus: &Versus) -> Option<&str> {
+    match &versus.how {
+        How::Heats { folder, .. } => Some(folder),
+        How::Sessions | How::Runs { .. } => None,
+    }
+}
+
+fn hint(versus: &Versus) -> Section {
+    match folder(versus) {
+        Some(folder) => Section::hint()
+            .aside(words::effort(&versus.how))
+            .aside(Some(format!("Records: {folder}")))
+            .aside(Some(format!("Details: deadheat report {folder} --details"))),
+        None => Section::hint().aside(Some(
+            "--details shows how it was judged, the other metrics, both sides and the machine.",
+        )),
+    }
+}
+
+/// The whole comparison as a page.
+///
+/// # Errors
+/// When the template does not fit the document.
+pub fn html(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError> {
+    let json = json(versus, gate)?;
+    let command = match folder(versus) {
+        Some(folder) => format!("deadheat report {folder} -o compare.json"),
+        None => "deadheat compare … -o compare.json".to_owned(),
+    };
+    let file = DataFile::new(
+        "compare.json",
+        "everything unrounded (docs/compare.md)",
+        command,
+        &json,
+    );
+    let shell = Shell::new(vec![file]);
+    document(versus, gate).html_in(&Frame::new("deadheat-compare", shell))
+}
+
+/// What `deadheat compare` found, unrounded. Shares and levels are from 0 to 1.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// The verdict as a sentence.
+    headline: String,
+    /// What `--fail-if-slower`, `--fail-if-costlier` and `--require-decision` say; null in `deadheat report`, and without these
+    /// options.
+    gate: Option<&'a Gate>,
+    #[serde(flatten)]
+    versus: &'a Versus,
+}
+
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-compare";
+    const SCHEMA: u32 = 7;
+}
+
+/// The comparison as JSON over several lines that end with a newline.
+pub fn json(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError> {
+    json::json(&Report {
+        headline: headline(versus),
+        gate,
+        versus,
+    })
+}

@@ -1,4 +1,5 @@
-//! The verdict in a sentence that names the sides. Every ratio in it is above 1, so that nobody has to invert it.
+//! The verdict in a sentence that names the sides. A ratio is that of the larger figure to the smaller one, so that nobody
+//! has to invert it, except for CPU time: there it is B's share of A's, which may be below 1.
 
 use deadheat_document::view::clean;
 use deadheat_model::{
@@ -11,12 +12,9 @@ use deadheat_stats::{
 };
 use textwrap::core::display_width;
 
-use super::{
-    advantage::Advantage,
-    words::{difference, level},
-};
+use super::words::{Advantage, difference, level};
 
-/// Names that are longer than this make a sentence that nobody can read.
+/// The longest name in a sentence, in columns.
 const LONGEST_NAME: usize = 40;
 
 /// What sentences call the sides.
@@ -234,7 +232,7 @@ fn at(workload: &str, ratio: &Ratio) -> String {
     }
 }
 
-/// Who cannot take a rate, if that is the verdict.
+/// Which side cannot take a rate, if that is the verdict.
 fn overload(cell: &Compared, names: &Names) -> Option<String> {
     let workload = &cell.subject.workload;
     let Names { a, b } = names;
@@ -298,7 +296,7 @@ fn different(cell: &Compared, ratio: &Ratio, load: &str, names: &Names, is_chang
     }
 }
 
-/// That B costs less or more than A. Its ratio is the share of A's cost, so that it may be below 1.
+/// How much less or more B costs than A. The ratio is B's share of A's cost, so it may be below 1.
 fn costs(ratio: &Ratio, load: &str, names: &Names, is_change: bool) -> String {
     let Names { a, b } = names;
     let word = if ratio.ratio < 1.0 {
@@ -335,7 +333,7 @@ fn equal(ratio: &Ratio, load: &str, names: &Names) -> String {
         .interval
         .map(|interval| (interval.high - 1.0).max(1.0 / interval.low - 1.0));
     match most {
-        // Upwards, because nothing above it is possible.
+        // Rounded up, because it is an upper bound.
         Some(most) => format!(
             "A dead heat at {load}: {what} differ by at most {:.1} %.",
             (most * 1e3).ceil() / 10.0

@@ -1,14 +1,14 @@
-//! The words of a comparison.
+//! The words of a comparison, with ratios as people read them: the larger figure over the smaller, and which side that is.
 
-use deadheat_model::figure::{self, bytes, counted, figure, list, seconds, setting, signed, span};
+use deadheat_model::figure::{
+    self, bytes, counted, figure, list, ratio, ratios, seconds, setting, signed, span,
+};
 use deadheat_stats::{
     heats::{recorded::SliceLengths, unseen_starts},
     interval::Interval,
     sequential::Design,
-    versus::{Bounds, Ended, How, Metric, Ratio, Verdict, Versus},
+    versus::{Bounds, Direction, Ended, How, Metric, Ratio, Verdict, Versus},
 };
-
-use super::advantage::Advantage;
 
 /// A metric's name, with what it is.
 pub(super) const fn title(metric: Metric) -> &'static str {
@@ -33,7 +33,7 @@ pub(super) const fn short(metric: Metric) -> &'static str {
 }
 
 /// A figure of a metric with its unit.
-pub(super) fn value(metric: Metric, value: f64) -> String {
+fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Throughput => figure(value),
         Metric::CpuPerRequest => seconds(value / 1e6),
@@ -43,7 +43,7 @@ pub(super) fn value(metric: Metric, value: f64) -> String {
 }
 
 /// A verdict on a metric.
-pub(super) const fn verdict(metric: Metric, verdict: Verdict) -> &'static str {
+const fn verdict(metric: Metric, verdict: Verdict) -> &'static str {
     let amount = matches!(metric, Metric::CpuPerRequest | Metric::MemoryPeak);
     match (verdict, amount) {
         (Verdict::Better, false) => "faster",
@@ -86,8 +86,8 @@ pub(super) fn cells(found: &Ratio, is_judged: bool) -> [String; 4] {
     ]
 }
 
-/// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"): of times and costs,
-/// too, what their figures differ by.
+/// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"). For times and costs,
+/// too, a positive difference means a larger figure.
 pub(super) fn difference(interval: Option<Interval>) -> String {
     match interval {
         None => figure::NONE.to_owned(),
@@ -101,7 +101,7 @@ pub(super) fn difference(interval: Option<Interval>) -> String {
     }
 }
 
-/// The level of a look's intervals: so many nines as it takes to tell it from 100 %.
+/// The level of a look's intervals, with as many nines as it takes to tell it from 100 %.
 pub(super) fn level(level: f64) -> String {
     let missing = (1.0 - level) * 100.0;
     if missing < 1e-6 {
@@ -331,6 +331,68 @@ const fn ended(ended: Ended) -> &'static str {
             "It did not come to its end: a host was lost, or Deadheat was killed or is still measuring."
         }
         Ended::Failed => "It ended because one side failed.",
+    }
+}
+
+/// How far one side is ahead of the other in a metric.
+pub(super) struct Advantage {
+    /// Whether B is ahead.
+    pub(super) is_of_b: bool,
+    /// The figure of the side that is ahead over the other one, so that more is better; 1 or more.
+    factor: f64,
+    /// B's figure over A's, so that more is better, and the ends of its interval.
+    range_of_b: Option<(f64, f64)>,
+}
+
+impl Advantage {
+    pub(super) fn new(found: &Ratio) -> Self {
+        let is_more = found.metric.direction() == Direction::MoreIsBetter;
+        let better = |ratio: f64| if is_more { ratio } else { 1.0 / ratio };
+        let of_b = better(found.ratio);
+        let ends = found.interval.map(|interval| {
+            let (low, high) = (better(interval.low), better(interval.high));
+            (low.min(high), low.max(high))
+        });
+        Self {
+            is_of_b: of_b >= 1.0,
+            factor: of_b.max(1.0 / of_b),
+            range_of_b: ends,
+        }
+    }
+
+    /// How many times as good B is as A.
+    pub(super) fn of_b(&self) -> f64 {
+        if self.is_of_b {
+            self.factor
+        } else {
+            1.0 / self.factor
+        }
+    }
+
+    /// "1.47×".
+    pub(super) fn factor(&self) -> String {
+        format!("{}×", ratio(self.factor))
+    }
+
+    /// How many times as good B may be as A, at least and at most: 0 and ∞ for open ends.
+    pub(super) fn range_of_b(&self) -> Option<(f64, f64)> {
+        self.range_of_b
+    }
+
+    /// The interval of the factor ("1.41–1.53×"); `None` without one, or if it has 1 inside, so that either side may be
+    /// ahead.
+    pub(super) fn span(&self) -> Option<String> {
+        let (low, high) = self.range_of_b?;
+        let (least, most) = match () {
+            () if low >= 1.0 => (low, high),
+            () if high <= 1.0 => (1.0 / high, 1.0 / low),
+            () => return None,
+        };
+        Some(if most.is_finite() {
+            format!("{}×", ratios(least, most))
+        } else {
+            format!("{}× or more", ratio(least))
+        })
     }
 }
 

@@ -83,7 +83,7 @@ impl History {
         wanted: impl Fn(&TargetId, &PlannedLoad) -> bool,
     ) {
         let header = &record.header;
-        // A stack that is unavailable has no versions worth comparing.
+        // A stack that was unavailable or failed has no versions worth comparing.
         let measured = SessionHeader {
             targets: ready(&header.targets).cloned().collect(),
             ..header.clone()
@@ -170,7 +170,7 @@ impl History {
     }
 }
 
-/// What changed, without what this session merely did not ask for.
+/// What changed, without the stacks and loads that only one of them asked for.
 fn changes(known: &SessionHeader, header: &SessionHeader) -> Vec<Change> {
     let all = between(known, header).into_iter();
     all.filter(|change| change.aspect != Aspect::Selection)

@@ -1,4 +1,4 @@
-//! What is the same for all contenders: the options of their session, the plan in words, and the heats.
+//! A comparison in heats, whatever its contenders are: the options of the session, the plan in words, and the measurement.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_bench::{
-    heats::options::HeatArgs,
+    options::HeatArgs,
     other_hosts,
     plan_text::{self, Entry, hosts, pinning},
 };
@@ -44,15 +44,15 @@ use crate::{
     options::CompareArgs,
 };
 
-/// How long the rounds of a heat go on, if nobody says: many short heats beat few long ones, because processes differ.
+/// How long the rounds of a heat last by default: many short heats beat few long ones, because processes differ.
 const HEAT_TIME: Duration = Duration::from_secs(10);
-/// How long the rounds of a heat go on if throughput decides nothing: long enough to find the capacity, and the common rate.
+/// How long the rounds of a heat last if throughput decides nothing: long enough to find the capacity, and the common rate.
 const SHORT_HEAT_TIME: Duration = Duration::from_secs(2);
-/// A turn of URLs at a rate, which nobody freezes in between.
+/// A slice of a URL at a rate. Its server is not frozen between slices.
 const TURN_AT_A_RATE: Duration = Duration::from_secs(5);
-/// The part of it that does not count: connections and queues come to what is usual.
+/// The part of such a slice that does not count, in which connections and queues reach their usual state.
 const GUARD_AT_A_RATE: Duration = Duration::from_secs(1);
-/// Orders of rounds, after which they come again. Enough that no drift of the machine keeps step with them.
+/// The number of orders of rounds before they repeat. There are enough that no drift of the machine keeps step with them.
 const ORDERS: usize = 64;
 
 /// Measures two sides. `options` say what they are and what was asked for of any session; what `args` say of heats and
@@ -90,11 +90,13 @@ fn named(mut comparison: Comparison, args: &CompareArgs) -> Comparison {
     comparison
 }
 
-/// What the session in `folder` says of B.
+/// B compared with A, by the session in `folder`.
 pub(super) fn versus_in(folder: &Path) -> Result<Versus, Failure> {
-    let record = read_session(folder).map_err(Failure::nothing)?;
+    let record = read_session(folder).map_err(Failure::no_result)?;
     versus(&record, folder).ok_or_else(|| {
-        Failure::nothing("the two sides have no load in common; choose another one with --workload")
+        Failure::no_result(
+            "the two sides have no load in common; choose another one with --workload",
+        )
     })
 }
 
@@ -169,8 +171,8 @@ impl Planned {
             interrupted,
         );
         progress.finish();
-        let folder = outcome.map_err(Failure::nothing)?.folder;
-        let record = read_session(&folder).map_err(Failure::nothing)?;
+        let folder = outcome.map_err(Failure::no_result)?.folder;
+        let record = read_session(&folder).map_err(Failure::no_result)?;
         Ok((folder, record))
     }
 

@@ -13,7 +13,7 @@ use deadheat_shell::exit::Failure;
 
 use crate::options::{CompareArgs, ServerArgs};
 
-/// What stands for the address of a server that is not started yet.
+/// The placeholder for the address of a server that is not started yet.
 const SOMEWHERE: &str = "127.0.0.1:1";
 
 /// The load of a running server: what it is called, and what is sent there.
@@ -123,7 +123,7 @@ fn load_spec(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpe
     Ok(spec)
 }
 
-/// The same as options of `deadheat load`, at a rate if there is one.
+/// The options of a `deadheat load` that sends the same requests to `url`, at a rate if there is one.
 pub(crate) fn options(url: &str, args: &CompareArgs, rate: Option<f64>) -> LoadArgs {
     let server = args.server.clone();
     let mut explicit = args.explicit.in_group::<ServerArgs>();
@@ -158,7 +158,7 @@ pub(crate) fn options(url: &str, args: &CompareArgs, rate: Option<f64>) -> LoadA
     }
 }
 
-/// The URL of a command's server, as far as it is known before it runs.
+/// A URL that stands for a command's server before it runs: its scheme, with a placeholder for the address.
 pub(crate) fn somewhere(args: &CompareArgs) -> String {
     let scheme = if args.server.https { "https" } else { "http" };
     format!("{scheme}://{SOMEWHERE}/")

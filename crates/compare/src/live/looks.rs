@@ -1,4 +1,4 @@
-//! How many heats, and at which of them it is looked at: from what was asked for and what a heat takes.
+//! The number of heats, and after which of them there is a look: from the options, and from what a heat takes.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use deadheat_stats::sequential::Design;
 
 use crate::options::MeasureArgs;
 
-/// The budget, if nobody says what measuring may take.
+/// The default budget.
 pub(crate) const BUDGET: Duration = Duration::from_secs(5 * 60);
 
 /// With fewer heats than three an interval says next to nothing.
@@ -27,12 +27,12 @@ pub(super) struct Turn {
     pub(super) all: Duration,
     /// The part of it in which servers are loaded for what counts: `--heat-time` for each load.
     pub(super) rounds: Duration,
-    /// Loads.
+    /// The number of loads.
     pub(super) loads: u32,
 }
 
 impl Turn {
-    /// How many fit a budget.
+    /// The number of heats that fit a budget.
     fn within(&self, budget: Duration) -> u32 {
         let turns = budget.as_secs_f64() / self.all.as_secs_f64().max(1e-3);
         turns.min(f64::from(u32::MAX)) as u32
@@ -92,7 +92,7 @@ impl Looks {
         };
         if args.looks.is_empty() {
             let budget = args.heat.budget.unwrap_or(BUDGET);
-            // Those that fit also where heats take longer than planned.
+            // Those that fit even if heats take longer than planned.
             if turn.within(budget.div_f64(SPARE)) < FEWEST_HEATS {
                 let what = format!("a verdict needs about {LEAST_HEATS}");
                 return Err(short(budget, FEWEST_HEATS, &what));

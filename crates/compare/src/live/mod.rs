@@ -4,24 +4,38 @@ pub(crate) mod heats;
 pub(crate) mod loads;
 pub(crate) mod looks;
 pub(crate) mod progress;
-pub(crate) mod secrets;
-mod servers;
 pub(crate) mod stacks;
 pub(crate) mod words;
 
+use std::env;
+
 use deadheat_bench::other_hosts::hosts;
-use deadheat_runner::session::SessionOptions;
-use deadheat_shell::exit::{Exit, Failure};
+use deadheat_model::{
+    LoadSpec, TargetId,
+    comparison::{ComparedCommand, Comparison, Contender, ContenderKind, Side},
+    load::Endpoint,
+};
+use deadheat_runner::{
+    agent::LOCAL,
+    session::{PinningMode, SessionOptions},
+};
+use deadheat_shell::{
+    exit::{Exit, Failure},
+    invocation,
+};
 use deadheat_stats::versus::Versus;
 
-use super::resolve::Live;
-use crate::options::{CompareArgs, MeasureArgs};
+use self::words::{check_program, shown, without_secrets, words};
+use crate::{
+    options::{CompareArgs, MeasureArgs},
+    resolve::Live,
+};
 
 /// What came of a measurement.
 pub(super) enum Measured {
-    /// What is to be said of B.
+    /// B compared with A.
     Versus(Box<Versus>),
-    /// Nothing: a plan alone was asked for, or what went wrong has been told.
+    /// Nothing: only a plan was asked for, or what went wrong has been reported.
     Nothing(Exit),
 }
 
@@ -29,8 +43,8 @@ pub(super) enum Measured {
 /// which has printed the plan.
 pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<Measured, Failure> {
     let versus = match live {
-        Live::Urls { .. } => servers::urls(args),
-        Live::Commands { a, b } => servers::commands([a, b], args),
+        Live::Urls { .. } => urls(args),
+        Live::Commands { a, b } => commands([a, b], args),
         Live::Stacks { a, b } => stacks::measure(a, b, args),
     };
     Ok(versus?.map_or(Measured::Nothing(Exit::Fine), |versus| {
@@ -38,7 +52,7 @@ pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<Measured, Failu
     }))
 }
 
-/// `base` with what is asked for of any session; `starts`: with servers that are started.
+/// `base` with the options that every session has. `starts`: whether its servers are started.
 pub(crate) fn session(
     args: &MeasureArgs,
     starts: bool,
@@ -49,5 +63,126 @@ pub(crate) fn session(
     Ok(SessionOptions {
         hosts: hosts(&args.other_hosts, starts, needs_database).map_err(Failure::usage)?,
         ..args.heat.session(base)
+    })
+}
+
+/// Compares servers that run. These have their CPUs already.
+fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
+    let server = |typed: &str| {
+        let (name, load) = loads::of_url(typed, args)?;
+        let load = Box::new(load);
+        Ok((name, ContenderKind::Url { load }))
+    };
+    let sides = [server(&args.a)?, server(&args.b)?];
+    let other_hosts = &args.measure.other_hosts;
+    if other_hosts.generator.iter().any(|name| name != LOCAL) {
+        refuse_loopback(&other_hosts.called("--generator"), &sides)?;
+    }
+    compare(sides, Some(PinningMode::Off), args)
+}
+
+/// Compares servers that are started for each heat.
+fn commands(commands: [&String; 2], args: &CompareArgs) -> Result<Option<Versus>, Failure> {
+    let folder = env::current_dir().map_err(|error| {
+        Failure::usage(format!(
+            "finding the current folder: {error}; change to one that exists"
+        ))
+    })?;
+    let server = |command: &String| {
+        let words = words(command).map_err(Failure::usage)?;
+        let load = Box::new(loads::of_command(args)?);
+        check_program(&words, &folder).map_err(Failure::usage)?;
+        let kind = ContenderKind::Command {
+            command: ComparedCommand {
+                words,
+                folder: folder.clone(),
+            },
+            load,
+        };
+        Ok((shown(command), kind))
+    };
+    let [a, b] = commands;
+    compare([server(a)?, server(b)?], None, args)
+}
+
+fn compare(
+    sides: [(String, ContenderKind); 2],
+    pinning: Option<PinningMode>,
+    args: &CompareArgs,
+) -> Result<Option<Versus>, Failure> {
+    // By the words as they were typed: the record has them without passwords.
+    let alike = alike(&sides[0].1, &sides[1].1);
+    let contender = |side: Side, (name, kind)| Contender {
+        target: TargetId::new(side.to_string(), None),
+        name,
+        kind,
+    };
+    let starts = !matches!(sides[0].1, ContenderKind::Url { .. });
+    let supervision = invocation::supervision()?;
+    let alone = SessionOptions::new(
+        Vec::new(),
+        Vec::new(),
+        None,
+        args.measure.heat.seed(),
+        supervision,
+    );
+    let mut options = session(&args.measure, starts, alone)?;
+    options.pinning = pinning.unwrap_or(options.pinning);
+    options.arguments = without_secrets(options.arguments, &args.server.request);
+    let [a, b] = sides.map(|(name, kind)| (name, listening_at(kind, &options, args)));
+    let comparison = Comparison {
+        a: contender(Side::A, a),
+        b: contender(Side::B, b),
+        slow_end: None,
+        alike,
+        is_change: false,
+        decide: Default::default(),
+        check: Default::default(),
+    };
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    heats::measure(comparison, options, args, &interrupted)
+}
+
+/// A command's certificate is that of the address that it will listen at, unless the user names another one.
+fn listening_at(
+    mut kind: ContenderKind,
+    options: &SessionOptions,
+    args: &CompareArgs,
+) -> ContenderKind {
+    if let (ContenderKind::Command { load, .. }, Some(hosts)) = (&mut kind, &options.hosts)
+        && let (Some(tls), None) = (&mut load.target.tls, &args.server.tls.server_name)
+    {
+        tls.server_name = hosts.address.to_string();
+    }
+    kind
+}
+
+/// A generator on another host would load its own loopback. `option` named it.
+fn refuse_loopback(option: &str, sides: &[(String, ContenderKind); 2]) -> Result<(), Failure> {
+    let own = sides.iter().find(|(_, kind)| {
+        matches!(kind, ContenderKind::Url { load }
+            if matches!(load.target.endpoint, Endpoint::Tcp { address } if address.ip().is_loopback()))
+    });
+    own.map_or(Ok(()), |(name, _)| {
+        Err(Failure::usage(format!(
+            "{option}: {name} is a loopback address, so each generator would load itself; name an address of this machine that they reach"
+        )))
+    })
+}
+
+/// The note that A and B are the same server, if they are.
+fn alike(a: &ContenderKind, b: &ContenderKind) -> Option<String> {
+    // One server under two names counts as well.
+    let asked = |load: &LoadSpec| (load.target.clone(), load.exchanges.clone());
+    let same = match (a, b) {
+        (ContenderKind::Url { load: a }, ContenderKind::Url { load: b }) => asked(a) == asked(b),
+        (ContenderKind::Command { command: a, .. }, ContenderKind::Command { command: b, .. }) => {
+            a == b
+        }
+        _ => false,
+    };
+    same.then(|| {
+        "A and B are the same: what differs between them is the noise of this machine (A/A)"
+            .to_owned()
     })
 }

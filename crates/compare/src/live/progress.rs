@@ -1,4 +1,4 @@
-//! What a comparison tells while it goes on: a bar for a person who watches, plain lines otherwise.
+//! What a comparison shows while it runs: a bar for a person at a terminal, plain lines otherwise.
 
 use deadheat_bench::progress::{self, OF_HEATS};
 use deadheat_model::{
@@ -9,7 +9,7 @@ use deadheat_model::{
 use deadheat_shell::output;
 use deadheat_stats::heats::{Quantity, recorded::figures};
 
-/// What the members of each heat are called, if nobody says.
+/// What the members of each heat are called by default.
 const SIDES: [&str; 2] = ["A", "B"];
 
 /// Shows what happens.
@@ -64,7 +64,7 @@ impl Progress {
         self.shown.finish();
     }
 
-    /// The load, where there are several.
+    /// The load, if there are several.
     fn at(&self, load: usize) -> String {
         let leading = self.loads.iter().filter(|load| load.leads());
         match self.loads.get(load).filter(|_| leading.count() > 1) {

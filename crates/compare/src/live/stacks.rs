@@ -1,26 +1,29 @@
-//! Two stacks or variants, or two revisions of one.
-
-pub(crate) mod sides;
+//! Two stacks or variants, or two revisions of one: how each side is found, and measured.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_bench::{
-    doctor, select,
+    doctor, meant, select,
     toolchains::{Missing, looking},
 };
-use deadheat_model::{LoadPoint, comparison::Comparison};
-use deadheat_runner::{
-    manifest::{Reach, SelectedWorkload},
-    session::{self, SessionOptions},
+use deadheat_model::{
+    LoadPoint, TargetId,
+    comparison::{Comparison, Contender, ContenderKind},
 };
-use deadheat_shell::{exit::Failure, interrupt, invocation, output};
+use deadheat_runner::{
+    embedded::checksum_at,
+    manifest::{Catalogue, LoadError, Reach, SelectedWorkload, Stack},
+    process::Supervision,
+    revision::{Checkout, Revision, RevisionError, same_sources},
+    session::{self, SelectedTarget, SessionOptions},
+};
+use deadheat_shell::{exit::Failure, invocation, output};
 use deadheat_stats::versus::Versus;
 
-use self::sides::Sides;
 use super::{heats::measure as measure_heats, session as session_of};
 use crate::{options::CompareArgs, resolve::StackAt};
 
-/// The workload, if nobody says which.
+/// The workload if none is named.
 pub(crate) const WORKLOAD: &str = "plaintext";
 
 pub(super) fn measure(
@@ -34,10 +37,10 @@ pub(super) fn measure(
         named => named.to_vec(),
     };
     // Before there is anything that a signal could leave behind.
-    let interrupted = interrupt::on_signals().map_err(Failure::nothing)?;
+    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     // Kept until the end: dropping `sides` deletes the checkouts of the revisions.
     let supervision = invocation::supervision()?;
-    let sides = Sides::find(&catalogue, [a, b], &supervision)?;
+    let sides = StackSides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
         return Err(Failure::interrupted(
             "interrupted before anything was measured, so nothing is recorded",
@@ -91,11 +94,11 @@ fn check_toolchains(
         output::warn(&lines);
         return Ok(());
     }
-    Err(Failure::nothing(lines).and("Nothing was built: a comparison needs both sides."))
+    Err(Failure::no_result(lines).and("Nothing was built: a comparison needs both sides."))
 }
 
-/// That both answer at least one of the workloads, as far as their manifests say, at a load that heats can have.
-fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> {
+/// Checks that both stacks answer at least one of the workloads at one of its loads, as far as their manifests say.
+fn check_common(options: &SessionOptions, sides: &StackSides) -> Result<(), Failure> {
     let both_answer = |workload: &SelectedWorkload, point: &LoadPoint| {
         let mut targets = options.targets.iter();
         targets.all(|one| {
@@ -122,4 +125,224 @@ fn check_common(options: &SessionOptions, sides: &Sides) -> Result<(), Failure> 
         )));
     }
     Ok(())
+}
+
+/// What makes the second one of two equal names another one.
+const AGAIN: &str = "~b";
+
+/// Both sides. Dropping them deletes the folders of the revisions.
+struct StackSides {
+    a: StackSide,
+    b: StackSide,
+    /// Whether the files of both are the same; `None` for two different stacks.
+    same: Option<bool>,
+}
+
+/// A side: a stack from the work tree or from a revision.
+pub(crate) struct StackSide {
+    /// The stack under its variant, and the name that it has in this session.
+    pub(crate) selected: SelectedTarget,
+    /// Its name in the work tree.
+    own: TargetId,
+    revision: Option<Revision>,
+    /// The folder of the revision, as long as it is needed.
+    _checkout: Option<Checkout>,
+}
+
+impl StackSide {
+    /// Finds the stack, and brings the sources of a revision.
+    pub(crate) fn find(
+        catalogue: &Catalogue,
+        at: &StackAt,
+        supervision: &Supervision,
+    ) -> Result<Self, SideError> {
+        let Some(typed) = &at.revision else {
+            return Self::of_work_tree(catalogue, at).map_err(SideError::NotThere);
+        };
+        let root = &catalogue.root;
+        let revision = Revision::find(root, typed)?;
+        let checkout = Checkout::new(root, &at.target.stack, &revision, supervision)?;
+        Self::of_revision(at, revision, checkout).map_err(SideError::NotThere)
+    }
+
+    fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, Failure> {
+        let name = at.target.to_string();
+        let is_known = |stack: &Stack| stack.manifest.id == at.target.stack;
+        if !catalogue.stacks.iter().any(is_known)
+            && let Some(instead) = meant::instead_of_name(&name)
+        {
+            return Err(Failure::usage(instead));
+        }
+        let selection = select::select(catalogue, &[name], &[], Reach::Defaults)?;
+        let mut targets = select::targets(catalogue, &selection).into_iter();
+        // A name is no glob, so that it selects one or is an error.
+        let selected = targets
+            .next()
+            .ok_or_else(|| Failure::usage(format!("there is no stack {}", at.target)))?;
+        Ok(Self {
+            own: selected.target.clone(),
+            selected,
+            revision: None,
+            _checkout: None,
+        })
+    }
+
+    fn of_revision(at: &StackAt, revision: Revision, checkout: Checkout) -> Result<Self, Failure> {
+        let stack = &at.target.stack;
+        let wanted = at.target.variant.as_deref();
+        let Some(target) = checkout.target(wanted) else {
+            let manifest = &checkout.stack().manifest;
+            let has: Vec<String> = manifest
+                .variant
+                .iter()
+                .map(|variant| variant.id.clone())
+                .collect();
+            return Err(Failure::usage(format!(
+                "{stack} has no variant `{}` at {} ({}): it has {}",
+                wanted.unwrap_or_default(),
+                revision.typed,
+                revision.short,
+                if has.is_empty() {
+                    "none".to_owned()
+                } else {
+                    has.join(", ")
+                }
+            )));
+        };
+        Ok(Self {
+            own: TargetId::new(stack, target.variant.as_deref()),
+            selected: SelectedTarget {
+                stack: checkout.stack().clone(),
+                target,
+            },
+            revision: Some(revision),
+            _checkout: Some(checkout),
+        })
+    }
+
+    /// Whether it is of a folder of its own, and not of the root.
+    fn is_added(&self) -> bool {
+        self.selected.stack.added.is_some()
+    }
+
+    /// What the session's record says of this side.
+    pub(crate) fn contender(&self) -> Contender {
+        Contender {
+            target: self.selected.target.clone(),
+            name: self.selected.target.to_string(),
+            kind: ContenderKind::Stack {
+                stack: self.own.stack.clone(),
+                sources: self.sources(),
+            },
+        }
+    }
+
+    /// Where its sources are from.
+    fn sources(&self) -> String {
+        let stack = &self.selected.stack;
+        match (&self.revision, &stack.added) {
+            (Some(revision), _) => format!("{} ({})", revision.typed, revision.short),
+            (None, Some(added)) => added.folder.display().to_string(),
+            (None, None) if checksum_at(&stack.dir).is_some() => "part of Deadheat".to_owned(),
+            (None, None) => "the work tree".to_owned(),
+        }
+    }
+
+    /// This side under another name, so that both sides can be in one session.
+    fn renamed(mut self) -> Self {
+        let SelectedTarget { stack, target } = &mut self.selected;
+        stack.manifest.id += AGAIN;
+        target.stack += AGAIN;
+        self
+    }
+}
+
+impl StackSides {
+    /// Finds both, and brings the sources of revisions.
+    fn find(
+        catalogue: &Catalogue,
+        at: [&StackAt; 2],
+        supervision: &Supervision,
+    ) -> Result<Self, Failure> {
+        let a = StackSide::find(catalogue, at[0], supervision).map_err(SideError::into_failure)?;
+        let b = StackSide::find(catalogue, at[1], supervision).map_err(SideError::into_failure)?;
+        // In a session each has a name of its own.
+        let b = if a.selected.target.stack == b.selected.target.stack
+            && a.selected.target == b.selected.target
+        {
+            b.renamed()
+        } else {
+            b
+        };
+        let same = if a.is_added() != b.is_added() {
+            // One of them is a copy that somebody has changed.
+            Some(false)
+        } else if a.own.stack == b.own.stack {
+            let revisions = (a.revision.as_ref(), b.revision.as_ref());
+            let same = same_sources(&catalogue.root, &a.own.stack, revisions.0, revisions.1);
+            // Without a checkout of git there are no two revisions.
+            Some(revisions == (None, None) || same.map_err(refused)?)
+        } else {
+            None
+        };
+        Ok(Self { a, b, same })
+    }
+
+    /// The note that the two do not differ, if that is known.
+    fn alike(&self) -> Option<String> {
+        (self.same == Some(true) && self.a.own == self.b.own).then(|| {
+            let what = match (&self.a.revision, &self.b.revision) {
+                (None, None) => "A and B are the same",
+                _ => "A and B have the same sources",
+            };
+            format!("{what}: what differs between them is the noise of this machine (A/A).")
+        })
+    }
+}
+
+/// Why a side cannot be measured.
+pub(crate) enum SideError {
+    /// There is no such stack or variant, or its revision has manifests that this Deadheat does not read.
+    NotThere(Failure),
+    /// Git or the disk failed.
+    Failed(RevisionError),
+}
+
+impl From<RevisionError> for SideError {
+    fn from(error: RevisionError) -> Self {
+        match error {
+            RevisionError::NoStack { .. } | RevisionError::Manifest { .. } => {
+                Self::NotThere(refused(error))
+            }
+            RevisionError::Reading {
+                source: LoadError::Manifests(_) | LoadError::IsStack { .. },
+                ..
+            } => Self::NotThere(refused(error)),
+            other => Self::Failed(other),
+        }
+    }
+}
+
+impl SideError {
+    /// The failure of a comparison that needs the side.
+    fn into_failure(self) -> Failure {
+        match self {
+            Self::NotThere(failure) => failure,
+            Self::Failed(error) => refused(error),
+        }
+    }
+}
+
+fn refused(error: RevisionError) -> Failure {
+    match error {
+        RevisionError::Manifest {
+            stack,
+            typed,
+            errors,
+        } => Failure::usage(format!(
+            "the manifest of `{stack}` at {typed} is not one that this deadheat reads:\n{}",
+            errors.render(output::colour_of_notes())
+        )),
+        other => Failure::usage(other),
+    }
 }

@@ -1,6 +1,6 @@
 //! Records of loads against each other: what they carry, and what they do not.
 
-use deadheat_compare::analysis::{compare, refusals};
+use deadheat_compare::analysis::{biasing_differences, compare};
 use deadheat_model::{LoadRecord, Schedule};
 use deadheat_stats::versus::{Bounds, Check, Metric, Verdict, Versus};
 
@@ -79,15 +79,19 @@ fn runs_that_are_not_in_turn_have_none() {
 fn other_circumstances_of_any_run_are_a_refusal() {
     let a = runs(&[0, 2, 4], 1.0);
     let mut b = runs(&[1, 3, 5], 1.0);
-    assert_eq!(refusals(&a, &b), []);
+    assert_eq!(biasing_differences(&a, &b), []);
     b[2].spec.target.authority = "another:80".to_owned();
-    assert_eq!(refusals(&a, &b), [], "the server is what is compared");
+    assert_eq!(
+        biasing_differences(&a, &b),
+        [],
+        "the server is what is compared"
+    );
     b[2].spec.schedule = Schedule::Closed {
         connections: 7,
         ramp: std::time::Duration::ZERO,
     };
     b[1].machine.kernel = "another".to_owned();
-    let changes = refusals(&a, &b);
+    let changes = biasing_differences(&a, &b);
     let named: Vec<&str> = changes.iter().map(|change| change.what.as_str()).collect();
     assert_eq!(named, ["kernel", "loop"]);
     // Whoever compares all the same is told.

@@ -70,7 +70,7 @@ fn legend(plot: &Plot) -> String {
     series.chain(guides).map(entry).collect()
 }
 
-/// What stands before a name in the legend, still empty.
+/// The sign before a name in the legend, still empty.
 fn swatch(colour: Colour) -> Svg {
     Svg::beside_text(14, &[("class", &colour.class()), ("width", &24)])
 }
@@ -243,7 +243,7 @@ fn draw_marks(svg: &mut Svg, plot: &Plot, series: &Series) {
 #[derive(Serialize)]
 struct Readings<'a> {
     names: Vec<&'a str>,
-    /// The place in thousandths of the width, its name, and a value for each series; empty where there is none.
+    /// The place in thousandths of the width, its name, and a value for each series; empty without one.
     at: Vec<(f64, String, Vec<String>)>,
 }
 

@@ -81,7 +81,7 @@ pub enum Shape {
     Marks(Mark),
 }
 
-/// How a line is drawn, so that colour is not all that tells it apart.
+/// How a line is drawn, so that lines do not differ in colour alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
     /// Without gaps.

@@ -21,7 +21,7 @@ impl Svg {
         ])
     }
 
-    /// A drawing of this height that says what the text beside it says.
+    /// A drawing of this height that repeats what the text next to it says.
     pub fn beside_text(height: impl Display, attributes: &[(&str, &dyn Display)]) -> Self {
         let own: [(&str, &dyn Display); 2] = [("aria-hidden", &"true"), ("height", &height)];
         Self::with(&[&own[..], attributes].concat())

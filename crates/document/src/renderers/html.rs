@@ -5,11 +5,7 @@ use minijinja::{Value, context, value::Serde};
 use crate::{
     Block, Document,
     error::ReportError,
-    html::{
-        environment,
-        live::{Bar, TEMPLATE as LIVE},
-        shell::{DATA, Shell},
-    },
+    html::{Bar, DATA, LIVE_TEMPLATE as LIVE, Shell, environment},
     plot,
 };
 

@@ -9,13 +9,13 @@ use deadheat_model::{
     machine::Machine,
     plan::Pinning,
     session::{TargetRecord, TargetState},
-    stack::{Database, Pool},
+    stack::{Class, Database, DatabaseIo, DatabaseLayer, Pool, Runtime, StackRole},
     stack_failure::Phase,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{clean, words};
+use super::clean;
 
 /// A named fact.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -27,7 +27,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Both made harmless.
+    /// A fact from a name and a value, both made harmless.
     pub fn new(name: &str, value: impl AsRef<str>) -> Self {
         Self {
             name: clean(name),
@@ -72,7 +72,7 @@ pub struct StackFacts {
     pub versions: String,
     /// Build time and artefact size, when it was built.
     pub build: String,
-    /// What it cannot do or deviates in.
+    /// Its limits and deviations.
     pub limits: Vec<String>,
 }
 
@@ -178,9 +178,9 @@ fn or_none(text: String) -> String {
 }
 
 fn database(database: &Database) -> String {
-    let kind: Vec<&str> = [words::io(database.io)]
+    let kind: Vec<&str> = [io(database.io)]
         .into_iter()
-        .chain(words::layer(database.layer))
+        .chain(layer(database.layer))
         .collect();
     let kind = kind.join(", ");
     let connections = match database.pool {
@@ -190,7 +190,7 @@ fn database(database: &Database) -> String {
     clean(&format!("{} ({kind}), {connections}", database.driver))
 }
 
-/// What is known of a stack.
+/// The facts of a stack.
 pub fn stack(target: &TargetRecord) -> StackFacts {
     let versions: Vec<String> = target
         .versions
@@ -217,9 +217,9 @@ pub fn stack(target: &TargetRecord) -> StackFacts {
         TargetState::Unavailable { .. } => "not built: unavailable".to_owned(),
         TargetState::Failed(failure) => failed(failure.phase),
     };
-    let kind: Vec<&str> = [words::class(target.class)]
+    let kind: Vec<&str> = [class(target.class)]
         .into_iter()
-        .chain(words::role(target.role))
+        .chain(role(target.role))
         .collect();
     let from = target.added.as_ref();
     let from = from.map(|added| format!(", from {}", added.folder.display()));
@@ -233,10 +233,54 @@ pub fn stack(target: &TargetRecord) -> StackFacts {
             from.unwrap_or_default()
         )),
         variant: target.variant_description.as_deref().map(clean),
-        runtime: words::runtime(target.runtime),
+        runtime: runtime(target.runtime),
         database: target.database.as_ref().map_or("none".to_owned(), database),
         versions: or_none(versions.join(", ")),
         build,
         limits: target.limits.iter().map(|limit| clean(limit)).collect(),
+    }
+}
+
+/// How code is executed.
+pub const fn runtime(runtime: Runtime) -> &'static str {
+    match runtime {
+        Runtime::Native => "compiled ahead of time",
+        Runtime::Jit => "compiled while it runs",
+        Runtime::Interpreted => "interpreted",
+    }
+}
+
+/// How much a framework provides.
+pub const fn class(class: Class) -> &'static str {
+    match class {
+        Class::Platform => "platform",
+        Class::Micro => "micro-framework",
+        Class::FullStack => "full-stack framework",
+    }
+}
+
+/// What a stack takes part as, if that is not what most do.
+pub const fn role(role: StackRole) -> Option<&'static str> {
+    match role {
+        StackRole::Stack => None,
+        StackRole::Yardstick => Some("yardstick"),
+        StackRole::Historic => Some("no longer maintained"),
+    }
+}
+
+/// What a request does while it waits for the database.
+pub const fn io(io: DatabaseIo) -> &'static str {
+    match io {
+        DatabaseIo::Async => "asynchronous",
+        DatabaseIo::Blocking => "blocking",
+    }
+}
+
+/// What is between the application and its database driver, if there is anything.
+pub const fn layer(layer: DatabaseLayer) -> Option<&'static str> {
+    match layer {
+        DatabaseLayer::Raw => None,
+        DatabaseLayer::Micro => Some("micro-ORM"),
+        DatabaseLayer::Orm => Some("ORM"),
     }
 }

@@ -15,7 +15,7 @@ mod tables;
 use deadheat_document::{
     Document, Frame, Section, Table, Tone,
     error::ReportError,
-    html::{data::DataFile, shell::Shell},
+    html::{DataFile, Shell},
     json::{self, Body},
 };
 use deadheat_model::{

@@ -6,7 +6,7 @@ use deadheat_document::{
     Column, Document, Frame, Section, Table, Tone,
     csv::{Number, head, line},
     error::ReportError,
-    html::{data::DataFile, shell::Shell},
+    html::{DataFile, Shell},
     plot::{
         Colour, Guide, GuidePosition, Mark, Plot, Series, Shape,
         axis::{self, Axis},

@@ -21,7 +21,7 @@ use deadheat_runner::{files, secret::hide_in_load};
 use deadheat_shell::{
     data::{self, Files, FilesArgs, Format, Sink},
     exit::{Exit, Failure},
-    interrupt, output,
+    invocation, output,
 };
 use deadheat_stats::capacity::{Outcome, analyse};
 
@@ -121,7 +121,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     Ok(match (record.interrupted, found) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Fine,
-        (false, false) => Exit::Nothing,
+        (false, false) => Exit::NoResult,
     })
 }
 
@@ -132,8 +132,9 @@ fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
 
 /// Listens for Ctrl-C.
 fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, Failure> {
-    interrupt::on_signals()
-        .map_err(|error| Failure::nothing(format!("listening for Ctrl-C: {error}; start it again")))
+    invocation::on_signals().map_err(|error| {
+        Failure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
+    })
 }
 
 /// The outputs of a search. Files are opened before the start.
@@ -190,8 +191,9 @@ fn rendered(
         // No other format comes here.
         _ => Ok(document::document(record, &analysis).text(screen)),
     };
-    rendered
-        .map_err(|error| Failure::nothing(format!("writing the report of {}: {error}", record.url)))
+    rendered.map_err(|error| {
+        Failure::no_result(format!("writing the report of {}: {error}", record.url))
+    })
 }
 
 /// The search in a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.

@@ -57,7 +57,7 @@ impl<'a> Search<'a> {
             return Err(if interrupted {
                 Failure::interrupted(nothing)
             } else {
-                Failure::nothing(nothing)
+                Failure::no_result(nothing)
             });
         }
         let per_second = found.observation.throughput();
@@ -65,7 +65,7 @@ impl<'a> Search<'a> {
         if least_per_second >= per_second {
             let needed = wanted.declared.requests;
             let seconds = (1.2 * needed as f64 / per_second).ceil();
-            return Err(Failure::nothing(format!(
+            return Err(Failure::no_result(format!(
                 "the conditions need {} in a trial, and the server does not answer that many in its time at the closed loop's {}. \
                  Make trials longer, like --duration {seconds}s",
                 counted(needed, "request"),

@@ -283,10 +283,10 @@ pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(),
         };
         return Err(match error {
             Some((number, name)) => {
-                Failure::nothing(format!("apr_socket_recv: {name} ({number}); {nothing}"))
+                Failure::no_result(format!("apr_socket_recv: {name} ({number}); {nothing}"))
                     .with(Exit::OfTool(number))
             }
-            None => Failure::nothing(nothing),
+            None => Failure::no_result(nothing),
         });
     };
     // ab has its first word.

@@ -105,7 +105,7 @@ pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Ex
     }
     let failed = |failure: Failure| match failure.exit() {
         Exit::Usage => failure.with(statuses.usage),
-        Exit::Nothing => failure.with(statuses.failed),
+        Exit::NoResult => failure.with(statuses.failed),
         _ => failure,
     };
     if let Print::Ab {
@@ -126,7 +126,7 @@ pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Ex
     }
     let record = loaded(&wanted.load, any(&wanted.load), wanted.limit).map_err(failed)?;
     if tool == Tool::Wrk && is_refused(&record) {
-        let failure = Failure::nothing(format!(
+        let failure = Failure::no_result(format!(
             "unable to connect to {}: Connection refused",
             record.spec.target.authority
         ));
@@ -192,7 +192,7 @@ fn version(tool: Tool) -> Result<Exit, Failure> {
 }
 
 fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
-    let failed = |error| Failure::nothing(format!("writing the report: {error}"));
+    let failed = |error| Failure::no_result(format!("writing the report: {error}"));
     let mut file = None;
     let mut is_text = true;
     let text = match print {
@@ -245,7 +245,7 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, text.as_bytes())
-        .map_err(|error| Failure::nothing(format!("writing {}: {error}", path.display())))
+        .map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! (<https://ogp.me>, `og:image`).
 
 mod canvas;
-mod face;
 mod plot;
 
 pub use canvas::SIZE;
@@ -15,9 +14,9 @@ use resvg::{
 
 use self::{
     canvas::{
-        Anchor, BLUE, Canvas, DIM, GRID, GROUND, HEIGHT, INK, MARGIN, RED, ROOM, Type, WIDTH,
+        Anchor, BLUE, Canvas, DIM, FAMILY, Faces, GRID, GROUND, HEIGHT, INK, LACKING, MARGIN, RED,
+        ROOM, Type, WIDTH,
     },
-    face::{FAMILY, Faces, LACKING},
     plot::Plot,
 };
 use super::{
@@ -25,13 +24,13 @@ use super::{
     words,
 };
 
-/// Baselines.
+/// The baselines of the texts.
 const MARK_Y: f32 = 58.0;
 const TITLE_Y: f32 = 116.0;
 const FIRST_LINE_Y: f32 = 159.0;
 const MACHINE_Y: f32 = 582.0;
 const CAVEAT_Y: f32 = 606.0;
-/// The plot ends above it.
+/// The plot ends above this.
 const FOOT_Y: f32 = 556.0;
 
 /// The title's sizes.
@@ -56,7 +55,7 @@ pub fn card(view: &StandingsView, workload: Option<&str>) -> Result<Vec<u8>, Rep
         .map_err(|error| failed(&error.to_string()))
 }
 
-/// The same as an SVG document.
+/// The card as an SVG document.
 pub fn card_svg(view: &StandingsView, workload: Option<&str>) -> Result<String, ReportError> {
     let faces = Faces::new().ok_or_else(|| ReportError::Card {
         reason: "its font cannot be read".to_owned(),
@@ -131,7 +130,7 @@ fn lacking<'a>(view: &'a StandingsView, load: Option<&'a LoadView>) -> Vec<&'a L
         .collect()
 }
 
-/// Two that end on the same line, and the name.
+/// Draws the logo, two lines that end at the same finish, and the name.
 fn mark(canvas: &mut Canvas) {
     let x = MARGIN + 22.0;
     for (y, from) in [(MARK_Y - 15.0, 22.0), (MARK_Y - 2.0, 14.0)] {
@@ -184,7 +183,7 @@ fn verdict(canvas: &mut Canvas, verdict: &str) -> f32 {
     y - LEADING * size
 }
 
-/// A card without a figure: who failed, and of what.
+/// Draws the stacks without a figure, with the reason.
 fn lacks(canvas: &mut Canvas, lacks: &[&LackView], (top, bottom): (f32, f32)) {
     let note = Type::regular(17.0, DIM);
     let (x, room) = (MARGIN + 30.0, ROOM - 30.0);

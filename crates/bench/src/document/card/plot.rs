@@ -15,7 +15,7 @@ use crate::document::{
 
 /// More rows than this are too small in a preview.
 const MOST_ROWS: usize = 8;
-/// The number of these rows that are kept for lower bounds, which may stand last and be the fastest.
+/// The number of these rows that are kept for lower bounds, which may be last in the list and yet the fastest.
 const MOST_BOUNDS: usize = 2;
 /// The width of a figure of the axis at most, in pixels.
 const TICK_ROOM: f32 = 80.0;
@@ -34,7 +34,7 @@ const DEAD_HEAT: &str = "dead heat";
 /// Below the rows: the axis's figures, what they are, and what is not shown.
 const BELOW: f32 = 76.0;
 const MOST_ROW: f32 = 50.0;
-/// The share of the room that a few rows leave that stands above them.
+/// The share of unused height that is left above the rows when there are few of them.
 const ABOVE: f32 = 0.4;
 
 /// Rows of dots on one axis from zero.
@@ -323,7 +323,7 @@ fn value(canvas: &mut Canvas, frame: &Frame, place: usize, plot: &Plot, row: &Pl
     }
 }
 
-/// A line beside each dead heat that points at its rows; the second one, where ranks overlap, stands beside the first.
+/// Draws a line next to each dead heat that points at its rows; if ranks overlap, the second is next to the first.
 fn brackets(canvas: &mut Canvas, frame: &Frame, ties: &[Vec<usize>], x: f32) {
     const ARM: f32 = 8.0;
     let mut taken: Vec<(usize, f32)> = Vec::new();

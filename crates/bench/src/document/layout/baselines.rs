@@ -1,6 +1,6 @@
 //! How many times as fast each stack is as one of them, the baseline, with intervals that stand alone: a column of a load's
-//! table. A page draws it beside the first stack; for all others it has the same figures, which its script puts in their
-//! places.
+//! table. A page draws the comparison with the first stack; it has the figures for all others too, and its script shows them
+//! when the reader chooses another baseline.
 
 use std::fmt::Display;
 
@@ -24,7 +24,7 @@ use crate::document::{
     words,
 };
 
-/// The script that draws beside another baseline.
+/// The script that draws the comparison with another baseline.
 pub(in crate::document) const SCRIPT: &str = include_str!("baselines.js");
 
 /// Ratios up to this, and down to its inverse, are near.
@@ -40,7 +40,7 @@ const HEIGHT: usize = 22;
 pub(super) struct Baselines {
     title: &'static str,
     names: Vec<String>,
-    /// What is drawn beside each row as the baseline.
+    /// What is drawn with each row as the baseline.
     layouts: Vec<Layout>,
 }
 
@@ -71,7 +71,7 @@ impl Baselines {
         }
     }
 
-    /// The head: the choice of a baseline, the axis, and what is drawn beside each.
+    /// The head: the choice of a baseline, the axis, and the data of the drawings for each baseline.
     pub(super) fn head(&self) -> String {
         let options = self.names.iter().map(|name| HtmlEscape(name));
         let options: String = options
@@ -95,7 +95,7 @@ impl Baselines {
         )
     }
 
-    /// A row beside the first stack.
+    /// A row compared with the first stack.
     pub(super) fn cell(&self, row: usize) -> String {
         let Layout {
             band: (left, one, right),
@@ -152,7 +152,7 @@ fn percent(place: f64) -> Percent {
     Percent(place / 100.0)
 }
 
-/// How every row of a table stands to one of them.
+/// How every row of a table compares with one of them.
 fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
     let mut cells = vec![Cell::Nothing; table.rows.len()];
     cells[baseline] = Cell::Baseline;
@@ -171,7 +171,7 @@ fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
     cells
 }
 
-/// How the better one of a pair stands to the other, alone; `None` if they cannot be compared.
+/// The better one of a pair compared with the other, with the interval for this pair alone; `None` if they cannot be compared.
 fn better(pair: &Pair) -> Option<Beside> {
     let alone = pair.alone?;
     Some(Beside {
@@ -181,7 +181,7 @@ fn better(pair: &Pair) -> Option<Beside> {
     })
 }
 
-/// The same pair seen from the other one.
+/// The comparison in the other direction.
 fn inverse(beside: Beside) -> Beside {
     Beside {
         ratio: 1.0 / beside.ratio,
@@ -190,7 +190,7 @@ fn inverse(beside: Beside) -> Beside {
     }
 }
 
-/// How a stack stands to the baseline.
+/// A stack compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Beside {
     /// How many times as fast it is.
@@ -212,7 +212,7 @@ enum Cell {
     Nothing,
 }
 
-/// All that is drawn beside one baseline. Places are percent of the drawing's width.
+/// All that is drawn for one baseline. Places are percent of the drawing's width.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Layout {
     /// The values at the axis: where, and what is written.
@@ -249,7 +249,7 @@ impl Serialize for Mark {
 }
 
 impl Layout {
-    /// The places of everything beside one baseline. Ratios within `margin` of 1 (0.03: 3 %) are as good as equal.
+    /// The drawing for one baseline. Ratios within `margin` of 1 (0.03: 3 %) are as good as equal.
     fn new(cells: &[Cell], margin: f64) -> Self {
         let known: Vec<&Beside> = shown(cells);
         let known = known.into_iter();
@@ -340,4 +340,117 @@ fn kind(beside: &Beside) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn beside(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Cell {
+        Cell::Beside(Beside {
+            ratio,
+            interval: Some((low, high)),
+            verdict,
+        })
+    }
+
+    #[test]
+    fn what_is_slower_lies_left_of_the_baseline_and_its_interval_around_it() {
+        let cells = [
+            Cell::Baseline,
+            beside(0.8, 0.75, 0.86, Verdict::Slower),
+            beside(1.2, 0.9, 1.6, Verdict::Undecided),
+        ];
+        let layout = Layout::new(&cells, 0.03);
+        let at = |row: usize| layout.rows[row].at.unwrap();
+        let one = at(0).0;
+        assert!(layout.band.0 < one && one == layout.band.1 && one < layout.band.2);
+        let (dot, low, high) = at(1);
+        assert!(low < dot && dot < high && high < one, "{:?}", layout.rows);
+        let (_, low, high) = at(2);
+        assert!(low < one && one < high && high < 100.0);
+        assert!(layout.ticks.contains(&(one, "1×".to_owned())));
+        assert_eq!(layout.rows[1].ratio, "0.80×");
+        assert_eq!(layout.rows[1].interval, "0.75–0.86");
+    }
+
+    #[test]
+    fn open_ends_reach_the_edge_and_are_said_in_words() {
+        let cells = [
+            Cell::Baseline,
+            beside(0.5, 0.4, f64::INFINITY, Verdict::Undecided),
+            beside(0.9, 0.0, 0.95, Verdict::Slower),
+            beside(0.9, 0.0, f64::INFINITY, Verdict::Undecided),
+            Cell::Nothing,
+        ];
+        let layout = Layout::new(&cells, 0.03);
+        let words: Vec<&str> = layout
+            .rows
+            .iter()
+            .map(|row| row.interval.as_str())
+            .collect();
+        assert_eq!(words, ["baseline", "≥ 0.40", "≤ 0.950", "–", ""]);
+        assert_eq!(layout.rows[1].at.unwrap().2, 100.0);
+        assert_eq!(layout.rows[2].at.unwrap().1, 0.0);
+        assert_eq!(layout.rows[4].at, None);
+    }
+
+    #[test]
+    fn a_single_wide_interval_does_not_press_the_others_together() {
+        let close = beside(0.95, 0.93, 0.97, Verdict::Slower);
+        let alone = Layout::new(&[Cell::Baseline, close], 0.03);
+        let wide = beside(0.9, 0.001, 900.0, Verdict::Undecided);
+        let both = Layout::new(&[Cell::Baseline, close, wide], 0.03);
+        let length = |layout: &Layout| {
+            let (_, low, high) = layout.rows[1].at.unwrap();
+            high - low
+        };
+        assert!(length(&both) > length(&alone) / 12.0);
+        assert_eq!(both.rows[2].interval, "0.00100–900");
+    }
+
+    #[test]
+    fn a_far_row_does_not_press_near_ones_together_but_stands_at_the_edge() {
+        let close = beside(0.95, 0.93, 0.97, Verdict::Slower);
+        let far = beside(0.01, 0.009, 0.011, Verdict::Slower);
+        let alone = Layout::new(&[Cell::Baseline, close, close], 0.03);
+        let both = Layout::new(&[Cell::Baseline, close, close, far], 0.03);
+        assert_eq!(alone.rows[1].at, both.rows[1].at);
+        assert_eq!(
+            (both.rows[3].at, both.rows[3].kind),
+            (Some((0.0, 0.0, 0.0)), "beyond")
+        );
+        assert_eq!(both.rows[3].ratio, "0.010×");
+        // If most are far, they are what there is to see.
+        let most = Layout::new(&[Cell::Baseline, close, far, far], 0.03);
+        assert!(most.rows.iter().all(|row| row.kind != "beyond"));
+    }
+
+    #[test]
+    fn a_row_is_drawn_with_its_kind_and_words() {
+        let cells = [Cell::Baseline, beside(0.8, 0.75, 0.86, Verdict::Slower)];
+        let drawn = Baselines {
+            title: "as",
+            names: ["<a>", "b"].map(str::to_owned).to_vec(),
+            layouts: vec![Layout::new(&cells, 0.03); 2],
+        };
+        let cell = drawn.cell(1);
+        assert!(
+            cell.starts_with("<span class=\"beside differs\">"),
+            "{cell}"
+        );
+        assert!(cell.contains("<b>0.80×</b>") && cell.contains(">0.75–0.86</span>"));
+        let head = drawn.head();
+        assert_eq!(head.matches("<text").count(), TICKS);
+        assert!(head.contains("<option>&lt;a&gt;</option>"), "{head}");
+    }
+
+    #[test]
+    fn ticks_have_round_labels() {
+        for (tick, label) in [
+            (1.0, "1×"),
+            (0.1 + 0.2, "0.3×"),
+            (20.0, "20×"),
+            (0.025, "0.025×"),
+        ] {
+            assert_eq!(tick_label(tick), label);
+        }
+    }
+}

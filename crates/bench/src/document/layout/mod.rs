@@ -2,7 +2,6 @@
 //! come from.
 
 mod baselines;
-mod course;
 mod load;
 mod starts;
 
@@ -206,7 +205,7 @@ fn legend(view: &StandingsView) -> Option<String> {
     rows().next().map(|_| format!("{}.", parts.join("; ")))
 }
 
-/// Published tables beside what was measured.
+/// Published tables, next to what was measured.
 fn published(view: &StandingsView) -> Section {
     let mut section = Section::new("Published and measured");
     for one in &view.published {

@@ -101,7 +101,7 @@ fn fastest(view: &StandingsView) -> Option<String> {
     Some(format!("{lead}{slowest}."))
 }
 
-/// A table of what is the same at each load, if that is asked for, and of what followed at a load.
+/// A table of starts: with `is_first` the columns that are the same at each load, and those of what followed at `load`.
 fn of_table(table: &StartTable, is_first: bool, load: Option<&LoadView>) -> Table {
     let right = |head: &str| Column::right(head).sorted(true);
     let mut columns = vec![Column::left("stack").sorted(true)];

@@ -1,19 +1,20 @@
-//! A load: its sentence and its tables.
+//! A load: its tables, and what came of it in one sentence of at most 25 words.
 
 use std::ops::Deref;
 
 use deadheat_document::view;
-use deadheat_model::heats::{PlannedLoad, SessionHeader};
+use deadheat_model::{
+    figure::{counted, figure, list},
+    heats::{PlannedLoad, SessionHeader},
+};
 use deadheat_stats::{
-    heats::{Group, Ranking, pairs::Pair},
+    heats::{Group, Ranking, Verdict, pairs::Pair},
     standings::{AbsentBecause, LoadStandings, Measure, Standings, Table},
 };
 
 use super::{
-    absent::{self, LackView},
-    answer,
-    names::shorts,
-    row::{self, AtRate, RowView},
+    row::{self, AtRate, LackView, Placed, RowView},
+    shorts,
 };
 use crate::document::words;
 
@@ -54,7 +55,7 @@ impl Deref for LoadView {
 pub struct TableView {
     /// The group that it ranks.
     pub group: Group,
-    /// Its name beside other tables of the load ("2 CPUs"); `None` if there is no other with ranks.
+    /// Its title among the tables of the load ("2 CPUs"); `None` if there is no other with ranks.
     pub title: Option<String>,
     /// The stacks, the best estimate first.
     pub rows: Vec<RowView>,
@@ -119,7 +120,7 @@ pub(super) fn loads(header: &SessionHeader, standings: &Standings) -> Vec<LoadVi
             .filter(|work| work.is_measured_with(found));
         for (work, rate) in with_it.filter_map(|work| Some((work, work.offered_per_second?))) {
             rates.push(rate);
-            sentences.extend(answer::at_rate(work));
+            sentences.extend(at_rate(work));
             for row in tables.iter_mut().flat_map(|table| &mut table.rows) {
                 row.at_rates.push(AtRate::new(work, &row.target));
             }
@@ -147,13 +148,13 @@ pub fn of_load(
         title: view::title(&load.workload, &load.point),
         clauses: Vec::new(),
         tables,
-        lacking: load.lacking.iter().map(absent::lack).collect(),
+        lacking: load.lacking.iter().map(row::lack).collect(),
         rates: Vec::new(),
         price_per_cpu_hour: header.plan.price_per_cpu_hour,
         equal_work: Vec::new(),
         found: load.clone(),
     };
-    view.clauses = answer::clauses(&view, failed_everywhere);
+    view.clauses = clauses(&view, failed_everywhere);
     view
 }
 
@@ -210,4 +211,244 @@ pub(super) fn planned<'a>(
 ) -> Option<&'a PlannedLoad> {
     let mut planned = header.plan.loads.iter();
     planned.find(|one| one.workload == load.workload && one.point.id == load.point.id)
+}
+
+/// Leaders that are named.
+const MOST_LEADERS: usize = 3;
+/// Followers that are named.
+const MOST_FOLLOWERS: usize = 2;
+/// The words of a sentence, of which some are left for the name of a CPU budget.
+const MOST_WORDS: usize = 23;
+/// A name's letters in a sentence; rows have all of them.
+const MOST_LETTERS: usize = 40;
+
+/// The parts of the sentence after the load's name. It is about the table of the largest CPU budget.
+fn clauses(load: &LoadView, failed_everywhere: usize) -> Vec<String> {
+    match load.tables.first() {
+        Some(table) if !table.rows.is_empty() => of_ranking(load, table),
+        _ => nothing(load, failed_everywhere),
+    }
+}
+
+pub fn nothing(load: &LoadView, failed_everywhere: usize) -> Vec<String> {
+    let failed = load.lacking.iter();
+    let failed = failed
+        .filter(|one| one.because == AbsentBecause::Failed)
+        .count();
+    match failed + failed_everywhere {
+        0 => vec!["no stack has been measured".to_owned()],
+        failed => vec![
+            "no stack has a result".to_owned(),
+            format!("{failed} failed"),
+        ],
+    }
+}
+
+/// A row with the figure that it is ranked by.
+type Ranked<'a> = (&'a RowView, Placed);
+
+fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
+    let rows = table.rows.iter();
+    let ranked: Vec<Ranked> = rows.filter_map(|row| Some((row, row.main?))).collect();
+    let Some((first, best)) = ranked.first() else {
+        let stacks = counted(table.rows.len(), "stack");
+        return vec![match load.measure {
+            Measure::Throughput => format!("{stacks} answered too little to be ranked"),
+            Measure::ResponseTime => format!("{stacks} had too few answers for a p99"),
+        }];
+    };
+    if table.rows.len() == 1 {
+        let value = words::main_in_full(load.measure, best.value);
+        let verb = match load.measure {
+            Measure::Throughput => "answers",
+            Measure::ResponseTime => "has a p99 of",
+        };
+        let alone = load.scaling.is_empty();
+        let alone = alone.then(|| "there is nothing to compare it with".to_owned());
+        let answer = format!("{} {verb} {value}", name(first));
+        return [answer].into_iter().chain(alone).collect();
+    }
+    if load.look.is_none() {
+        return vec![format!(
+            "{} is ahead {} so far, after {}: too few for a verdict",
+            name(first),
+            value(load.measure, &[*best]),
+            counted(load.heats as usize, "heat"),
+        )];
+    }
+    let leaders = ranked.iter().filter(|(_, main)| may_lead(main));
+    let leaders: Vec<Ranked> = leaders.copied().collect();
+    let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
+    let rest: Vec<Ranked> = rest.take(MOST_FOLLOWERS).copied().collect();
+    match leaders.len() {
+        0 => vec![
+            format!(
+                "{} is highest {}",
+                name(first),
+                value(load.measure, &[*best])
+            ),
+            "undecided".to_owned(),
+        ],
+        many if many > MOST_LEADERS => vec![crowd(load, &leaders, many == ranked.len())],
+        _ => {
+            let lead = lead(load, table, &leaders);
+            let room = MOST_WORDS.saturating_sub(words_of(&load.short) + words_of(&lead));
+            let shorter = (1..=rest.len()).rev();
+            let mut texts =
+                shorter.filter_map(|most| followers(load.measure, best.is_bound, &rest[..most]));
+            let fitting = texts.find(|text| words_of(text) <= room);
+            [lead].into_iter().chain(fitting).collect()
+        }
+    }
+}
+
+/// The sentence about equal work: which stack has the lowest cost, and which ones cannot take the rate or failed. `None` before
+/// the first verdict.
+fn at_rate(load: &LoadView) -> Option<String> {
+    load.look?;
+    let rate = figure(load.offered_per_second?);
+    let lacking = |because: AbsentBecause, verb: &str| {
+        let names = load.lacking.iter().filter(|one| one.because == because);
+        let names: Vec<String> = names.map(|one| one.target.clone()).collect();
+        match names.len() {
+            0 => None,
+            1 | 2 => Some(format!("{} {verb}", list(&names))),
+            many => Some(format!("{many} stacks {verb}")),
+        }
+    };
+    let cannot = lacking(AbsentBecause::Overloaded, "cannot take it");
+    let failed = lacking(AbsentBecause::Failed, "failed");
+    let parts = cheapest(load).into_iter().chain(cannot).chain(failed);
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("At {rate}/s, {}.", parts.join("; ")))
+}
+
+/// The stacks with the lowest CPU time per request.
+fn cheapest(load: &LoadView) -> Option<String> {
+    let rows = &load.tables.first()?.rows;
+    let costs = rows
+        .iter()
+        .filter_map(|row| Some((row, row.cpu_us_per_request?)));
+    let leaders: Vec<Ranked> = costs.filter(|(_, cost)| may_lead(cost)).collect();
+    let values = || leaders.iter().map(|(_, cost)| cost.value);
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(0.0, f64::max);
+    let cost = words::cost_range(least, most);
+    let price = load.price_per_cpu_hour.map_or_else(String::new, |price| {
+        let million = words::price_of_a_million(least, price);
+        format!(" ({} for a million)", figure(million))
+    });
+    let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
+    Some(match names.len() {
+        0 => return None,
+        1 => format!(
+            "{} has the lowest CPU time, {cost} a request{price}",
+            names[0]
+        ),
+        many if many > MOST_LEADERS => {
+            format!(
+                "{many} of {} stacks may have the lowest CPU time",
+                rows.len()
+            )
+        }
+        _ => format!(
+            "{} have the lowest CPU time, {cost} a request (order undecided)",
+            list(&names)
+        ),
+    })
+}
+
+fn words_of(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+/// Whether nothing is proven better.
+fn may_lead(main: &Placed) -> bool {
+    main.rank.is_some_and(|rank| rank.best == 1)
+}
+
+fn lead(load: &LoadView, table: &TableView, leaders: &[Ranked]) -> String {
+    let names: Vec<String> = leaders.iter().map(|(row, _)| name(row)).collect();
+    let figures: Vec<Placed> = leaders.iter().map(|(_, main)| *main).collect();
+    let value = value(load.measure, &figures);
+    if let [one] = names.as_slice() {
+        return format!("{one} leads {value}");
+    }
+    let order = if is_dead_heat(table, leaders) {
+        "dead heat"
+    } else {
+        "order undecided"
+    };
+    format!("{} lead {value} ({order})", list(&names))
+}
+
+/// Whether each pair of the leaders is a dead heat.
+fn is_dead_heat(table: &TableView, leaders: &[Ranked]) -> bool {
+    let is_leader = |place: usize| leaders.iter().any(|(row, _)| table.rows[place] == **row);
+    let mut pairs = table.pairs.iter();
+    pairs.all(|pair| {
+        let is_inside = is_leader(pair.better) && is_leader(pair.worse);
+        !is_inside || pair.verdict == Verdict::DeadHeat
+    })
+}
+
+/// The sentence if more stacks may lead than can be named.
+fn crowd(load: &LoadView, leaders: &[Ranked], all: bool) -> String {
+    let (first, best) = leaders[0];
+    let value = value(load.measure, &[best]);
+    let others = leaders.len() - 1;
+    let who = if all {
+        format!("all {others} others")
+    } else {
+        format!("{others} others")
+    };
+    format!(
+        "{} is ahead {value}, but {who} may be as fast: undecided",
+        name(first)
+    )
+}
+
+/// "at 116,000 requests/s", "at 112,000 to 116,000 requests/s", "with a p99 of 1.20 ms".
+fn value(measure: Measure, figures: &[Placed]) -> String {
+    let values = || figures.iter().map(|figure| figure.value);
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(0.0, f64::max);
+    let range = words::main_range(measure, least, most);
+    let range = if figures.iter().any(|figure| figure.is_bound) {
+        format!("{range} or more")
+    } else {
+        range
+    };
+    match measure {
+        Measure::Throughput => format!("at {range}"),
+        Measure::ResponseTime => format!("with a p99 of {range}"),
+    }
+}
+
+/// "actix and axum follow, 5.0 to 13 % slower". If the best is a lower bound, they are at least that far behind.
+fn followers(measure: Measure, best_is_bound: bool, rest: &[Ranked]) -> Option<String> {
+    let names: Vec<String> = rest.iter().map(|(row, _)| name(row)).collect();
+    let mut ratios = rest.iter().filter_map(|(_, main)| Some(main.behind?.ratio));
+    let first = ratios.next()?;
+    let how = words::beside_range(
+        words::quantity(measure),
+        first,
+        ratios.next_back().unwrap_or(first),
+    );
+    let verb = if names.len() == 1 {
+        "follows"
+    } else {
+        "follow"
+    };
+    let least = if best_is_bound { "at least " } else { "" };
+    Some(format!("{} {verb}, {least}{how}", list(&names)))
+}
+
+fn name(row: &RowView) -> String {
+    let name = &row.target;
+    if name.chars().count() <= MOST_LETTERS {
+        return name.clone();
+    }
+    let head: String = name.chars().take(MOST_LETTERS - 1).collect();
+    format!("{head}…")
 }

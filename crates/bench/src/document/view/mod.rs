@@ -1,28 +1,26 @@
-//! What all reports of a session of heats show: numbers, units, states and sentences. No layout.
+//! What all reports of a session of heats show: numbers, units, states, names and sentences. No layout.
 
-mod absent;
-mod answer;
 mod details;
 mod load;
-mod names;
 mod published;
 mod row;
-mod title;
 mod trust;
-mod warning;
 
-pub use absent::{LackView, NotMeasured};
+use std::{collections::BTreeSet, fmt};
+
 use deadheat_document::view::clean;
 use deadheat_model::{
-    Warning,
-    heats::{EndReason, SessionRecord},
+    TargetId, Warning,
+    figure::{budgets, counted, list},
+    heats::{EndReason, SessionHeader, SessionRecord},
 };
-use deadheat_stats::standings::{Standings, StartTable};
+use deadheat_stats::standings::{Standings, StartTable, short_names};
+
+pub use self::row::{LackView, NotMeasured};
 pub use details::Details;
 pub use load::{LoadView, TableView};
 pub use published::PublishedView;
 pub use row::{AtRate, Placed, RowView};
-pub use title::Title;
 
 /// What a report of a session of heats shows. Sentences and names in it are free of control characters.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +29,7 @@ pub struct StandingsView {
     pub id: String,
     /// When it started (RFC 3339, UTC).
     pub started: String,
-    /// Whether it goes on, and if not, why it ended.
+    /// Whether it is still running, and if not, why it ended.
     pub state: State,
     /// What was compared, on what machine, when.
     pub title: Title,
@@ -44,7 +42,7 @@ pub struct StandingsView {
     pub loads: Vec<LoadView>,
     /// How the stacks start.
     pub starts: Vec<StartTable>,
-    /// Published tables that the session repeats, each beside what was measured.
+    /// Published tables that the session repeats, each with what was measured.
     pub published: Vec<PublishedView>,
     /// How far the figures can be trusted, in a line without a full stop.
     pub trust: String,
@@ -56,7 +54,7 @@ pub struct StandingsView {
     pub details: Details,
 }
 
-/// Whether a session goes on, and if not, why it ended.
+/// Whether a session is still running, and if not, why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It is being measured.
@@ -74,7 +72,7 @@ impl StandingsView {
         Self::in_state(record, standings, state)
     }
 
-    /// The view of a session that goes on.
+    /// The view of a session that is still running.
     pub fn running(record: &SessionRecord, standings: &Standings) -> Self {
         let state = record.end.map_or(State::Running, State::Ended);
         Self::in_state(record, standings, state)
@@ -82,12 +80,12 @@ impl StandingsView {
 
     fn in_state(record: &SessionRecord, standings: &Standings, state: State) -> Self {
         let header = &record.header;
-        let warnings = warning::warnings(record, standings, state);
+        let warnings = trust::warnings(record, standings, state);
         Self {
             id: clean(&header.id),
             started: clean(&header.started),
             state,
-            title: title::title(header, standings),
+            title: title(header, standings),
             margin: header.plan.margin,
             alpha: header.plan.alpha,
             loads: load::loads(header, standings),
@@ -95,14 +93,14 @@ impl StandingsView {
             published: published::published(header, standings),
             trust: trust::trust(standings, &warnings),
             warnings,
-            not_measured: absent::not_measured(header, standings),
+            not_measured: row::not_measured(header, standings),
             details: details::details(record, standings, state),
         }
     }
 
-    /// The same for a session whose folder is known, so that commands name it.
+    /// Names the session's folder in the commands of warnings, instead of its id.
     pub fn in_folder(mut self, folder: &str) -> Self {
-        let (unknown, known) = (warning::resume(&self.id), warning::resume(folder));
+        let (unknown, known) = (trust::resume(&self.id), trust::resume(folder));
         for warning in &mut self.warnings {
             if warning.advice == unknown {
                 warning.advice.clone_from(&known);
@@ -119,5 +117,164 @@ impl StandingsView {
     /// Whether any load has a row.
     pub fn has_figures(&self) -> bool {
         self.loads.iter().any(|load| load.rows().next().is_some())
+    }
+}
+
+/// A target's name as it is shown.
+fn name(target: &TargetId) -> String {
+    clean(&target.to_string())
+}
+
+/// What each load is called in a sentence.
+fn shorts(standings: &Standings) -> Vec<String> {
+    let names = short_names(&standings.loads).into_iter();
+    names.map(|name| clean(&name)).collect()
+}
+
+/// Up to this many stacks are named; more are only counted.
+const MOST_NAMES: usize = 2;
+
+/// A report's title in three parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Title {
+    /// What was compared ("18 HTTP stacks, 4 workloads").
+    pub compared: String,
+    /// On what machine ("AMD EPYC 7B13, 2 CPUs").
+    pub machine: String,
+    /// Whether nothing but that machine took part.
+    pub alone: bool,
+    /// When ("22 Nov 2026").
+    pub date: String,
+}
+
+impl fmt::Display for Title {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {} · {}", self.compared, self.machine, self.date)
+    }
+}
+
+fn title(header: &SessionHeader, standings: &Standings) -> Title {
+    Title {
+        compared: compared(header, standings),
+        machine: machine(header),
+        alone: header.plan.hosts.is_none(),
+        date: date(&header.started),
+    }
+}
+
+fn compared(header: &SessionHeader, standings: &Standings) -> String {
+    let rows = || {
+        let tables = standings.loads.iter().flat_map(|load| &load.tables);
+        tables.flat_map(|table| &table.rows).map(|row| &row.target)
+    };
+    let planned = header.plan.loads.iter().flat_map(|load| &load.targets);
+    let asked_for = header.targets.iter().map(|one| &one.target);
+    // Before anything is measured, what is going to be, or was asked for.
+    let mut found: Vec<&TargetId> = rows().collect();
+    if found.is_empty() {
+        found = planned.chain(asked_for).collect();
+    }
+    let mut names: Vec<String> = Vec::new();
+    for target in found {
+        let name = clean(&target.on_cpus(None).to_string());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let stacks = match names.len() {
+        0 => "No stacks".to_owned(),
+        1..=MOST_NAMES => list(&names),
+        many => format!("{many} HTTP stacks"),
+    };
+    let budgets = budgets(&header.plan.cpu_budgets()).map(|budgets| format!(" on {budgets}"));
+    let stacks = stacks + &budgets.unwrap_or_default();
+    let workloads: BTreeSet<&str> = standings
+        .loads
+        .iter()
+        .map(|load| load.workload.as_str())
+        .collect();
+    let workloads = match (workloads.len(), workloads.first()) {
+        (0, _) => return stacks,
+        (1, Some(one)) => clean(one),
+        (many, _) => counted(many, "workload"),
+    };
+    format!("{stacks}, {workloads}")
+}
+
+fn machine(header: &SessionHeader) -> String {
+    let machine = &header.machine;
+    let cpus = counted(machine.cpus.len(), "CPU");
+    let own = match model(&machine.cpu_model) {
+        model if model.is_empty() => cpus,
+        model => format!("{model}, {cpus}"),
+    };
+    let generators = header.plan.hosts.iter().flat_map(|one| &one.generators);
+    let loaded = match generators.count() {
+        0 => String::new(),
+        count => format!(", loaded from {}", counted(count, "other host")),
+    };
+    let database = match header.plan.database_host() {
+        Some(_) => ", database on another host",
+        None => "",
+    };
+    format!("{own}{loaded}{database}")
+}
+
+/// The processor's name without words that every name has ("Processor", "CPU", "64-Core").
+fn model(name: &str) -> String {
+    let name = name.split(" @ ").next().unwrap_or(name);
+    let is_informative = |word: &&str| {
+        let lower = word.to_lowercase();
+        !matches!(lower.as_str(), "processor" | "cpu") && !lower.ends_with("-core")
+    };
+    let plain = name
+        .replace("(R)", "")
+        .replace("(TM)", "")
+        .replace("(tm)", "");
+    let words: Vec<&str> = plain.split_whitespace().filter(is_informative).collect();
+    clean(&words.join(" "))
+}
+
+/// "22 Nov 2026" of an RFC 3339 time; any other text stays as it is.
+fn date(started: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let day = started.split('T').next().unwrap_or(started);
+    let parts: Vec<&str> = day.split('-').collect();
+    let [year, month, day_of_month] = parts.as_slice() else {
+        return clean(day);
+    };
+    let month = month.parse::<usize>().ok();
+    let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    match (month, day_of_month.parse::<u32>()) {
+        (Some(month), Ok(day)) => clean(&format!("{day} {month} {year}")),
+        _ => clean(day),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date, model};
+
+    #[test]
+    fn dates_are_short_and_odd_ones_stay() {
+        assert_eq!(date("2026-11-22T03:04:05Z"), "22 Nov 2026");
+        assert_eq!(date("2026-01-02"), "2 Jan 2026");
+        assert_eq!(date("2026-13-02T1"), "2026-13-02");
+        assert_eq!(date("yesterday\u{1b}"), "yesterday\\u{1b}");
+    }
+
+    #[test]
+    fn processors_have_short_names() {
+        let cases = [
+            ("AMD EPYC 7B13 64-Core Processor", "AMD EPYC 7B13"),
+            ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Intel Xeon"),
+            ("AMD EPYC", "AMD EPYC"),
+            ("", ""),
+        ];
+        for (name, short) in cases {
+            assert_eq!(model(name), short);
+        }
     }
 }

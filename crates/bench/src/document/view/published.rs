@@ -1,4 +1,4 @@
-//! Published tables beside what was measured.
+//! Published tables, next to what was measured.
 
 use deadheat_document::view::{Fact, clean, load};
 use deadheat_model::{
@@ -9,7 +9,7 @@ use deadheat_model::{
 };
 use deadheat_stats::standings::{Agreement, MeasuredSide, RowSides, Standings, TableSides};
 
-/// A published table beside what was measured.
+/// A published table, next to what was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedView {
     /// The document and the table.
@@ -150,7 +150,7 @@ fn of_measured(table: &PublishedTable, sides: &RowSides) -> Vec<String> {
     notes
 }
 
-/// Why this stack stands for the row, if that is not plain.
+/// Why this stack represents the row, if that is not obvious.
 fn stands_for(row: &PublishedRow, target: &TargetId) -> Vec<String> {
     let mut reasons = Vec::new();
     if *target != row.target && row.target_on_one_cpu.as_ref() == Some(target) {

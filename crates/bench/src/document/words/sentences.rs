@@ -1,19 +1,23 @@
-//! Sentences about rows and stacks.
+//! Ratios and verdicts in words, and sentences about rows and stacks.
 
 use deadheat_document::view::clean;
 use deadheat_model::{
     StackProtocol,
-    figure::{NONE, count, counted, figure, list, ratio, ratios},
+    figure::{self, NONE, count, counted, figure, list, ratio, ratios},
 };
 use deadheat_stats::{
-    heats::{LimitedBy, Verdict, unseen_starts},
-    standings::Twin,
+    heats::{
+        LimitedBy, Quantity, Remedy, Verdict,
+        pairs::{MOST_HEATS, Pair},
+        unseen_starts,
+    },
+    standings::{Behind, Twin},
 };
 
-use super::{Measure, absent, percent, quantity, verdict};
+use super::{Measure, absent, percent, quantity, span, two_digits};
 use crate::document::view::{LackView, LoadView, RowView};
 
-/// How a row stands to the best of its table.
+/// How a row compares with the best of its table.
 pub fn row_verdict(measure: Measure, row: &RowView) -> String {
     match (&row.main, row.main.and_then(|main| main.behind)) {
         (None, _) => "answered too little to be ranked".to_owned(),
@@ -93,7 +97,7 @@ pub fn lack(lack: &LackView) -> String {
     )
 }
 
-/// What is to be known of a load as a whole: missing percentiles, stack beside itself, null server, heats that count.
+/// Notes about a load as a whole: missing percentiles, the A/A check, the null server, and the heats that count.
 pub fn load_notes(load: &LoadView) -> Vec<String> {
     let lacks = |row: &RowView| row.p50_seconds.is_none() || row.p99_seconds.is_none();
     let percentiles = load.rows().any(|row| lacks(row) && !row.near_capacity);
@@ -178,4 +182,208 @@ fn heats(load: &LoadView) -> Option<String> {
         ""
     };
     Some(format!("{heats}; {verdicts}.{more}"))
+}
+
+/// A difference smaller than this share is called equal.
+const EQUAL: f64 = 0.005;
+/// From this ratio on, a difference is written as a factor and no longer in percent.
+const TWICE: f64 = 1.95;
+
+/// How many times ("2.1×", "13×").
+fn times(ratio: f64) -> figure::Quantity {
+    figure::Quantity {
+        number: match ratio {
+            ratio if ratio >= 9.95 => count(ratio.round() as u64),
+            ratio if ratio < TWICE => format!("{ratio:.2}"),
+            ratio => format!("{ratio:.1}"),
+        },
+        unit: "×",
+    }
+}
+
+/// How a stack compares with another one that is `ratio` times better: "13 % slower", "2.1× slower", "equal",
+/// "4 % faster".
+///
+/// Of a throughput that is the share that it lacks, of times and costs the share that is added.
+pub fn beside(quantity: Quantity, ratio: f64) -> String {
+    let (far, word) = differing(quantity, ratio, is_far(ratio));
+    format!("{far}{word}")
+}
+
+/// [`beside`] for a range of ratios, both ends on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
+pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
+    let in_times = is_far(least) || is_far(most);
+    let both = [least, most].map(|ratio| differing(quantity, ratio, in_times));
+    let [(low, better), (high, worse)] = both;
+    if better == worse {
+        format!("{}{worse}", span(&low, &high))
+    } else {
+        format!("{low}{better} to {high}{worse}")
+    }
+}
+
+fn is_far(ratio: f64) -> bool {
+    ratio.max(1.0 / ratio) >= TWICE
+}
+
+/// By how much, in times or in percent, and in which direction.
+fn differing(quantity: Quantity, ratio: f64, in_times: bool) -> (figure::Quantity, &'static str) {
+    let (worse, better) = match quantity {
+        Quantity::Throughput | Quantity::Latency => (" slower", " faster"),
+        Quantity::Cost => (" more expensive", " cheaper"),
+    };
+    if (ratio - 1.0).abs() < EQUAL {
+        let equal = figure::Quantity {
+            number: "equal".to_owned(),
+            unit: "",
+        };
+        return (equal, "");
+    }
+    let (far, word) = if ratio > 1.0 {
+        (ratio, worse)
+    } else {
+        (1.0 / ratio, better)
+    };
+    if in_times {
+        return (times(far), word);
+    }
+    (percent_apart(quantity, far, ratio > 1.0), word)
+}
+
+/// "13 %". `far` is 1 or more.
+fn percent_apart(quantity: Quantity, far: f64, is_worse: bool) -> figure::Quantity {
+    // Of a rate the worse one lacks a share of the better one's; of a time the better one does.
+    let lacks = is_worse == (quantity == Quantity::Throughput);
+    let share = if lacks { 1.0 - 1.0 / far } else { far - 1.0 };
+    figure::Quantity {
+        number: two_digits(share * 100.0),
+        unit: " %",
+    }
+}
+
+/// A verdict on a stack compared with the best of its table, as a word: "slower", "dead heat", "undecided".
+pub fn verdict_word(quantity: Quantity, behind: &Behind) -> &'static str {
+    behind.verdict.reversed().word(quantity)
+}
+
+/// A verdict in full: "13 % slower", "dead heat", "undecided: anywhere from equal to 3.3× slower".
+pub fn verdict(quantity: Quantity, behind: &Behind) -> String {
+    let ends = behind
+        .interval
+        .map(|interval| (interval.low, interval.high));
+    match (behind.verdict, ends) {
+        (Verdict::DeadHeat, _) => "dead heat".to_owned(),
+        (Verdict::Undecided, None) => "undecided: not compared yet".to_owned(),
+        (Verdict::Undecided, Some((low, high))) => undecided(quantity, low, high),
+        (Verdict::Faster | Verdict::Slower, Some((_, high))) if high.is_infinite() => {
+            format!("at least {}", beside(quantity, behind.ratio))
+        }
+        (Verdict::Faster | Verdict::Slower, _) => beside(quantity, behind.ratio),
+    }
+}
+
+/// How the worse one of a pair compares with the better one, in full.
+pub fn pair_verdict(quantity: Quantity, pair: &Pair) -> String {
+    let behind = pair.ratio.map(|ratio| Behind {
+        ratio,
+        interval: pair.interval,
+        verdict: pair.verdict,
+    });
+    behind.map_or_else(
+        || "undecided: not compared yet".to_owned(),
+        |behind| verdict(quantity, &behind),
+    )
+}
+
+/// The interval from `low` to `high` holds 1, or is open.
+fn undecided(quantity: Quantity, low: f64, high: f64) -> String {
+    let may_be = match (low > 0.0, high.is_finite()) {
+        (true, true) => format!("anywhere from {}", beside_range(quantity, low, high)),
+        (true, false) => format!("{} at most", beside(quantity, low)),
+        (false, _) => "the generator was its limit".to_owned(),
+    };
+    format!("undecided: {may_be}")
+}
+
+/// What could decide an undecided pair, in a few words.
+pub fn remedy(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::MoreHeats { heats } if heats >= MOST_HEATS / 10 => {
+            "very many more heats".to_owned()
+        }
+        Remedy::MoreHeats { heats } => format!("about {}", counted_more(heats)),
+        Remedy::Meeting => "a heat with both".to_owned(),
+        Remedy::FasterGenerator => "a faster generator".to_owned(),
+    }
+}
+
+fn counted_more(heats: u32) -> String {
+    match heats {
+        1 => "1 more heat".to_owned(),
+        many => format!("{many} more heats"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_stats::interval::Interval;
+
+    use super::*;
+
+    fn behind(verdict: Verdict, ratio: f64, low: f64, high: f64) -> Behind {
+        let interval = Some(Interval {
+            low,
+            high,
+            level: 0.99,
+        });
+        Behind {
+            ratio,
+            interval,
+            verdict,
+        }
+    }
+
+    #[test]
+    fn a_worse_throughput_lacks_a_share_and_a_worse_time_has_more() {
+        let cases = [
+            (Quantity::Throughput, 1.25, "20 % slower"),
+            (Quantity::Throughput, 0.8, "25 % faster"),
+            (Quantity::Latency, 1.25, "25 % slower"),
+            (Quantity::Latency, 0.8, "20 % faster"),
+            (Quantity::Cost, 2.13, "2.1× more expensive"),
+            (Quantity::Cost, 0.25, "4.0× cheaper"),
+            (Quantity::Throughput, 1.004, "equal"),
+            (Quantity::Throughput, 24.4, "24× slower"),
+            (Quantity::Throughput, 1234.0, "1,234× slower"),
+        ];
+        for (quantity, ratio, text) in cases {
+            assert_eq!(beside(quantity, ratio), text);
+        }
+    }
+
+    #[test]
+    fn undecided_says_what_it_may_be() {
+        let of = |verdict, ratio, low, high| {
+            super::verdict(Quantity::Throughput, &behind(verdict, ratio, low, high))
+        };
+        let open = f64::INFINITY;
+        assert_eq!(
+            of(Verdict::Undecided, 1.8, 1.0, 3.3),
+            "undecided: anywhere from equal to 3.3× slower"
+        );
+        assert_eq!(
+            of(Verdict::Undecided, 1.8, 0.0, 3.3),
+            "undecided: the generator was its limit"
+        );
+        assert_eq!(of(Verdict::Faster, 1.25, 1.2, open), "at least 20 % slower");
+        assert_eq!(of(Verdict::Faster, 1.25, 1.2, 1.3), "20 % slower");
+        assert_eq!(of(Verdict::DeadHeat, 1.01, 0.99, 1.02), "dead heat");
+        let range = |least, most| beside_range(Quantity::Throughput, least, most);
+        assert_eq!(range(1.05, 1.15), "4.8 to 13 % slower");
+        assert_eq!(range(1.16, 3.0), "1.16 to 3.0× slower");
+        assert_eq!(range(1.001, 1.15), "equal to 13 % slower");
+        assert_eq!(range(1.15, 1.15), "13 % slower");
+        let word = verdict_word(Quantity::Cost, &behind(Verdict::Faster, 2.0, 1.9, 2.1));
+        assert_eq!(word, "more expensive");
+    }
 }

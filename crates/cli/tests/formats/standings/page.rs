@@ -3,11 +3,11 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use deadheat_bench::document::{
-    html::{html, live_page},
+    html, live_page,
     view::{LoadView, RowView, StandingsView, TableView},
     words,
 };
-use deadheat_document::html::{Contents, live::Bar};
+use deadheat_document::html::{Bar, Contents};
 use deadheat_model::figure::{bytes, seconds};
 use deadheat_stats::{heats::pairs::Pair, standings::Row};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Published tables beside what was measured, in every format.
 
-use deadheat_bench::{document as standings, document::html::html};
+use deadheat_bench::document::{self as standings, html};
 use deadheat_document::text::{Charset, Screen};
 use deadheat_model::{Cell, RepeatedTable, published::RepeatedRow};
 use deadheat_stats::{

@@ -1,26 +1,29 @@
 //! Completion in shells. `deadheat completions SHELL` prints a script that calls deadheat again whenever somebody
 //! presses Tab, so that stacks, workloads and sessions are those that there are.
 
-mod bash;
-mod candidates;
-
 use std::{
     env,
     ffi::{OsStr, OsString},
+    fs, io,
     path::Path,
 };
 
 use clap::{Arg, Command, CommandFactory, ValueEnum};
 use clap_complete::{
-    ArgValueCompleter, CompletionCandidate,
+    ArgValueCompleter, CompletionCandidate, PathCompleter,
+    engine::ValueCompleter as _,
+    env as shells,
     env::{Elvish, EnvCompleter, Fish, Powershell, Zsh},
 };
+use deadheat_bench::select;
+use deadheat_compare::bisect;
+use deadheat_runner::{manifest::Catalogue, session::HEADER_FILE};
 use deadheat_shell::{
     exit::{Exit, Failure},
     output::{self, Verbosity},
+    session_folders::RESULTS,
 };
 
-use self::bash::Bash;
 use crate::args::{Arguments, CompletionsArgs, ShellArg};
 
 /// The variable with which the script calls; its value is the shell.
@@ -43,7 +46,7 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     completer(args.shell)
         .write_registration(VARIABLE, NAME, NAME, &program(&typed), &mut script)
-        .map_err(|error| Failure::nothing(format!("writing the script: {error}")))?;
+        .map_err(|error| Failure::no_result(format!("writing the script: {error}")))?;
     output::bytes(&script)?;
     Ok(Exit::Fine)
 }
@@ -103,16 +106,197 @@ type Names = fn(&OsStr) -> Vec<CompletionCandidate>;
 /// The candidates for an argument, chosen by its id.
 fn names(argument: &Arg, is_search: bool) -> Option<Names> {
     Some(match argument.get_id().as_str() {
-        "stack" => candidates::stacks,
-        "workload" => candidates::workloads,
-        "published" => candidates::published,
-        "resume" if is_search => candidates::searches,
-        "session" | "resume" => candidates::sessions,
-        "a" | "b" => candidates::comparands,
-        "postgres" => |typed| candidates::words(typed, &["auto", "installed", "download"]),
-        "launcher" => |typed| candidates::words(typed, &["ssh", "srun", "kubectl"]),
+        "stack" => stacks,
+        "workload" => workloads,
+        "published" => published,
+        "resume" if is_search => searches,
+        "session" | "resume" => sessions,
+        "a" | "b" => comparands,
+        "postgres" => |typed| words(typed, &["auto", "installed", "download"]),
+        "launcher" => |typed| words(typed, &["ssh", "srun", "kubectl"]),
         _ => return None,
     })
+}
+
+/// The script. `words` are those that a shell would give to a command; the last one is what is before the cursor.
+const SCRIPT: &str = r#"
+_complete_NAME() {
+    local typed=("${COMP_WORDS[@]:0:COMP_CWORD}") words=() word glued=no
+    if [[ -z $2 && ${COMP_WORDS[COMP_CWORD]} == [:=] ]]; then
+        typed+=("${COMP_WORDS[COMP_CWORD]}")
+    fi
+    for word in "${typed[@]}" "$2"; do
+        if [[ $glued == yes || $word == [:=]* ]] && (( ${#words[@]} > 1 )); then
+            words[${#words[@]}-1]+="$word"
+        else
+            words+=("$word")
+        fi
+        [[ $word == *[:=] ]] && glued=yes || glued=no
+    done
+    local last="${words[${#words[@]}-1]}"
+    local before="${last%"$2"}"
+    local IFS=$'\013'
+    COMPREPLY=( $( \
+        _CLAP_IFS="$IFS" \
+        _CLAP_COMPLETE_INDEX="$(( ${#words[@]} - 1 ))" \
+        VAR="bash" \
+        COMPLETER -- "${words[@]}" 2> /dev/null \
+    ) )
+    if [[ -n $before ]]; then
+        COMPREPLY=( "${COMPREPLY[@]#"$before"}" )
+    fi
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} != *[=/:] ]]; then
+        compopt +o nospace 2> /dev/null
+    fi
+}
+complete -o nospace -o bashdefault -o nosort -F _complete_NAME BIN 2> /dev/null ||
+    complete -o nospace -o bashdefault -F _complete_NAME BIN
+"#;
+
+struct Bash;
+
+impl EnvCompleter for Bash {
+    fn name(&self) -> &'static str {
+        shells::Bash.name()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        shells::Bash.is(name)
+    }
+
+    fn write_registration(
+        &self,
+        variable: &str,
+        name: &str,
+        program: &str,
+        completer: &str,
+        into: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let completer = shlex::try_quote(completer).map_err(io::Error::other)?;
+        let script = SCRIPT
+            .replace("NAME", name)
+            .replace("BIN", program)
+            .replace("COMPLETER", &completer)
+            .replace("VAR", variable);
+        into.write_all(script.trim_start().as_bytes())
+    }
+
+    fn write_complete(
+        &self,
+        command: &mut Command,
+        words: Vec<OsString>,
+        folder: Option<&Path>,
+        into: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        shells::Bash.write_complete(command, words, folder, into)
+    }
+}
+
+fn stacks(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(catalogue) = catalogue() else {
+        return Vec::new();
+    };
+    let named = catalogue.stacks.iter().map(|stack| {
+        let targets = stack.manifest.targets().into_iter();
+        let variants = targets.filter_map(|target| target.variant);
+        (stack.manifest.id.clone(), variants.collect())
+    });
+    matching(typed, named)
+}
+
+fn workloads(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(catalogue) = catalogue() else {
+        return Vec::new();
+    };
+    let named = catalogue.workloads.iter().map(|workload| {
+        let points = workload.point.iter().map(|point| point.id.clone());
+        (workload.id.clone(), points.collect())
+    });
+    matching(typed, named)
+}
+
+fn published(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(catalogue) = catalogue() else {
+        return Vec::new();
+    };
+    let named = catalogue.published.iter().map(|document| {
+        let tables = document.table.iter().map(|table| table.id.clone());
+        (document.id.clone(), tables.collect())
+    });
+    matching(typed, named)
+}
+
+/// Sessions, the newest first; if none matches, folders.
+fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    with(HEADER_FILE, typed)
+}
+
+/// Records of `deadheat bisect`, the newest first; if none matches, folders.
+fn searches(typed: &OsStr) -> Vec<CompletionCandidate> {
+    with(bisect::RECORD, typed)
+}
+
+/// Folders of results that contain `file`.
+fn with(file: &str, typed: &OsStr) -> Vec<CompletionCandidate> {
+    let entries = fs::read_dir(RESULTS).into_iter().flatten().flatten();
+    let mut found: Vec<String> = entries
+        .filter(|entry| entry.path().join(file).is_file())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.chars().any(char::is_control))
+        .map(|name| Path::new(RESULTS).join(name).display().to_string())
+        .collect();
+    found.sort();
+    found.reverse();
+    let found = beginning(typed, found);
+    if found.is_empty() {
+        return PathCompleter::dir().complete(typed);
+    }
+    found
+}
+
+/// What `compare` compares: stacks, and sessions.
+fn comparands(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let stacks = stacks(typed);
+    if stacks.is_empty() || typed.is_empty() {
+        return stacks.into_iter().chain(sessions(typed)).collect();
+    }
+    stacks
+}
+
+/// Those of `words` that match.
+fn words(typed: &OsStr, words: &[&str]) -> Vec<CompletionCandidate> {
+    beginning(typed, words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+fn catalogue() -> Option<Catalogue> {
+    let root = select::root(None).ok()?.folder;
+    select::read(&root, &[]).ok()
+}
+
+/// Names that match. Once a name is complete, also `NAME:PART` for each of its parts.
+fn matching(
+    typed: &OsStr,
+    named: impl Iterator<Item = (String, Vec<String>)>,
+) -> Vec<CompletionCandidate> {
+    let text = typed.to_string_lossy();
+    let mut all = Vec::new();
+    for (name, parts) in named {
+        if text == name || text.starts_with(&format!("{name}:")) {
+            all.extend(parts.iter().map(|part| format!("{name}:{part}")));
+        }
+        all.push(name);
+    }
+    beginning(typed, all)
+}
+
+fn beginning(typed: &OsStr, all: Vec<String>) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let fits = all.into_iter().filter(|one| one.starts_with(&*typed));
+    // The order is the one given: the newest session, the first of a stack's variants.
+    let ordered = fits.enumerate();
+    ordered
+        .map(|(place, one)| CompletionCandidate::new(one).display_order(Some(place)))
+        .collect()
 }
 
 #[cfg(test)]

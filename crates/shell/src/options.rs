@@ -1,10 +1,74 @@
-//! The options that were given, as clap knows it.
+//! Options that commands have in common: colours and verbosity, where defaults come from, and which options were typed.
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use std::path::PathBuf;
 
-use crate::exit::Failure;
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
-/// The options that somebody gave, on the command line or in `deadheat.toml`, as messages call them (`--rate`, `-4`), in
+use crate::{
+    exit::Failure,
+    output::{ColourArg, Verbosity},
+};
+
+/// The options of all commands.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct GlobalArgs {
+    /// When to use colors
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourArg::Auto, hide_short_help = true, help_heading = "Global options")]
+    pub color: ColourArg,
+    /// How much is written to standard error.
+    #[command(flatten)]
+    pub verbosity: VerbosityArgs,
+}
+
+/// How much is written to standard error.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct VerbosityArgs {
+    /// Show each step, and the commands that Deadheat runs; -vv shows more
+    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    verbose: u8,
+    /// Show only warnings and errors, and no progress
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+impl VerbosityArgs {
+    /// What is asked for.
+    pub fn verbosity(self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Problems,
+            (false, 0) => Verbosity::Usual,
+            (false, 1) => Verbosity::Steps,
+            (false, _) => Verbosity::Everything,
+        }
+    }
+}
+
+/// Where defaults of options come from.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ConfigArgs {
+    /// Take defaults of options from this file [default: $DEADHEAT_CONFIG, or the figures in the nearest deadheat.toml]
+    ///
+    /// A deadheat.toml that is found in this folder or above sets figures only. One that you name may also choose
+    /// programs, hosts, files and requests.
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Configuration"
+    )]
+    config: Option<PathBuf>,
+    /// Read no deadheat.toml
+    #[arg(
+        long,
+        conflicts_with = "config",
+        hide_short_help = true,
+        help_heading = "Configuration"
+    )]
+    no_config: bool,
+}
+
+/// The options that the user gave, on the command line or in `deadheat.toml`, as messages call them (`--rate`, `-4`), in
 /// the order in which they were given.
 ///
 /// It must be the first field of a command's options: values that clap has handed out are not listed any more.
@@ -17,17 +81,17 @@ impl ExplicitOptions {
         self.0.iter().any(|one| one == option)
     }
 
-    /// Those of these options that were given.
+    /// The given options that are among these.
     pub fn among(&self, options: &[&str]) -> Self {
         self.only(|given| options.contains(&given))
     }
 
-    /// Those that were given, without these.
+    /// The given options without these.
     pub fn without(&self, options: &[&str]) -> Self {
         self.only(|given| !options.contains(&given))
     }
 
-    /// Those of a group of options that were given.
+    /// The given options that belong to a group.
     pub fn in_group<Group: Args>(&self) -> Self {
         let group = Group::augment_args(Command::new("group"));
         let options: Vec<String> = group

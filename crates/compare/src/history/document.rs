@@ -1,9 +1,14 @@
-//! Several sessions as they are shown: what changed between them, and each stack's figures.
+//! Several sessions for a person or a program: what changed between them, and a stack's figures over them.
 
 use std::collections::BTreeMap;
 
 use deadheat_bench::document::words;
-use deadheat_document::{Column, Document, Section, Table, Tone, view::load};
+use deadheat_document::{
+    Column, Document, Section, Table, Tone,
+    error::ReportError,
+    json::{self, Body},
+    view::load,
+};
 use deadheat_model::{
     change::{Aspect, Change},
     figure::{NONE, bytes, counted, figure, list, seconds},
@@ -11,7 +16,20 @@ use deadheat_model::{
 };
 use deadheat_stats::standings::{AbsentBecause, Figure};
 
-use crate::history::analysis::{History, PastSession, SeriesPoint, StackHistory};
+use super::analysis::{History, PastSession, SeriesPoint, StackHistory};
+
+impl Body for History {
+    const FORMAT: &'static str = "deadheat-history";
+    const SCHEMA: u32 = 3;
+}
+
+/// The history as JSON over several lines that end with a newline.
+///
+/// # Errors
+/// When a figure cannot be written.
+pub fn json(history: &History) -> Result<String, ReportError> {
+    json::json(history)
+}
 
 /// Letters of a time (RFC 3339) up to its minute.
 const MINUTE: usize = 16;
@@ -22,8 +40,9 @@ const VALUE: usize = 60;
 /// The figures of a stack in a session.
 const FIGURES: [&str; 7] = ["req/s", "CPU/req", "p50", "p99", "memory", "rank", "heats"];
 /// What the figures mean.
-const NOTES: [&str; 3] = [
-    "Times are service times, in an open loop response times. Memory is the peak.",
+const NOTES: [&str; 4] = [
+    "p50 and p99 are response times in an open loop; a closed loop has none here, because its times are mostly queueing.",
+    "Memory is the peak.",
     "≥ is a lower bound, because the generator was the limit.",
     "Sessions were measured at different times, so their difference includes any change of the machine in between \
      (`deadheat compare SESSION SESSION` judges it).",
@@ -98,7 +117,7 @@ fn series_table(series: &StackHistory, sessions: &[PastSession]) -> Table {
     table
 }
 
-/// What changed since the session before.
+/// Adds a note for each of these changes.
 fn changes(table: &mut Table, changes: &[Change]) {
     for sentence in sentences(changes) {
         table.note("~ ", sentence);

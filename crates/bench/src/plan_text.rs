@@ -1,6 +1,4 @@
-//! What plans share.
-
-mod publication;
+//! Lines of a plan that several commands share: hosts, pinning, published tables, and why figures are unfit to publish.
 
 use deadheat_document::{Document, Section, Tone};
 use deadheat_model::{
@@ -12,8 +10,6 @@ use deadheat_model::{
     published::RepeatedRow,
 };
 use deadheat_runner::agent::Launcher;
-
-pub(crate) use self::publication::{of_the_checkout, unfit};
 
 /// What a line of a plan is about, and what it says.
 pub type Entry = (&'static str, String);
@@ -50,7 +46,7 @@ pub(crate) fn glued(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Of more hosts than these some are a number.
+/// The number of hosts that are named; the rest is counted.
 const NAMES: usize = 12;
 
 /// The line about the other hosts, if there are any.
@@ -124,6 +120,31 @@ pub fn pinning(plan: &Plan) -> String {
     }
 }
 
+/// What nobody else could build again: sources that are in no commit, `commit` being that of the checkout, and a Deadheat
+/// that was built for its tests. Stacks that are part of Deadheat can be had with its version.
+pub(crate) fn of_the_checkout(commit: Option<&str>, are_embedded: bool) -> Vec<String> {
+    let sources = match commit {
+        None if are_embedded => None,
+        None => Some(
+            "the stacks lie outside a git checkout: nobody can tell which sources were measured",
+        ),
+        Some(commit) if commit.ends_with("-dirty") => {
+            Some("the checkout has changes that are not committed: nobody else has these sources")
+        }
+        Some(_) => None,
+    };
+    let slow = cfg!(debug_assertions).then_some(
+        "this deadheat was built without optimisation: its generator is slow (cargo build --release)",
+    );
+    sources.into_iter().chain(slow).map(str::to_owned).collect()
+}
+
+/// These objections as lines of a plan.
+pub(crate) fn unfit(objections: &[String]) -> impl Iterator<Item = Entry> {
+    let objections = objections.iter();
+    objections.map(|one| ("unfit", format!("to be published: {one}")))
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
@@ -150,7 +171,7 @@ mod tests {
         assert_eq!(
             others(&hosts),
             "loaded from h2 and h3, an equal share each; each with a worker on CPUs 0 and 1; servers listen on \
-             10.0.0.1; reached by ssh -p 2222 {host}; /opt/deadheat runs there"
+         10.0.0.1; reached by ssh -p 2222 {host}; /opt/deadheat runs there"
         );
     }
 }

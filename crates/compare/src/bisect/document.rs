@@ -1,21 +1,160 @@
-//! What a search found, in sentences.
+//! What `deadheat bisect` shows, for a person ([`document`]) or a program ([`json`]). docs/bisect.md has an example.
 
-use deadheat_model::{
-    bisect::{Asks, BisectRecord, Commit, SpeedRatio},
-    figure::{capital, list, ratio, ratios, short_percent, time_option, two_digits},
+use deadheat_document::{
+    Column, Document, Section, Table, Tone,
+    error::ReportError,
+    json::{self, Body},
+    view::clean,
 };
+use deadheat_model::{
+    Warning,
+    bisect::{Asks, BisectAnswer, BisectRecord, Commit, Question, SCHEMA, SpeedRatio},
+    figure::{
+        NONE, capital, counted, list, ratio, ratios, seconds, short_percent, signed, time_option,
+        two_digits,
+    },
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::bisect::analysis::{Culprit, Outcome, whole};
+use super::analysis::{Culprit, Outcome, outcome, whole};
+
+/// What `deadheat bisect` found. Commits are numbered from 0, without the fast end.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// The answer as a sentence.
+    headline: &'a str,
+    /// What came of the search.
+    outcome: Outcome,
+    /// The slow end's throughput over the fast one's, over all heats; null if it is not known.
+    whole: Option<f64>,
+    /// The folder with `bisect.json`, the logs of builds, and a session for each comparison.
+    folder: &'a str,
+    /// The content of `bisect.json`.
+    search: &'a BisectRecord,
+}
+
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-bisect";
+    const SCHEMA: u32 = SCHEMA;
+}
+
+/// The search as unrounded JSON over several lines that end with a newline. `folder` is its folder.
+///
+/// # Errors
+/// When a figure has no place in JSON.
+pub fn json(record: &BisectRecord, folder: &str) -> Result<String, ReportError> {
+    let document = document(record, folder, None);
+    json::json(&Report {
+        headline: document.headline(),
+        outcome: outcome(record),
+        whole: whole(record),
+        folder,
+        search: record,
+    })
+}
+
+/// The search whose records are in `folder`, as the user would type it. `stopped` is about a comparison that was
+/// interrupted.
+pub fn document(record: &BisectRecord, folder: &str, stopped: Option<&str>) -> Document {
+    let outcome = outcome(record);
+    let tone = match &outcome {
+        Outcome::Found(found) if found.confirmed => Tone::Bad,
+        _ => Tone::Plain,
+    };
+    let (headline, mut meaning) = sentences(record, &outcome, folder);
+    meaning.extend(stopped.map(|stopped| format!("The last comparison: {stopped}")));
+    let spent: f64 = record.questions.iter().map(|one| one.took_seconds).sum();
+    let title = format!(
+        "{}: {}, measured for {}",
+        record.measured,
+        counted(record.commits.len(), "commit"),
+        seconds(spent)
+    );
+    let notes = record.questions.iter().flat_map(|one| &one.notes);
+    let records = format!("Records: {folder}");
+    let notes = notes.map(Warning::in_full).chain([records]);
+    Document::new(tone, headline)
+        .section(Section::lead().paragraphs(meaning))
+        .section(Section::new(title).table(table(record)))
+        .section(Section::new("Notes").bullets(notes))
+}
+
+fn table(record: &BisectRecord) -> Table {
+    let mut table = Table::new([
+        Column::left("commit"),
+        Column::right("vs good"),
+        Column::right("heats"),
+        Column::right("time"),
+        Column::left("answer"),
+        Column::left("message"),
+    ]);
+    for question in &record.questions {
+        let commit = subject(record, question);
+        let against_good = match question.asks {
+            Asks::Ends => question.figures.map(|one| one.ratio),
+            Asks::Commit { .. } => question.figures.and_then(against_good),
+            // This one is compared with the commit before it, and says so.
+            Asks::Found { .. } => None,
+        };
+        let [heats, time] = match question.heats {
+            0 => [NONE, NONE].map(str::to_owned),
+            heats => [heats.to_string(), seconds(question.took_seconds)],
+        };
+        table.row([
+            commit.short.clone(),
+            against_good.map_or(NONE.to_owned(), |ratio| signed(ratio - 1.0)),
+            heats,
+            time,
+            answer(question),
+            commit.subject.clone(),
+        ]);
+    }
+    table
+}
+
+/// The commit that a question is about.
+fn subject<'a>(record: &'a BisectRecord, question: &Question) -> &'a Commit {
+    let index = match question.asks {
+        Asks::Ends => record.commits.len().saturating_sub(1),
+        Asks::Commit { index } => index,
+        Asks::Found { last, .. } => last,
+    };
+    record.commits.get(index).unwrap_or(&record.good)
+}
+
+/// A commit's throughput over the fast end's.
+fn against_good(figures: SpeedRatio) -> Option<f64> {
+    Some(figures.ratio * figures.whole?.sqrt())
+}
+
+/// The answer to a question, in a few words.
+pub fn answer(question: &Question) -> String {
+    let words = match (question.asks, &question.answer) {
+        (_, BisectAnswer::Skipped { reason }) => {
+            let first = reason.lines().next().unwrap_or_default();
+            return format!("skipped: {}", clean(first));
+        }
+        (Asks::Ends, BisectAnswer::Slower) => "bad is slower",
+        (Asks::Ends, BisectAnswer::NotSlower) => "bad is not slower",
+        (Asks::Commit { .. }, BisectAnswer::Slower) => "has the slowdown",
+        (Asks::Commit { .. }, BisectAnswer::NotSlower) => "does not have it",
+        (Asks::Commit { .. }, BisectAnswer::Half) => "has about half of it",
+        (Asks::Found { .. }, BisectAnswer::Slower) => {
+            let change = question.figures.map(|one| signed(one.ratio - 1.0));
+            return format!("{} to the commit before", change.unwrap_or_default());
+        }
+        (Asks::Found { .. }, BisectAnswer::NotSlower) => "not slower than the commit before",
+        (_, BisectAnswer::Half | BisectAnswer::Undecided) => "undecided",
+    };
+    words.to_owned()
+}
 
 /// A commit that explains less than this of the slowdown is not the only cause.
 const MOST_OF_IT: f64 = 0.75;
 
 /// The answer, then what it means and what to do next.
-pub(super) fn sentences(
-    record: &BisectRecord,
-    outcome: &Outcome,
-    folder: &str,
-) -> (String, Vec<String>) {
+fn sentences(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String, Vec<String>) {
     let bad = record.bad().unwrap_or(&record.good);
     let ends = format!("from good ({}) to bad ({})", record.good.short, bad.short);
     match outcome {
@@ -187,7 +326,7 @@ fn loss(ratio: f64) -> String {
     short_percent(1.0 - ratio)
 }
 
-/// The same of its interval, from the lesser to the greater: "10–14 %".
+/// The losses at the ends of its interval, the smaller one first: "10–14 %".
 fn losses(figures: SpeedRatio) -> String {
     let [least, most] = [figures.high, figures.low].map(|end| two_digits(100.0 * (1.0 - end)));
     format!("{least}–{most} %")
