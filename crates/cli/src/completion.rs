@@ -118,7 +118,9 @@ fn names(argument: &Arg, is_search: bool) -> Option<Names> {
     })
 }
 
-/// The script. `words` are those that a shell would give to a command; the last one is what is before the cursor.
+/// The script for bash, which takes colons and equals signs for words of their own: `go-nethttp:2cpu` is three. The script
+/// puts them together again, and cuts off what bash has already. `words` are those that a shell would give
+/// to a command; the last one is what is before the cursor.
 const SCRIPT: &str = r#"
 _complete_NAME() {
     local typed=("${COMP_WORDS[@]:0:COMP_CWORD}") words=() word glued=no
@@ -192,6 +194,7 @@ impl EnvCompleter for Bash {
     }
 }
 
+/// Stacks that may be typed. If the manifests cannot be read, this and the next ones are empty and report nothing.
 fn stacks(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(catalogue) = catalogue() else {
         return Vec::new();

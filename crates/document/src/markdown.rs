@@ -126,7 +126,8 @@ fn escape_word(word: &str, escaped: &mut String) {
     }
 }
 
-/// The text with `~` for the folder below `/home` or `/Users`, and for `/root`, wherever a path begins with it.
+/// The text with `~` for the folder below `/home` or `/Users`, and for `/root`, wherever a path begins with it, so that a
+/// committed report does not reveal whose machine it came from.
 pub fn without_homes(text: &str) -> String {
     let mut rest = text;
     let mut written = String::with_capacity(text.len());

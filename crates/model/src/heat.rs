@@ -283,7 +283,7 @@ pub struct RouteFigures {
     pub succeeded: u64,
     /// Requests that were issued in a counted part and failed in it.
     pub failed: u64,
-    /// Service time of the verified answers.
+    /// Service time of verified answers to requests that were issued in a counted part, also if they came after it.
     pub service_time: LatencyHistogram,
 }
 
@@ -310,6 +310,7 @@ impl RouteFigures {
         self.succeeded += seen.succeeded;
         self.failed += seen.failed;
         self.service_time.merge(&seen.service_time);
+        self.service_time.merge(&seen.late);
     }
 }
 

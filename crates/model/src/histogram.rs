@@ -65,6 +65,11 @@ impl LatencyHistogram {
         self.0.len()
     }
 
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The latency at `quantile` (0 to 1), or `None` when nothing was recorded.
     pub fn quantile(&self, quantile: f64) -> Option<Duration> {
         (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.value_at_quantile(quantile)))

@@ -75,6 +75,11 @@ impl Oracle {
         self.table().is_some() || self.parts().any(|part| part.oracle.needs_database())
     }
 
+    /// Whether the slow upstream is behind its workloads.
+    pub fn needs_upstream(&self) -> bool {
+        *self == Self::Relayed || self.parts().any(|part| part.oracle.needs_upstream())
+    }
+
     /// Whether its load writes to the table items.
     pub fn writes(&self) -> bool {
         *self == Self::Crud || self.parts().any(|part| part.oracle.writes())

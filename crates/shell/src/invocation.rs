@@ -72,7 +72,8 @@ pub fn shown(path: &Path) -> String {
 /// process and then its process group; `make` and `npm` pass on a Ctrl-C that the terminal has sent to all of them.
 const REPEATED: Duration = Duration::from_millis(500);
 
-/// A flag that the first SIGINT, SIGTERM or SIGHUP sets; a later one ends the process.
+/// A flag that the first SIGINT, SIGTERM or SIGHUP sets, which asks for an orderly end. A later one ends the process at once,
+/// and the supervisors then end what runs.
 pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&flag);

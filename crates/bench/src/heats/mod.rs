@@ -1,4 +1,4 @@
-//! `deadheat run`, measured in heats.
+//! `deadheat run`, measured in heats: from the options to the report, and how the statistics steer the session.
 
 mod plan_text;
 mod progress;

@@ -203,7 +203,9 @@ macro_rules! files {
     };
 }
 
-/// All of them. (Rust's manifest has another name here, because Cargo would take the folder for a package.)
+/// The skeletons that a new stack can begin as, one for each language that has a server in its standard library or for which
+/// a short one can be written. They are files in `templates/`, and need nothing from the network. (Rust's manifest has another
+/// name here, because Cargo would take the folder for a package.)
 const SKELETONS: &[Skeleton] = &[
     Skeleton {
         language: "C#",

@@ -2,7 +2,7 @@
 
 use deadheat_compare::history::{
     analysis::History,
-    document::{json, document},
+    document::{document, json},
 };
 use deadheat_document::text::Screen;
 use deadheat_model::{

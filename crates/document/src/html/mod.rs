@@ -188,7 +188,7 @@ const LIVE_SCRIPT: &str = include_str!("live.js");
 pub(crate) const LIVE_TEMPLATE: (&str, &str) =
     ("live.html", include_str!("templates/live.html.j2"));
 
-/// The bar above a live page.
+/// The bar above a live page, which shows the progress of a session. A script reloads the page. The final report has neither.
 #[derive(Clone, Debug)]
 pub struct Bar {
     /// What the session does, in words ("running: heat 3 of at most 8, 6 stacks at plaintext:c50").

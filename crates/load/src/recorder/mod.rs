@@ -166,6 +166,7 @@ fn groups(group_of: &[Option<u32>]) -> Vec<GroupSeen> {
     };
     let one = GroupSeen {
         service_time,
+        late: LatencyHistogram::small(),
         ..GroupSeen::default()
     };
     vec![one; count]
@@ -383,6 +384,9 @@ impl Recorder {
         self.latencies.record(times, self.is_measuring());
         if self.drained(times.started, times.end) {
             self.latencies.record_late(times);
+            if let Some(seen) = self.group(exchange) {
+                seen.late.record_ns(times.end - times.started);
+            }
         }
     }
 

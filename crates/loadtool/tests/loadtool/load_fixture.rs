@@ -367,6 +367,7 @@ pub fn several_requests() -> LoadRecord {
             failed,
             valid_body_bytes: 13 * service_time.count(),
             service_time,
+            late: LatencyHistogram::new(),
         })
         .to_vec();
     record

@@ -29,6 +29,10 @@ pub struct GroupSeen {
     pub valid_body_bytes: u64,
     /// Service time of the verified answers.
     pub service_time: LatencyHistogram,
+    /// Service time of verified answers to requests of the measurement that came after it: without them, a route that takes
+    /// longer than the measurement would seem to have none.
+    #[serde(default, skip_serializing_if = "LatencyHistogram::is_empty")]
+    pub late: LatencyHistogram,
 }
 
 impl GroupSeen {
@@ -38,6 +42,7 @@ impl GroupSeen {
         self.failed += other.failed;
         self.valid_body_bytes += other.valid_body_bytes;
         self.service_time.merge(&other.service_time);
+        self.late.merge(&other.late);
     }
 }
 

@@ -476,7 +476,8 @@ impl RunningHeat<'_, '_> {
             if !self.places[index].runs || self.is_stopped() {
                 continue;
             }
-            if let Err(failure) = self.thaw(index) {
+            let written = self.places[index].member.check_written();
+            if let Err(failure) = written.and_then(|()| self.thaw(index).map(drop)) {
                 self.places[index].fail(failure, Void::All);
                 continue;
             }

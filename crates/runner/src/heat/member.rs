@@ -25,6 +25,14 @@ pub trait Member: Send {
     /// What was wrong.
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure>;
 
+    /// Checks that what its load was told to have been written is there, while it is frozen: it has no time to catch up.
+    ///
+    /// # Errors
+    /// What is lost.
+    fn check_written(&mut self) -> Result<(), StackFailure> {
+        Ok(())
+    }
+
     /// Opens the connections of its load, which sends nothing yet; those of an earlier load are closed. `per_second` is the
     /// rate of an open loop; `None`: as its load point says.
     ///

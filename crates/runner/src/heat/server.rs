@@ -252,22 +252,26 @@ impl Member for ServerMember<'_> {
 
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure> {
         let running = there(&mut self.running)?;
-        if phase == Phase::VerifyAfter {
-            let LoadSeen {
-                before,
-                acknowledged,
-                ..
-            } = &running.seen;
-            let checked = self
-                .subject
-                .check_acknowledged(&running.server, before, acknowledged);
-            checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))?;
-        }
         let verified = self.subject.verify(&running.server);
         let (checks, exchanges) =
             verified.map_err(|fault| running.server.failure(phase, fault.to_string()))?;
         running.exchanges = exchanges;
         Ok(checks)
+    }
+
+    fn check_written(&mut self) -> Result<(), StackFailure> {
+        let running = there(&mut self.running)?;
+        let LoadSeen {
+            before,
+            acknowledged,
+            ..
+        } = &running.seen;
+        let checked = self
+            .subject
+            .check_acknowledged(&running.server, before, acknowledged);
+        checked
+            .map(drop)
+            .map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
     }
 
     fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {

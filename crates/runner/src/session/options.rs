@@ -9,7 +9,7 @@ use std::{
 
 use deadheat_model::{
     Cell, LoadPoint, Protocols, RepeatedTable, TargetId, Wait, Warning, WorkloadManifest,
-    choice::Purpose, comparison::Comparison, hosts::Hosts, plan::Pinning, workload::Oracle,
+    choice::Purpose, comparison::Comparison, hosts::Hosts, plan::Pinning,
 };
 
 use super::{START_TIMEOUT, heats::HeatOptions, inspections::Inspections};
@@ -184,7 +184,7 @@ impl SessionOptions {
             let hosts = self.hosts.as_ref();
             hosts.is_none_or(|hosts| hosts.database.is_none())
         };
-        workload.oracle == Oracle::Relayed || workload.oracle.needs_database() && has_database()
+        workload.oracle.needs_upstream() || workload.oracle.needs_database() && has_database()
     }
 
     /// Whether `target` is measured at a load point of `workload`.

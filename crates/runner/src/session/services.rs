@@ -113,7 +113,7 @@ impl Services {
                 Err(error) => own.postgres_failure = Some(failure(&error)),
             }
         }
-        if oracles.contains(&&Oracle::Relayed) {
+        if oracles.iter().any(|one| one.needs_upstream()) {
             begin("the slow upstream");
             match Upstream::start(&options.supervision, cpus, &folder.logs()) {
                 Ok(upstream) => own.fixtures.upstream = Some(upstream),
@@ -169,13 +169,10 @@ impl Services {
 
     /// Why a workload with this oracle cannot be measured, if so.
     pub(super) fn failure_for(&self, oracle: &Oracle) -> Option<&StackFailure> {
-        if oracle.needs_database() {
-            self.postgres_failure.as_ref()
-        } else if *oracle == Oracle::Relayed {
-            self.upstream_failure.as_ref()
-        } else {
-            None
-        }
+        let database = self.postgres_failure.as_ref();
+        let upstream = self.upstream_failure.as_ref();
+        let database = database.filter(|_| oracle.needs_database());
+        database.or_else(|| upstream.filter(|_| oracle.needs_upstream()))
     }
 }
 

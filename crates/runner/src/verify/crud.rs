@@ -91,6 +91,8 @@ pub(crate) struct Acknowledged {
     created: u64,
     replaced: u64,
     deleted: u64,
+    /// Verified answers of all kinds.
+    answers: u64,
     /// Requests without a right answer, of all kinds: they may have written or not.
     unknown: u64,
 }
@@ -106,6 +108,8 @@ impl Acknowledged {
         };
         self.created += group(Kind::Create);
         self.replaced += group(Kind::Replace);
+        let kinds = MIX.iter().map(|(kind, _)| group(*kind));
+        self.answers += kinds.sum::<u64>();
         // Of the deletions, some find nothing any more.
         self.deleted += load.all_statuses.get(&DONE[0]).copied().unwrap_or(0);
         self.unknown += load.total.issued.saturating_sub(load.total.succeeded);
@@ -153,24 +157,79 @@ impl Verifier<'_> {
         ids.enumerate().map(question).collect()
     }
 
-    /// A third each of items to be created, replaced and deleted.
-    pub(super) fn crud_writes(&mut self, count: usize) -> Vec<Question> {
+    /// A third each of items to be created, replaced and deleted, and what is then there of the first two: of new ones
+    /// without their ids.
+    pub(super) fn crud_writes(&mut self, count: usize) -> (Vec<Question>, Vec<Item>) {
+        let mut written = Vec::new();
         let write = |index: usize| {
             let (row, price) = ((index / 3) as i32, self.random.random_range(0..=MOST_PRICE));
+            let mut item = Item {
+                id: 0,
+                name: format!("{WRITTEN}{index}"),
+                price,
+            };
             let (request, status) = match index % 3 {
-                0 => (create(&format!("{WRITTEN}{index}"), price), CREATED),
+                0 => (create(&item.name, price), CREATED),
                 1 => {
-                    let id = REPLACED.start() + row;
-                    (replace(id, &format!("{WRITTEN}{id}"), price), &[200][..])
+                    item.id = REPLACED.start() + row;
+                    (replace(item.id, &item.name, price), &[200][..])
                 }
                 _ => (delete(DELETED.start() + row), DONE),
             };
+            if index % 3 < 2 {
+                written.push(item);
+            }
             Question {
                 request,
                 wanted: ExpectedAnswer::Status(status),
             }
         };
-        (0..count).map(write).collect()
+        let questions = (0..count).map(write).collect();
+        (questions, written)
+    }
+
+    /// Checks that the database has these items, new ones without their ids, and that so many seeded ones are gone.
+    pub(super) fn expect_all_written(
+        &mut self,
+        mut written: Vec<Item>,
+        deleted: u64,
+    ) -> Result<(), Fault> {
+        let rows = self.items(Postgres::item_rows)?;
+        let after = *REPLACED.start() - 1;
+        let replaced = written.iter().filter(|item| item.id > 0).count() as u32;
+        let mut found = self.items(|postgres, seat| postgres.items(seat, after, replaced))?;
+        let most = written.len() as u32 + rows.created as u32;
+        let created = self.items(|postgres, seat| postgres.items(seat, SEEDED, most))?;
+        found.extend(created.into_iter().map(|item| Item { id: 0, ..item }));
+        let by_all = |item: &Item| (item.id, item.name.clone(), item.price);
+        written.sort_by_key(by_all);
+        found.sort_by_key(by_all);
+        let asked = "writes over many connections at once".to_owned();
+        let rule = "the database has what was acknowledged, and nothing else";
+        if rows.deleted != deleted {
+            return Err(Fault::new(
+                asked,
+                rule,
+                format!("{deleted} deleted items"),
+                rows.deleted.to_string(),
+            ));
+        }
+        let differs = written.iter().zip(&found).find(|(one, other)| one != other);
+        match differs {
+            Some((one, other)) => Err(Fault::new(
+                asked,
+                rule,
+                format!("`{}`", value_of(one)),
+                format!("`{}`", value_of(other)),
+            )),
+            None if written.len() != found.len() => Err(Fault::new(
+                asked,
+                rule,
+                format!("{} items that were written", written.len()),
+                found.len().to_string(),
+            )),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn verify_crud(&mut self, depth: Depth) -> Result<(), Fault> {
@@ -271,6 +330,14 @@ impl Verifier<'_> {
             RequestSpec::get("/items"),
             page_content(&first),
         )?;
+        for (query, items) in [
+            ("limit=5", right_items(1, 5)),
+            ("after=44000", right_items(44_001, PAGE)),
+        ] {
+            let rule = "a page has what is left out of its query by default";
+            let request = RequestSpec::get(format!("/items?{query}"));
+            self.expect_content(rule, request, page_content(&items))?;
+        }
         for (after, limit) in [(0, 1), (44_000, 100), (SEEDED - 2, 20), (SEEDED, 20)] {
             self.expect_page(after, limit)?;
         }
@@ -500,7 +567,12 @@ impl Verifier<'_> {
         let (Some(before), Some(after)) = (before, self.item_statements()?) else {
             return Ok(());
         };
-        let (read, written) = (after.reads - before.reads, after.writes - before.writes);
+        let (Some(read), Some(written)) = (
+            after.reads.checked_sub(before.reads),
+            after.writes.checked_sub(before.writes),
+        ) else {
+            return Ok(());
+        };
         let most = if self.declared.is_orm {
             reads + writes
         } else {
@@ -582,7 +654,7 @@ impl Verifier<'_> {
                 Kind::Replace => {
                     let id = replaced.next().unwrap_or(*REPLACED.start());
                     // Another name and price each time: a mapper writes nothing where nothing changes.
-                    let name = format!("{WRITTEN}{{{{random 0 {MOST_PRICE}}}}}");
+                    let name = format!("{WRITTEN}{id} {{{{random 0 {MOST_PRICE}}}}}");
                     let request = RequestSpec {
                         method: "PUT".to_owned(),
                         ..post(&format!("/items/{id}"), any_price(&name))
@@ -666,6 +738,24 @@ impl Verifier<'_> {
             return Ok(None);
         };
         let asked = || format!("{} under load", self.workload.id);
+        let (Some(read), Some(written), Some(updated)) = (
+            now.statements.reads.checked_sub(before.statements.reads),
+            now.statements.writes.checked_sub(before.statements.writes),
+            now.statements
+                .updated
+                .checked_sub(before.statements.updated),
+        ) else {
+            // Somebody has reset the server's statistics.
+            return Ok(None);
+        };
+        if read + written < acknowledged.answers {
+            return Err(Fault::new(
+                asked(),
+                "each request runs one statement",
+                format!("at least {} statements", count(acknowledged.answers)),
+                format!("PostgreSQL counted {}", count(read + written)),
+            ));
+        }
         let all = [
             Written {
                 what: "created",
@@ -677,7 +767,7 @@ impl Verifier<'_> {
                 what: "replaced",
                 acknowledged: acknowledged.replaced,
                 least: acknowledged.replaced,
-                found: now.statements.updated - before.statements.updated,
+                found: updated,
             },
             Written {
                 what: "deleted",
@@ -881,6 +971,7 @@ mod tests {
             created: 6,
             replaced: 8,
             deleted: 8,
+            answers: 30,
             unknown: 4,
         };
         assert_eq!(all, expected);

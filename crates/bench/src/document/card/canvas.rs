@@ -1,4 +1,7 @@
 //! What the card is drawn on, and its font, with which text is measured.
+//!
+//! DejaVu Sans comes with Deadheat, so that a card is the same on every machine. It has Latin, Greek, Cyrillic,
+//! Armenian, Georgian, Hebrew and Arabic letters, but no Chinese, Japanese or Korean ones and few emoji.
 
 use std::{borrow::Cow, fmt::Display, sync::Arc};
 

@@ -77,6 +77,7 @@ fn records() -> Vec<LoadRecord> {
         failed: 1,
         valid_body_bytes: 1,
         service_time: late.observation.service_time.clone(),
+        late: late.observation.service_time.clone(),
     }];
     late.spec.most_per_connection = std::num::NonZeroU32::new(9);
     late.spec.target.more = vec!["127.0.0.2:1".parse().unwrap()];

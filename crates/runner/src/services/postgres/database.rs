@@ -203,7 +203,13 @@ impl Lease {
         // As the server would keep it, so that the password itself stands in no statement, which might be logged.
         let verifier = scram_sha_256(password.as_bytes());
         // One command, so that there are all of them or none.
-        let create = |role| format!("create role {role} login password '{verifier}'");
+        // Whatever the server's own search path is.
+        let create = |role| {
+            format!(
+                "create role {role} login password '{verifier}'; \
+                 alter role {role} set search_path = \"$user\", public"
+            )
+        };
         let create: Vec<String> = roles.iter().map(create).collect();
         let create = create.join("; ");
         let attempt = format!("making the roles {STACK_ROLE}{suffix}_…");

@@ -307,8 +307,8 @@ impl Postgres {
         self.of_items(seat, "counting items", items::rows)
     }
 
-    /// One of its items that is neither as it was at first nor as it may have been written: with an id above the first ones
-    /// or in `written`, and a name that begins with `prefix`.
+    /// One of its items that is neither as it was at first nor as it may have been written: a new one has a name that begins
+    /// with `prefix`, one in `written` a name that goes on with its id.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -372,8 +372,8 @@ impl Postgres {
     pub fn connections_of(&self, seat: usize) -> Result<Option<u32>, ServiceError> {
         let Database { admin, roles, .. } = &self.database;
         match &roles[..] {
-            // The first server is there before the others are.
-            [_] if seat > 0 => Ok(None),
+            // Whose they are is not known.
+            [_] => Ok(None),
             roles => {
                 let own = &roles[seat % roles.len()..][..1];
                 self.logged(connections::held(admin, own)).map(Some)

@@ -10,7 +10,7 @@ use deadheat_model::{
     heats::{MOST_OF_EXPECTED, Plan, PlannedLoad},
     load::words,
     plan::Pinning,
-    workload::{OfferedRate, Oracle},
+    workload::OfferedRate,
 };
 
 use super::{
@@ -272,7 +272,7 @@ impl RequestedLoad<'_> {
         let heat = least(&options.heats, true, wait);
         let capacity = self.capacity(&heat, circumstances);
         let turns = heats_for_all(self.stacks.len(), capacity.members);
-        let delay = (manifest.oracle == Oracle::Relayed).then_some(DELAY);
+        let delay = manifest.oracle.needs_upstream().then_some(DELAY);
         let seats = capacity.seats() as usize;
         // One probe before and one after the load, each as slow as the upstream.
         let probes = 2 * delay.unwrap_or_default();
