@@ -14,15 +14,11 @@ use deadheat_model::{
     },
 };
 
-pub(crate) use self::counters::EventBatch;
-pub(crate) use self::counters::{Gauges, RequestTimes};
+pub(crate) use counters::{EventBatch, Gauges, RequestTimes};
 pub(crate) use failures::{Cause, Examples, Fault};
 pub(crate) use intervals::{BufferReturn, IntervalSender, room};
 
-use self::counters::Connections;
-use self::counters::EventTotals;
-use self::counters::IntervalBuffer;
-use counters::Latencies;
+use counters::{BinSeries, Connections, EventTotals, Latencies};
 use failures::Groups;
 use intervals::Rolling;
 
@@ -100,7 +96,7 @@ pub(crate) struct Recorder {
     exchanges: Vec<ExchangeSeen>,
     /// Of each route; empty where there is one.
     routes: Vec<RouteSeen>,
-    series: IntervalBuffer,
+    series: BinSeries,
     /// Over the whole load so far, before the measurement, and in it once it is over.
     bytes: Bytes,
     bytes_before: Bytes,
@@ -188,7 +184,7 @@ impl Recorder {
             events: extent.has_events.then(Box::default),
             exchanges: exchanges(extent.exchanges),
             routes: vec![RouteSeen::default(); extent.routes],
-            series: IntervalBuffer::new(bin),
+            series: BinSeries::new(bin),
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
             measured_bytes: Bytes::default(),
