@@ -187,7 +187,7 @@ impl Command {
         differs.then(|| format!("it sends {asked} requests, and this report has another number"))
     }
 
-    /// How the rate of the report is none of the command.
+    /// How the rate of the report contradicts the command.
     fn other_rate(&self, words: &[String], report: &Report) -> Option<String> {
         let figures = &report.figures;
         let is_wrk = matches!(self.tool, Tool::Wrk | Tool::Wrk2);

@@ -22,7 +22,7 @@ const BANNERS: [&str; 12] = [
     "output: ",
 ];
 
-/// What k6 prints while it goes on: `default [ 50% ] 4 VUs 1.0s/2s`.
+/// What k6 prints while it runs: `default [ 50% ] 4 VUs 1.0s/2s`.
 const K6_USERS: &str = " VUs";
 
 /// What the server used, between its name and the report.
@@ -46,7 +46,7 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// Goes on to the line with this index.
+    /// Continues at the line with this index.
     pub(crate) fn advance(&mut self, lines: &[Line], to: usize) {
         for (index, line) in lines.iter().enumerate().take(to).skip(self.read) {
             if let Some(level) = level(line) {

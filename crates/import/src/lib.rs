@@ -25,9 +25,8 @@ use self::{
     report::Report,
     text::{Cursor, Line, MOST_LINES},
 };
-use crate::report::Damage;
 pub use crate::report::ImportError;
-use crate::text::JsonText;
+use crate::{report::Damage, tools::json::JsonText};
 
 /// Reads all reports in `files`, each a name and what it holds. `command` is the command of the runs, for reports that
 /// do not say how the server was loaded. The JSON that was made of an [`Imported`] is read back.

@@ -49,7 +49,7 @@ pub use crate::{
 };
 use crate::{plan::Plan, worker_pool::WorkerPool};
 
-/// What a load may ask for at most, and at least. Whoever makes a spec can check it against the same values as
+/// What a load may ask for at most, and at least. Code that makes a spec can check it against the same values as
 /// [`run`](crate::run) does.
 pub mod limits {
     use std::time::Duration;
@@ -84,7 +84,7 @@ pub mod fuzzing {
     };
 }
 
-/// What a load tells while it goes on.
+/// What a load reports while it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadEvent {
     /// The first requests are about to go out. Everything is allocated and all threads run. The load's time begins when

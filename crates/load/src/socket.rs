@@ -235,7 +235,7 @@ impl Bell {
         )?))
     }
 
-    /// Wakes whoever listens. A bell that was rung 2⁶⁴ times stays silent.
+    /// Wakes the listener. A bell that was rung 2⁶⁴ times stays silent.
     pub(crate) fn ring(&self) {
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }

@@ -95,7 +95,7 @@ impl EventCounter {
         }
     }
 
-    /// The answer is whole. A last line needs no end; what is left of a server-sent event is none.
+    /// The answer is whole. A last line needs no end; an unfinished server-sent event is no event.
     pub(crate) fn end(&mut self) {
         if self.place == (StreamPosition::Lines { begun: true }) && !self.is_enough() {
             self.one();

@@ -24,8 +24,10 @@ use rustls::{
 };
 
 use self::offer::Sessions;
-pub use self::offer::{OfferError, can_offer};
-pub use self::trust::any_certificate;
+pub use self::{
+    offer::{OfferError, can_offer},
+    trust::any_certificate,
+};
 use crate::{LoadError, socket};
 
 /// Names of protocols (RFC 7301 §6, RFC 9113 §3.1).

@@ -178,7 +178,7 @@ struct PlanOfLoad<'a> {
     find_rate: Option<find_rate::PlanOfSearch<'a>>,
 }
 
-/// Loads as `args` ask for, and shows nothing, for whoever has a report of its own. The measurement ends after `limit` at
+/// Loads as `args` ask for, and shows nothing, for callers that have a report of their own. The measurement ends after `limit` at
 /// the latest.
 pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadRecord, Failure> {
     let Prepared {
@@ -227,7 +227,7 @@ fn made(args: &LoadArgs) -> Result<ResolvedLoad, Failure> {
     })
 }
 
-/// The load that `args` ask for, for whoever loads without the rest of this command.
+/// The load that `args` ask for, for callers that load without the rest of this command.
 pub fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
     Ok(made(args)?.spec)
 }

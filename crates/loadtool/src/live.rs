@@ -1,4 +1,4 @@
-//! What is shown while a load goes on: a view in the terminal, or a line for each interval.
+//! What is shown while a load runs: a view in the terminal, or a line for each interval.
 
 mod model;
 mod plot;
@@ -25,7 +25,7 @@ use self::{
 /// The least time between two frames.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// How a load is shown while it goes on.
+/// How a load is shown while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// A view in the terminal, or lines if the terminal cannot show one.
@@ -36,7 +36,7 @@ pub(crate) enum Mode {
     Silent,
 }
 
-/// Shows a load while it goes on, on standard error.
+/// Shows a load while it runs, on standard error.
 pub(crate) struct Live {
     view: View,
 }

@@ -33,7 +33,7 @@ pub(crate) enum Shown {
     Format(LoadFormat),
 }
 
-/// The outputs of a load. Files are opened before the start: whoever has waited for a load should not hear then that
+/// The outputs of a load. Files are opened before the start: a user who has waited for a load should not hear then that
 /// there is no place for its result.
 ///
 /// What is in a file stays until there is something to put in its place, and one that is not there is made only then:

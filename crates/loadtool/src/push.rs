@@ -1,4 +1,4 @@
-//! `--otlp`: metrics that are sent to a collector while a load goes on.
+//! `--otlp`: metrics that are sent to a collector while a load runs.
 //!
 //! The load's own thread only adds up and queues: it never waits for the collector. Another thread sends what is in the
 //! queue. Counters are sent as totals, so a collector that missed a delivery catches up with the next one.

@@ -16,8 +16,10 @@ use super::{
     url::{Host, Origin},
     values::FixedAddress,
 };
-use crate::options::{ConnectionArgs, LoadArgs, TlsArgs};
-use crate::url::ProxyUrl;
+use crate::{
+    options::{ConnectionArgs, LoadArgs, TlsArgs},
+    url::ProxyUrl,
+};
 
 /// How long an address of several may take to show that it accepts connections.
 const LONGEST_PROBE: Duration = Duration::from_secs(1);

@@ -1,7 +1,7 @@
 //! What a session measures next, from what its record says so far: the load whose turn it is, the members of the heat, the
-//! control beside them, and when there is enough.
+//! control next to them, and when there is enough.
 //!
-//! [`next`] is a pure function of the record and the time spent. A session that goes on after a kill is steered as it
+//! [`next`] is a pure function of the record and the time spent. A session that is resumed after a kill is steered as it
 //! would have been without, and a heat that was interrupted is dealt again.
 
 use std::time::Duration;
@@ -255,7 +255,7 @@ impl<'a> LoadSoFar<'a> {
     }
 
     /// The null server in every second heat, and in the others one of the members twice, each in its turn. Where processes go
-    /// on, so does the twin: beside a fresh one it would be no twin.
+    /// on, so does the twin: next to a fresh one it would be no twin.
     fn control(&self, members: &[usize], seed: u64) -> Option<Control> {
         if let Some(before) = self.before() {
             let mut twins = before.heat.members.iter();
@@ -270,7 +270,7 @@ impl<'a> LoadSoFar<'a> {
         let done = self.done() as usize;
         match done % 2 {
             0 => Some(Control::Ceiling),
-            // One stack alone has only the null server to be seen beside.
+            // One stack alone can be compared with the null server alone.
             _ if members.len() < 2 => Some(Control::Ceiling),
             _ => {
                 // In a random order, which is the same for the whole session and, where they have the same stacks, for all

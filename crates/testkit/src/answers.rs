@@ -30,26 +30,26 @@ pub fn chunked(status: u16, body: &[u8], size: usize) -> Vec<u8> {
 }
 
 /// A body of `pieces` times `piece` bytes with a content-length, out of one buffer: no memory holds it.
-pub fn endless(piece: usize, pieces: u64) -> Vec<Step> {
+pub fn endless(piece: usize, pieces: u64) -> Vec<Action> {
     let length = piece as u64 * pieces;
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
     vec![
-        Step::Send(head.into_bytes()),
-        Step::Repeat(vec![b'd'; piece].into(), pieces),
+        Action::Send(head.into_bytes()),
+        Action::Repeat(vec![b'd'; piece].into(), pieces),
     ]
 }
 
 /// The same in chunks of `piece` bytes.
-pub fn endless_chunks(piece: usize, pieces: u64) -> Vec<Step> {
+pub fn endless_chunks(piece: usize, pieces: u64) -> Vec<Action> {
     let chunk = [
         format!("{piece:x}\r\n").into_bytes(),
         vec![b'd'; piece],
         b"\r\n".to_vec(),
     ];
     vec![
-        Step::Send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec()),
-        Step::Repeat(chunk.concat().into(), pieces),
-        Step::Send(b"0\r\n\r\n".to_vec()),
+        Action::Send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec()),
+        Action::Repeat(chunk.concat().into(), pieces),
+        Action::Send(b"0\r\n\r\n".to_vec()),
     ]
 }
 
@@ -59,20 +59,20 @@ pub fn hello() -> Vec<u8> {
 }
 
 /// Sends `bytes` in one piece.
-pub fn send(bytes: impl Into<Vec<u8>>) -> Vec<Step> {
-    vec![Step::Send(bytes.into())]
+pub fn send(bytes: impl Into<Vec<u8>>) -> Vec<Action> {
+    vec![Action::Send(bytes.into())]
 }
 
 /// Sends `bytes` in pieces that end at `cuts`, with a pause after each but the last.
-pub fn send_cut(bytes: &[u8], cuts: &[usize], pause: Duration) -> Vec<Step> {
+pub fn send_cut(bytes: &[u8], cuts: &[usize], pause: Duration) -> Vec<Action> {
     let mut steps = Vec::new();
     let mut from = 0;
     for cut in cuts.iter().copied().chain([bytes.len()]) {
         if cut > from {
             if from > 0 {
-                steps.push(Step::Pause(pause));
+                steps.push(Action::Pause(pause));
             }
-            steps.push(Step::Send(bytes[from..cut].to_vec()));
+            steps.push(Action::Send(bytes[from..cut].to_vec()));
             from = cut;
         }
     }
@@ -81,7 +81,7 @@ pub fn send_cut(bytes: &[u8], cuts: &[usize], pause: Duration) -> Vec<Step> {
 
 /// One thing that a server does on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Action {
     /// Sends these bytes, at once and in a segment of their own.
     Send(Vec<u8>),
     /// Sends the same bytes this many times, out of one buffer: bodies that no memory holds.
@@ -91,7 +91,7 @@ pub enum Step {
     /// Waits until so long after the server's start: [`Turn::arrived`] and some time, for an answer after a known
     /// time however busy the machine is.
     Until(Duration),
-    /// Says that nothing follows (with TLS close_notify, then FIN), and goes on reading without an answer.
+    /// Says that nothing follows (with TLS close_notify, then FIN), and continues reading without an answer.
     Fin,
     /// FIN without TLS's close_notify: the end that anybody could have sent. Without TLS the same as `Fin`.
     Cut,
@@ -99,7 +99,7 @@ pub enum Step {
     SendFin(Vec<u8>),
     /// Resets the connection (RST).
     Reset,
-    /// Answers nothing any more, and goes on reading.
+    /// Answers nothing any more, and continues reading.
     Silence,
 }
 
@@ -121,22 +121,22 @@ pub struct Turn<'a> {
 /// What a server does when.
 pub trait Script: Send + Sync + 'static {
     /// When a connection is accepted, before anything is read from it.
-    fn greet(&self, _connection: u64) -> Vec<Step> {
+    fn greet(&self, _connection: u64) -> Vec<Action> {
         Vec::new()
     }
 
-    /// When a request has arrived. The connection goes on unless a step ends it.
-    fn answer(&self, turn: &Turn<'_>) -> Vec<Step>;
+    /// When a request has arrived. The connection continues unless a step ends it.
+    fn answer(&self, turn: &Turn<'_>) -> Vec<Action>;
 }
 
-impl<F: Fn(&Turn<'_>) -> Vec<Step> + Send + Sync + 'static> Script for F {
-    fn answer(&self, turn: &Turn<'_>) -> Vec<Step> {
+impl<F: Fn(&Turn<'_>) -> Vec<Action> + Send + Sync + 'static> Script for F {
+    fn answer(&self, turn: &Turn<'_>) -> Vec<Action> {
         self(turn)
     }
 }
 
 /// Does `right` for the first `count` requests and `then` for all others.
-pub fn right_then(count: u64, right: Vec<Step>, then: Vec<Step>) -> impl Script {
+pub fn right_then(count: u64, right: Vec<Action>, then: Vec<Action>) -> impl Script {
     move |turn: &Turn<'_>| {
         if turn.index < count {
             right.clone()
@@ -148,7 +148,7 @@ pub fn right_then(count: u64, right: Vec<Step>, then: Vec<Step>) -> impl Script 
 
 /// Does `usual` for the first requests of a connection and `last` for its `count`th: a server that ends its
 /// connections after this many.
-pub fn for_the_last_of(count: u64, usual: Vec<Step>, last: Vec<Step>) -> impl Script {
+pub fn for_the_last_of(count: u64, usual: Vec<Action>, last: Vec<Action>) -> impl Script {
     move |turn: &Turn<'_>| {
         if turn.nth + 1 < count {
             usual.clone()
@@ -166,7 +166,7 @@ mod tests {
     fn cutting_loses_nothing() {
         let steps = send_cut(b"abcdef", &[0, 2, 2, 5], Duration::ZERO);
         let sent = steps.iter().filter_map(|step| match step {
-            Step::Send(bytes) => Some(bytes.as_slice()),
+            Action::Send(bytes) => Some(bytes.as_slice()),
             _ => None,
         });
         assert_eq!(sent.collect::<Vec<_>>(), [&b"ab"[..], b"cde", b"f"]);

@@ -11,7 +11,7 @@ use std::{
 use rustls::HandshakeKind;
 
 use crate::{
-    Request, Step, Turn,
+    Action, Request, Turn,
     seen::{Agreed, Served, Shared},
     sys,
     wire::{Socket, Wire},
@@ -185,14 +185,14 @@ impl Talk<'_> {
         }
     }
 
-    fn play(&mut self, steps: &[Step]) -> io::Result<Going> {
+    fn play(&mut self, steps: &[Action]) -> io::Result<Going> {
         for step in steps {
             match step {
-                Step::Send(bytes) if self.shared.together && !self.input.buffer().is_empty() => {
+                Action::Send(bytes) if self.shared.together && !self.input.buffer().is_empty() => {
                     self.held.extend_from_slice(bytes);
                     continue;
                 }
-                Step::Send(bytes) if !self.held.is_empty() => {
+                Action::Send(bytes) if !self.held.is_empty() => {
                     self.held.extend_from_slice(bytes);
                     self.let_go()?;
                     continue;
@@ -200,34 +200,34 @@ impl Talk<'_> {
                 _ => self.let_go()?,
             }
             match step {
-                Step::Send(bytes) => self.send(bytes)?,
-                Step::Repeat(bytes, times) => {
+                Action::Send(bytes) => self.send(bytes)?,
+                Action::Repeat(bytes, times) => {
                     for _ in 0..*times {
                         self.send(bytes)?;
                     }
                 }
-                Step::Pause(length) => {
+                Action::Pause(length) => {
                     let until = self.shared.started.elapsed() + *length;
                     self.shared.sleep_until(until);
                 }
-                Step::Until(instant) => self.shared.sleep_until(*instant),
-                Step::Fin => {
+                Action::Until(instant) => self.shared.sleep_until(*instant),
+                Action::Fin => {
                     self.input.get_mut().finish()?;
                     return Ok(Going::Silent);
                 }
-                Step::Cut => {
+                Action::Cut => {
                     self.input.get_mut().cut()?;
                     return Ok(Going::Silent);
                 }
-                Step::SendFin(bytes) => {
+                Action::SendFin(bytes) => {
                     let wire = self.input.get_mut();
                     self.sent_at = Some(wire.send_before_fin(bytes)?);
                     wire.finish()?;
                     self.note_sent(bytes.len());
                     return Ok(Going::Silent);
                 }
-                Step::Reset => return Ok(Going::Gone),
-                Step::Silence => return Ok(Going::Silent),
+                Action::Reset => return Ok(Going::Gone),
+                Action::Silence => return Ok(Going::Silent),
             }
         }
         Ok(Going::On)

@@ -10,7 +10,7 @@ use deadheat_model::{
 };
 
 use crate::{
-    Script, Step, Turn,
+    Action, Script, Turn,
     answers::{BODY, chunked, hello, send, send_cut, sized},
 };
 
@@ -31,13 +31,13 @@ pub struct Case {
     /// Whether requests share a connection.
     pub keeps: bool,
     /// What is done when a connection is accepted.
-    pub greet: Vec<Step>,
+    pub greet: Vec<Action>,
     /// What is done for each request.
-    pub answer: Vec<Step>,
+    pub answer: Vec<Action>,
 }
 
 impl Case {
-    fn new(name: &'static str, outcome: Result<(), Failure>, answer: Vec<Step>) -> Self {
+    fn new(name: &'static str, outcome: Result<(), Failure>, answer: Vec<Action>) -> Self {
         Self {
             phases: &[],
             name,
@@ -51,7 +51,7 @@ impl Case {
         }
     }
 
-    fn right(name: &'static str, answer: Vec<Step>) -> Self {
+    fn right(name: &'static str, answer: Vec<Action>) -> Self {
         Self::new(name, Ok(()), answer)
     }
 
@@ -59,7 +59,7 @@ impl Case {
         name: &'static str,
         kind: Failure,
         phases: &'static [FailurePhase],
-        answer: Vec<Step>,
+        answer: Vec<Action>,
     ) -> Self {
         Self {
             phases,
@@ -83,17 +83,17 @@ impl Case {
 }
 
 impl Script for Case {
-    fn greet(&self, _connection: u64) -> Vec<Step> {
+    fn greet(&self, _connection: u64) -> Vec<Action> {
         self.greet.clone()
     }
 
-    fn answer(&self, _turn: &Turn<'_>) -> Vec<Step> {
+    fn answer(&self, _turn: &Turn<'_>) -> Vec<Action> {
         self.answer.clone()
     }
 }
 
-fn then(bytes: impl Into<Vec<u8>>, end: Step) -> Vec<Step> {
-    vec![Step::Send(bytes.into()), end]
+fn then(bytes: impl Into<Vec<u8>>, end: Action) -> Vec<Action> {
+    vec![Action::Send(bytes.into()), end]
 }
 
 fn with_headers(count: usize) -> Vec<u8> {
@@ -166,34 +166,37 @@ pub fn right() -> Vec<Case> {
         Case::right("HTTP/1.0 with keep-alive", {
             send(old("Connection: keep-alive\r\nContent-Length: 13\r\n"))
         }),
-        Case::right("HTTP/1.0", then(old("Content-Length: 13\r\n"), Step::Fin)).keeping(false),
+        Case::right("HTTP/1.0", then(old("Content-Length: 13\r\n"), Action::Fin)).keeping(false),
         Case::right("HTTP/1.0, without closing", {
             // It would answer more requests; nobody may send it any.
             send(old("Content-Length: 13\r\n"))
         })
         .keeping(false),
-        Case::right("HTTP/1.0 up to the end", then(old(""), Step::Fin)).keeping(false),
+        Case::right("HTTP/1.0 up to the end", then(old(""), Action::Fin)).keeping(false),
         Case::right("up to the end", {
-            then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Step::Fin)
+            then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Action::Fin)
         })
         .keeping(false),
         Case::right("Connection: close", {
-            then(sized(200, "Connection: close\r\n", BODY), Step::Fin)
+            then(sized(200, "Connection: close\r\n", BODY), Action::Fin)
         })
         .keeping(false),
         Case::right("closes in the answer's own segment", {
             // It was announced by nothing but the FIN, which is known when the answer is.
-            vec![Step::SendFin(hello())]
+            vec![Action::SendFin(hello())]
         })
         .keeping(false),
         Case::right("HTTP/1.0 without a length and with keep-alive", {
             // Only the end of the connection can end it.
-            then(old("Connection: keep-alive\r\n"), Step::Fin)
+            then(old("Connection: keep-alive\r\n"), Action::Fin)
         })
         .keeping(false),
         Case::right("chunked and Connection: close", {
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
-            then(format!("{head}d\r\nHello, World!\r\n0\r\n\r\n"), Step::Fin)
+            then(
+                format!("{head}d\r\nHello, World!\r\n0\r\n\r\n"),
+                Action::Fin,
+            )
         })
         .keeping(false),
         Case::right("Connection: close, without closing", {
@@ -206,7 +209,7 @@ pub fn right() -> Vec<Case> {
 /// Answers that are wrong.
 pub fn wrong() -> Vec<Case> {
     let whole = hello();
-    let cut = |length: usize, end: Step| then(&whole[..length], end);
+    let cut = |length: usize, end: Action| then(&whole[..length], end);
     let in_body = whole.len() - 3;
     let every: Vec<usize> = (1..whole.len()).collect();
     let chunked_head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -216,7 +219,7 @@ pub fn wrong() -> Vec<Case> {
     let huge = format!("X: {}\r\n", "x".repeat(70_000));
     vec![
         Case {
-            greet: vec![Step::Reset],
+            greet: vec![Action::Reset],
             ..Case::wrong(
                 "reset when accepted",
                 Failure::Reset,
@@ -228,104 +231,107 @@ pub fn wrong() -> Vec<Case> {
             "reset before the head",
             Failure::Reset,
             &[FirstByte],
-            vec![Step::Reset],
+            vec![Action::Reset],
         ),
         Case::wrong("reset after a 103", Failure::Reset, &[FirstByte, Head], {
-            then("HTTP/1.1 103 Early Hints\r\n\r\n", Step::Reset)
+            then("HTTP/1.1 103 Early Hints\r\n\r\n", Action::Reset)
         }),
         Case::wrong("reset after the head", Failure::Reset, &[Body], {
-            cut(whole.len() - BODY.len(), Step::Reset)
+            cut(whole.len() - BODY.len(), Action::Reset)
         }),
         Case::wrong("reset in a chunk", Failure::Reset, &[Body], {
-            then(format!("{chunked_head}d\r\nHello"), Step::Reset)
+            then(format!("{chunked_head}d\r\nHello"), Action::Reset)
         }),
         Case::wrong("reset before the last chunk", Failure::Reset, &[Body], {
-            then(format!("{chunked_head}d\r\nHello, World!\r\n"), Step::Reset)
+            then(
+                format!("{chunked_head}d\r\nHello, World!\r\n"),
+                Action::Reset,
+            )
         }),
         Case::wrong("reset in the trailers", Failure::Reset, &[Body], {
-            then(format!("{all_chunks}Trailer: x"), Step::Reset)
+            then(format!("{all_chunks}Trailer: x"), Action::Reset)
         }),
         Case::wrong("reset in a body up to the end", Failure::Reset, &[Body], {
             // What ends with its connection ends with a FIN (RFC 9112 § 8).
-            then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Step::Reset)
+            then("HTTP/1.1 200 OK\r\n\r\nHello, World!", Action::Reset)
         }),
         Case::wrong("FIN after the head", Failure::TruncatedBody, &[Body], {
-            cut(whole.len() - BODY.len(), Step::Fin)
+            cut(whole.len() - BODY.len(), Action::Fin)
         }),
         Case::wrong(
             "reset in the head",
             Failure::Reset,
             &[Head],
-            cut(20, Step::Reset),
+            cut(20, Action::Reset),
         ),
         Case::wrong(
             "reset in the body",
             Failure::Reset,
             &[Body],
-            cut(in_body, Step::Reset),
+            cut(in_body, Action::Reset),
         ),
         Case::wrong(
             "FIN before the head",
             Failure::ClosedEarly,
             &[FirstByte],
-            vec![Step::Fin],
+            vec![Action::Fin],
         ),
         Case::wrong("FIN after a 100", Failure::ClosedEarly, &[FirstByte], {
-            then("HTTP/1.1 100 Continue\r\n\r\n", Step::Fin)
+            then("HTTP/1.1 100 Continue\r\n\r\n", Action::Fin)
         }),
         Case::wrong(
             "FIN in the head",
             Failure::TruncatedHead,
             &[Head],
-            cut(20, Step::Fin),
+            cut(20, Action::Fin),
         ),
         Case::wrong(
             "FIN in the body",
             Failure::TruncatedBody,
             &[Body],
-            cut(in_body, Step::Fin),
+            cut(in_body, Action::Fin),
         ),
         Case::wrong("FIN in a chunk's size", Failure::TruncatedBody, &[Body], {
-            then(format!("{chunked_head}5\r\nHello\r\n8"), Step::Fin)
+            then(format!("{chunked_head}5\r\nHello\r\n8"), Action::Fin)
         }),
         Case::wrong("FIN in the trailers", Failure::TruncatedBody, &[Body], {
-            then(format!("{all_chunks}Trailer: x"), Step::Fin)
+            then(format!("{all_chunks}Trailer: x"), Action::Fin)
         }),
         Case::wrong("FIN after the trailers", Failure::TruncatedBody, &[Body], {
-            then(format!("{all_chunks}Trailer: x\r\n"), Step::Fin)
+            then(format!("{all_chunks}Trailer: x\r\n"), Action::Fin)
         }),
         Case::wrong(
             "FIN after the last chunk",
             Failure::TruncatedBody,
             &[Body],
-            then(all_chunks.clone(), Step::Fin),
+            then(all_chunks.clone(), Action::Fin),
         ),
         Case::wrong("FIN before the last LF", Failure::TruncatedBody, &[Body], {
-            then(format!("{all_chunks}\r"), Step::Fin)
+            then(format!("{all_chunks}\r"), Action::Fin)
         }),
         Case::wrong("FIN in a chunk", Failure::TruncatedBody, &[Body], {
-            then(format!("{chunked_head}d\r\nHello"), Step::Fin)
+            then(format!("{chunked_head}d\r\nHello"), Action::Fin)
         }),
         Case::wrong(
             "FIN before the last chunk",
             Failure::TruncatedBody,
             &[Body],
-            then(format!("{chunked_head}d\r\nHello, World!\r\n"), Step::Fin),
+            then(format!("{chunked_head}d\r\nHello, World!\r\n"), Action::Fin),
         ),
         Case::wrong(
             "never answers",
             Failure::Timeout,
             &[FirstByte],
-            vec![Step::Silence],
+            vec![Action::Silence],
         ),
         Case::wrong(
             "stops in the head",
             Failure::Timeout,
             &[Head],
-            cut(20, Step::Silence),
+            cut(20, Action::Silence),
         ),
         Case::wrong("100 and then nothing", Failure::Timeout, &[FirstByte], {
-            then("HTTP/1.1 100 Continue\r\n\r\n", Step::Silence)
+            then("HTTP/1.1 100 Continue\r\n\r\n", Action::Silence)
         }),
         Case::wrong(
             "a byte per second",
@@ -337,7 +343,7 @@ pub fn wrong() -> Vec<Case> {
             "stops in the body",
             Failure::Timeout,
             &[Body],
-            cut(in_body, Step::Silence),
+            cut(in_body, Action::Silence),
         ),
         Case::wrong(
             "garbage",
@@ -350,7 +356,7 @@ pub fn wrong() -> Vec<Case> {
             send([b"\r\n", &whole[..]].concat())
         }),
         Case::wrong("garbage, then FIN", Failure::BadHead, &[Head], {
-            then(BODY, Step::Fin)
+            then(BODY, Action::Fin)
         }),
         Case::wrong(
             "a huge header",

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Script, Step, Turn,
+    Action, Script, Turn,
     answers::{self, BODY, hello},
 };
 
@@ -22,10 +22,10 @@ pub fn head_first(length: Duration, early: Duration) -> impl Script {
         let answer = hello();
         let (head, body) = answer.split_at(answer.len() - BODY.len());
         vec![
-            Step::Until(turn.arrived + length - early),
-            Step::Send(head.to_vec()),
-            Step::Until(turn.arrived + length),
-            Step::Send(body.to_vec()),
+            Action::Until(turn.arrived + length - early),
+            Action::Send(head.to_vec()),
+            Action::Until(turn.arrived + length),
+            Action::Send(body.to_vec()),
         ]
     }
 }
@@ -72,7 +72,7 @@ impl Freeze {
 }
 
 impl Script for Freeze {
-    fn answer(&self, turn: &Turn<'_>) -> Vec<Step> {
+    fn answer(&self, turn: &Turn<'_>) -> Vec<Action> {
         let from = *self.first.get_or_init(|| turn.arrived) + self.after;
         let usual = turn.arrived + self.usual;
         let frozen = usual >= from && usual < from + self.length;
@@ -81,8 +81,8 @@ impl Script for Freeze {
 }
 
 /// An answer at an instant since the server's start.
-fn due(at: Duration) -> Vec<Step> {
-    vec![Step::Until(at), Step::Send(hello())]
+fn due(at: Duration) -> Vec<Action> {
+    vec![Action::Until(at), Action::Send(hello())]
 }
 
 /// One queue in virtual time: a request takes 1/`per_second` after the one before it, and its answer comes so much
@@ -93,7 +93,7 @@ pub fn single_queue(per_second: f64, later: Duration) -> impl Script {
     move |turn: &Turn<'_>| {
         let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
         *free = turn.arrived.max(*free) + each;
-        vec![Step::Until(*free + later), Step::Send(answers::hello())]
+        vec![Action::Until(*free + later), Action::Send(answers::hello())]
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
             request: &Request::default(),
         };
         match script.answer(&turn)[..] {
-            [Step::Until(at), Step::Send(_)] => at,
+            [Action::Until(at), Action::Send(_)] => at,
             ref steps => panic!("{steps:?}"),
         }
     }

@@ -20,7 +20,7 @@ mod sys;
 mod tls;
 mod wire;
 
-pub use answers::{Script, Step, Turn, for_the_last_of, right_then};
+pub use answers::{Action, Script, Turn, for_the_last_of, right_then};
 pub use latency::single_queue;
 pub use listen::Listen;
 pub use machine::{NOT_TESTED, PATIENCE, eventually, is_missing, not_tested, wait_until};
@@ -29,4 +29,4 @@ pub use port::{FullBacklog, RefusingPort};
 pub use proxy::ProxyServer;
 pub use request::Request;
 pub use seen::{Agreed, Conversation, Seen, Served};
-pub use tls::{Authority, Identity, Of, TlsFault, TlsServer};
+pub use tls::{Authority, CertificateKind, Identity, TlsFault, TlsServer};

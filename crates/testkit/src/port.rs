@@ -102,8 +102,8 @@ const AT_ONCE: Duration = Duration::from_millis(150);
 /// More than any kernel takes beyond what it was asked for.
 const MOST: usize = 64;
 
-/// A loopback port whose queue of connections is full, so that the kernel lets further SYNs fall: whoever connects
-/// waits in vain. (Linux does so unless `net.ipv4.tcp_abort_on_overflow` is set.)
+/// A loopback port whose queue of connections is full, so that the kernel lets further SYNs fall: a client that
+/// connects waits without an answer. (Linux does so unless `net.ipv4.tcp_abort_on_overflow` is set.)
 #[derive(Debug)]
 pub struct FullBacklog {
     listener: TcpListener,

@@ -238,7 +238,7 @@ impl TlsFault {
 
 /// What a server's certificate says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum CertificateKind {
     /// "localhost", 127.0.0.1 and ::1, for as long as the authority.
     Localhost,
     /// "elsewhere.test", which nobody here connects to.
@@ -247,16 +247,18 @@ pub enum Of {
     Past,
 }
 
-impl Of {
+impl CertificateKind {
     /// The names and the dates.
     fn params(self) -> Result<CertificateParams, rcgen::Error> {
         let names: &[&str] = match self {
-            Of::Localhost | Of::Past => &["localhost", "127.0.0.1", "::1"],
-            Of::Elsewhere => &["elsewhere.test"],
+            CertificateKind::Localhost | CertificateKind::Past => {
+                &["localhost", "127.0.0.1", "::1"]
+            }
+            CertificateKind::Elsewhere => &["elsewhere.test"],
         };
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut params = CertificateParams::new(names)?;
-        if self == Of::Past {
+        if self == CertificateKind::Past {
             params.not_before = date_time_ymd(2001, 1, 1);
             params.not_after = date_time_ymd(2001, 12, 31);
         }
@@ -315,7 +317,7 @@ impl Authority {
     /// # Errors
     ///
     /// When no key can be made.
-    pub fn server(&self, of: Of) -> io::Result<Identity> {
+    pub fn server(&self, of: CertificateKind) -> io::Result<Identity> {
         let make = || self.issue(of.params()?, ExtendedKeyUsagePurpose::ServerAuth);
         make().map_err(io::Error::other)
     }
@@ -369,7 +371,7 @@ impl Identity {
     /// # Errors
     ///
     /// When no key can be made.
-    pub fn self_signed(of: Of) -> io::Result<Self> {
+    pub fn self_signed(of: CertificateKind) -> io::Result<Self> {
         let make = || {
             let mut params = of.params()?;
             params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use deadheat_testkit::{
-    OracleServer, Step, Turn,
+    Action, OracleServer, Turn,
     answers::{hello, send, sized},
 };
 
@@ -245,7 +245,7 @@ fn without_a_valid_answer_there_is_the_report_of_the_tool() {
     assert!(!ended.stdout.contains("Error distribution"), "{ended}");
     let ended = run(&root, &["oha", "-n", "4", "-c", "2", "-r", "3", &url]).exits(0);
     assert!(ended.stdout.contains("  [302] 4 responses\n"), "{ended}");
-    let silent = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
+    let silent = OracleServer::start(|_: &Turn<'_>| vec![Action::Silence]).unwrap();
     let url = format!("http://{}/", silent.address());
     let words = ["wrk", "-t1", "-c2", "-d2s", "--timeout", "1s", &url];
     let ended = run(&root, &words).exits(0);

@@ -14,7 +14,7 @@ use deadheat_model::{
 };
 use deadheat_runner::session::{HEADER_FILE, heats::read_session};
 use deadheat_testkit::{
-    OracleServer, RefusingPort, Script, Step, Turn,
+    Action, OracleServer, RefusingPort, Script, Turn,
     http2_server::{Reply, Server, Setup},
 };
 use rustix::process::Signal;
@@ -32,8 +32,8 @@ fn server(pause: Duration, work: Duration) -> OracleServer {
             std::hint::spin_loop();
         }
         vec![
-            Step::Pause(pause),
-            Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec()),
+            Action::Pause(pause),
+            Action::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec()),
         ]
     })
 }
@@ -188,7 +188,7 @@ fn a_side_that_fails_ends_it_and_is_named() {
     let good = server(milliseconds(1), Duration::ZERO);
     let wrong = answering(|_: &Turn<'_>| {
         let text = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n";
-        vec![Step::Send(text.to_vec())]
+        vec![Action::Send(text.to_vec())]
     });
     let port = RefusingPort::new().expect("a port that nobody listens on");
     let refusing = format!("http://{}/", port.address());

@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use deadheat_runner::session::{HEADER_FILE, heats::read_session};
 use deadheat_testkit::{
-    Authority, Listen, Of, OracleServer, Step, TlsServer, Turn,
+    Action, Authority, CertificateKind, Listen, OracleServer, TlsServer, Turn,
     answers::{hello, send},
 };
 
@@ -22,7 +22,9 @@ fn urls(servers: &[OracleServer; 2], scheme: &str) -> String {
 fn both_servers_see_method_headers_body_and_tls_and_no_secret_is_recorded() {
     let authority = Authority::new().expect("making certificates");
     let served = || {
-        let identity = authority.server(Of::Localhost).expect("a certificate");
+        let identity = authority
+            .server(CertificateKind::Localhost)
+            .expect("a certificate");
         let tls = TlsServer::new(identity).expect("a TLS server");
         let listen = Listen::ipv4().expect("listening").over_tls(tls);
         listen.serve(|_: &Turn<'_>| send(hello())).expect("serving")
@@ -115,8 +117,8 @@ fn at_a_rate_both_sides_are_offered_the_same_and_response_times_decide() {
     let served = |pause: u64| {
         let listen = Listen::ipv4().expect("listening");
         let answer = vec![
-            Step::Pause(Duration::from_millis(pause)),
-            Step::Send(hello()),
+            Action::Pause(Duration::from_millis(pause)),
+            Action::Send(hello()),
         ];
         let served = listen.serve(move |_: &Turn<'_>| answer.clone());
         served.expect("serving")
@@ -179,7 +181,9 @@ server.serve_forever()
 #[test]
 fn commands_that_speak_tls_are_asked_with_the_body_from_their_first_request_on() {
     let authority = Authority::new().expect("making certificates");
-    let identity = authority.server(Of::Localhost).expect("a certificate");
+    let identity = authority
+        .server(CertificateKind::Localhost)
+        .expect("a certificate");
     let root = Root::with(&[]);
     root.write("ca.pem", authority.pem());
     root.write("server.pem", &identity.certificate);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use deadheat_model::{session::TargetState, stack_failure::Phase};
-use deadheat_testkit::{Listen, Step, Turn};
+use deadheat_testkit::{Action, Listen, Turn};
 
 use crate::support::{Fake, PATIENCE, Recorded, Root, root::MANY_ROUNDS, running::THIEF};
 
@@ -261,7 +261,7 @@ fn an_answer_of_another_process_is_not_the_stacks() {
     ]);
     let _thief = Thief::prowl(&root, |port| {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
-        let script = |_: &Turn<'_>| vec![Step::Send(answer.to_vec())];
+        let script = |_: &Turn<'_>| vec![Action::Send(answer.to_vec())];
         let listen = Listen::at(([127, 0, 0, 1], port).into()).ok()?;
         listen.serve(script).ok()
     });

@@ -168,8 +168,8 @@ fn a_search_is_shown_again_from_its_file_and_has_every_format() {
 fn a_condition_that_never_holds_is_no_rate() {
     let slow = |_: &Turn<'_>| {
         vec![
-            deadheat_testkit::Step::Pause(Duration::from_millis(20)),
-            deadheat_testkit::Step::Send(answers::hello()),
+            deadheat_testkit::Action::Pause(Duration::from_millis(20)),
+            deadheat_testkit::Action::Send(answers::hello()),
         ]
     };
     let server = OracleServer::start(slow).unwrap();

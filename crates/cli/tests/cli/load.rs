@@ -8,7 +8,7 @@ use std::{
 };
 
 use deadheat_testkit::{
-    OracleServer, RefusingPort, Step, Turn,
+    Action, OracleServer, RefusingPort, Turn,
     answers::{hello, send, sized},
 };
 use rustix::process::Signal;
@@ -244,7 +244,10 @@ fn thresholds_decide_the_exit_status() {
 fn slow_answers_fail_a_threshold_on_time() {
     let loading = Loading::new();
     let slow = OracleServer::start(|_: &Turn<'_>| {
-        vec![Step::Pause(Duration::from_millis(80)), Step::Send(hello())]
+        vec![
+            Action::Pause(Duration::from_millis(80)),
+            Action::Send(hello()),
+        ]
     })
     .unwrap();
     let args = ["-n", "4", "-c", "2", "--fail-if", "min<80ms"];

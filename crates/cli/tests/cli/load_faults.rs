@@ -9,7 +9,7 @@ use deadheat_model::{
     failure::FailurePhase::{self, Connect},
 };
 use deadheat_testkit::{
-    FullBacklog, Listen, OracleServer, RefusingPort, Step, Turn,
+    Action, FullBacklog, Listen, OracleServer, RefusingPort, Turn,
     answers::{BODY, endless, endless_chunks, hello, send, sized},
     faults::{self, Case},
     for_the_last_of,
@@ -188,7 +188,7 @@ fn servers_that_take_nobody_in() {
 #[test]
 fn a_reset_after_the_answer_costs_at_most_the_next_request() {
     in_parallel(both([true, false]), |(keep_alive, which)| {
-        let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Send(hello()), Step::Reset]);
+        let server = OracleServer::start(|_: &Turn<'_>| vec![Action::Send(hello()), Action::Reset]);
         let server = server.unwrap();
         let more: &[&str] = if keep_alive { &[] } else { &["--no-keepalive"] };
         let loaded = send_there(which, &url(&server), REQUESTS, more);
@@ -247,7 +247,12 @@ fn a_storm_of_5xx_is_counted_by_status_and_is_no_throughput() {
 #[test]
 fn a_server_that_stops_and_comes_back() {
     in_parallel([Closed, Open], |which| {
-        let right = |_: &Turn<'_>| vec![Step::Pause(Duration::from_millis(2)), Step::Send(hello())];
+        let right = |_: &Turn<'_>| {
+            vec![
+                Action::Pause(Duration::from_millis(2)),
+                Action::Send(hello()),
+            ]
+        };
         let first = OracleServer::start(right).unwrap();
         let url = url(&first);
         // How long there is no server, and so how many are refused, is up to the machine.
@@ -343,8 +348,8 @@ fn http_1_0_with_and_without_keep_alive() {
             )
         } else {
             vec![
-                Step::Send(b"HTTP/1.0 200 OK\r\n\r\nHello, World!".to_vec()),
-                Step::Fin,
+                Action::Send(b"HTTP/1.0 200 OK\r\n\r\nHello, World!".to_vec()),
+                Action::Fin,
             ]
         }
     };
@@ -389,7 +394,10 @@ fn pipelined_requests_each_have_a_time_of_their_own() {
             if together {
                 send(hello())
             } else {
-                vec![Step::Pause(Duration::from_millis(10)), Step::Send(hello())]
+                vec![
+                    Action::Pause(Duration::from_millis(10)),
+                    Action::Send(hello()),
+                ]
             }
         };
         let server = listen.serve(slow).unwrap();
@@ -419,8 +427,8 @@ fn pipelined_requests_each_have_a_time_of_their_own() {
 #[test]
 fn pipelined_requests_that_an_announced_end_cut_off_are_sent_again() {
     let last = vec![
-        Step::Send(sized(200, "Connection: close\r\n", BODY)),
-        Step::Fin,
+        Action::Send(sized(200, "Connection: close\r\n", BODY)),
+        Action::Fin,
     ];
     let server = OracleServer::start(for_the_last_of(3, send(hello()), last)).unwrap();
     let more = ["--pipeline", "8"];
@@ -440,7 +448,7 @@ fn pipelined_requests_that_an_announced_end_cut_off_are_sent_again() {
 #[test]
 fn a_load_of_silence_ends_when_its_time_and_its_grace_are_over() {
     in_parallel([Closed, Open], |which| {
-        let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
+        let server = OracleServer::start(|_: &Turn<'_>| vec![Action::Silence]).unwrap();
         let more = ["-d", "1s", "--warm-up", "0s", "--grace", "200ms"];
         let url = url(&server);
         let args = [which.args(), &more, &[&url]].concat();

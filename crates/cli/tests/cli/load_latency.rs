@@ -6,7 +6,7 @@ use std::{thread, time::Duration};
 use deadheat_model::{Failure, LatencyHistogram};
 use deadheat_stats::interval::moments;
 use deadheat_testkit::{
-    OracleServer, Script, Step, Turn,
+    Action, OracleServer, Script, Turn,
     answers::{BODY, sized},
     judge::{TAIL_ALLOWANCE, assert_agree, least},
     latency::{Freeze, fixed, head_first, two_humped},
@@ -53,7 +53,7 @@ impl Boxed {
 }
 
 impl Script for Boxed {
-    fn answer(&self, turn: &Turn<'_>) -> Vec<Step> {
+    fn answer(&self, turn: &Turn<'_>) -> Vec<Action> {
         self.0.answer(turn)
     }
 }
@@ -161,12 +161,12 @@ fn a_warm_up_is_in_no_figure() {
     const ODD: u64 = 8;
     let script = |turn: &Turn<'_>| match turn.index {
         0..ODD => vec![
-            Step::Until(turn.arrived + 100 * MS),
-            Step::Send(sized(500, "", b"not yet, not yet")),
+            Action::Until(turn.arrived + 100 * MS),
+            Action::Send(sized(500, "", b"not yet, not yet")),
         ],
         _ => vec![
-            Step::Until(turn.arrived + 20 * MS),
-            Step::Send(sized(200, "", BODY)),
+            Action::Until(turn.arrived + 20 * MS),
+            Action::Send(sized(200, "", BODY)),
         ],
     };
     let loops: [&[&str]; 2] = [&["-c", "4"], &["-c", "4", "--rate", "100/s"]];

@@ -3,7 +3,7 @@
 use std::fs;
 
 use deadheat_testkit::{
-    Authority, Listen, Of, OracleServer, TlsServer, Turn,
+    Authority, CertificateKind, Listen, OracleServer, TlsServer, Turn,
     answers::{hello, send, sized},
     http2::{self, RawHttp2},
     http2_server::{Counts, Reply, Server, Setup},
@@ -15,7 +15,7 @@ use crate::{
     support::{Ended, Root, flat},
 };
 
-fn right() -> impl Fn(&Turn<'_>) -> Vec<deadheat_testkit::Step> + Send + Sync + 'static {
+fn right() -> impl Fn(&Turn<'_>) -> Vec<deadheat_testkit::Action> + Send + Sync + 'static {
     |_: &Turn<'_>| send(hello())
 }
 
@@ -383,7 +383,7 @@ fn certificates_are_believed_as_asked() {
     loading.root.write("client.pem", &client.certificate);
     loading.root.write("client.key", &client.key);
     let tls = |identity| TlsServer::new(identity).unwrap();
-    let open = tls(authority.server(Of::Localhost).unwrap());
+    let open = tls(authority.server(CertificateKind::Localhost).unwrap());
     let closed = open.clone().only_clients_of(&authority).unwrap();
     let own = ["--cert", "client.pem", "--key", "client.key"];
     for (server, args, exit) in [

@@ -1,7 +1,7 @@
 //! `deadheat load --proxy`: by every kind of proxy, and never to somebody else's server.
 
 use deadheat_testkit::{
-    Authority, Listen, Of, ProxyServer, TlsServer, Turn,
+    Authority, CertificateKind, Listen, ProxyServer, TlsServer, Turn,
     answers::{hello, send},
 };
 
@@ -22,7 +22,7 @@ fn a_proxy_leads_to_the_server_and_no_password_is_shown_or_recorded() {
         ("socks5", "", "SOCKS 127.0.0.1:PORT"),
         ("socks5h", "ann:s3cret@", "SOCKS localhost:PORT ann:s3cret"),
     ] {
-        let tls = TlsServer::new(authority.server(Of::Localhost).unwrap()).unwrap();
+        let tls = TlsServer::new(authority.server(CertificateKind::Localhost).unwrap()).unwrap();
         let listen = Listen::ipv4().unwrap().over_tls(tls);
         let server = listen.serve(|_: &Turn<'_>| send(hello())).unwrap();
         let user = (!login.is_empty()).then_some(("ann", "s3cret"));

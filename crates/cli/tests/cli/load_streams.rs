@@ -2,7 +2,7 @@
 
 use std::{fs, sync::Arc, time::Duration};
 
-use deadheat_testkit::{OracleServer, Step, Turn};
+use deadheat_testkit::{Action, OracleServer, Turn};
 use serde_json::Value;
 
 use crate::load::{Loading, hello_server, json, url};
@@ -14,9 +14,9 @@ fn endless() -> OracleServer {
     OracleServer::start(|_: &Turn<'_>| {
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
         vec![
-            Step::Send((head.to_owned() + EVENT).into_bytes()),
-            Step::Pause(Duration::from_millis(20)),
-            Step::Repeat(Arc::from(EVENT.as_bytes()), 1 << 40),
+            Action::Send((head.to_owned() + EVENT).into_bytes()),
+            Action::Pause(Duration::from_millis(20)),
+            Action::Repeat(Arc::from(EVENT.as_bytes()), 1 << 40),
         ]
     })
     .unwrap()
@@ -78,8 +78,8 @@ fn a_stream_that_does_not_end_says_what_to_do() {
     let server = OracleServer::start(|_: &Turn<'_>| {
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
         vec![
-            Step::Send((head.to_owned() + EVENT).into_bytes()),
-            Step::Silence,
+            Action::Send((head.to_owned() + EVENT).into_bytes()),
+            Action::Silence,
         ]
     })
     .unwrap();

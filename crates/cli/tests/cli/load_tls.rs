@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, fs, net::IpAddr, path::Path};
 
 use deadheat_model::{Failure, failure::FailurePhase};
 use deadheat_testkit::{
-    Authority, Identity, Listen, Of, OracleServer, Seen, Step, TlsFault, TlsServer, Turn,
+    Action, Authority, CertificateKind, Identity, Listen, OracleServer, Seen, TlsFault, TlsServer,
+    Turn,
     answers::{hello, send},
 };
 use tempfile::TempDir;
@@ -53,7 +54,7 @@ impl Files {
         self.folder.path().join(name).display().to_string()
     }
 
-    fn server(&self, of: Of) -> TlsServer {
+    fn server(&self, of: CertificateKind) -> TlsServer {
         TlsServer::new(self.authority.server(of).unwrap()).unwrap()
     }
 }
@@ -110,7 +111,7 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
     let ca = files.path("ca.pem");
     let believing = ["--cacert", ca.as_str()];
     each_loop(
-        || over(files.server(Of::Localhost)),
+        || over(files.server(CertificateKind::Localhost)),
         &believing,
         |loaded, server| {
             succeeds(loaded, &server);
@@ -118,9 +119,9 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
         },
     );
     let wrong = [
-        files.server(Of::Elsewhere),
-        files.server(Of::Past),
-        TlsServer::new(stranger.server(Of::Localhost).unwrap()).unwrap(),
+        files.server(CertificateKind::Elsewhere),
+        files.server(CertificateKind::Past),
+        TlsServer::new(stranger.server(CertificateKind::Localhost).unwrap()).unwrap(),
     ];
     for tls in wrong {
         each_loop(
@@ -136,7 +137,7 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
     }
     let named = [&believing[..], &["--server-name", "elsewhere.test"]].concat();
     each_loop(
-        || over(files.server(Of::Elsewhere)),
+        || over(files.server(CertificateKind::Elsewhere)),
         &named,
         |loaded, server| {
             succeeds(loaded, &server);
@@ -144,13 +145,13 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
         },
     );
     each_loop(
-        || over(files.server(Of::Localhost)),
+        || over(files.server(CertificateKind::Localhost)),
         &named,
         |loaded, server| fails(loaded, &server),
     );
     // Nobody outside has signed it.
     each_loop(
-        || over(files.server(Of::Localhost)),
+        || over(files.server(CertificateKind::Localhost)),
         &[],
         |loaded, server| fails(loaded, &server),
     );
@@ -159,11 +160,11 @@ fn a_certificate_is_believed_for_its_authority_name_and_date_alone() {
 #[test]
 fn a_self_signed_certificate_is_accepted_if_it_is_given_and_has_the_right_name_and_date() {
     let files = Files::new();
-    let stranger = Identity::self_signed(Of::Localhost).unwrap();
+    let stranger = Identity::self_signed(CertificateKind::Localhost).unwrap();
     for (of, why) in [
-        (Of::Localhost, None),
-        (Of::Elsewhere, Some("is for another name")),
-        (Of::Past, Some("has expired")),
+        (CertificateKind::Localhost, None),
+        (CertificateKind::Elsewhere, Some("is for another name")),
+        (CertificateKind::Past, Some("has expired")),
     ] {
         let identity = Identity::self_signed(of).unwrap();
         files.write("own.pem", &identity.certificate);
@@ -177,7 +178,11 @@ fn a_self_signed_certificate_is_accepted_if_it_is_given_and_has_the_right_name_a
                 Some(why) => {
                     assert!(loaded.stderr.contains(why), "{loaded}");
                     let names_it = loaded.stderr.contains("--server-name NAME");
-                    assert_eq!(names_it, matches!(of, Of::Elsewhere), "{loaded}");
+                    assert_eq!(
+                        names_it,
+                        matches!(of, CertificateKind::Elsewhere),
+                        "{loaded}"
+                    );
                     fails(loaded, &server);
                 }
             },
@@ -209,7 +214,7 @@ fn a_port_without_tls_is_named_instead_of_a_weaker_check() {
         (TlsFault::Close, "does this port speak TLS?"),
     ] {
         each_loop(
-            || over(files.server(Of::Localhost).failing(fault)),
+            || over(files.server(CertificateKind::Localhost).failing(fault)),
             &[],
             |loaded, server| {
                 assert!(loaded.stderr.contains(advice), "{loaded}");
@@ -225,8 +230,8 @@ fn sessions_are_resumed_unless_that_is_switched_off() {
     let files = Files::new();
     let ca = files.path("ca.pem");
     for tls in [
-        files.server(Of::Localhost).only_1_2(),
-        files.server(Of::Localhost).only_1_3(),
+        files.server(CertificateKind::Localhost).only_1_2(),
+        files.server(CertificateKind::Localhost).only_1_3(),
     ] {
         let tls = tls.unwrap();
         let options = ["--cacert", ca.as_str(), "--no-keepalive"];
@@ -272,7 +277,7 @@ fn a_clients_certificate_is_shown() {
     let serve = || {
         over(
             files
-                .server(Of::Localhost)
+                .server(CertificateKind::Localhost)
                 .only_clients_of(&files.authority)
                 .unwrap(),
         )
@@ -311,22 +316,28 @@ fn handshakes_and_answers_that_are_cut_off() {
         TlsFault::Close,
         TlsFault::Reset,
     ] {
-        let serve = || over(files.server(Of::Localhost).failing(fault));
+        let serve = || over(files.server(CertificateKind::Localhost).failing(fault));
         each_loop(serve, &options, |loaded, server| fails(loaded, &server));
     }
-    let serve = || over(files.server(Of::Localhost).failing(TlsFault::Silence));
+    let serve = || {
+        over(
+            files
+                .server(CertificateKind::Localhost)
+                .failing(TlsFault::Silence),
+        )
+    };
     let soon = ["--cacert", ca.as_str(), "--connect-timeout", "250ms"];
     each_loop(serve, &soon, |loaded, server| {
         let loaded = loaded.all_fail(REQUESTS, Failure::Tls, &[FailurePhase::Tls]);
         assert_eq!(server.requests, 0, "{loaded}");
     });
     // Without a length it is close_notify alone that tells an end from a cut (RFC 9112 § 9.8).
-    for (end, whole) in [(Step::Fin, true), (Step::Cut, false)] {
+    for (end, whole) in [(Action::Fin, true), (Action::Cut, false)] {
         let serve = || {
-            let steps = vec![Step::Send(UNTIL_CLOSE.into()), end.clone()];
+            let steps = vec![Action::Send(UNTIL_CLOSE.into()), end.clone()];
             let listen = Listen::ipv4()
                 .unwrap()
-                .over_tls(files.server(Of::Localhost));
+                .over_tls(files.server(CertificateKind::Localhost));
             listen.serve(move |_: &Turn<'_>| steps.clone()).unwrap()
         };
         each_loop(serve, &options, |loaded, server| {

@@ -2,7 +2,7 @@
 //! that breaks nothing else.
 
 use deadheat_model::{StackProtocol, session::TargetState};
-use deadheat_testkit::{Identity, Of};
+use deadheat_testkit::{CertificateKind, Identity};
 
 use crate::support::{
     Fake, Root,
@@ -92,7 +92,7 @@ fn a_port_for_tls_that_knows_no_http_2() {
 #[test]
 fn another_certificate_than_the_sessions() {
     let root = Root::with(&[Fake::faulty("fake-one", "own-certificate").with(TLS)]);
-    let own = Identity::self_signed(Of::Localhost).unwrap();
+    let own = Identity::self_signed(CertificateKind::Localhost).unwrap();
     root.write("stacks/fake-one/own.pem", &own.certificate);
     root.write("stacks/fake-one/own-key.pem", &own.key);
     // It is not asked again until the start timeout is over.

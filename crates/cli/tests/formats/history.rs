@@ -13,8 +13,8 @@ use deadheat_simulation::Recorded;
 use deadheat_stats::steering;
 
 use crate::{
-    cases::HOSTILE,
     schema::{closed, published, satisfies},
+    standings::cases::HOSTILE,
 };
 
 /// Three stacks, each of version 1 of a toolchain.

@@ -6,6 +6,7 @@ mod commands;
 mod compare;
 mod documentation;
 mod formats;
+mod history;
 mod load;
 #[path = "../../../loadtool/tests/loadtool/load_fixture.rs"]
 mod load_fixture;

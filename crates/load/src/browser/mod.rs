@@ -227,7 +227,7 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Takes a request apart; `None` if it is none.
+    /// Takes a request apart; `None` if these bytes are no request.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (line, rest) = bytes.split_at(end_of(bytes, b"\r\n")?);
         let mut blanks = (0..line.len()).filter(|at| line[*at] == b' ');

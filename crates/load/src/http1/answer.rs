@@ -23,7 +23,7 @@ pub(crate) trait Sink {
 /// What a feed led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeedOutcome {
-    /// The answer goes on.
+    /// The answer is not complete.
     More,
     /// The answer is whole.
     Whole {

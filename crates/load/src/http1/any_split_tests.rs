@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use deadheat_testkit::{
-    Step as Done,
+    Action as Done,
     faults::{self, Case},
 };
 use proptest::prelude::*;

@@ -21,7 +21,7 @@ const MOST_FIELDS: usize = HEAD_LIMIT / 3;
 /// How the body's end is found (RFC 9112 §6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// There is none.
+    /// There is no body.
     Empty,
     /// After this many bytes.
     Sized(u64),

@@ -116,7 +116,7 @@ pub(super) fn number(payload: &[u8]) -> Option<u32> {
     payload.first_chunk().copied().map(u32::from_be_bytes)
 }
 
-/// What a failed request is told apart by: the server's error code.
+/// What distinguishes a failed request: the server's error code.
 pub(super) fn reset(code: u32) -> &'static str {
     match code {
         0x0 => "the server reset the stream: NO_ERROR",

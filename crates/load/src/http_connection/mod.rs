@@ -15,14 +15,16 @@ use crate::{
     verify::{AnswerSoFar, Contents, Examiner},
 };
 
-pub(crate) use crate::http2::Phase;
+// What an HTTP connection says, and what it keeps for all connections of a worker. Its users know nothing else of the
+// protocol.
+pub(crate) use crate::{
+    browser::Leads,
+    http1::{Ending, FeedOutcome, Heads, NOT_HTTP, Progress},
+    http2::Phase,
+};
 pub(crate) use multiplex::RequestProgress;
 
 use multiplex::Multiplex;
-
-/// What an HTTP connection says, and what it keeps for all connections of a worker. Nothing else of the protocol is known there.
-pub(crate) use crate::browser::Leads;
-pub(crate) use crate::http1::{Ending, FeedOutcome, Heads, NOT_HTTP, Progress};
 
 /// A request on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use deadheat_model::{
 use super::Extent;
 use crate::schedule::nanos;
 
+/// How long requests took: service times, and of an open loop response times.
 #[derive(Debug)]
 pub(super) struct Latencies {
     /// Service times of the interval that lasts, and of the measurement's intervals before it.
@@ -84,6 +85,7 @@ impl Latencies {
     }
 }
 
+/// Connections over a whole load: how many, and how long they took to be made.
 #[derive(Debug)]
 pub(crate) struct Connections {
     open: u64,
@@ -167,6 +169,7 @@ pub(crate) struct EventBatch {
     pub(crate) before: Option<u64>,
 }
 
+/// Events of answers that are streams.
 #[derive(Debug, Default)]
 pub(super) struct EventTotals {
     /// Over the whole load so far.
@@ -202,8 +205,9 @@ const BINS_OF_UNKNOWN_LENGTH: usize = 8 * 1024;
 /// Room for a day at the narrowest width; a longer series grows.
 const MOST_AT_FIRST: usize = 1 << 27;
 
+/// The measurement in bins of one width: what ended in each.
 #[derive(Debug)]
-pub(super) struct IntervalBuffer {
+pub(super) struct BinSeries {
     width: Duration,
     width_ns: u64,
     /// When the last bin ends.
@@ -211,7 +215,7 @@ pub(super) struct IntervalBuffer {
     bins: Vec<Bin>,
 }
 
-impl IntervalBuffer {
+impl BinSeries {
     pub(super) fn new(width: Duration) -> Self {
         Self {
             width,

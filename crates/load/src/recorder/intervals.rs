@@ -1,4 +1,4 @@
-//! Intervals handed over while the load goes on: no lock, and no allocation as long as somebody takes them.
+//! Intervals handed over while the load runs: no lock, and no allocation as long as the receiver takes them.
 
 use std::{
     sync::mpsc::{Receiver, SyncSender, sync_channel},

@@ -14,15 +14,11 @@ use deadheat_model::{
     },
 };
 
-pub(crate) use self::counters::EventBatch;
-pub(crate) use self::counters::{Gauges, RequestTimes};
+pub(crate) use counters::{EventBatch, Gauges, RequestTimes};
 pub(crate) use failures::{Cause, Examples, Fault};
 pub(crate) use intervals::{BufferReturn, IntervalSender, room};
 
-use self::counters::Connections;
-use self::counters::EventTotals;
-use self::counters::IntervalBuffer;
-use counters::Latencies;
+use counters::{BinSeries, Connections, EventTotals, Latencies};
 use failures::FailureGroups;
 use intervals::Rolling;
 
@@ -104,7 +100,7 @@ pub(crate) struct Recorder {
     group_of: Arc<[Option<u32>]>,
     /// Of each route; empty where there is one.
     routes: Vec<RouteSeen>,
-    series: IntervalBuffer,
+    series: BinSeries,
     /// Over the whole load so far, before the measurement, and in it once it is over.
     bytes: Bytes,
     bytes_before: Bytes,
@@ -194,7 +190,7 @@ impl Recorder {
             groups: groups(&extent.group_of),
             group_of: extent.group_of,
             routes: vec![RouteSeen::default(); extent.routes],
-            series: IntervalBuffer::new(bin),
+            series: BinSeries::new(bin),
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
             measured_bytes: Bytes::default(),

@@ -269,7 +269,7 @@ impl Cursor {
         (own as u64).min(left.div_ceil(self.stride))
     }
 
-    /// When the next request is due, in nanoseconds since the load's start; `None`: there is none any more.
+    /// When the next request is due, in nanoseconds since the load's start; `None`: there are no more.
     pub(crate) fn next(&mut self, arrivals: &Arrivals) -> Option<u64> {
         if self.index >= arrivals.end {
             return None;

@@ -157,7 +157,7 @@ impl Worker<'_> {
         self.schedule(slot, Task::Begin);
     }
 
-    /// Goes on agreeing on TLS, as far as that goes without waiting.
+    /// Continues the TLS handshake, as far as that is possible without waiting.
     pub(super) fn handshake(&mut self, slot: usize) {
         match self.try_handshake(slot) {
             Ok(false) => {
@@ -457,7 +457,7 @@ impl From<Errno> for TunnelError {
 }
 
 impl Worker<'_> {
-    /// Goes on talking with the proxy, as far as that goes without waiting.
+    /// Continues the exchange with the proxy, as far as that is possible without waiting.
     pub(super) fn tunnel(&mut self, slot: usize) {
         match self.try_to_tunnel(slot) {
             Ok(true) => self.established(slot),

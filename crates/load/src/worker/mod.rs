@@ -36,11 +36,9 @@ use crate::{
     verify::Contents,
 };
 
-use self::slice::Health;
-use self::slice::{Clock, Phase};
 use backlog::Backlog;
 use lingering::Lingering;
-use slice::recorder;
+use slice::{Clock, Health, Phase, recorder};
 use thinking::Thinkers;
 
 /// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.

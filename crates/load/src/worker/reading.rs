@@ -27,7 +27,7 @@ const WORTH_DROPPING: u64 = 8 * 1024;
 /// What came of the bytes of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// The connection goes on.
+    /// The connection stays open.
     On,
     /// It was closed or waits for its end, or the load is over.
     Off,
@@ -35,7 +35,7 @@ pub(super) enum Flow {
 
 /// Why an answer ended.
 pub(super) const CLOSED: &str = "the server closed the connection";
-/// Why an answer to plain HTTP is none.
+/// The cause of a failure: an answer to plain HTTP is a TLS alert.
 pub(super) const SPEAKS_TLS: &str =
     "the server answered with a TLS alert: this port speaks TLS, use https://";
 
@@ -494,7 +494,7 @@ impl Worker<'_> {
         }
     }
 
-    /// For how long the latest event of an answer that goes on at `at` lies back, at most.
+    /// The longest time since the last event of any unfinished answer, at `at`.
     pub(super) fn open_gap(&self, at: u64) -> u64 {
         let streams = self.connections.iter().filter(|one| {
             let events = one.http.answer.events.as_ref();

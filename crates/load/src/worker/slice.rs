@@ -57,7 +57,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Goes on with a connection that was being made when the slice before ended. Its times, and its deadline, are as if
+    /// Continues with a connection that was being made when the slice before ended. Its times, and its deadline, are as if
     /// there had been nothing in between.
     fn go_on_making(&mut self, slot: usize, held_for: u64) {
         self.deadlines.postpone(slot, held_for);
@@ -196,8 +196,8 @@ pub(super) fn recorder(plan: &Plan, outlet: Option<IntervalSender>) -> Recorder 
     Recorder::new(plan.bin, extent)
 }
 
-/// A look at the connections in vain takes less. In a longer one something else had the CPU, and what the thread did
-/// not use must not be taken off what it used.
+/// The longest unsuccessful poll that counts, in nanoseconds. In a longer one something else had the CPU, and time that
+/// the thread did not use must not be subtracted from what it used.
 const LONGEST_LOOK: u64 = 50_000;
 
 /// What the thread uses in the measurement. Except for `polled`, nothing is known before its end.
@@ -206,7 +206,7 @@ pub(super) struct Health {
     /// What stood at its start, while it lasts.
     begun: Option<Begun>,
     cpu_time: Duration,
-    /// Nanoseconds spent on looking in vain.
+    /// Nanoseconds spent on polls that found nothing.
     polled: u64,
     run_delay: Option<Duration>,
     /// Its length in nanoseconds.

@@ -20,7 +20,7 @@ use deadheat_model::{
     load::{Body, Content, Protocol, RequestSpec, Stream, StreamEvent, Think},
 };
 use deadheat_testkit::{
-    OracleServer, Step, Turn,
+    Action, OracleServer, Turn,
     answers::{chunked, send, send_cut, sized},
     http2::{END_STREAM, RawHttp2, answer, frame, kind, number},
     wait_until,
@@ -127,7 +127,7 @@ fn in_a_process_of_its_own() {
             // The connection ends, and another is made.
             _ => [
                 send(sized(200, "Connection: close\r\n", json)),
-                vec![Step::Fin],
+                vec![Action::Fin],
             ]
             .concat(),
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deadheat_model::Failure;
 use deadheat_testkit::{
-    OracleServer, Script, Step, Turn,
+    Action, OracleServer, Script, Turn,
     faults::{self, Case},
 };
 
@@ -20,7 +20,7 @@ struct Cut {
     /// What it sends, in one piece.
     bytes: Vec<u8>,
     /// What it does then.
-    end: Vec<Step>,
+    end: Vec<Action>,
 }
 
 impl Cut {
@@ -29,10 +29,10 @@ impl Cut {
         let (mut bytes, mut end) = (Vec::new(), Vec::new());
         for step in &case.answer {
             match step {
-                Step::Send(more) => bytes.extend_from_slice(more),
-                Step::Fin | Step::Reset => end.push(step.clone()),
+                Action::Send(more) => bytes.extend_from_slice(more),
+                Action::Fin | Action::Reset => end.push(step.clone()),
                 // Pauses are the pauses between pieces. What never comes would take its time for each cut.
-                Step::Pause(_) => {}
+                Action::Pause(_) => {}
                 _ => return None,
             }
         }
@@ -53,13 +53,13 @@ impl Cut {
 }
 
 impl Script for Cut {
-    fn answer(&self, turn: &Turn<'_>) -> Vec<Step> {
+    fn answer(&self, turn: &Turn<'_>) -> Vec<Action> {
         let (first, second) = self.bytes.split_at(self.place(turn.index));
         let mut steps = vec![
-            Step::Send(first.to_vec()),
+            Action::Send(first.to_vec()),
             // So that the first piece is read before the second one comes, unless the machine is very busy.
-            Step::Pause(Duration::from_micros(200)),
-            Step::Send(second.to_vec()),
+            Action::Pause(Duration::from_micros(200)),
+            Action::Send(second.to_vec()),
         ];
         steps.extend(self.end.iter().cloned());
         steps

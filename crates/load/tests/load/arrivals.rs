@@ -12,7 +12,7 @@ use deadheat_model::{
     load::{Arrivals, Stage},
 };
 use deadheat_testkit::{
-    OracleServer, Step, Turn, answers,
+    Action, OracleServer, Turn, answers,
     judge::{distance, gaps, least},
 };
 
@@ -180,7 +180,7 @@ fn connections_without_a_request_are_kept_beyond_the_timeouts() {
 fn what_one_worker_cannot_send_another_sends() {
     // One connection never answers; whichever worker has it, the other's has room for all requests.
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.index {
-        0 => vec![Step::Silence],
+        0 => vec![Action::Silence],
         _ => answers::send(answers::hello()),
     });
     let server = server.unwrap();
@@ -223,7 +223,7 @@ fn more_workers_than_connections_send_every_request() {
 #[test]
 fn workers_of_an_overloaded_server_lose_and_invent_nothing() {
     let slow = |turn: &Turn<'_>| {
-        let answer = Step::Until(turn.arrived + Duration::from_millis(10));
+        let answer = Action::Until(turn.arrived + Duration::from_millis(10));
         [vec![answer], answers::send(answers::hello())].concat()
     };
     for cpus in [1, 2] {
@@ -252,7 +252,7 @@ fn workers_of_an_overloaded_server_lose_and_invent_nothing() {
 #[test]
 fn what_waits_is_served_by_the_connections_that_there_are() {
     let slow = |_: &Turn<'_>| {
-        let mut steps = vec![Step::Pause(Duration::from_millis(4))];
+        let mut steps = vec![Action::Pause(Duration::from_millis(4))];
         steps.extend(answers::send(answers::hello()));
         steps
     };

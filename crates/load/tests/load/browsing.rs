@@ -8,7 +8,7 @@ use deadheat_model::{
     load::{Arrivals, Body, HttpVersion, Protocol, RequestSpec, Reuse, Stage},
 };
 use deadheat_testkit::{
-    OracleServer, Request, Step, Turn,
+    Action, OracleServer, Request, Turn,
     answers::{BODY, hello, send, sized},
 };
 
@@ -174,11 +174,11 @@ fn others_than_redirects_are_final() {
 fn a_redirect_may_end_its_connection() {
     let closing = |to: &str| {
         let headers = format!("Location: {to}\r\nConnection: close\r\n");
-        vec![Step::Send(sized(302, &headers, b"x")), Step::Fin]
+        vec![Action::Send(sized(302, &headers, b"x")), Action::Fin]
     };
     let until_close = |to: &str| {
         let head = format!("HTTP/1.1 302 Status\r\nLocation: {to}\r\n\r\nuntil the end");
-        vec![Step::Send(head.into_bytes()), Step::Fin]
+        vec![Action::Send(head.into_bytes()), Action::Fin]
     };
     let server = OracleServer::start(move |turn: &Turn<'_>| match &*turn.request.path {
         "/" => closing("/b"),
@@ -233,7 +233,7 @@ fn times_are_of_the_whole_chain() {
             0 | 1 => to(302, "/"),
             _ => hello(),
         };
-        vec![Step::Until(turn.arrived + pause), Step::Send(answer)]
+        vec![Action::Until(turn.arrived + pause), Action::Send(answer)]
     };
     let server = OracleServer::start(slow).unwrap();
     let mut spec = following(&server, 2, "/");
@@ -288,8 +288,8 @@ fn cookies_are_a_users_own_and_outlive_connections() {
         };
         match turn.nth {
             2 => vec![
-                Step::Send(sized(200, &format!("{name}Connection: close\r\n"), BODY)),
-                Step::Fin,
+                Action::Send(sized(200, &format!("{name}Connection: close\r\n"), BODY)),
+                Action::Fin,
             ],
             _ => send(sized(200, &name, BODY)),
         }

@@ -8,7 +8,7 @@ use deadheat_model::{
     observation::CountedTime,
 };
 use deadheat_testkit::{
-    OracleServer, Step, Turn,
+    Action, OracleServer, Turn,
     answers::{hello, send},
 };
 
@@ -21,7 +21,7 @@ const ANSWERED_IN: Duration = Duration::from_millis(80);
 
 fn slow() -> OracleServer {
     let answer = |turn: &Turn<'_>| {
-        let mut steps = vec![Step::Until(turn.arrived + ANSWERED_IN)];
+        let mut steps = vec![Action::Until(turn.arrived + ANSWERED_IN)];
         steps.extend(send(hello()));
         steps
     };

@@ -12,7 +12,7 @@ use std::{
 use deadheat_load::LoadEvent;
 use deadheat_model::{SliceEvent, StopRule};
 use deadheat_testkit::{
-    OracleServer, Served, Step, Turn,
+    Action, OracleServer, Served, Turn,
     answers::{hello, send},
     wait_until,
 };
@@ -20,8 +20,8 @@ use deadheat_testkit::{
 use crate::support::{UNTIL_STOPPED, count, lasting, run, run_until};
 
 /// A right answer after so many milliseconds.
-fn after(milliseconds: u64) -> Vec<Step> {
-    let pause = Step::Pause(Duration::from_millis(milliseconds));
+fn after(milliseconds: u64) -> Vec<Action> {
+    let pause = Action::Pause(Duration::from_millis(milliseconds));
     [vec![pause], send(hello())].concat()
 }
 
@@ -122,7 +122,7 @@ fn what_is_in_flight_at_the_edges_is_known() {
         wait_until("the measurement", || is_counting.load(Ordering::Relaxed));
         match turn.nth {
             0 => after(600),
-            _ => vec![Step::Silence],
+            _ => vec![Action::Silence],
         }
     });
     let server = server.unwrap();
@@ -155,7 +155,7 @@ fn what_is_in_flight_at_the_edges_is_known() {
 #[test]
 fn what_fails_of_the_warm_up_is_no_failure_of_the_measurement() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
-        0 => [vec![Step::Pause(Duration::from_millis(600))], send("?")].concat(),
+        0 => [vec![Action::Pause(Duration::from_millis(600))], send("?")].concat(),
         _ => send(hello()),
     });
     let server = server.unwrap();
@@ -170,7 +170,7 @@ fn what_fails_of_the_warm_up_is_no_failure_of_the_measurement() {
 
 #[test]
 fn a_load_that_is_never_answered_ends_in_time() {
-    let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
+    let server = OracleServer::start(|_: &Turn<'_>| vec![Action::Silence]).unwrap();
     let seen = run(&lasting(server.address(), 4, 0, 1_000));
     assert_eq!((seen.total.issued, seen.total.in_flight), (4, 4));
 }
@@ -181,8 +181,8 @@ fn exchanges_are_sent_in_turn_and_not_in_step() {
         let body = turn.request.path.as_bytes();
         // So slowly that the second connection finds something left to ask for.
         vec![
-            Step::Pause(Duration::from_millis(50)),
-            Step::Send(deadheat_testkit::answers::sized(200, "", body)),
+            Action::Pause(Duration::from_millis(50)),
+            Action::Send(deadheat_testkit::answers::sized(200, "", body)),
         ]
     });
     let server = server.unwrap();

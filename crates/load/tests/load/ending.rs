@@ -8,7 +8,7 @@ use std::{
 
 use deadheat_load::{LoadError, LoadEvent};
 use deadheat_model::{LoadSpec, Observation, Schedule, SliceEvent, StopRule, Tally};
-use deadheat_testkit::{OracleServer, Step, Turn, answers, wait_until};
+use deadheat_testkit::{Action, OracleServer, Turn, answers, wait_until};
 
 use crate::support::{count, lasting, run, run_longer, run_until};
 
@@ -99,7 +99,7 @@ fn a_stopped_load_has_a_whole_observation_of_what_was_measured() {
 #[test]
 fn a_limit_ends_a_count_and_what_is_in_flight_is_waited_for() {
     let slow = |_: &Turn<'_>| {
-        let mut steps = vec![Step::Pause(Duration::from_millis(30))];
+        let mut steps = vec![Action::Pause(Duration::from_millis(30))];
         steps.extend(answers::send(answers::hello()));
         steps
     };
@@ -135,7 +135,7 @@ fn a_limit_ends_a_count_and_what_is_in_flight_is_waited_for() {
 #[test]
 fn what_is_in_flight_at_the_end_is_waited_for_and_not_measured() {
     let slow = |_: &Turn<'_>| {
-        let mut steps = vec![Step::Pause(Duration::from_millis(60))];
+        let mut steps = vec![Action::Pause(Duration::from_millis(60))];
         steps.extend(answers::send(answers::hello()));
         steps
     };
@@ -181,7 +181,7 @@ fn a_load_stopped_in_its_warm_up_measured_nothing() {
 fn a_count_that_hangs_ends_by_the_request_timeout() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.index {
         0..5 => answers::send(answers::hello()),
-        _ => vec![Step::Silence],
+        _ => vec![Action::Silence],
     });
     let server = server.unwrap();
     let mut spec = count(server.address(), 3, 12);

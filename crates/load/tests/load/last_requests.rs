@@ -7,7 +7,7 @@ use deadheat_model::{
     load::{Arrivals, HttpVersion, Protocol, Reuse, Stage},
 };
 use deadheat_testkit::{
-    OracleServer, Step, Turn,
+    Action, OracleServer, Turn,
     answers::{BODY, hello, send, sized},
 };
 
@@ -101,8 +101,8 @@ fn what_is_sent_again_on_another_connection_counts_there() {
     // again on another one, and one of them was to be the last of the first.
     let server = OracleServer::start(|turn: &Turn<'_>| match (turn.connection, turn.nth) {
         (0, 0) => vec![
-            Step::Send(sized(200, "Connection: close\r\n", BODY)),
-            Step::Fin,
+            Action::Send(sized(200, "Connection: close\r\n", BODY)),
+            Action::Fin,
         ],
         _ => send(hello()),
     });
@@ -120,7 +120,7 @@ fn what_is_sent_again_on_another_connection_counts_there() {
 #[test]
 fn a_server_that_does_not_close_costs_no_request() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
-        1 => vec![Step::Send(hello()), Step::Silence],
+        1 => vec![Action::Send(hello()), Action::Silence],
         _ => send(hello()),
     });
     let server = server.unwrap();

@@ -8,7 +8,7 @@ use deadheat_model::{
     observation::GroupSeen,
 };
 use deadheat_testkit::{
-    OracleServer, Script, Step, Turn,
+    Action, OracleServer, Script, Turn,
     answers::{BODY, hello, send, sized},
     judge::{TAIL_ALLOWANCE, assert_agree, least},
     latency::{Freeze, fixed, head_first, two_humped},
@@ -89,7 +89,7 @@ fn first_bytes_are_recorded_where_that_is_asked_for() {
 #[test]
 fn requests_are_recorded_each_for_itself_where_that_is_asked_for() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.request.path.as_str() {
-        "/slow" => vec![Step::Pause(10 * MS), Step::Send(hello())],
+        "/slow" => vec![Action::Pause(10 * MS), Action::Send(hello())],
         "/wrong" => send(sized(500, "", b"")),
         _ => send(hello()),
     })
@@ -124,7 +124,7 @@ fn requests_are_recorded_each_for_itself_where_that_is_asked_for() {
 struct Boxed(Box<dyn Script>);
 
 impl Script for Boxed {
-    fn answer(&self, turn: &deadheat_testkit::Turn<'_>) -> Vec<deadheat_testkit::Step> {
+    fn answer(&self, turn: &deadheat_testkit::Turn<'_>) -> Vec<deadheat_testkit::Action> {
         self.0.answer(turn)
     }
 }

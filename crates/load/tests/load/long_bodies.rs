@@ -10,7 +10,7 @@ use std::{
 
 use deadheat_model::{Failure, StopRule, load::RequestSpec};
 use deadheat_testkit::{
-    OracleServer, Step, Turn,
+    Action, OracleServer, Turn,
     answers::{hello, sized},
 };
 
@@ -35,9 +35,9 @@ fn in_pieces(piece: usize) -> OracleServer {
         let answer = sized(200, "", &body(length));
         let mut steps = Vec::new();
         for (nth, piece) in answer.chunks(piece).enumerate() {
-            steps.push(Step::Send(piece.to_vec()));
+            steps.push(Action::Send(piece.to_vec()));
             if nth < 10 {
-                steps.push(Step::Pause(Duration::from_micros(300)));
+                steps.push(Action::Pause(Duration::from_micros(300)));
             }
         }
         steps
@@ -71,15 +71,15 @@ fn long_and_short_bodies_follow_each_other_on_one_connection() {
 #[test]
 fn the_end_is_noticed_in_the_middle_of_a_long_body() {
     for (last, kind) in [
-        (Step::Fin, Failure::TruncatedBody),
-        (Step::Reset, Failure::Reset),
-        (Step::Silence, Failure::Timeout),
+        (Action::Fin, Failure::TruncatedBody),
+        (Action::Reset, Failure::Reset),
+        (Action::Silence, Failure::Timeout),
     ] {
         let server = OracleServer::start(move |_: &Turn<'_>| {
             let whole = sized(200, "", &body(900_000));
             vec![
-                Step::Send(whole[..300_000].to_vec()),
-                Step::Pause(Duration::from_millis(20)),
+                Action::Send(whole[..300_000].to_vec()),
+                Action::Pause(Duration::from_millis(20)),
                 last.clone(),
             ]
         })
@@ -105,12 +105,12 @@ fn the_end_is_noticed_in_the_middle_of_a_long_body() {
 fn extra_bytes_are_extra_bytes_whenever_they_come() {
     // In the same segment, in one of their own, and while nothing is asked for.
     let cuts = [
-        vec![Step::Send([hello(), b"+++".to_vec()].concat())],
-        vec![Step::Send(hello()), Step::Send(b"+++".to_vec())],
+        vec![Action::Send([hello(), b"+++".to_vec()].concat())],
+        vec![Action::Send(hello()), Action::Send(b"+++".to_vec())],
         vec![
-            Step::Send(hello()),
-            Step::Pause(Duration::from_millis(10)),
-            Step::Send(b"+++".to_vec()),
+            Action::Send(hello()),
+            Action::Pause(Duration::from_millis(10)),
+            Action::Send(b"+++".to_vec()),
         ],
     ];
     for steps in cuts {
@@ -134,7 +134,7 @@ fn bytes_after_a_long_body_that_nobody_looks_at_are_noticed() {
         let server = OracleServer::start(move |_: &Turn<'_>| {
             let mut bytes = sized(200, "", &body(900_000));
             bytes.resize(bytes.len() + extra, b'+');
-            vec![Step::Send(bytes)]
+            vec![Action::Send(bytes)]
         })
         .unwrap();
         let mut spec = count(server.address(), 1, 3);

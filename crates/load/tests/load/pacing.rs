@@ -4,7 +4,7 @@ use std::{sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{Schedule, Wait};
 use deadheat_testkit::{
-    OracleServer, Step, Turn,
+    Action, OracleServer, Turn,
     answers::{hello, send},
 };
 
@@ -12,7 +12,7 @@ use crate::support::{count, lasting, run, run_until};
 
 #[test]
 fn first_requests_are_spread_over_the_ramp() {
-    let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
+    let server = OracleServer::start(|_: &Turn<'_>| vec![Action::Silence]).unwrap();
     let mut spec = lasting(server.address(), 20, 0, 2_000);
     let ramp = Duration::from_millis(400);
     spec.schedule = Schedule::Closed {
@@ -33,7 +33,7 @@ fn first_requests_are_spread_over_the_ramp() {
 
 #[test]
 fn without_a_ramp_all_start_at_once() {
-    let server = OracleServer::start(|_: &Turn<'_>| vec![Step::Silence]).unwrap();
+    let server = OracleServer::start(|_: &Turn<'_>| vec![Action::Silence]).unwrap();
     // A load that is told to stop before it starts sends what is due at its start, and nothing later.
     let sent = |ramp| {
         let mut spec = lasting(server.address(), 20, 0, 60_000);
@@ -51,7 +51,7 @@ fn without_a_ramp_all_start_at_once() {
 #[test]
 fn waiting_awake_is_no_work() {
     let slow = |_: &Turn<'_>| {
-        let mut steps = vec![Step::Pause(Duration::from_millis(20))];
+        let mut steps = vec![Action::Pause(Duration::from_millis(20))];
         steps.extend(send(hello()));
         steps
     };

@@ -11,7 +11,7 @@ use deadheat_model::{
     load::{HttpVersion, Protocol, Reuse, Think},
 };
 use deadheat_testkit::{
-    OracleServer, RefusingPort, Step, Turn,
+    Action, OracleServer, RefusingPort, Turn,
     answers::{BODY, hello, send, sized},
     wait_until,
 };
@@ -22,8 +22,8 @@ use crate::support::{count, lasting, run, run_until};
 fn an_announced_end_of_a_connection_costs_no_request() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
         9 => vec![
-            Step::Send(sized(200, "Connection: close\r\n", BODY)),
-            Step::Fin,
+            Action::Send(sized(200, "Connection: close\r\n", BODY)),
+            Action::Fin,
         ],
         _ => send(hello()),
     });
@@ -40,7 +40,7 @@ fn an_announced_end_of_a_connection_costs_no_request() {
 #[test]
 fn an_unannounced_end_costs_at_most_the_request_that_met_it() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
-        4 => vec![Step::Send(hello()), Step::Fin],
+        4 => vec![Action::Send(hello()), Action::Fin],
         _ => send(hello()),
     });
     let server = server.unwrap();
@@ -154,7 +154,7 @@ fn a_request_that_meets_a_connection_closed_while_idle_is_told_apart() {
     let server = || {
         OracleServer::start(|turn: &Turn<'_>| match turn.nth {
             0 => send(hello()),
-            _ => vec![Step::Reset],
+            _ => vec![Action::Reset],
         })
         .unwrap()
     };

@@ -2,7 +2,7 @@
 
 use deadheat_model::load::{Body, RequestSpec};
 use deadheat_testkit::{
-    OracleServer, Script, Step, Turn,
+    Action, OracleServer, Script, Turn,
     answers::{BODY, chunked, hello, send, sized},
 };
 
@@ -70,11 +70,11 @@ fn an_answer_may_come_before_its_request_is_whole() {
     /// Answers each connection as soon as it is made.
     struct Early;
     impl Script for Early {
-        fn greet(&self, _: u64) -> Vec<Step> {
+        fn greet(&self, _: u64) -> Vec<Action> {
             send(hello())
         }
-        fn answer(&self, _: &Turn<'_>) -> Vec<Step> {
-            vec![Step::Silence]
+        fn answer(&self, _: &Turn<'_>) -> Vec<Action> {
+            vec![Action::Silence]
         }
     }
     let server = OracleServer::start(Early).unwrap();

@@ -19,7 +19,7 @@ use deadheat_model::{
     observation::Unmade,
 };
 use deadheat_testkit::{
-    Authority, OracleServer, Step, Turn,
+    Action, Authority, OracleServer, Turn,
     answers::{BODY, hello, send},
     eventually,
     http2_server::{Reply, Server, Setup},
@@ -115,7 +115,7 @@ fn slices_follow_each_other_however_requests_travel() {
     let authority = Authority::new().unwrap();
     let over_tls = serving(localhost(&authority));
     let plain = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
-    let closing = OracleServer::start(|_: &Turn<'_>| [send(hello()), vec![Step::Fin]].concat());
+    let closing = OracleServer::start(|_: &Turn<'_>| [send(hello()), vec![Action::Fin]].concat());
     let closing = closing.unwrap();
     let changed = |server: &OracleServer, change: &dyn Fn(&mut LoadSpec)| {
         let mut spec = endless(server.address(), 4);
@@ -211,7 +211,7 @@ fn instants_are_told_in_order_on_the_calling_thread() {
 #[test]
 fn what_is_in_flight_is_waited_for_before_connections_are_held() {
     let slow = |_: &Turn<'_>| {
-        let mut steps = vec![Step::Pause(Duration::from_millis(30))];
+        let mut steps = vec![Action::Pause(Duration::from_millis(30))];
         steps.extend(send(hello()));
         steps
     };
@@ -235,7 +235,7 @@ fn what_is_in_flight_is_waited_for_before_connections_are_held() {
 #[test]
 fn what_is_never_answered_is_given_up_with_its_connection() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.connection {
-        0 => vec![Step::Silence],
+        0 => vec![Action::Silence],
         _ => send(hello()),
     });
     let server = server.unwrap();
@@ -521,7 +521,7 @@ fn an_interrupted_slice_says_so_and_another_can_follow() {
 #[test]
 fn a_slice_reports_failures_as_a_load_does() {
     let server = OracleServer::start(|turn: &Turn<'_>| match turn.nth {
-        3 => vec![Step::Reset],
+        3 => vec![Action::Reset],
         _ => send(hello()),
     });
     let server = server.unwrap();

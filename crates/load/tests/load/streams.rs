@@ -15,7 +15,7 @@ use deadheat_model::{
     load::{Content, HttpVersion, Protocol, RequestSpec, Reuse, Stream, StreamEvent},
 };
 use deadheat_testkit::{
-    OracleServer, Step, Turn,
+    Action, OracleServer, Turn,
     answers::{chunked, send, sized},
     judge::least,
 };
@@ -151,9 +151,9 @@ fn endless(pieces: usize) -> OracleServer {
         let event = "9\r\ndata: x\n\n\r\n";
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
         vec![
-            Step::Send((head.to_owned() + &event.repeat(pieces)).into_bytes()),
-            Step::Pause(20 * MS),
-            Step::Repeat(Arc::from(event.as_bytes()), 1 << 40),
+            Action::Send((head.to_owned() + &event.repeat(pieces)).into_bytes()),
+            Action::Pause(20 * MS),
+            Action::Repeat(Arc::from(event.as_bytes()), 1 << 40),
         ]
     })
     .unwrap()
@@ -201,7 +201,7 @@ fn an_open_loop_has_streams_too() {
 fn a_stream_that_does_not_end_in_time_says_what_to_do() {
     let server = OracleServer::start(|_: &Turn<'_>| {
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\ndata: x\n\n\r\n";
-        vec![Step::Send(head.into()), Step::Silence]
+        vec![Action::Send(head.into()), Action::Silence]
     })
     .unwrap();
     for (enough, expected) in [(None, "see --stream-events"), (Some(2), "fewer events")] {
@@ -237,7 +237,7 @@ fn events_are_those_of_answers_with_a_right_status() {
         "/chunks" => send(chunked(200, b"abcdefg", 3)),
         "/wrong" => send(sized(500, "", b"a\nb\n")),
         "/close" => {
-            vec![Step::SendFin(
+            vec![Action::SendFin(
                 b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\na\nb".to_vec(),
             )]
         }

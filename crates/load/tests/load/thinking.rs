@@ -8,7 +8,7 @@ use deadheat_model::{
     load::{HttpVersion, Protocol, Reuse, Think},
 };
 use deadheat_testkit::{
-    OracleServer, Seen, Step, Turn,
+    Action, OracleServer, Seen, Turn,
     answers::{hello, send},
     judge::{distance, least},
 };
@@ -121,8 +121,9 @@ fn a_connection_for_each_request_is_made_when_its_user_has_thought() {
 
 #[test]
 fn who_gets_no_answer_thinks_too() {
-    let resets = OracleServer::start(|_: &Turn<'_>| vec![Step::Reset]).unwrap();
-    let closes = OracleServer::start(|_: &Turn<'_>| vec![Step::Send(hello()), Step::Fin]).unwrap();
+    let resets = OracleServer::start(|_: &Turn<'_>| vec![Action::Reset]).unwrap();
+    let closes =
+        OracleServer::start(|_: &Turn<'_>| vec![Action::Send(hello()), Action::Fin]).unwrap();
     for server in [resets, closes] {
         let mut spec = count(server.address(), 2, 6);
         spec.think = Some(uniform(100 * MS, 100 * MS));

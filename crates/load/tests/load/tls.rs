@@ -11,7 +11,7 @@ use deadheat_model::{
     load::{Body, HttpVersion, Identity, Protocol, RequestSpec, Reuse, Tls, TlsVersion, Trust},
 };
 use deadheat_testkit::{
-    Authority, Listen, Of, OracleServer, Seen, Step, TlsFault, TlsServer, Turn,
+    Action, Authority, CertificateKind, Listen, OracleServer, Seen, TlsFault, TlsServer, Turn,
     answers::{hello, send, sized},
 };
 
@@ -28,7 +28,7 @@ pub const A_CONNECTION_EACH: Protocol = Protocol::Http1 {
 };
 
 pub fn localhost(authority: &Authority) -> TlsServer {
-    TlsServer::new(authority.server(Of::Localhost).unwrap()).unwrap()
+    TlsServer::new(authority.server(CertificateKind::Localhost).unwrap()).unwrap()
 }
 
 pub fn serving(tls: TlsServer) -> OracleServer {
@@ -274,10 +274,22 @@ fn certificates_that_are_not_believed_fail_every_request() {
     let authority = Authority::new().unwrap();
     let stranger = Authority::new().unwrap();
     let cases = [
-        (authority.server(Of::Elsewhere).unwrap(), "localhost"),
-        (authority.server(Of::Past).unwrap(), "localhost"),
-        (stranger.server(Of::Localhost).unwrap(), "localhost"),
-        (authority.server(Of::Localhost).unwrap(), "elsewhere.test"),
+        (
+            authority.server(CertificateKind::Elsewhere).unwrap(),
+            "localhost",
+        ),
+        (
+            authority.server(CertificateKind::Past).unwrap(),
+            "localhost",
+        ),
+        (
+            stranger.server(CertificateKind::Localhost).unwrap(),
+            "localhost",
+        ),
+        (
+            authority.server(CertificateKind::Localhost).unwrap(),
+            "elsewhere.test",
+        ),
     ];
     for (identity, server_name) in cases {
         let serve = || serving(TlsServer::new(identity.clone()).unwrap());
@@ -415,26 +427,34 @@ fn a_body_that_ends_without_close_notify_may_have_been_cut_by_anybody() {
     // Where the length is known, how TLS ends matters to nobody.
     let sized = hello();
     let cases = [
-        (until_close.clone(), Step::Cut, Err(Failure::TruncatedBody)),
-        (until_close, Step::Fin, Ok(())),
-        (sized.clone(), Step::Cut, Ok(())),
+        (
+            until_close.clone(),
+            Action::Cut,
+            Err(Failure::TruncatedBody),
+        ),
+        (until_close, Action::Fin, Ok(())),
+        (sized.clone(), Action::Cut, Ok(())),
         (
             sized[..sized.len() - 3].to_vec(),
-            Step::Cut,
+            Action::Cut,
             Err(Failure::TruncatedBody),
         ),
         (
             sized[..sized.len() - 3].to_vec(),
-            Step::Fin,
+            Action::Fin,
             Err(Failure::TruncatedBody),
         ),
-        (sized[..20].to_vec(), Step::Cut, Err(Failure::TruncatedHead)),
-        (Vec::new(), Step::Cut, Err(Failure::ClosedEarly)),
+        (
+            sized[..20].to_vec(),
+            Action::Cut,
+            Err(Failure::TruncatedHead),
+        ),
+        (Vec::new(), Action::Cut, Err(Failure::ClosedEarly)),
     ];
     for (bytes, end, outcome) in cases {
         let serve = || {
             let listen = Listen::ipv4().unwrap().over_tls(localhost(&authority));
-            let steps = vec![Step::Send(bytes.clone()), end.clone()];
+            let steps = vec![Action::Send(bytes.clone()), end.clone()];
             listen.serve(move |_: &Turn<'_>| steps.clone()).unwrap()
         };
         // Whether a FIN or the next request is first would be a race.

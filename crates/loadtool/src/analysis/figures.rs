@@ -23,7 +23,7 @@ pub(crate) fn requests_for(percent: f64) -> u64 {
 /// The percentiles that reports show (where there are enough samples for them), and every analysis holds.
 pub const SHOWN_PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
-/// The statuses that a client goes on from (RFC 9110 §15.4); 304 and the unused codes name no other place.
+/// The statuses of redirects that a client can follow (RFC 9110 §15.4); 304 and the unused codes name no other place.
 pub(super) const REDIRECTS: [u16; 6] = [300, 301, 302, 303, 307, 308];
 
 /// Intervals of one length from which a trend is taken; with fewer, the finer bins serve.

@@ -1,4 +1,4 @@
-//! The facts beside the distributions: answers, bytes, connections, the generator's own health, provenance.
+//! The facts next to the distributions: answers, bytes, connections, the generator's own health, provenance.
 
 use deadheat_model::{
     LoadRecord, Wait,

@@ -29,7 +29,7 @@ const LEAST: f64 = 1e-3;
 /// The highest rate that is tried, as a share of the closed loop's throughput.
 const MOST: f64 = 2.0;
 
-/// A search that goes on.
+/// A search in progress.
 pub(super) struct Search<'a> {
     wanted: &'a SearchGoal<'a>,
     /// The load, with secrets.

@@ -13,7 +13,7 @@ use crate::series::{Downsampled, Piece};
 /// An open loop is behind when less of what it offered ends in an interval, and requests wait.
 const KEEPS_UP: f64 = 0.98;
 
-/// What is known of a load that goes on.
+/// What is known of a running load.
 #[derive(Debug)]
 pub(super) struct Model {
     /// What is loaded, a URL.

@@ -76,7 +76,7 @@ impl Scale {
         }
     }
 
-    /// Heights with what is written beside them.
+    /// Heights with their labels.
     fn labels(self) -> Vec<(f64, String)> {
         match self {
             Scale::Rate { top } => [1.0, 0.5, 0.0]
@@ -229,7 +229,7 @@ impl Plot<'_> {
             .render(inner, buffer);
     }
 
-    /// Each trace's name beside its last value; where two want the same row, below each other.
+    /// Each trace's name next to its last value; where two want the same row, below each other.
     fn names(&self, inner: Rect, buffer: &mut Buffer) {
         let mut names: Vec<(f64, &Trace)> = self
             .traces

@@ -254,7 +254,7 @@ pub(super) fn failed(model: &Model, palette: Palette, width: u16) -> Line<'stati
 /// A span of time, in at most eight characters: "0.4 s", "75 s", "12m05s", "2h03m".
 pub(super) fn clock(span: Duration) -> String {
     let seconds = span.as_secs_f64();
-    // Rounded first, so that 9.96 s is not "10.0 s" beside "10 s".
+    // Rounded first, so that 9.96 s is not "10.0 s" next to "10 s".
     if (seconds * 10.0).round() < 1000.0 {
         return format!("{seconds:.1} s");
     }

@@ -1,4 +1,4 @@
-//! Whether a condition came true. One that cannot be judged fails: a gate that lets through what it did not see is none.
+//! Whether a condition came true. A condition that cannot be evaluated fails: a gate must not pass what it did not see.
 
 use deadheat_model::{
     LatencyHistogram, LoadRecord, Observation,
@@ -141,7 +141,7 @@ fn latency(
 }
 
 /// Requests that had no answer when the measurement ended. A histogram holds those alone that had one, so that a server
-/// that stops looks better than one that goes on slowly.
+/// that stops looks better than one that continues slowly.
 #[derive(Clone, Copy, Debug)]
 struct Unanswered {
     requests: u64,

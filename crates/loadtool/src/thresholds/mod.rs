@@ -205,7 +205,7 @@ fn metric(name: &str, value: &str) -> Result<Metric, String> {
     }
 }
 
-/// A figure of a distribution; `None`: it is none.
+/// A figure of a distribution; `None` if this names no such figure.
 fn figure_of(text: &str) -> Result<Option<Figure>, String> {
     Ok(match text {
         "mean" => Some(Figure::Mean),

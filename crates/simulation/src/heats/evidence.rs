@@ -26,7 +26,7 @@ pub struct Evidence {
     pub covered: Share,
     /// The same for the pair whose intervals do it least and most often.
     pub pairs: (Share, Share),
-    /// Sessions whose intervals of all members beside the best hold the true ratios.
+    /// Sessions whose intervals of all members compared with the best hold the true ratios.
     pub best: Share,
     /// Sessions that claim an order of truly equal members, or a wrong one.
     pub false_differences: Share,
@@ -43,7 +43,7 @@ pub struct HalfWidths {
     pub pairs: f64,
     /// Of single pairs without the last member.
     pub others: f64,
-    /// Of members beside the best.
+    /// Of members compared with the best.
     pub best: f64,
 }
 
@@ -101,7 +101,7 @@ fn pairs_of(members: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..members).flat_map(|a| (0..a).map(move |b| (a, b)))
 }
 
-/// Whether the intervals of all members beside the first hold the true ratios.
+/// Whether the intervals of all members compared with the first hold the true ratios.
 fn holds_beside_the_best(field: &Field, ranking: &Ranking) -> bool {
     let first = ranking.places.first().map(|place| place.member);
     let mut beside = ranking

@@ -209,7 +209,7 @@ impl Field {
     }
 }
 
-/// A session as it goes on.
+/// The state of a session while it is drawn.
 pub struct Session<'a> {
     field: &'a Field,
     machine: noise::NoiseProcess,

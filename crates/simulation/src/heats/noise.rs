@@ -41,7 +41,7 @@ impl Machine {
     }
 }
 
-/// The machine's noise as it goes on.
+/// The state of the machine's noise.
 pub(super) struct NoiseProcess {
     machine: Machine,
     fast: f64,

@@ -66,12 +66,12 @@ impl Allocation<'_> {
         dealt
     }
 
-    /// How urgently a member is wanted beside those that are dealt: new meetings, open pairs (the more urgent the less
+    /// How urgently a member is wanted in addition to those that are dealt: new meetings, open pairs (the more urgent the less
     /// often they met), and how rarely it ran; by turns the first or the second counts first.
     fn urgency(&self, member: usize, dealt: &[usize], waiting: &[usize]) -> (usize, usize, usize) {
         let heats = self.history.len();
         let is_new = |other: &&usize| **other != member && self.meetings(member, **other) == 0;
-        // The anchor is beside everybody, and so says nothing about who is wanted.
+        // The anchor meets everybody, and so says nothing about which member is wanted.
         let chosen = || dealt.iter().filter(|other| Some(**other) != self.anchor);
         // Nobody is chosen yet: whom it could meet.
         let new = if chosen().count() == 0 {

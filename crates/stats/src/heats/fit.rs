@@ -38,7 +38,7 @@ struct Member {
     /// The mean level of the group's heats.
     level: f64,
     group: usize,
-    /// Heats that it has an estimate in, beside another member.
+    /// Heats that it has an estimate in, together with another member.
     heats: usize,
     variance: Variance,
     /// Its residuals' own.
@@ -270,7 +270,7 @@ impl Fit {
         self.members[member].map_or(0, |member| member.heats)
     }
 
-    /// How far the member's heats are from each other beside those of the other members: the standard deviation of the
+    /// How far the member's heats are from each other, compared with those of the other members: the standard deviation of the
     /// logarithm (0.03: 3 %). Each heat has a process of its own, and the noise of a heat is in it, too. `None` with too few, or
     /// if most of them had only one other member: of two, nobody can tell which one differs.
     pub fn spread(&self, member: usize) -> Option<f64> {

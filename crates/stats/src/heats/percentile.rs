@@ -7,7 +7,11 @@ use deadheat_model::{
     heat::{PerConnection, SliceRecord},
 };
 
-use super::{Quantity, Settings, recorded, within::Estimate};
+use super::{
+    Quantity, Settings,
+    recorded::{self, Numbering},
+    within::Estimate,
+};
 use crate::{
     interval::median,
     uneven::{self, Uneven},
@@ -151,6 +155,27 @@ impl WaitingTimes {
                 .or_else(|| percentiles[0].and_then(in_a_row)),
         }
     }
+}
+
+/// A percentile (0 to 100) of each member's times in a heat ([`recorded::times`]).
+pub fn percentiles(
+    percent: f64,
+    record: &HeatRecord,
+    numbering: &impl Numbering,
+) -> Vec<Percentile> {
+    let of = |place: usize| {
+        let member = numbering.number(record, place)?;
+        if recorded::failure(record, place).is_some() {
+            return None;
+        }
+        let times = recorded::times(recorded::slices_of(record, place));
+        Some(Percentile {
+            member,
+            seconds: times.quantile(percent / 100.0)?.as_secs_f64(),
+            samples: times.count(),
+        })
+    };
+    (0..record.members.len()).filter_map(of).collect()
 }
 
 #[cfg(test)]

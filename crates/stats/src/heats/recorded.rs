@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Heat, Percentile, Quantity, Round, Settings, Slice,
+    Heat, Quantity, Round, Settings, Slice,
     pauses::{self, Stretch},
     within,
 };
@@ -129,7 +129,7 @@ pub fn failure(heat: &HeatRecord, place: usize) -> Option<String> {
     {
         return Some(failure.failure.in_words());
     }
-    // An open loop waits for seconds after its end. Whoever has no answer by then has none, and is in no histogram.
+    // An open loop waits for seconds after its end. A request without an answer by then is in no histogram.
     let is_left =
         |slice: &SliceRecord| slice.open.is_some() && slice.flags.contains(&SliceFlag::Undrained);
     if slices_of(heat, place).any(is_left) {
@@ -327,27 +327,6 @@ pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings
         }
     }
     Heat { rounds }
-}
-
-/// A percentile (0 to 100) of each member's times in a heat ([`times`]).
-pub fn percentiles(
-    percent: f64,
-    record: &HeatRecord,
-    numbering: &impl Numbering,
-) -> Vec<Percentile> {
-    let of = |place: usize| {
-        let member = numbering.number(record, place)?;
-        if failure(record, place).is_some() {
-            return None;
-        }
-        let times = times(slices_of(record, place));
-        Some(Percentile {
-            member,
-            seconds: times.quantile(percent / 100.0)?.as_secs_f64(),
-            samples: times.count(),
-        })
-    };
-    (0..record.members.len()).filter_map(of).collect()
 }
 
 /// The times of these slices together: of an open loop's responses, else of the service.

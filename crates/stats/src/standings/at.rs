@@ -13,7 +13,7 @@ use deadheat_model::{
 use crate::{
     heats::{
         Fit, Group, HeatSeries, Look, Looks, Quantity, Ranking, Settings, of_fit,
-        percentile::{estimates_together, is_near_capacity},
+        percentile::{self, estimates_together, is_near_capacity},
         rankings,
         recorded::{self, Numbering, Overloads},
         within::{self, Estimate},
@@ -248,7 +248,7 @@ impl<'a> LoadAt<'a> {
         let heats = self.heats.iter();
         let found: Vec<_> = heats
             .map(|heat| {
-                let mut found = recorded::percentiles(percent, heat, self);
+                let mut found = percentile::percentiles(percent, heat, self);
                 found.retain(|one| !near.contains(&one.member));
                 found
             })

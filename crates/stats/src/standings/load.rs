@@ -20,7 +20,7 @@ use super::{
 use crate::{
     heats::{
         Fit, Quantity, RankedMember, Ranking, Verdict,
-        percentile::{WaitingTimes, is_carried, of_a_heat},
+        percentile::{self, WaitingTimes, is_carried, of_a_heat},
         recorded::{self, Numbering, usual_limit},
         within,
     },
@@ -372,7 +372,7 @@ pub(crate) fn twin(at: &LoadAt<'_>) -> Option<Twin> {
                 let found = within::of_heat(&counted, Quantity::Throughput).into_iter();
                 found.map(|one| (one.member, one.value)).collect()
             }
-            Measure::ResponseTime => recorded::percentiles(99.0, heat, &WithTwin(at))
+            Measure::ResponseTime => percentile::percentiles(99.0, heat, &WithTwin(at))
                 .into_iter()
                 .filter(|one| is_carried(99.0, one.samples, &of_a_heat(&at.settings)))
                 .map(|one| (one.member, one.seconds.ln()))

@@ -6,7 +6,7 @@
 //! | a load: rankings, a row for each stack, a stack next to itself | `load` |
 //! | how stacks start | `starts` |
 //! | what stacks gain from more CPUs | `scaling` |
-//! | published tables beside what was measured | `published` |
+//! | published tables compared with what was measured | `published` |
 //! | what may change a decision | `warnings` |
 //! | where the time went, and what an earlier load of a process changes | here |
 

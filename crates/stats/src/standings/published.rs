@@ -1,4 +1,4 @@
-//! Published tables beside what was measured: the same ratios on both sides, against the same row.
+//! Published tables compared with what was measured: the same ratios on both sides, against the same row.
 
 use deadheat_model::{
     Cell, RepeatedTable,
@@ -180,7 +180,7 @@ impl PublishedStack<'_> {
     }
 }
 
-/// Another order needs a difference of more than the margin on both sides: a smaller published one is none.
+/// Another order needs a difference of more than the margin on both sides: a smaller published one does not count.
 fn agreement(published: f64, measured: &Interval, margin: f64) -> Agreement {
     let (more, less) = (1.0 + margin, 1.0 / (1.0 + margin));
     let ahead = published > more && measured.high < less;

@@ -110,7 +110,7 @@ pub(super) fn tables(record: &SessionRecord, settings: &Settings) -> Vec<StartTa
     tables.collect()
 }
 
-/// The starts of a heat of these stacks. Whoever answered wrongly has none.
+/// The starts of a heat of these stacks. A stack that answered wrongly has none.
 fn of_heat<'a>(heat: &'a HeatRecord, targets: &[&TargetId]) -> Vec<Start<'a>> {
     let start = |record: &'a MemberRecord| {
         let failure = record.failure.as_ref();

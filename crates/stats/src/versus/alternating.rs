@@ -28,7 +28,7 @@ use super::{
 use crate::{
     heats::{
         Percentile, Quantity, Settings,
-        percentile::{estimates, estimates_together, of_a_heat},
+        percentile::{self, estimates, estimates_together, of_a_heat},
         recorded::{self, Numbering, SliceLengths},
         within::{self, Estimate},
     },
@@ -390,7 +390,7 @@ impl PairFigures<'_> {
     fn percentiles(&self, heats: &[&HeatRecord], percent: f64) -> Vec<Vec<Percentile>> {
         let heats = heats.iter();
         heats
-            .map(|heat| recorded::percentiles(percent, heat, self))
+            .map(|heat| percentile::percentiles(percent, heat, self))
             .collect()
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use deadheat_testkit::{
-    Listen, OracleServer, Request, Step, Turn,
+    Action, Listen, OracleServer, Request, Turn,
     answers::{BODY, hello, send, sized},
     for_the_last_of, latency,
 };
@@ -55,7 +55,7 @@ fn arrivals_are_stamped_when_they_come_and_not_when_they_are_read() {
     // The first request keeps the only thread that reads busy; what comes meanwhile is stamped all the same.
     let busy = Duration::from_millis(300);
     let server =
-        OracleServer::start(move |_: &Turn<'_>| vec![Step::Pause(busy), Step::Send(hello())]);
+        OracleServer::start(move |_: &Turn<'_>| vec![Action::Pause(busy), Action::Send(hello())]);
     let server = server.unwrap();
     let mut client = TcpStream::connect(server.address()).unwrap();
     client.set_nodelay(true).unwrap();
@@ -116,7 +116,7 @@ fn answers_held_back_are_sent_before_anything_else() {
     let server = Listen::ipv4().unwrap().answering_together();
     let server = server.serve(|turn: &Turn<'_>| match turn.nth {
         0 => send(hello()),
-        _ => vec![Step::Fin],
+        _ => vec![Action::Fin],
     });
     let server = server.unwrap();
     let mut client = TcpStream::connect(server.address()).unwrap();
@@ -129,8 +129,8 @@ fn answers_held_back_are_sent_before_anything_else() {
 #[test]
 fn a_server_closes_after_as_many_requests_as_it_said() {
     let last = vec![
-        Step::Send(sized(200, "Connection: close\r\n", BODY)),
-        Step::Fin,
+        Action::Send(sized(200, "Connection: close\r\n", BODY)),
+        Action::Fin,
     ];
     let server = OracleServer::start(for_the_last_of(3, send(hello()), last)).unwrap();
     let mut client = TcpStream::connect(server.address()).unwrap();

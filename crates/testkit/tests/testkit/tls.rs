@@ -7,7 +7,7 @@ use std::{
 };
 
 use deadheat_testkit::{
-    Authority, Identity, Listen, Of, OracleServer, Step, TlsFault, TlsServer, Turn,
+    Action, Authority, CertificateKind, Identity, Listen, OracleServer, TlsFault, TlsServer, Turn,
     answers::{hello, send},
 };
 use rustls::{
@@ -62,7 +62,7 @@ fn serving(tls: TlsServer) -> OracleServer {
 }
 
 fn localhost(authority: &Authority) -> TlsServer {
-    TlsServer::new(authority.server(Of::Localhost).unwrap()).unwrap()
+    TlsServer::new(authority.server(CertificateKind::Localhost).unwrap()).unwrap()
 }
 
 #[test]
@@ -108,9 +108,9 @@ fn certificates_that_a_client_must_refuse_are_refused() {
     let authority = Authority::new().unwrap();
     let stranger = Authority::new().unwrap();
     for (of, signed_by, why) in [
-        (Of::Elsewhere, &authority, "not valid for name"),
-        (Of::Past, &authority, "expired"),
-        (Of::Localhost, &stranger, "UnknownIssuer"),
+        (CertificateKind::Elsewhere, &authority, "not valid for name"),
+        (CertificateKind::Past, &authority, "expired"),
+        (CertificateKind::Localhost, &stranger, "UnknownIssuer"),
     ] {
         let server = serving(TlsServer::new(signed_by.server(of).unwrap()).unwrap());
         let error = ask(&server, &believing(&authority, None)).unwrap_err();
@@ -168,10 +168,10 @@ fn each_fault_of_a_handshake_is_what_it_says() {
 #[test]
 fn an_end_without_close_notify_is_a_truncation_and_one_with_it_is_none() {
     let authority = Authority::new().unwrap();
-    for (end, truncated) in [(Step::Cut, true), (Step::Fin, false)] {
+    for (end, truncated) in [(Action::Cut, true), (Action::Fin, false)] {
         let listen = Listen::ipv4().unwrap().over_tls(localhost(&authority));
         let cut = hello()[..30].to_vec();
-        let server = listen.serve(move |_: &Turn<'_>| vec![Step::Send(cut.clone()), end.clone()]);
+        let server = listen.serve(move |_: &Turn<'_>| vec![Action::Send(cut.clone()), end.clone()]);
         let server = server.unwrap();
         let mut client = connect(&server, &believing(&authority, None));
         client.write_all(GET).unwrap();

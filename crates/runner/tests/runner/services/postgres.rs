@@ -14,7 +14,7 @@ use deadheat_runner::services::{
     Mirror, Places, Postgres, PostgresOptions, Source,
     postgres::{RowChange, SEATS, USERS},
 };
-use deadheat_testkit::{Authority, Of, wait_until};
+use deadheat_testkit::{Authority, CertificateKind, wait_until};
 use postgres::{Client, NoTls};
 
 use super::supervision;
@@ -310,7 +310,10 @@ fn a_given_server_is_reached_by_tls_where_it_has_it_and_no_password_stands_in_a_
     let logs = tempfile::tempdir().unwrap();
     let host = Postgres::start(&installed(logs.path())).unwrap();
     let data = folder_of(&host).join("data");
-    let identity = Authority::new().unwrap().server(Of::Localhost).unwrap();
+    let identity = Authority::new()
+        .unwrap()
+        .server(CertificateKind::Localhost)
+        .unwrap();
     let owner = std::fs::metadata(&data).unwrap();
     for (name, text) in [
         ("server.crt", &identity.certificate),
