@@ -71,7 +71,7 @@ const NO_ID: &[u16] = &[400, 404, 422];
 
 const ANEW: &str = "items are read for each request (this one was changed after the answer before)";
 const GONE: &str = "an item that is not there is not found";
-const WRITTEN_AT_ONCE: &str = "what a write acknowledges is in the database when its answer comes";
+const WRITTEN_AT_ONCE: &str = "a write is in the database when its answer comes";
 const REFUSED: &str = "an item that is not as agreed is refused";
 const NOT_WRITTEN: &str = "a request that is refused writes nothing";
 
@@ -205,7 +205,7 @@ impl Verifier<'_> {
         written.sort_by_key(by_all);
         found.sort_by_key(by_all);
         let asked = "writes over many connections at once".to_owned();
-        let rule = "the database has what was acknowledged, and nothing else";
+        let rule = "the database has all acknowledged writes, and no others";
         if rows.deleted != deleted {
             return Err(Fault::new(
                 asked,
@@ -288,7 +288,7 @@ impl Verifier<'_> {
             None,
         )?;
         for id in ["abc", "0", "-1", "99999999999", "1e400"] {
-            let rule = "an id that is no number of an item is refused or not found";
+            let rule = "an id that cannot be an item's is refused or not found";
             let path = format!("/items/{id}");
             let put = RequestSpec {
                 method: "PUT".to_owned(),
@@ -334,7 +334,7 @@ impl Verifier<'_> {
             ("limit=5", right_items(1, 5)),
             ("after=44000", right_items(44_001, PAGE)),
         ] {
-            let rule = "a page has what is left out of its query by default";
+            let rule = "a query without limit or after has the default";
             let request = RequestSpec::get(format!("/items?{query}"));
             self.expect_content(rule, request, page_content(&items))?;
         }
@@ -438,7 +438,7 @@ impl Verifier<'_> {
 
     fn expect_page(&mut self, after: i32, limit: u32) -> Result<(), Fault> {
         let items = self.items(|postgres, seat| postgres.items(seat, after, limit))?;
-        let rule = "a page has the items above the given id, in their order";
+        let rule = "a page has the items above the id `after`, in their order";
         self.expect_content(rule, page_after(after, limit), page_content(&items))?;
         Ok(())
     }
@@ -781,9 +781,9 @@ impl Verifier<'_> {
             let (least, most) = (one.least, one.acknowledged + acknowledged.unknown);
             if !(least..=most).contains(&one.found) {
                 let rule = if one.found < least {
-                    "what was acknowledged is in the database"
+                    "each acknowledged write is in the database"
                 } else {
-                    "what is in the database was asked for"
+                    "each write in the database was asked for"
                 };
                 let range = match most - least {
                     0 => count(most),
@@ -802,7 +802,7 @@ impl Verifier<'_> {
         if let Some(item) = damaged {
             return Err(Fault::new(
                 format!("{} under load", self.workload.id),
-                "the database has what was written",
+                "no other item changes",
                 format!("items as they were, or with a name that begins with `{WRITTEN}`"),
                 format!("`{}`", value_of(&item)),
             ));

@@ -35,7 +35,7 @@ fn a_replacement_that_is_acknowledged_and_lost() {
     assert_item_fault_found(
         "\"update items set name = $2, price = $3 where id = $1 returning id, name, price\"",
         "\"select id, $2::text, $3::integer from items where id = $1\"",
-        &["what a write acknowledges is in the database when its answer comes"],
+        &["a write is in the database when its answer comes"],
     );
 }
 
@@ -45,7 +45,7 @@ fn a_new_item_that_is_acknowledged_and_lost() {
         "\"insert into items (name, price) values ($1, $2) returning id, name, price\"",
         "\"select max(id) + 1, $1::text, $2::integer from items\"",
         &[
-            "what a write acknowledges is in the database when its answer comes",
+            "a write is in the database when its answer comes",
             "got no such row",
         ],
     );
@@ -96,7 +96,7 @@ fn a_page_that_begins_with_the_id_itself() {
     assert_item_fault_found(
         "where id > $1 order",
         "where id >= $1 order",
-        &["a page has the items above the given id, in their order"],
+        &["a page has the items above the id `after`, in their order"],
     );
 }
 
@@ -189,7 +189,7 @@ fn one_write_of_many_that_is_lost_under_load() {
         return;
     }
     ended.says(&[
-        "crud under load: what was acknowledged is in the database",
+        "crud under load: each acknowledged write is in the database",
         "items created",
     ]);
 }
