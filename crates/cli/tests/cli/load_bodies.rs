@@ -62,8 +62,8 @@ fn a_line_of_urls_has_a_body_of_its_own() {
         "--json",
     ];
     let ended = loading.run(&url(&server, ""), &args).exits(0);
-    let exchanges = &json(&ended)["observation"]["exchanges"];
-    assert_eq!(exchanges.as_array().map(Vec::len), Some(4), "{ended}");
+    let groups = &json(&ended)["observation"]["groups"];
+    assert_eq!(groups.as_array().map(Vec::len), Some(4), "{ended}");
     let seen = server.seen_at_rest().first;
     let seen: Vec<(&str, &str, &[u8])> = seen
         .iter()

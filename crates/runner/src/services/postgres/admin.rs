@@ -139,6 +139,11 @@ fn ask_for_tls(mut stream: TcpStream) -> io::Result<bool> {
     }
 }
 
+/// An identifier in double quotes.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
 /// What the server said, or the whole chain of causes.
 pub(super) fn explain(error: &postgres::Error) -> String {
     if let Some(said) = error.as_db_error() {

@@ -6,7 +6,7 @@ use postgres::config::SslMode;
 use postgres_protocol::password::scram_sha_256;
 
 use super::{
-    admin::{self, Admin},
+    admin::{self, Admin, quoted},
     endpoint::{Endpoint, random_word},
     items,
     statements::Counting,
@@ -160,11 +160,6 @@ fn check_version(admin: &Admin) -> Result<String, ServiceError> {
     }
     // Debian adds its package's version in brackets.
     Ok(text.split_whitespace().next().unwrap_or(&text).to_owned())
-}
-
-/// An identifier in double quotes.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// What was made on a server, to be undone.

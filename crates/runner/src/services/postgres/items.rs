@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use postgres::{Client, Error};
 
-use super::database::quoted;
+use super::admin::quoted;
 
 /// Items after a reset, with the ids 1 to this.
 pub const SEEDED: i32 = 60_000;
