@@ -184,11 +184,6 @@ const fn yes() -> bool {
 }
 
 impl Database {
-    /// Whether each connection prepares the statement of `workload` once and uses it again.
-    pub fn prepares(&self, workload: &str) -> bool {
-        self.prepared && self.unprepared.iter().all(|one| one != workload)
-    }
-
     /// What it lacks of the contract, a sentence each.
     fn limits(&self) -> impl Iterator<Item = String> {
         // Without a pool there is no connection to keep a statement in, which the variant's description says.

@@ -546,11 +546,7 @@ fn verifier<'v>(
 ) -> Verifier<'v> {
     Verifier::new(
         server.ports.at(StackProtocol::Http1),
-        Declared::by(
-            &request.target.stack.manifest,
-            &request.target.target,
-            &request.workload.id,
-        ),
+        Declared::by(&request.target.stack.manifest, &request.target.target),
         request.workload,
         request.point,
         fixtures,

@@ -376,11 +376,7 @@ impl Preparing<'_> {
         if let Some(failure) = self.services.failure_for(&workload.manifest.oracle) {
             return Err(failure.clone());
         }
-        let declared = Declared::by(
-            &target.stack.manifest,
-            &target.target,
-            &workload.manifest.id,
-        );
+        let declared = Declared::by(&target.stack.manifest, &target.target);
         let asked = |point: &&LoadPoint| self.options.asks_at(target, workload, point);
         let points: Vec<&LoadPoint> = workload.points.iter().filter(asked).collect();
         let protocols = self.options.protocols_at(target, workload);
@@ -394,7 +390,14 @@ impl Preparing<'_> {
             let seed = self.options.seed;
             let (ports, manifest) = (server.ports, &workload.manifest);
             let address = ports.at(StackProtocol::Http1);
-            let verifier = Verifier::new(address, declared, manifest, check.point, fixtures, seed);
+            let verifier = Verifier::new(
+                address,
+                declared.clone(),
+                manifest,
+                check.point,
+                fixtures,
+                seed,
+            );
             let mut verifier = verifier.over(ports.route(check.protocol, certificate));
             if index == 0 {
                 verifier

@@ -4,7 +4,7 @@ use deadheat_model::{Exchange, WorkloadManifest, workload::Oracle};
 use rand::{Rng as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Client, Declared, Depth, Fault, Verifier, question::Question};
+use super::{Client, Depth, Fault, Verifier, question::Question};
 
 /// Different requests of a part, at most.
 const MOST: usize = 500;
@@ -85,7 +85,7 @@ impl Verifier<'_> {
         Verifier {
             address: self.address,
             client: Client::new(self.client.route().clone()),
-            declared: Declared { ..self.declared },
+            declared: self.declared.clone(),
             workload,
             point: &workload.point[0],
             fixtures: self.fixtures,

@@ -23,7 +23,12 @@ mod statements;
 mod users;
 mod wire;
 
-use std::{net::SocketAddr, ops::RangeInclusive, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    net::SocketAddr,
+    ops::RangeInclusive,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TargetId, Wait,
@@ -141,14 +146,16 @@ pub(crate) fn load_answer(
 }
 
 /// What a stack says of itself, which its answers are checked against.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Declared {
     /// What it does of HTTP.
     pub http: Http,
     /// Its connections to PostgreSQL; of size 0 for a stack that declares none.
     pub pool: Pool,
-    /// Whether its connections prepare a statement once.
+    /// Whether its connections prepare a statement once, …
     pub prepared: bool,
+    /// … but for these workloads.
+    pub unprepared: Arc<[String]>,
     /// Whether it sends statements beside a request's own.
     pub other_statements: bool,
     /// Whether an object-relational mapper writes its statements.
@@ -162,6 +169,7 @@ impl Default for Declared {
             http: Http::default(),
             pool: Pool::Size(0),
             prepared: true,
+            unprepared: Arc::default(),
             other_statements: false,
             is_orm: false,
         }
@@ -169,19 +177,28 @@ impl Default for Declared {
 }
 
 impl Declared {
-    /// What `manifest` says of `target` at `workload`.
-    pub fn by(manifest: &StackManifest, target: &TargetId, workload: &str) -> Self {
-        let none = Self {
+    /// Whether its connections prepare the statements of `workload` once.
+    fn prepares(&self, workload: &str) -> bool {
+        self.prepared && self.unprepared.iter().all(|one| one != workload)
+    }
+
+    /// What `manifest` says of `target`.
+    pub fn by(manifest: &StackManifest, target: &TargetId) -> Self {
+        let of_http = Self {
             http: manifest.http(target),
             ..Self::default()
         };
-        manifest.database(target).map_or(none, |database| Self {
-            pool: database.pool,
-            prepared: database.prepares(workload),
-            other_statements: database.other_statements,
-            is_orm: database.layer == DatabaseLayer::Orm,
-            ..none
-        })
+        match manifest.database(target) {
+            Some(database) => Self {
+                pool: database.pool,
+                prepared: database.prepared,
+                unprepared: database.unprepared.clone().into(),
+                other_statements: database.other_statements,
+                is_orm: database.layer == DatabaseLayer::Orm,
+                ..of_http
+            },
+            None => of_http,
+        }
     }
 }
 

@@ -194,10 +194,11 @@ impl Parsed {
 
     /// Checks that it is what `declared` promises for the workload.
     fn judge(self, declared: &Declared, workload: &str) -> Result<(), Fault> {
-        if self.is_often() != declared.prepared {
+        let prepares = declared.prepares(workload);
+        if self.is_often() != prepares {
             return Ok(());
         }
-        let expected = if declared.prepared {
+        let expected = if prepares {
             format!(
                 "a prepared statement that is used again (a stack that cannot do that declares `prepared = false` \
                  under [database], or `unprepared = [\"{workload}\"]` for this workload alone)"
