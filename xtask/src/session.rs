@@ -242,6 +242,19 @@ mod tests {
             runnable("nginx", &["plaintext"]),
             runnable("z", &all),
         ];
-        assert_eq!(deal(&stacks), [("a", 0), ("b", 1), ("nginx", 8), ("z", 3)]);
+        let dealt = deal(&stacks);
+        let dealt: Vec<_> = dealt
+            .iter()
+            .map(|(stack, session)| (*stack, SESSIONS[*session]))
+            .collect();
+        assert_eq!(
+            dealt,
+            [
+                ("a", "proxy"),
+                ("b", "users"),
+                ("nginx", "plaintext"),
+                ("z", "payload"),
+            ]
+        );
     }
 }
