@@ -45,6 +45,7 @@ use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent, SliceResult, S
 
 pub use crate::{
     error::LoadError,
+    routes::spread,
     tls::{OfferError, any_certificate, can_offer, why as why_tls_failed},
 };
 use crate::{plan::Plan, worker_pool::WorkerPool};

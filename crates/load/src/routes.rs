@@ -267,7 +267,8 @@ fn places(counts: &[u64]) -> Vec<RouteChoice> {
 
 /// Each index as often as its weight says, as evenly as possible: always the one that is farthest behind its share
 /// (smooth weighted round robin).
-fn spread(weights: &[i64]) -> impl Iterator<Item = usize> {
+pub fn spread(weights: &[i64]) -> impl Iterator<Item = usize> + use<> {
+    let weights = weights.to_vec();
     let total: i64 = weights.iter().sum();
     let mut behind = vec![0i64; weights.len()];
     (0..total).map(move |_| {

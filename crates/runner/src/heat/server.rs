@@ -26,8 +26,7 @@ use crate::{
     verify::{self, Acknowledged, Declared, Depth, Fault, Fixtures, ItemsSeen, Ports, Verifier},
 };
 
-/// A CPU time is that of a slice's answers if neither its span nor the load's beginning is off by this part of the slice. Of
-/// 1,700 slices on one machine, the span of one in a hundred was off by more than a twentieth.
+/// A CPU time is that of a slice's answers if neither its span nor the load's beginning is off by this part of the slice.
 const OFF: u32 = 10;
 
 /// What is started for a heat, and how it is asked.
@@ -116,6 +115,16 @@ impl Running<'_> {
             seen: LoadSeen::default(),
             loads_before,
         }
+    }
+
+    /// Checks that the database has what its load was told to have been written; that it has, in words, if it writes.
+    fn check_written(&self, subject: &dyn Subject) -> Result<Option<String>, Fault> {
+        let LoadSeen {
+            before,
+            acknowledged,
+            ..
+        } = &self.seen;
+        subject.check_acknowledged(&self.server, before, acknowledged)
     }
 }
 
@@ -261,17 +270,8 @@ impl Member for ServerMember<'_> {
 
     fn check_written(&mut self) -> Result<(), StackFailure> {
         let running = there(&mut self.running)?;
-        let LoadSeen {
-            before,
-            acknowledged,
-            ..
-        } = &running.seen;
-        let checked = self
-            .subject
-            .check_acknowledged(&running.server, before, acknowledged);
-        checked
-            .map(drop)
-            .map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
+        let checked = running.check_written(&*self.subject).map(drop);
+        checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
     }
 
     fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {
@@ -404,15 +404,8 @@ impl Member for ServerMember<'_> {
         if phase != Phase::Load {
             return running.server.failure(phase, reason);
         }
-        let LoadSeen {
-            before,
-            acknowledged,
-            ..
-        } = &running.seen;
         // What a server that was killed had acknowledged is there, or lost.
-        let writes = self
-            .subject
-            .check_acknowledged(&running.server, before, acknowledged);
+        let writes = running.check_written(&*self.subject);
         let writes = writes.unwrap_or_else(|fault| Some(fault.to_string()));
         let reason = match writes {
             Some(writes) => format!("{reason}; {writes}"),

@@ -1,16 +1,16 @@
 //! crud: items that are read, listed, created, replaced and deleted. Each answer to a write is compared with the database at
 //! once, and after a load the database has whatever was acknowledged in it.
 
+mod load;
+
 use std::ops::RangeInclusive;
 
-use deadheat_model::{
-    Exchange, Observation,
-    figure::count,
-    load::{Body, Content, Expectation, RequestSpec, StatusSet},
-};
-use rand::{Rng as _, RngExt as _, seq::index::sample};
+use deadheat_model::load::{Body, Content, RequestSpec};
+use rand::{Rng as _, RngExt as _};
 use serde_json::{Value, json};
 
+pub(super) use self::load::ROUTES;
+pub(crate) use self::load::{Acknowledged, ItemsSeen};
 use super::{
     Depth, Fault, Verifier,
     fault::shown,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::services::{
     ServiceError,
-    postgres::{Item, ItemRows, ItemStatements, Postgres, SEEDED},
+    postgres::{Item, ItemStatements, Postgres, SEEDED},
 };
 
 /// Ids that a load deletes, each at random, …
@@ -32,29 +32,6 @@ const READ: RangeInclusive<i32> = 40_001..=50_000;
 const REPLACED: RangeInclusive<i32> = 50_001..=SEEDED;
 /// How the names begin that a load writes.
 const WRITTEN: &str = "Load ";
-
-/// Of 50 requests in a row: 35 read an item, 5 a page, 5 create one, 4 replace one, 1 deletes one.
-const MIX: [(Kind, usize); 5] = [
-    (Kind::Read, 35),
-    (Kind::List, 5),
-    (Kind::Create, 5),
-    (Kind::Replace, 4),
-    (Kind::Delete, 1),
-];
-/// What their groups are called, in the order of the mix.
-pub(super) const ROUTES: [&str; MIX.len()] = [
-    "GET /items/ID",
-    "GET /items",
-    "POST /items",
-    "PUT /items/ID",
-    "DELETE /items/ID",
-];
-
-/// How often these come, with other ids each time, until they begin again.
-const BLOCKS: usize = 40;
-
-/// One in this many deletions may be acknowledged twice.
-const TWICE: u64 = 100;
 
 /// Items of a page, if the request does not say.
 const PAGE: u32 = 20;
@@ -75,72 +52,10 @@ const WRITTEN_AT_ONCE: &str = "a write is in the database when its answer comes"
 const REFUSED: &str = "an item that is not as agreed is refused";
 const NOT_WRITTEN: &str = "a request that is refused writes nothing";
 
-/// What a request of the load does. Its number is that of its group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Read,
-    List,
-    Create,
-    Replace,
-    Delete,
-}
-
-/// What a server was told to write, as far as its answers say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Acknowledged {
-    created: u64,
-    replaced: u64,
-    deleted: u64,
-    /// Verified answers of all kinds.
-    answers: u64,
-    /// Requests without a right answer, of all kinds: they may have written or not.
-    unknown: u64,
-}
-
-impl Acknowledged {
-    /// Adds what a load found whose groups are called like this.
-    pub(crate) fn add(&mut self, load: &Observation, routes: &[String]) {
-        let group = |kind: Kind| {
-            let name = ROUTES[kind as usize];
-            let place = routes.iter().position(|route| route == name);
-            let seen = place.and_then(|place| load.groups.get(place));
-            seen.map_or(0, |seen| seen.total_succeeded)
-        };
-        self.created += group(Kind::Create);
-        self.replaced += group(Kind::Replace);
-        let kinds = MIX.iter().map(|(kind, _)| group(*kind));
-        self.answers += kinds.sum::<u64>();
-        // Of the deletions, some find nothing any more.
-        self.deleted += load.all_statuses.get(&DONE[0]).copied().unwrap_or(0);
-        self.unknown += load.total.issued.saturating_sub(load.total.succeeded);
-    }
-
-    fn all(&self) -> u64 {
-        self.created + self.replaced + self.deleted
-    }
-}
-
-/// What a server's table and its statements had seen at a moment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ItemsSeen {
-    rows: ItemRows,
-    statements: ItemStatements,
-}
-
-/// A number of writes that were acknowledged, and how many there are.
-struct Written {
-    what: &'static str,
-    acknowledged: u64,
-    /// The fewest that there must be.
-    least: u64,
-    found: u64,
-}
-
 impl Verifier<'_> {
     /// The first page after a reset.
     pub(super) fn right_page() -> Content {
-        let items: Vec<Item> = (1..=PAGE as i32).map(Item::seeded).collect();
-        page_content(&items)
+        page_content(&right_items(1, PAGE))
     }
 
     /// Questions whose answers are like no other's: an item, a page, and so on. Only right after a reset.
@@ -150,8 +65,10 @@ impl Verifier<'_> {
                 return self.question(get(id), content(&Item::seeded(id)));
             }
             let id = id.min(READ.end() - PAGE as i32);
-            let items: Vec<Item> = (id + 1..=id + PAGE as i32).map(Item::seeded).collect();
-            self.question(page_after(id, PAGE), page_content(&items))
+            self.question(
+                page_after(id, PAGE),
+                page_content(&right_items(id + 1, PAGE)),
+            )
         };
         let ids = (0..count).map(|index| READ.start() + (index as i32 * 47) % 9_000);
         ids.enumerate().map(question).collect()
@@ -290,15 +207,12 @@ impl Verifier<'_> {
         for id in ["abc", "0", "-1", "99999999999", "1e400"] {
             let rule = "an id that cannot be an item's is refused or not found";
             let path = format!("/items/{id}");
-            let put = RequestSpec {
-                method: "PUT".to_owned(),
-                ..post(&path, body(name, *price))
-            };
+            let read = RequestSpec::get(&*path);
             let delete = RequestSpec {
                 method: "DELETE".to_owned(),
-                ..RequestSpec::get(&*path)
+                ..read.clone()
             };
-            for request in [RequestSpec::get(&*path), put, delete] {
+            for request in [read, put(&path, body(name, *price)), delete] {
                 self.expect_status(rule, request, NO_ID)?;
             }
         }
@@ -373,10 +287,7 @@ impl Verifier<'_> {
         let before = self.items(Postgres::item_rows)?;
         for body in invalid {
             let body = Body::Sized(body.into());
-            let replace = RequestSpec {
-                method: "PUT".to_owned(),
-                ..post(&format!("/items/{}", target.id), body.clone())
-            };
+            let replace = put(&format!("/items/{}", target.id), body.clone());
             for request in [post("/items", body), replace] {
                 let shown = String::from_utf8_lossy(match &request.body {
                     Body::Sized(bytes) => bytes,
@@ -593,243 +504,6 @@ impl Verifier<'_> {
             format!("PostgreSQL counted {read} and {written}"),
         ))
     }
-
-    /// Requests for the load: each kind as often as the mix says, evenly spread, with the answers as far as they are known.
-    pub(super) fn crud_to_load(&mut self) -> Result<Vec<Exchange>, Fault> {
-        let (item, page) = (
-            Item::seeded(*READ.start()),
-            right_items(*READ.start(), PAGE),
-        );
-        // JSON may be spaced freely; a stack does it in one way.
-        let rule = "the answer is right";
-        let asked = self.expect_content(rule, get(item.id), content(&item))?;
-        let spaces = extra(asked.body.len(), &value_of(&item));
-        let asked =
-            self.expect_content(rule, page_after(item.id - 1, PAGE), page_content(&page))?;
-        let page_spaces = extra(asked.body.len(), &values_of(&page));
-        let order = order();
-        let mut left = MIX.map(|(_, often)| often * BLOCKS);
-        let mut reads = self.ids(READ, left[Kind::Read as usize]);
-        let mut lists = self.ids(
-            *READ.start()..=READ.end() - PAGE as i32,
-            left[Kind::List as usize],
-        );
-        let mut replaced = self.ids(REPLACED, left[Kind::Replace as usize]);
-        let mut exchanges = Vec::new();
-        for kind in order {
-            left[kind as usize] -= 1;
-            let turn = left[kind as usize];
-            let (request, status, body) = match kind {
-                Kind::Read => {
-                    let item = Item::seeded(reads.next().unwrap_or(*READ.start()));
-                    let length = length(&value_of(&item), spaces);
-                    (
-                        get(item.id),
-                        StatusSet::just(200),
-                        Some((Some(length), content(&item))),
-                    )
-                }
-                Kind::List => {
-                    let after = lists.next().unwrap_or(*READ.start());
-                    let items = right_items(after + 1, PAGE);
-                    let length = length(&values_of(&items), page_spaces);
-                    (
-                        page_after(after, PAGE),
-                        StatusSet::just(200),
-                        Some((Some(length), page_content(&items))),
-                    )
-                }
-                Kind::Create => {
-                    let name = format!("{WRITTEN}{turn}");
-                    let name_stays = Content::JsonAt {
-                        pointer: "/name".to_owned(),
-                        value: name.as_str().into(),
-                    };
-                    (
-                        written(post("/items", any_price(&name))),
-                        StatusSet::just(CREATED[0]),
-                        Some((None, name_stays)),
-                    )
-                }
-                Kind::Replace => {
-                    let id = replaced.next().unwrap_or(*REPLACED.start());
-                    // Another name and price each time: a mapper writes nothing where nothing changes.
-                    let name = format!("{WRITTEN}{id} {{{{random 0 {MOST_PRICE}}}}}");
-                    let request = RequestSpec {
-                        method: "PUT".to_owned(),
-                        ..post(&format!("/items/{id}"), any_price(&name))
-                    };
-                    let id_stays = Content::JsonAt {
-                        pointer: "/id".to_owned(),
-                        value: id.into(),
-                    };
-                    (
-                        written(request),
-                        StatusSet::just(200),
-                        Some((None, id_stays)),
-                    )
-                }
-                Kind::Delete => {
-                    let (first, last) = (DELETED.start(), DELETED.end());
-                    let request = RequestSpec {
-                        method: "DELETE".to_owned(),
-                        ..RequestSpec::get(format!("/items/{{{{random {first} {last}}}}}"))
-                    };
-                    (
-                        written(request),
-                        StatusSet::of(&[DONE[0], MISSING[0]]),
-                        None,
-                    )
-                }
-            };
-            let (length, content) = match body {
-                Some((length, content)) => (length, Some(content)),
-                None => (None, None),
-            };
-            let expect = Expectation {
-                status,
-                length,
-                content,
-            };
-            exchanges.push(Exchange {
-                group: Some(kind as u32),
-                ..Exchange::new(request, expect)
-            });
-        }
-        Ok(exchanges)
-    }
-
-    /// So many different ids of a range, in any order.
-    fn ids(
-        &mut self,
-        range: RangeInclusive<i32>,
-        count: usize,
-    ) -> impl Iterator<Item = i32> + use<> {
-        let all = (range.end() - range.start() + 1) as usize;
-        let chosen = sample(&mut self.random, all, count);
-        chosen
-            .into_iter()
-            .map(move |index| range.start() + index as i32)
-    }
-
-    /// What there is of writes so far; `None` for workloads that do not write, and where servers cannot be told apart.
-    pub(crate) fn items_seen(&mut self) -> Result<Option<ItemsSeen>, Fault> {
-        if !self.workload.oracle.writes() {
-            return Ok(None);
-        }
-        let Some(statements) = self.item_statements()? else {
-            return Ok(None);
-        };
-        let rows = self.items(Postgres::item_rows)?;
-        Ok(Some(ItemsSeen { rows, statements }))
-    }
-
-    /// Checks that the database has what was `acknowledged` since `before`, and nothing that was not asked for. What was
-    /// found, in words; `None` if that is not known.
-    ///
-    /// # Errors
-    /// What is lost, or was not asked for.
-    pub(crate) fn check_acknowledged(
-        &mut self,
-        before: Option<ItemsSeen>,
-        acknowledged: &Acknowledged,
-    ) -> Result<Option<String>, Fault> {
-        let (Some(before), Some(now)) = (before, self.items_seen()?) else {
-            return Ok(None);
-        };
-        let asked = || format!("{} under load", self.workload.id);
-        let (Some(read), Some(written), Some(updated)) = (
-            now.statements.reads.checked_sub(before.statements.reads),
-            now.statements.writes.checked_sub(before.statements.writes),
-            now.statements
-                .updated
-                .checked_sub(before.statements.updated),
-        ) else {
-            // Somebody has reset the server's statistics.
-            return Ok(None);
-        };
-        if read + written < acknowledged.answers {
-            return Err(Fault::new(
-                asked(),
-                "each request runs one statement",
-                format!("at least {} statements", count(acknowledged.answers)),
-                format!("PostgreSQL counted {}", count(read + written)),
-            ));
-        }
-        let all = [
-            Written {
-                what: "created",
-                acknowledged: acknowledged.created,
-                least: acknowledged.created,
-                found: now.rows.created.saturating_sub(before.rows.created),
-            },
-            Written {
-                what: "replaced",
-                acknowledged: acknowledged.replaced,
-                least: acknowledged.replaced,
-                found: updated,
-            },
-            Written {
-                what: "deleted",
-                acknowledged: acknowledged.deleted,
-                // Of two that delete the same item at once, both may say that they did.
-                least: acknowledged.deleted - acknowledged.deleted.div_ceil(TWICE),
-                found: now.rows.deleted.saturating_sub(before.rows.deleted),
-            },
-        ];
-        for one in all {
-            let (least, most) = (one.least, one.acknowledged + acknowledged.unknown);
-            if !(least..=most).contains(&one.found) {
-                let rule = if one.found < least {
-                    "each acknowledged write is in the database"
-                } else {
-                    "each write in the database was asked for"
-                };
-                let range = match most - least {
-                    0 => count(most),
-                    _ => format!("{} to {}", count(least), count(most)),
-                };
-                return Err(Fault::new(
-                    asked(),
-                    rule,
-                    format!("{range} items {}", one.what),
-                    count(one.found),
-                ));
-            }
-        }
-        let damaged =
-            self.items(|postgres, seat| postgres.damaged_item(seat, &REPLACED, WRITTEN))?;
-        if let Some(item) = damaged {
-            return Err(Fault::new(
-                format!("{} under load", self.workload.id),
-                "no other item changes",
-                format!("items as they were, or with a name that begins with `{WRITTEN}`"),
-                format!("`{}`", value_of(&item)),
-            ));
-        }
-        let all = acknowledged.all();
-        Ok(Some(format!(
-            "all {} acknowledged writes are in the database",
-            count(all)
-        )))
-    }
-}
-
-/// The kinds of the load's requests in their order: each is spread evenly, so that any stretch of it has the mix.
-fn order() -> Vec<Kind> {
-    let total: usize = MIX.iter().map(|(_, often)| often).sum();
-    let mut behind = [0i64; MIX.len()];
-    let mut order = Vec::new();
-    for _ in 0..total * BLOCKS {
-        for (behind, (_, often)) in behind.iter_mut().zip(MIX) {
-            *behind += often as i64;
-        }
-        let most = (0..MIX.len()).max_by_key(|index| behind[*index]);
-        let next = most.unwrap_or_default();
-        behind[next] -= total as i64;
-        order.push(MIX[next].0);
-    }
-    order
 }
 
 /// Items with ids from `first` on, as they are after a reset.
@@ -849,11 +523,15 @@ fn create(name: &str, price: i32) -> RequestSpec {
     post("/items", body(name, price))
 }
 
-fn replace(id: i32, name: &str, price: i32) -> RequestSpec {
+fn put(path: &str, body: Body) -> RequestSpec {
     RequestSpec {
         method: "PUT".to_owned(),
-        ..post(&format!("/items/{id}"), body(name, price))
+        ..post(path, body)
     }
+}
+
+fn replace(id: i32, name: &str, price: i32) -> RequestSpec {
+    put(&format!("/items/{id}"), body(name, price))
 }
 
 fn delete(id: i32) -> RequestSpec {
@@ -865,20 +543,6 @@ fn delete(id: i32) -> RequestSpec {
 
 fn body(name: &str, price: i32) -> Body {
     Body::Sized(json!({ "name": name, "price": price }).to_string().into())
-}
-
-/// A body with another price in each request.
-fn any_price(name: &str) -> Body {
-    let price = format!("{{{{random 0 {MOST_PRICE}}}}}");
-    Body::Sized(format!(r#"{{"name":"{name}","price":{price}}}"#).into())
-}
-
-/// A request with placeholders.
-fn written(request: RequestSpec) -> RequestSpec {
-    RequestSpec {
-        template: true,
-        ..request
-    }
 }
 
 fn value_of(item: &Item) -> Value {
@@ -901,15 +565,6 @@ fn page_content(items: &[Item]) -> Content {
     }
 }
 
-/// How many bytes more a stack's JSON has than the shortest.
-fn extra(length: usize, value: &Value) -> usize {
-    length.saturating_sub(value.to_string().len())
-}
-
-fn length(value: &Value, extra: usize) -> u64 {
-    (value.to_string().len() + extra) as u64
-}
-
 /// The path of a URL, which may be a path alone.
 fn path_of(url: &str) -> &str {
     match url.split_once("://") {
@@ -920,28 +575,7 @@ fn path_of(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::observation::GroupSeen;
-
     use super::*;
-
-    #[test]
-    fn any_stretch_of_the_load_has_the_mix() {
-        let order = order();
-        assert_eq!(order.len(), 2_000);
-        for stretch in order.windows(100) {
-            for (kind, often) in MIX {
-                let count = stretch.iter().filter(|one| **one == kind).count();
-                assert!(count.abs_diff(2 * often) <= 1, "{kind:?}: {count}");
-            }
-        }
-    }
-
-    #[test]
-    fn kinds_are_the_groups_of_the_mix() {
-        for (index, (kind, _)) in MIX.iter().enumerate() {
-            assert_eq!(*kind as usize, index);
-        }
-    }
 
     #[test]
     fn a_location_is_a_path_or_a_url() {
@@ -949,31 +583,5 @@ mod tests {
         assert_eq!(path_of("http://127.0.0.1:80/items/7"), "/items/7");
         assert_eq!(path_of("https://host"), "/");
         assert_eq!(path_of(""), "");
-    }
-
-    #[test]
-    fn what_a_load_found_is_added_up() {
-        let mut groups = vec![GroupSeen::default(); 5];
-        for (index, seen) in (1..).zip(&mut groups) {
-            seen.total_succeeded = index;
-        }
-        let mut load = Observation {
-            groups,
-            all_statuses: [(200, 7), (204, 4)].into(),
-            ..Observation::default()
-        };
-        (load.total.issued, load.total.succeeded) = (17, 15);
-        let mut all = Acknowledged::default();
-        let routes = ROUTES.map(str::to_owned);
-        all.add(&load, &routes);
-        all.add(&load, &routes);
-        let expected = Acknowledged {
-            created: 6,
-            replaced: 8,
-            deleted: 8,
-            answers: 30,
-            unknown: 4,
-        };
-        assert_eq!(all, expected);
     }
 }

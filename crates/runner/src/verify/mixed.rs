@@ -1,10 +1,12 @@
 //! Several workloads at once, in one process: each is asked for as often as its weight says, in an order that spreads it evenly.
 
+use deadheat_load::spread;
 use deadheat_model::{Exchange, WorkloadManifest, workload::Oracle};
 use rand::{Rng as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Client, Depth, Fault, Verifier, question::Question};
+use crate::services::Postgres;
 
 /// Different requests of a part, at most.
 const MOST: usize = 500;
@@ -37,9 +39,9 @@ impl Verifier<'_> {
             self.passed += self.part(part).verify(depth)?;
         }
         if depth == Depth::Full {
-            for (part, _) in parts(self.workload) {
+            if self.workload.oracle.writes() {
                 // The questions of items are right after a reset.
-                self.passed += self.part(part).verify(Depth::Brief)?;
+                self.items(Postgres::reset_items)?;
             }
             self.verify_crowd()?;
         }
@@ -97,28 +99,21 @@ impl Verifier<'_> {
 }
 
 /// The turns of parts with these weights, of which each has so many requests, until each request has come at least once and
-/// the weights are kept: a part and which of its requests. The one that is farthest behind its share is next (smooth weighted
-/// round robin).
+/// the weights are kept: a part and which of its requests.
 fn order(weights: &[u32], lengths: &[usize]) -> Vec<(usize, usize)> {
-    let total: i64 = weights.iter().map(|weight| i64::from(*weight)).sum();
     let rounds = weights.iter().zip(lengths);
     let rounds = rounds.map(|(weight, length)| length.div_ceil(*weight as usize));
     let rounds = rounds.max().unwrap_or(0);
-    let mut behind = vec![0; weights.len()];
+    let weights: Vec<i64> = weights.iter().copied().map(i64::from).collect();
     let mut turns = vec![0; weights.len()];
-    let mut order = Vec::new();
-    for _ in 0..total as usize * rounds {
-        for (behind, weight) in behind.iter_mut().zip(weights) {
-            *behind += i64::from(*weight);
-        }
-        let Some(next) = (0..behind.len()).max_by_key(|part| behind[*part]) else {
-            break;
-        };
-        behind[next] -= total;
-        order.push((next, turns[next] % lengths[next].max(1)));
-        turns[next] += 1;
-    }
-    order
+    (0..rounds)
+        .flat_map(|_| spread(&weights))
+        .map(|part| {
+            let turn = turns[part] % lengths[part].max(1);
+            turns[part] += 1;
+            (part, turn)
+        })
+        .collect()
 }
 
 #[cfg(test)]

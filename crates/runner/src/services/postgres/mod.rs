@@ -254,11 +254,10 @@ impl Postgres {
         let Some(cluster) = &self.cluster else {
             return Ok(None);
         };
-        let Database { admin, roles, .. } = &self.database;
+        let admin = &self.database.admin;
         let listening = self.logged(Listening::begin(admin, &cluster.log))?;
         work();
-        self.logged(listening.end(&roles[seat % roles.len()], table))
-            .map(Some)
+        self.logged(listening.end(self.role(seat), table)).map(Some)
     }
 
     /// Fills the table items of the server with this number among those that are alive together as it was at first.
@@ -329,12 +328,15 @@ impl Postgres {
     /// When the server does not answer.
     pub fn item_statements(&self, seat: usize) -> Result<Option<ItemStatements>, ServiceError> {
         let Database {
-            admin,
-            counting,
-            roles,
-            ..
+            admin, counting, ..
         } = &self.database;
-        self.logged(counting.of_items(admin, &roles[seat % roles.len()]))
+        self.logged(counting.of_items(admin, self.role(seat)))
+    }
+
+    /// The role of the server with this number among those that are alive together.
+    fn role(&self, seat: usize) -> &str {
+        let roles = &self.database.roles;
+        &roles[seat % roles.len()]
     }
 
     /// Does something with the table items of a server.
@@ -344,9 +346,12 @@ impl Postgres {
         attempt: &str,
         work: impl Fn(&mut postgres::Client, &str) -> Result<T, postgres::Error>,
     ) -> Result<T, ServiceError> {
-        let Database { admin, roles, .. } = &self.database;
-        let role = &roles[seat % roles.len()];
-        self.logged(admin.run(attempt, |client| work(client, role)))
+        let role = self.role(seat);
+        self.logged(
+            self.database
+                .admin
+                .run(attempt, |client| work(client, role)),
+        )
     }
 
     /// How long a statement takes to be counted: nothing with the extension pg_stat_statements, 11 s without it,
