@@ -12,6 +12,7 @@ namespace Deadheat.AspNetCore;
 [JsonSerializable(typeof(List<User>))]
 [JsonSerializable(typeof(List<Item>))]
 [JsonSerializable(typeof(ItemDraft))]
+[JsonSerializable(typeof(Product[]))]
 internal sealed partial class JsonContext : JsonSerializerContext;
 
 internal static class Json

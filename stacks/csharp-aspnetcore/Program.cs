@@ -18,6 +18,7 @@ builder.Services.AddPayloadWorker();
 builder.Services.AddUpstream(settings);
 builder.Services.AddDatabase(settings);
 builder.Services.AddRazorComponents();
+builder.Services.AddResponseCompression(options => options.EnableForHttps = true);
 // Requests under way get this long after SIGTERM; connections that idle are closed at once.
 builder.Services.Configure<HostOptions>(options => options.ShutdownTimeout = TimeSpan.FromMilliseconds(700));
 
@@ -25,9 +26,15 @@ var app = builder.Build();
 
 app.UseExceptionHandler();
 app.UseStatusCodePages();
+app.UseStaticFolder(settings);
+// Of this route alone.
+app.UseWhen(
+    context => context.Request.Path == ProductsEndpoint.Path, branch => branch.UseResponseCompression());
 
 app.MapPlaintext();
 app.MapPeople();
+app.MapProducts();
+app.MapUpload();
 app.MapPayload();
 app.MapDigest();
 app.MapUsers();

@@ -24,6 +24,9 @@ public sealed record Settings
     [ConfigurationKeyName("BLOB_PATH")]
     public string? BlobPath { get; init; }
 
+    [ConfigurationKeyName("STATIC_DIR")]
+    public string? StaticDir { get; init; }
+
     [ConfigurationKeyName("DATABASE_URL")]
     public Uri? DatabaseUrl { get; init; }
 

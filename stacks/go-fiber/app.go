@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/middleware/compress"
 	recoverer "github.com/gofiber/fiber/v3/middleware/recover"
+	"github.com/gofiber/fiber/v3/middleware/static"
 	"github.com/gofiber/template/html/v2"
 )
 
@@ -20,6 +22,7 @@ const (
 var views embed.FS
 
 type handlers struct {
+	files    staticFiles
 	payloads payloadWorker
 	digest   digestHandler
 	users    usersHandler
@@ -30,18 +33,25 @@ type handlers struct {
 
 func newApp(h handlers) *fiber.App {
 	app := fiber.New(fiber.Config{
-		BodyLimit:       maxBodySize,
-		ReadTimeout:     readTimeout,
-		IdleTimeout:     idleTimeout,
-		ErrorHandler:    respondError,
-		StructValidator: newStructValidator(),
-		Views:           html.NewFileSystem(http.FS(views), ".html"),
+		// Longer bodies come as streams, which only an upload reads.
+		BodyLimit:         maxBodySize,
+		StreamRequestBody: true,
+		ReadTimeout:       readTimeout,
+		IdleTimeout:       idleTimeout,
+		ErrorHandler:      respondError,
+		StructValidator:   newStructValidator(),
+		Views:             html.NewFileSystem(http.FS(views), ".html"),
 	})
 	// Without it, a handler that panics ends the process.
 	app.Use(recoverer.New(recoverer.Config{EnableStackTrace: true}))
 	app.Get("/plaintext", plaintext)
 	app.Get("/json", listPeople)
 	app.Post("/json", greetPerson)
+	// Without a cache of open files, so that one that is replaced shows.
+	files := static.Config{ByteRange: true, CacheDuration: -1}
+	app.Get("/static/*", h.files.tag, static.New(h.files.dir, files))
+	app.Get("/products", compress.New(), listProducts)
+	app.Post("/upload", digestUpload)
 	app.Get("/payload", sendPayload)
 	app.Get("/ping-pong", h.payloads.handle)
 	app.Get("/bytes", h.digest.handle)

@@ -38,6 +38,7 @@ func run() error {
 	defer pool.Close()
 
 	app := newApp(handlers{
+		files:    staticFiles{dir: settings.staticDir},
 		payloads: startPayloadWorker(),
 		digest:   digestHandler{blobPath: settings.blobPath},
 		users:    usersHandler{pool: pool},

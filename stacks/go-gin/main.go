@@ -46,6 +46,7 @@ func run() error {
 	defer payloads.stop()
 
 	handler, err := routes(handlers{
+		files:    staticFiles{dir: settings.staticDir},
 		payloads: payloads,
 		digest:   digestHandler{blobPath: settings.blobPath},
 		users:    usersHandler{pool: pool},

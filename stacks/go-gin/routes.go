@@ -4,6 +4,7 @@ import (
 	"embed"
 	"net/http"
 
+	"github.com/gin-contrib/gzip"
 	"github.com/gin-gonic/gin"
 )
 
@@ -11,6 +12,7 @@ import (
 var templates embed.FS
 
 type handlers struct {
+	files    staticFiles
 	payloads *payloadWorker
 	digest   digestHandler
 	users    usersHandler
@@ -32,6 +34,9 @@ func routes(h handlers) (http.Handler, error) {
 	router.GET("/plaintext", plaintext)
 	router.GET("/json", listPeople)
 	router.POST("/json", jsonOnly, greetPerson)
+	router.GET("/static/*name", h.files.serve)
+	router.GET("/products", gzip.Gzip(gzip.DefaultCompression), listProducts)
+	router.POST("/upload", digestUpload)
 	router.GET("/payload", servePayload)
 	router.GET("/ping-pong", h.payloads.serve)
 	router.GET("/bytes", h.digest.serve)

@@ -16,6 +16,7 @@ type settings struct {
 	poolSize    int32
 	upstreamURL string
 	blobPath    string
+	staticDir   string
 }
 
 type tlsSettings struct {
@@ -36,6 +37,7 @@ func settingsFromEnv() (settings, error) {
 		poolSize:    int32(poolSize),
 		upstreamURL: os.Getenv("UPSTREAM_URL"),
 		blobPath:    os.Getenv("BLOB_PATH"),
+		staticDir:   os.Getenv("STATIC_DIR"),
 	}
 	if port := os.Getenv("TLS_PORT"); port != "" {
 		fromEnv.tls = &tlsSettings{

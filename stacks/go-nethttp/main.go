@@ -47,6 +47,7 @@ func run() error {
 
 	server := &http.Server{
 		Handler: routes(handlers{
+			files:    staticFiles{dir: settings.staticDir},
 			payloads: payloads,
 			digest:   digestHandler{blobPath: settings.blobPath},
 			users:    usersHandler{pool: pool},

@@ -1,8 +1,13 @@
 package main
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/klauspost/compress/gzhttp"
+)
 
 type handlers struct {
+	files    staticFiles
 	payloads *payloadWorker
 	digest   digestHandler
 	users    usersHandler
@@ -16,6 +21,9 @@ func routes(h handlers) http.Handler {
 	mux.HandleFunc("GET /plaintext", plaintext)
 	mux.HandleFunc("GET /json", listPeople)
 	mux.HandleFunc("POST /json", greetPerson)
+	mux.Handle("GET /static/{name...}", h.files)
+	mux.Handle("GET /products", gzhttp.GzipHandler(http.HandlerFunc(listProducts)))
+	mux.HandleFunc("POST /upload", digestUpload)
 	mux.HandleFunc("GET /payload", servePayload)
 	mux.Handle("GET /ping-pong", h.payloads)
 	mux.Handle("GET /bytes", h.digest)

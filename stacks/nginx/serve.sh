@@ -21,6 +21,7 @@ tls='#' h2c='#'
 [ -z "${TLS_PORT:-}" ] || tls=
 [ -z "${H2C_PORT:-}" ] || h2c=
 sed -e "s/@USER@/$user/" -e "s/@HOST@/$HOST/" -e "s/@PORT@/$PORT/" -e "s/@CPUS@/$CPUS/" \
+    -e "s|@STATIC_DIR@|${STATIC_DIR:-www}|" \
     -e "s/@TLS@/$tls/" -e "s/@TLS_PORT@/${TLS_PORT:-}/" -e "s|@TLS_CERT@|${TLS_CERT:-}|" -e "s|@TLS_KEY@|${TLS_KEY:-}|" \
     -e "s/@H2C@/$h2c/" -e "s/@H2C_PORT@/${H2C_PORT:-}/" nginx.conf.in >&4
 exec 4>&-

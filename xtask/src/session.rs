@@ -10,21 +10,25 @@ use crate::{
     steps::{Steps, WhenFailed, two_at_a_time},
 };
 
-/// The workload of each session. Each stack is in one session, so that every stack and every workload is measured, but
-/// not each with each: conformance has asked every stack for all of them. The slow ones begin first.
-const SESSIONS: [&str; 11] = [
-    "proxy",
-    "users",
-    "fortunes",
-    "crud",
-    "api",
-    "payload",
-    "ping-pong",
-    "hash",
-    "json-decode",
-    "json",
-    "plaintext",
-];
+/// The workload whose session begins first: it waits for the upstream for three minutes, and works for seconds.
+const SLOWEST: &str = "proxy";
+
+/// The workload of each session: every workload of the project. Each stack is in one session, so that every stack and every
+/// workload is measured, but not each with each: conformance has asked every stack for all of them.
+fn workloads() -> Result<Vec<String>, String> {
+    let folder = root().join("workloads");
+    let failed = |error: std::io::Error| format!("listing {}: {error}", folder.display());
+    let mut ids = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            let stem = path.file_stem().unwrap_or_default();
+            ids.push(stem.to_string_lossy().into_owned());
+        }
+    }
+    ids.sort_by_key(|id| (id != SLOWEST, id.clone()));
+    Ok(ids)
+}
 
 /// The options of a session that is as short as it can be: two heats, so that there is a null server in one and a twin in
 /// the other.
@@ -46,26 +50,32 @@ pub(crate) fn short_sessions(steps: &Steps, stacks: &[Runnable]) {
     let results = root().join("target/xtask-sessions");
     // Whatever an earlier run left is not this one's.
     let _ = fs::remove_dir_all(&results);
-    let dealt = deal(stacks);
+    let workloads = match workloads() {
+        Ok(workloads) => workloads,
+        Err(error) => {
+            steps.check("short sessions", || Err(error));
+            return;
+        }
+    };
+    let dealt = deal(stacks, &workloads);
     let run = |index: usize| {
         let of_session = dealt.iter().filter(|(_, session)| *session == index);
         let names: Vec<&str> = of_session.map(|(stack, _)| *stack).collect();
-        let workload = SESSIONS[index];
+        let workload = &workloads[index];
         session(steps, &names, workload, &results.join(workload));
     };
     thread::scope(|scope| {
-        // Of the proxy, three minutes of waiting for the upstream and seconds of work.
         scope.spawn(|| run(0));
-        two_at_a_time(1..SESSIONS.len(), run);
+        two_at_a_time(1..workloads.len(), run);
     });
 }
 
 /// Gives each stack the index of its session: in turn, but one in which it answers something.
-fn deal(stacks: &[Runnable]) -> Vec<(&str, usize)> {
+fn deal<'a>(stacks: &'a [Runnable], workloads: &[String]) -> Vec<(&'a str, usize)> {
     let of = |(index, one): (usize, &'_ Runnable)| {
-        let answers = |session: &usize| one.workloads.iter().any(|own| own == SESSIONS[*session]);
-        let mut turns = (0..SESSIONS.len()).map(|turn| (index + turn) % SESSIONS.len());
-        turns.find(answers).unwrap_or(index % SESSIONS.len())
+        let answers = |session: &usize| one.workloads.contains(&workloads[*session]);
+        let mut turns = (0..workloads.len()).map(|turn| (index + turn) % workloads.len());
+        turns.find(answers).unwrap_or(index % workloads.len())
     };
     let dealt = stacks.iter().enumerate();
     dealt
@@ -223,6 +233,13 @@ mod tests {
     }
 
     #[test]
+    fn every_workload_has_a_session_and_the_slowest_begins() {
+        let workloads = workloads().unwrap();
+        assert_eq!(workloads[0], SLOWEST);
+        assert!(workloads.len() > 10 && workloads.contains(&WITH_EQUAL_WORK.to_owned()));
+    }
+
+    #[test]
     fn a_stack_with_few_workloads_is_dealt_to_a_session_that_has_one_of_them() {
         let runnable = |stack: &str, workloads: &[&str]| Runnable {
             stack: stack.to_owned(),
@@ -242,10 +259,11 @@ mod tests {
             runnable("nginx", &["plaintext"]),
             runnable("z", &all),
         ];
-        let dealt = deal(&stacks);
+        let workloads = ["proxy", "users", "payload", "plaintext"].map(str::to_owned);
+        let dealt = deal(&stacks, &workloads);
         let dealt: Vec<_> = dealt
             .iter()
-            .map(|(stack, session)| (*stack, SESSIONS[*session]))
+            .map(|(stack, session)| (*stack, workloads[*session].as_str()))
             .collect();
         assert_eq!(
             dealt,
@@ -253,7 +271,7 @@ mod tests {
                 ("a", "proxy"),
                 ("b", "users"),
                 ("nginx", "plaintext"),
-                ("z", "payload"),
+                ("z", "plaintext"),
             ]
         );
     }

@@ -261,6 +261,13 @@ pub struct MemberRecord {
     /// What it did of each route, if the workload has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteFigures>,
+    /// How much shorter compression makes an answer, if the workload asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
+    /// Writes of the whole heat, warm-up included, that it acknowledged and the database had after it; `None` if it writes
+    /// nothing, or they could not be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<u64>,
     /// What went wrong first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<MemberFailure>,
@@ -271,6 +278,22 @@ impl MemberRecord {
     /// it.
     pub fn memory_here(&self) -> Option<&MemoryUsed> {
         (self.loads_before == 0).then_some(&self.memory)
+    }
+}
+
+/// An answer of a member that was compressed, as a check before the load saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Compression {
+    /// Its length in bytes, …
+    pub bytes: u64,
+    /// … and that of what is in it.
+    pub decompressed_bytes: u64,
+}
+
+impl Compression {
+    /// How many times shorter it is.
+    pub fn ratio(self) -> f64 {
+        self.decompressed_bytes as f64 / self.bytes.max(1) as f64
     }
 }
 
@@ -522,6 +545,11 @@ mod tests {
                 samples: 0,
             },
             routes: vec![RouteFigures::new("GET /items")],
+            compression: Some(Compression {
+                bytes: 1_500,
+                decompressed_bytes: 8_300,
+            }),
+            writes: Some(6_085),
             failure: Some(MemberFailure {
                 failure: StackFailure {
                     phase: Phase::Load,

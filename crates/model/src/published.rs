@@ -178,6 +178,7 @@ impl PublishedTable {
             id,
             connections,
             rounds: load.rounds,
+            revalidate: false,
             protocol: Default::default(),
             streams: 1,
             sending: Sending {

@@ -134,6 +134,8 @@ pub struct Http {
     pub chunked_bodies: bool,
     /// Keeps a connection open after an answer.
     pub keep_alive: bool,
+    /// Serves parts of static files (RFC 9110, section 14).
+    pub ranges: bool,
 }
 
 impl Default for Http {
@@ -142,6 +144,7 @@ impl Default for Http {
             pipelining: false,
             chunked_bodies: true,
             keep_alive: true,
+            ranges: true,
         }
     }
 }
@@ -151,7 +154,9 @@ impl Http {
     fn limits(self) -> impl Iterator<Item = String> {
         let chunks = (!self.chunked_bodies).then_some("reads no request bodies in chunks");
         let closes = (!self.keep_alive).then_some("closes the connection after every answer");
-        chunks.into_iter().chain(closes).map(str::to_owned)
+        let whole = (!self.ranges).then_some("serves static files whole, without ranges");
+        let lacking = chunks.into_iter().chain(closes).chain(whole);
+        lacking.map(str::to_owned)
     }
 }
 

@@ -50,13 +50,16 @@ impl Oracle {
             Self::Text { .. } => 0,
             Self::Json { .. } => 1,
             Self::Greeting => 2,
-            Self::Repeated { .. } => 3,
-            Self::Users => 4,
-            Self::Fortunes => 5,
-            Self::Crud => 6,
-            Self::Mixed { .. } => 7,
-            Self::DigestChain => 8,
-            Self::Relayed => 9,
+            Self::StaticFile => 3,
+            Self::Products => 4,
+            Self::Repeated { .. } => 5,
+            Self::Users => 6,
+            Self::Fortunes => 7,
+            Self::Crud => 8,
+            Self::Mixed { .. } => 9,
+            Self::DigestChain => 10,
+            Self::UploadDigest => 11,
+            Self::Relayed => 12,
         }
     }
 
@@ -70,6 +73,11 @@ impl Oracle {
         }
     }
 
+    /// Whether it asks for several workloads at once.
+    pub fn is_mixed(&self) -> bool {
+        matches!(self, Self::Mixed { .. })
+    }
+
     /// Whether PostgreSQL is behind its workloads.
     pub fn needs_database(&self) -> bool {
         self.table().is_some() || self.parts().any(|part| part.oracle.needs_database())
@@ -78,6 +86,11 @@ impl Oracle {
     /// Whether the slow upstream is behind its workloads.
     pub fn needs_upstream(&self) -> bool {
         *self == Self::Relayed || self.parts().any(|part| part.oracle.needs_upstream())
+    }
+
+    /// Whether the memory that it takes is a result of its own, which a process that served other loads before cannot show.
+    pub fn asks_for_memory(&self) -> bool {
+        *self == Self::UploadDigest
     }
 
     /// Whether its load writes to the table items.
@@ -144,6 +157,12 @@ pub enum Oracle {
     },
     /// `Hello, <name>!` for the random name in the request's JSON body.
     Greeting,
+    /// The file `style.css` of the folder at `STATIC_DIR`; 304 for a client that has it.
+    StaticFile,
+    /// A hundred products from the number in the request on, as JSON that is compressed by gzip.
+    Products,
+    /// SHA-256 of the request's body; base64.
+    UploadDigest,
     /// SHA-256 of the file at `BLOB_PATH`, then of the digest, `rounds` times in all; base64.
     DigestChain,
     /// The first ten rows of the table users, by id.
@@ -188,6 +207,9 @@ pub struct LoadPoint {
     pub id: String,
     /// Connections of the closed loop; of an open one the most that it holds.
     pub connections: u32,
+    /// Whether each request asks for what has changed since the answer that the client has (`If-None-Match`): nothing has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revalidate: bool,
     /// For `{rounds}` in the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,

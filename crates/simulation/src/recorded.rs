@@ -268,6 +268,7 @@ impl Recorded {
                 id: format!("c{CONNECTIONS}"),
                 connections: CONNECTIONS,
                 rounds: None,
+                revalidate: false,
                 protocol: Default::default(),
                 streams: 1,
                 sending: Default::default(),
@@ -372,6 +373,8 @@ fn member(target: TargetId, role: Role) -> MemberRecord {
             samples: 4,
         },
         routes: Vec::new(),
+        compression: None,
+        writes: None,
         failure: None,
     }
 }

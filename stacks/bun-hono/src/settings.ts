@@ -18,6 +18,7 @@ export const settings = {
   databaseUrl: env.DATABASE_URL,
   upstreamUrl: env.UPSTREAM_URL,
   blobPath: env.BLOB_PATH ?? "blob.bin",
+  staticDir: env.STATIC_DIR ?? "static",
 };
 
 export type Settings = typeof settings;

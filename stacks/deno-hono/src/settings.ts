@@ -17,6 +17,7 @@ export const settings = {
   databaseUrl: env.get("DATABASE_URL"),
   upstreamUrl: env.get("UPSTREAM_URL"),
   blobPath: env.get("BLOB_PATH") ?? "blob.bin",
+  staticDir: env.get("STATIC_DIR") ?? "static",
 };
 
 export type Settings = typeof settings;

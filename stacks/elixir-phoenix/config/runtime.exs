@@ -53,7 +53,9 @@ if System.get_env("H2C_PORT") do
     thousand_island_options: thousand_island_options
 end
 
-config :server, blob_path: System.get_env("BLOB_PATH")
+config :server,
+  blob_path: System.get_env("BLOB_PATH"),
+  static_dir: System.get_env("STATIC_DIR", "static")
 
 if url = System.get_env("DATABASE_URL") do
   config :server, Server.Repo,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import compression from 'compression';
 import express from 'express';
 import { jsonBody } from './body.js';
 import { createDatabase } from './database.js';
@@ -10,11 +11,13 @@ import { items } from './routes/items.js';
 import { payload, pingPong } from './routes/payload.js';
 import { greetPerson, listPeople } from './routes/people.js';
 import { plaintext } from './routes/plaintext.js';
+import { products } from './routes/products.js';
 import { proxy } from './routes/proxy.js';
+import { upload } from './routes/upload.js';
 import { users } from './routes/users.js';
 
 /** The application: a handler of requests, and what it holds open. */
-export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
+export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath, staticDir }) {
   const database = createDatabase(databaseUrl, poolSize);
   const upstream = createUpstream(upstreamUrl);
 
@@ -28,6 +31,9 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
   app.get('/plaintext', plaintext);
   app.get('/json', listPeople);
   app.post('/json', jsonBody, greetPerson);
+  app.use('/static', express.static(staticDir));
+  app.get('/products', compression(), products);
+  app.post('/upload', upload);
   app.get('/payload', payload);
   app.get('/ping-pong', pingPong);
   app.get('/bytes', bytes(blobPath));

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 const { env } = process;
 
 const cpus = positiveInteger('CPUS', 1);
@@ -15,6 +17,7 @@ export const settings = {
   databaseUrl: env.DATABASE_URL,
   upstreamUrl: env.UPSTREAM_URL,
   blobPath: env.BLOB_PATH,
+  staticDir: resolve(env.STATIC_DIR ?? 'static'),
 };
 
 function positiveInteger(name, fallback) {

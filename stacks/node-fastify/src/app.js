@@ -1,3 +1,4 @@
+import serveStatic from '@fastify/static';
 import fastify from 'fastify';
 import { createDatabase } from './database.js';
 import { answerError } from './errors.js';
@@ -9,7 +10,9 @@ import { items } from './routes/items.js';
 import { payload } from './routes/payload.js';
 import { people } from './routes/people.js';
 import { plaintext } from './routes/plaintext.js';
+import { products } from './routes/products.js';
 import { proxy } from './routes/proxy.js';
+import { upload } from './routes/upload.js';
 import { users } from './routes/users.js';
 
 // Longer than clients and load balancers usually keep a connection.
@@ -20,7 +23,7 @@ export const TIMEOUTS = {
 };
 
 /** The application, with what it holds open until it is closed. */
-export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
+export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath, staticDir }) {
   const app = fastify({
     logger: false,
     keepAliveTimeout: TIMEOUTS.keepAliveTimeout,
@@ -35,6 +38,9 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath }) {
 
   app.register(plaintext);
   app.register(people);
+  app.register(serveStatic, { root: staticDir, prefix: '/static/' });
+  app.register(products);
+  app.register(upload);
   app.register(payload);
   app.register(hash, { blobPath });
   app.register(users, { database });

@@ -6,8 +6,10 @@ import { ItemsModule } from './items/items.module.js';
 import { PayloadModule } from './payload/payload.module.js';
 import { PeopleController } from './people/people.controller.js';
 import { PlaintextController } from './plaintext.controller.js';
+import { ProductsController } from './products/products.controller.js';
 import { ProxyModule } from './proxy/proxy.module.js';
 import { settings } from './settings.js';
+import { UploadController } from './upload/upload.controller.js';
 import { UsersModule } from './users/users.module.js';
 
 @Module({
@@ -24,6 +26,11 @@ import { UsersModule } from './users/users.module.js';
     ProxyModule,
     UsersModule,
   ],
-  controllers: [PlaintextController, PeopleController],
+  controllers: [
+    PlaintextController,
+    PeopleController,
+    ProductsController,
+    UploadController,
+  ],
 })
 export class AppModule {}

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import compress from '@fastify/compress';
 import { ShutdownSignal, StandardSchemaValidationPipe } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
@@ -40,6 +41,7 @@ export async function serve(): Promise<void> {
   // Without it, @fastify/view adds a hook to every request.
   app.getHttpAdapter().getInstance().decorateReply('locals', null);
   app.setViewEngine({ engine: { ejs }, root: VIEWS });
+  await app.register(compress, { global: false });
 
   app.enableShutdownHooks(SHUTDOWN_SIGNALS, { useProcessExit: true });
   for (const signal of SHUTDOWN_SIGNALS) {
@@ -49,11 +51,17 @@ export async function serve(): Promise<void> {
   }
 
   const fastify = app.getHttpAdapter().getInstance();
+  // The body is handed over as the stream that it is; Nest's own parsers gather it.
+  fastify.addContentTypeParser(
+    'application/octet-stream',
+    (_request, payload, done) => done(null, payload),
+  );
   let closeHttp2: (() => Promise<void>) | undefined;
   fastify.addHook('preClose', async () => closeHttp2?.());
 
   const listeners = settings();
-  const { host, port } = listeners;
+  const { host, port, staticDir } = listeners;
+  if (staticDir) app.useStaticAssets({ root: staticDir, prefix: '/static/' });
   await app.listen({ host, port, backlog: LISTEN_BACKLOG });
   closeHttp2 = serveHttp2(
     listeners,

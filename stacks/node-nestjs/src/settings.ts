@@ -18,6 +18,7 @@ export const settings = registerAs('settings', () => {
     databaseUrl: process.env.DATABASE_URL,
     upstreamUrl: process.env.UPSTREAM_URL,
     blobPath: process.env.BLOB_PATH,
+    staticDir: process.env.STATIC_DIR,
   };
 });
 

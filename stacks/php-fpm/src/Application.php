@@ -9,7 +9,9 @@ use Deadheat\Controller\Greetings;
 use Deadheat\Controller\Hashing;
 use Deadheat\Controller\Items;
 use Deadheat\Controller\Payload;
+use Deadheat\Controller\Products;
 use Deadheat\Controller\Proxy;
+use Deadheat\Controller\Uploads;
 use Deadheat\Controller\Users;
 use Throwable;
 
@@ -30,6 +32,8 @@ final readonly class Application
                 ->get('/json', static fn () => (new Greetings())->people())
                 ->post('/json', static fn (Request $request) => (new Greetings())->greet($request))
                 ->get('/bytes', static fn (Request $request) => (new Hashing($settings))->digest($request))
+                ->get('/products', static fn (Request $request) => (new Products())->list($request))
+                ->post('/upload', static fn () => (new Uploads())->digest())
                 ->get('/payload', static fn () => (new Payload())->direct())
                 ->get('/ping-pong', static fn () => (new Payload())->handedOver())
                 ->get('/proxy', static fn () => (new Proxy(new Upstream($settings)))->relay())

@@ -55,4 +55,5 @@ LOGGING = {
 
 # This API's own settings.
 BLOB_PATH = Path(os.environ.get("BLOB_PATH", "blob.bin"))
+STATIC_DIR = Path(os.environ.get("STATIC_DIR", "static"))
 UPSTREAM_URL = os.environ.get("UPSTREAM_URL")

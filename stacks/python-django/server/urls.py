@@ -2,11 +2,25 @@
 
 from django.urls import path
 
-from api.views import fortunes, greetings, hashing, items, payload, proxy, users
+from api.views import (
+    files,
+    fortunes,
+    greetings,
+    hashing,
+    items,
+    payload,
+    products,
+    proxy,
+    uploads,
+    users,
+)
 
 urlpatterns = [
     path("plaintext", greetings.plaintext),
     path("json", greetings.People.as_view()),
+    path("static/<path:name>", files.serve),
+    path("products", products.list_products),
+    path("upload", uploads.hash_body),
     path("payload", payload.direct),
     path("ping-pong", payload.handed_over),
     path("bytes", hashing.rounds_of_hashing),

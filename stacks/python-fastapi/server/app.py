@@ -3,13 +3,36 @@
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.staticfiles import StaticFiles
 
 from .resources import lifespan
-from .routes import fortunes, greetings, hashing, items, payload, proxy, users
+from .routes import (
+    fortunes,
+    greetings,
+    hashing,
+    items,
+    payload,
+    products,
+    proxy,
+    uploads,
+    users,
+)
+from .settings import get_settings
 
 app = FastAPI(title="Deadheat", lifespan=lifespan)
-for module in (fortunes, greetings, hashing, items, payload, proxy, users):
+for module in (
+    fortunes,
+    greetings,
+    hashing,
+    items,
+    payload,
+    products,
+    proxy,
+    uploads,
+    users,
+):
     app.include_router(module.router)
+app.mount("/static", StaticFiles(directory=get_settings().static_dir, check_dir=False))
 
 
 @app.exception_handler(RequestValidationError)

@@ -17,6 +17,7 @@ class Settings(BaseSettings):
     database_url: str | None = None
     upstream_url: str | None = None
     blob_path: Path = Path("blob.bin")
+    static_dir: Path = Path("static")
 
     @property
     def workers(self) -> int:

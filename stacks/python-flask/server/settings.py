@@ -13,6 +13,7 @@ class Settings:
     database_url: str | None
     upstream_url: str | None
     blob_path: str | None
+    static_dir: str | None
 
     @classmethod
     def from_env(cls) -> "Settings":
@@ -26,4 +27,5 @@ class Settings:
             database_url=env.get("DATABASE_URL"),
             upstream_url=env.get("UPSTREAM_URL"),
             blob_path=env.get("BLOB_PATH"),
+            static_dir=env.get("STATIC_DIR"),
         )

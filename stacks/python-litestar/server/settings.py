@@ -19,6 +19,7 @@ class Settings(msgspec.Struct, frozen=True):
     database_url: str | None = None
     upstream_url: str | None = None
     blob_path: str = "blob.bin"
+    static_dir: str = "static"
 
     @property
     def workers(self) -> int:

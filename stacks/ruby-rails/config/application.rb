@@ -17,6 +17,7 @@ module Deadheat
     config.api_only = true
 
     config.x.blob_path = ENV["BLOB_PATH"]
+    config.x.static_dir = ENV["STATIC_DIR"]
     config.x.upstream_url = ENV["UPSTREAM_URL"]
 
     config.middleware.insert_before 0, DateHeader

@@ -4,6 +4,9 @@ Rails.application.routes.draw do
   get "plaintext", to: "plaintext#show"
   get "json", to: "people#index"
   post "json", to: "people#create"
+  get "static/*name", to: "files#show", format: false
+  get "products", to: "products#index"
+  post "upload", to: "uploads#create"
   get "payload", to: "payloads#show"
   get "ping-pong", to: "payloads#ping_pong"
   get "bytes", to: "digests#show"

@@ -14,6 +14,10 @@ pub enum Error {
     Page { most: i64 },
     #[error("there is no such item")]
     NoItem,
+    #[error("the body is longer than {0} bytes")]
+    TooLong(usize),
+    #[error("from must be from 1 to {max}")]
+    From { max: u32 },
     #[error("rounds must be from 1 to {max}")]
     Rounds { max: u32 },
     #[error("cannot read the file at BLOB_PATH: {0}")]
@@ -38,7 +42,8 @@ impl ResponseError for Error {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-            Self::Page { .. } | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
+            Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Page { .. } | Self::From { .. } | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
             Self::NoItem => StatusCode::NOT_FOUND,
             Self::Blob(_) | Self::Cancelled(_) | Self::WorkerGone | Self::Render(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR

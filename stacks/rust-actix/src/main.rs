@@ -9,6 +9,7 @@ mod upstream;
 
 use std::{error::Error as StdError, process::ExitCode, time::Duration};
 
+use actix_files::Files;
 use actix_web::{
     App, HttpServer,
     web::{Data, JsonConfig},
@@ -59,6 +60,7 @@ async fn serve() -> Result<(), Box<dyn StdError>> {
             .app_data(Data::new(PayloadWorker::spawn()))
             .app_data(JsonConfig::default().limit(MAX_BODY_BYTES))
             .configure(routes::configure)
+            .service(Files::new("/static", &config.static_dir))
     };
     let mut server = HttpServer::new(app)
         .workers(config.cpus.get())

@@ -57,7 +57,8 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
     let shutdown = shutdown::watch()?;
     let tls = config.tls.clone();
     let plain = [Some(config.address), config.h2c_address];
-    let app = routes::router(AppState::new(config)?);
+    let static_dir = config.static_dir.clone();
+    let app = routes::router(AppState::new(config)?, &static_dir);
 
     let mut servers = JoinSet::new();
     for address in plain.into_iter().flatten() {

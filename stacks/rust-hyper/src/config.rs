@@ -24,6 +24,7 @@ pub struct Config {
     pub database: Option<tokio_postgres::Config>,
     pub upstream: Option<Uri>,
     pub blob_path: PathBuf,
+    pub static_dir: PathBuf,
 }
 
 pub struct Tls {
@@ -53,6 +54,7 @@ impl Config {
             database: setting("DATABASE_URL")?,
             upstream: setting("UPSTREAM_URL")?,
             blob_path: setting("BLOB_PATH")?.unwrap_or("blob".into()),
+            static_dir: setting("STATIC_DIR")?.unwrap_or("static".into()),
         })
     }
 }

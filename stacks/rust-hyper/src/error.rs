@@ -30,12 +30,20 @@ pub enum Error {
     Json(serde_json::Error),
     #[error("after must be 0 or more, and limit from 1 to {most}")]
     Page { most: i64 },
+    #[error("from must be from 1 to {max}")]
+    From { max: u32 },
     #[error("rounds must be from 1 to {max}")]
     Rounds { max: u32 },
     #[error("cannot write JSON: {0}")]
     Serialise(#[from] serde_json::Error),
     #[error("cannot write a header: {0}")]
     Header(#[from] InvalidHeaderValue),
+    #[error("cannot compress: {0}")]
+    Compress(std::io::Error),
+    #[error("cannot read a file: {0}")]
+    File(std::io::Error),
+    #[error("cannot make an answer: {0}")]
+    Answer(#[from] hyper::http::Error),
     #[error("cannot read the file at BLOB_PATH: {0}")]
     Blob(std::io::Error),
     #[error("the hash was cancelled: {0}")]
@@ -62,13 +70,18 @@ impl Error {
             Self::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-            Self::Body(_) | Self::Json(_) | Self::Page { .. } | Self::Rounds { .. } => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Body(_)
+            | Self::Json(_)
+            | Self::Page { .. }
+            | Self::From { .. }
+            | Self::Rounds { .. } => StatusCode::BAD_REQUEST,
             Self::Serialise(_)
             | Self::Header(_)
             | Self::Render(_)
             | Self::Blob(_)
+            | Self::Compress(_)
+            | Self::File(_)
+            | Self::Answer(_)
             | Self::Cancelled(_)
             | Self::WorkerGone => StatusCode::INTERNAL_SERVER_ERROR,
             Self::NoDatabase | Self::Database(_) => StatusCode::SERVICE_UNAVAILABLE,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use deadpool_postgres::{BuildError, Pool};
+use hyper_staticfile::Resolver;
 
 use crate::{
     config::Config,
@@ -16,6 +17,7 @@ pub struct AppState {
     /// None without an UPSTREAM_URL.
     pub upstream: Option<Upstream>,
     pub blob_path: Box<Path>,
+    pub files: Resolver,
     pub payload_worker: payload::Worker,
 }
 
@@ -29,6 +31,7 @@ impl AppState {
                 .transpose()?,
             upstream: config.upstream.map(Upstream::new),
             blob_path: config.blob_path.into(),
+            files: Resolver::new(config.static_dir),
             payload_worker: payload::Worker::spawn(),
         })
     }

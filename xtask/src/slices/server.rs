@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 use super::subject::Subject;
 use crate::sys;
@@ -31,6 +31,7 @@ pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     _blob: NamedTempFile,
+    _files: TempDir,
     counters: NamedTempFile,
 }
 
@@ -66,6 +67,7 @@ impl Server {
         };
         // What a stack may open when it starts; nobody asks for it.
         let blob = NamedTempFile::new().map_err(failed)?;
+        let files = TempDir::new().map_err(failed)?;
         let mut counters = NamedTempFile::new().map_err(failed)?;
         counters.write_all(&[0; COUNTERS]).map_err(failed)?;
         let filled = |word: &String| {
@@ -82,6 +84,7 @@ impl Server {
             .env("CPUS", "1")
             .env("POOL_SIZE", "16")
             .env("BLOB_PATH", blob.path())
+            .env("STATIC_DIR", files.path())
             .env("COUNTERS", counters.path())
             .envs(&subject.env)
             .stdin(Stdio::null())
@@ -92,6 +95,7 @@ impl Server {
             child,
             address,
             _blob: blob,
+            _files: files,
             counters,
         };
         let until = Instant::now() + START;

@@ -5,6 +5,7 @@ mod sentences;
 pub use deadheat_model::figure::{short_percent as percent, some};
 use deadheat_model::{
     figure::{NONE, Quantity, bytes, count, counted, figure, list, seconds, two_digits},
+    heat::Compression,
     heats::EndReason,
 };
 use deadheat_stats::{
@@ -210,6 +211,12 @@ pub fn cost(microseconds: f64) -> String {
 /// Bytes, or a dash.
 pub fn memory(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), bytes)
+}
+
+/// How long a compressed answer is, and how much shorter it became: "1.46 KiB (5.6 times shorter)".
+pub fn compression(found: Compression) -> String {
+    let ratio = two_digits(found.ratio());
+    format!("{} ({ratio} times shorter)", bytes(found.bytes as f64))
 }
 
 /// Seconds, or a dash.

@@ -75,7 +75,12 @@ impl Contents {
         let known = |exchange: &Exchange| match &exchange.expect.content {
             Some(Content::Exact { bytes }) => bytes.clone(),
             Some(Content::Repeated { byte, .. }) => vec![*byte; PATTERN],
-            Some(Content::Json { .. } | Content::JsonAt { .. } | Content::Contains { .. })
+            Some(
+                Content::Json { .. }
+                | Content::JsonAt { .. }
+                | Content::Gzip { .. }
+                | Content::Contains { .. },
+            )
             | None => Vec::new(),
         };
         let known: Vec<Vec<u8>> = exchanges.map(known).collect();

@@ -343,6 +343,7 @@ fn validity(spec: &LoadSpec) -> String {
         Content::Exact { .. } | Content::Repeated { .. } => "the expected body".to_owned(),
         Content::Contains { bytes } => format!("a body with {:?} in it", excerpt(bytes)),
         Content::Json { .. } => "the expected JSON".to_owned(),
+        Content::Gzip { .. } => "the expected content, compressed by gzip".to_owned(),
         Content::JsonAt { pointer, value } => {
             format!(
                 "JSON with {:?} at {pointer:?}",

@@ -1,5 +1,8 @@
 //! What makes an answer a success.
 
+use std::io::Read as _;
+
+use flate2::read::MultiGzDecoder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,6 +53,11 @@ pub enum Content {
         /// The value.
         value: Value,
     },
+    /// What is in it once it is decompressed by gzip (RFC 1952).
+    Gzip {
+        /// What is compressed.
+        content: Box<Content>,
+    },
     /// Anything with these bytes in it.
     Contains {
         /// The bytes.
@@ -72,6 +80,7 @@ impl Content {
             }
             Content::JsonAt { pointer, value } => serde_json::from_slice::<Value>(body)
                 .is_ok_and(|parsed| parsed.pointer(pointer).is_some_and(|at| is_same(at, value))),
+            Content::Gzip { content } => gunzip(body).is_some_and(|text| content.matches(&text)),
             Content::Contains { bytes } => memchr::memmem::find(body, bytes).is_some(),
         }
     }
@@ -79,6 +88,12 @@ impl Content {
     /// How JSON differs from the expected content, in a few words; `None` if it does not, or other content is expected.
     pub fn json_difference(&self, body: &[u8]) -> Option<String> {
         let (pointer, value) = match self {
+            Content::Gzip { content } => {
+                return match gunzip(body) {
+                    Some(text) => content.json_difference(&text),
+                    None => Some("the body is not compressed by gzip".to_owned()),
+                };
+            }
             Content::Json { value } => ("", value),
             Content::JsonAt { pointer, value } => (pointer.as_str(), value),
             Content::Exact { .. } | Content::Repeated { .. } | Content::Contains { .. } => {
@@ -96,7 +111,67 @@ impl Content {
         match self {
             Content::Exact { bytes } => Some(bytes.len() as u64),
             Content::Repeated { count, .. } => Some(*count),
-            Content::Json { .. } | Content::JsonAt { .. } | Content::Contains { .. } => None,
+            Content::Json { .. }
+            | Content::JsonAt { .. }
+            | Content::Gzip { .. }
+            | Content::Contains { .. } => None,
         }
+    }
+}
+
+/// No answer that is compared is longer than this once it is decompressed.
+const MOST_DECOMPRESSED: u64 = 16 << 20;
+
+/// What is in `bytes` once they are decompressed by gzip (RFC 1952); `None` if they are no such thing from the first to the last
+/// byte, or longer than 16 MiB then.
+pub fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes).take(MOST_DECOMPRESSED + 1);
+    decoder.read_to_end(&mut text).ok()?;
+    (text.len() as u64 <= MOST_DECOMPRESSED).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::{Compression, bufread::GzEncoder};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_compressed_body_is_judged_by_what_is_in_it() {
+        let compressed = |text: &str, level| {
+            let mut bytes = Vec::new();
+            let mut encoder = GzEncoder::new(text.as_bytes(), level);
+            encoder.read_to_end(&mut bytes).unwrap();
+            bytes
+        };
+        let value = json!({ "name": "Lamp", "price": 7 });
+        let content = Content::Gzip {
+            content: Box::new(Content::Json { value }),
+        };
+        for level in [
+            Compression::none(),
+            Compression::fast(),
+            Compression::best(),
+        ] {
+            let body = compressed(r#"{"price": 7, "name": "Lamp"}"#, level);
+            assert!(content.matches(&body));
+            assert!(!content.matches(&body[..body.len() - 1]), "cut off");
+            assert!(!content.matches(&[&body[..], b"x"].concat()), "with more");
+        }
+        let other = compressed(r#"{"price": 8, "name": "Lamp"}"#, Compression::fast());
+        assert!(!content.matches(&other));
+        let difference = content.json_difference(&other).unwrap();
+        assert!(difference.contains("price"), "{difference}");
+        let plain = r#"{"price": 7, "name": "Lamp"}"#.as_bytes();
+        assert!(!content.matches(plain));
+        assert_eq!(
+            content.json_difference(plain).unwrap(),
+            "the body is not compressed by gzip"
+        );
+        assert_eq!(content.length(), None);
     }
 }

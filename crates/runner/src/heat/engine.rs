@@ -307,6 +307,7 @@ impl RunningHeat<'_, '_> {
             }
             place.begin(started);
             place.record.verified_before = Some(place.member.verify(Phase::VerifyBefore)?);
+            place.record.compression = place.member.compression();
         }
         Ok(())
     }
@@ -477,7 +478,11 @@ impl RunningHeat<'_, '_> {
                 continue;
             }
             let written = self.places[index].member.check_written();
-            if let Err(failure) = written.and_then(|()| self.thaw(index).map(drop)) {
+            let thawed = written.and_then(|writes| {
+                self.places[index].written(writes);
+                self.thaw(index)
+            });
+            if let Err(failure) = thawed {
                 self.places[index].fail(failure, Void::All);
                 continue;
             }

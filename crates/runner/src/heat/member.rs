@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     SliceEvent, SliceResult,
-    heat::{CpuUsed, Freezing},
+    heat::{Compression, CpuUsed, Freezing},
     noise::CpuSource,
     stack_failure::{Phase, StackFailure},
 };
@@ -25,12 +25,13 @@ pub trait Member: Send {
     /// What was wrong.
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure>;
 
-    /// Checks that what its load was told to have been written is there, while it is frozen: it has no time to catch up.
+    /// Checks that what its load was told to have been written is there, while it is frozen: it has no time to catch up. How many
+    /// writes these are; `None` where it writes nothing, or they cannot be compared.
     ///
     /// # Errors
     /// What is lost.
-    fn check_written(&mut self) -> Result<(), StackFailure> {
-        Ok(())
+    fn check_written(&mut self) -> Result<Option<u64>, StackFailure> {
+        Ok(None)
     }
 
     /// Opens the connections of its load, which sends nothing yet; those of an earlier load are closed. `per_second` is the
@@ -73,6 +74,11 @@ pub trait Member: Send {
     /// What the groups of its load are called; empty if it has none.
     fn routes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// How much shorter compression makes its answers, as its last check saw it; `None` where they are not compressed.
+    fn compression(&self) -> Option<Compression> {
+        None
     }
 
     /// How it is frozen.

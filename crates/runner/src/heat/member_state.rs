@@ -58,6 +58,8 @@ impl<'m> MemberState<'m> {
             cpu_source: None,
             memory: MemoryUsed::default(),
             routes: Vec::new(),
+            compression: None,
+            writes: None,
             failure: None,
         };
         Self {
@@ -139,6 +141,12 @@ impl<'m> MemberState<'m> {
     pub(super) fn verified_after(&mut self, checks: u32) {
         let records = self.before.iter_mut().chain([&mut self.record]);
         records.for_each(|record| record.verified_after = Some(checks));
+    }
+
+    /// So many writes of the whole heat were acknowledged, and are in the database.
+    pub(super) fn written(&mut self, writes: Option<u64>) {
+        let first = self.before.first_mut().unwrap_or(&mut self.record);
+        first.writes = writes;
     }
 
     /// A failure of its server.

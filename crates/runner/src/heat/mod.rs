@@ -38,7 +38,7 @@ pub use load::{Generator, Hosts};
 pub use machine::Machine;
 pub use member::{MeasuredSlice, Member, Started};
 pub use server::ServerMember;
-pub(crate) use server::{KeptAt, Subject};
+pub(crate) use server::{KeptAt, Subject, Verified};
 pub use url::UrlMember;
 pub use warm_up::WarmUps;
 pub use world::{Moment, Work, World};

@@ -7,7 +7,8 @@ use std::{
 
 use deadheat_model::{
     Exchange, LoadSpec, Observation, SliceEvent, StackProtocol, Wait,
-    heat::{CpuUsed, Freezing},
+    figure::count,
+    heat::{Compression, CpuUsed, Freezing},
     stack_failure::{Phase, StackFailure},
 };
 
@@ -34,8 +35,8 @@ pub(crate) trait Subject: Send {
     /// Starts it and waits until it is ready. Setting `stop` ends that.
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError>;
 
-    /// Checks it: how many checks passed, and what its load is to ask.
-    fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault>;
+    /// Checks it.
+    fn verify(&self, server: &Server) -> Result<Verified, Fault>;
 
     /// Its load.
     fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec;
@@ -55,15 +56,26 @@ pub(crate) trait Subject: Send {
         Ok(())
     }
 
-    /// Checks that the database has the writes that were acknowledged since `before`; that it has, in words, if it writes.
+    /// Checks that the database has the writes that were acknowledged since `before`; how many these are, if it writes.
     fn check_acknowledged(
         &self,
         _: &Server,
         _: &Services,
         _: &Acknowledged,
-    ) -> Result<Option<String>, Fault> {
+    ) -> Result<Option<u64>, Fault> {
         Ok(None)
     }
+}
+
+/// What a check of a server found.
+#[derive(Default)]
+pub(crate) struct Verified {
+    /// Checks that passed.
+    pub(crate) checks: u32,
+    /// What its load is to ask.
+    pub(crate) exchanges: Vec<Exchange>,
+    /// How much shorter compression makes its answers.
+    pub(crate) compression: Option<Compression>,
 }
 
 /// What the services behind a server had seen at a moment.
@@ -98,7 +110,7 @@ pub(crate) struct KeptAt<'a> {
 struct Running<'a> {
     server: Server,
     tree: Tree,
-    exchanges: Vec<Exchange>,
+    verified: Verified,
     load: Option<Load<'a>>,
     seen: LoadSeen,
     /// Loads that it had served before this one.
@@ -110,15 +122,15 @@ impl Running<'_> {
         Self {
             server,
             tree,
-            exchanges: Vec::new(),
+            verified: Verified::default(),
             load: None,
             seen: LoadSeen::default(),
             loads_before,
         }
     }
 
-    /// Checks that the database has what its load was told to have been written; that it has, in words, if it writes.
-    fn check_written(&self, subject: &dyn Subject) -> Result<Option<String>, Fault> {
+    /// Checks that the database has what its load was told to have been written; how many writes these are, if it writes.
+    fn check_written(&self, subject: &dyn Subject) -> Result<Option<u64>, Fault> {
         let LoadSeen {
             before,
             acknowledged,
@@ -262,15 +274,14 @@ impl Member for ServerMember<'_> {
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure> {
         let running = there(&mut self.running)?;
         let verified = self.subject.verify(&running.server);
-        let (checks, exchanges) =
+        running.verified =
             verified.map_err(|fault| running.server.failure(phase, fault.to_string()))?;
-        running.exchanges = exchanges;
-        Ok(checks)
+        Ok(running.verified.checks)
     }
 
-    fn check_written(&mut self) -> Result<(), StackFailure> {
+    fn check_written(&mut self) -> Result<Option<u64>, StackFailure> {
         let running = there(&mut self.running)?;
-        let checked = running.check_written(&*self.subject).map(drop);
+        let checked = running.check_written(&*self.subject);
         checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
     }
 
@@ -279,7 +290,7 @@ impl Member for ServerMember<'_> {
         let running = there(&mut self.running)?;
         running.load = None;
         let ports = &running.server.ports;
-        let spec = self.subject.load(ports, running.exchanges.clone());
+        let spec = self.subject.load(ports, running.verified.exchanges.clone());
         let load = Load::open(at_rate(spec, per_second), self.generator, stop);
         let failed = |error: String| running.server.failure(Phase::Load, error);
         running.load = Some(load.map_err(failed)?);
@@ -378,6 +389,10 @@ impl Member for ServerMember<'_> {
         self.subject.routes()
     }
 
+    fn compression(&self) -> Option<Compression> {
+        self.running.as_ref()?.verified.compression
+    }
+
     fn freezing(&mut self) -> Freezing {
         match &mut self.running {
             Some(running) => running.server.child().freezing().clone(),
@@ -405,11 +420,13 @@ impl Member for ServerMember<'_> {
             return running.server.failure(phase, reason);
         }
         // What a server that was killed had acknowledged is there, or lost.
-        let writes = running.check_written(&*self.subject);
-        let writes = writes.unwrap_or_else(|fault| Some(fault.to_string()));
-        let reason = match writes {
-            Some(writes) => format!("{reason}; {writes}"),
-            None => reason,
+        let reason = match running.check_written(&*self.subject) {
+            Ok(None) => reason,
+            Ok(Some(writes)) => {
+                let writes = count(writes);
+                format!("{reason}; all {writes} acknowledged writes are in the database")
+            }
+            Err(fault) => format!("{reason}; {fault}"),
         };
         running.server.failure(phase, reason)
     }
@@ -464,17 +481,24 @@ impl Subject for StackSubject<'_> {
     }
 
     /// By its workload's oracle, or against the answer that was told.
-    fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault> {
+    fn verify(&self, server: &Server) -> Result<Verified, Fault> {
         if let Checks::Canned(canned) = &self.request.checks {
             let protocol = self.request.point.protocol;
             let route = self.request.launch.route(&server.ports, protocol);
             canned.ask(route, readiness::ATTEMPT)?;
-            return Ok((1, vec![canned.exchange.clone()]));
+            return Ok(Verified {
+                checks: 1,
+                exchanges: vec![canned.exchange.clone()],
+                compression: None,
+            });
         }
         let mut fixtures = lock(self.fixtures);
         let mut verifier = verifier(&self.request, server, &mut fixtures);
-        let checks = verifier.verify(Depth::Brief)?;
-        Ok((checks, verifier.exchanges()?))
+        Ok(Verified {
+            checks: verifier.verify(Depth::Brief)?,
+            exchanges: verifier.exchanges()?,
+            compression: verifier.compression()?,
+        })
     }
 
     fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec {
@@ -522,7 +546,7 @@ impl Subject for StackSubject<'_> {
         server: &Server,
         before: &Services,
         acknowledged: &Acknowledged,
-    ) -> Result<Option<String>, Fault> {
+    ) -> Result<Option<u64>, Fault> {
         if before.items.is_none() {
             return Ok(None);
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use deadheat_model::{
     Protocols, WorkloadManifest,
+    figure::list,
     stack::{Database, Http, StackManifest, Toolchain, Variant},
 };
 
@@ -17,7 +18,7 @@ use crate::prepare::{
 };
 
 /// Variables that Deadheat sets for every stack. A manifest must not set them, because its values would be ignored.
-const CONTRACT: [&str; 11] = [
+const CONTRACT: [&str; 12] = [
     "HOST",
     "PORT",
     "TLS_PORT",
@@ -29,6 +30,7 @@ const CONTRACT: [&str; 11] = [
     "DATABASE_URL",
     "UPSTREAM_URL",
     "BLOB_PATH",
+    "STATIC_DIR",
 ];
 
 /// Notes the mistakes of `manifest` in the folder `dir`; `workloads` are the known workloads. (The catalogue checks
@@ -44,7 +46,7 @@ pub(super) fn check(
     checks.text(&["language"], &manifest.language);
     checks.text(&["framework"], &manifest.framework);
     check_database(checks, manifest, workloads);
-    check_workloads(checks, manifest, known);
+    check_workloads(checks, manifest, known, workloads);
     check_http(checks, &["http"], manifest.http);
     check_protocols(checks, &["protocols"], manifest.protocols);
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
@@ -58,6 +60,7 @@ pub(super) fn check(
     for (workload, env) in &manifest.run.workload_env {
         let path = ["run", "workload-env", workload];
         check_workload(checks, &path, workload, known);
+        check_is_simple(checks, &path, workload, workloads);
         check_env(checks, &path, env.keys());
     }
     let ids = manifest.variant.iter().map(|variant| variant.id.as_str());
@@ -101,10 +104,16 @@ fn check_database_keys(
         let index = index.to_string();
         let at = [path, &["unprepared", index.as_str()]].concat();
         check_workload(checks, &at, workload, &asked);
+        check_is_simple(checks, &at, workload, workloads);
     }
 }
 
-fn check_workloads(checks: &mut Checks<'_, '_>, manifest: &StackManifest, known: &[String]) {
+fn check_workloads(
+    checks: &mut Checks<'_, '_>,
+    manifest: &StackManifest,
+    known: &[String],
+    workloads: &[WorkloadManifest],
+) {
     let Some(list) = &manifest.workloads else {
         return;
     };
@@ -114,7 +123,26 @@ fn check_workloads(checks: &mut Checks<'_, '_>, manifest: &StackManifest, known:
     }
     checks.unique("workloads", None, list.iter().map(String::as_str));
     for (index, name) in list.iter().enumerate() {
-        check_workload(checks, &["workloads", &index.to_string()], name, known);
+        let index = index.to_string();
+        let path = ["workloads", index.as_str()];
+        check_workload(checks, &path, name, known);
+        check_is_simple(checks, &path, name, workloads);
+    }
+}
+
+/// Notes a workload of several parts: what a stack says of those holds for it, and nothing else does.
+fn check_is_simple(
+    checks: &mut Checks<'_, '_>,
+    path: &[&str],
+    name: &str,
+    workloads: &[WorkloadManifest],
+) {
+    let mut mixed = workloads.iter().filter(|one| one.oracle.is_mixed());
+    if let Some(one) = mixed.find(|one| one.id == name) {
+        let parts: Vec<&str> = one.parts().iter().map(|part| part.id.as_str()).collect();
+        let title = format!("`{name}` asks for several workloads at once");
+        let label = format!("name those: {}", list(&parts));
+        checks.refuse(path, title, label);
     }
 }
 

@@ -87,6 +87,10 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
             checks.refuse(&at("connections"), problem.to_string(), "this is too many");
         }
         check_protocol(checks, &index, point);
+        if point.revalidate && manifest.oracle != Oracle::StaticFile {
+            let label = "only the oracle `static-file` has an answer to it";
+            checks.refuse(&at("revalidate"), "nothing to revalidate", label);
+        }
         match point.rounds {
             Some(0) => checks.refuse(&at("rounds"), "no rounds", "at least 1"),
             Some(_) if !wants_rounds => {

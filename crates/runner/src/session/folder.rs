@@ -7,10 +7,7 @@ use std::{
 };
 
 use super::{SessionError, SessionOptions, ceiling::ANSWER_FILE, journal::sync_folder};
-use crate::{embedded, files::UNFINISHED, git};
-
-/// The file that servers are given to hash.
-pub(super) const BLOB_FILE: &str = "blob";
+use crate::{embedded, files::UNFINISHED, git, verify::Fixtures};
 
 /// A session's folder.
 #[derive(Debug)]
@@ -77,9 +74,8 @@ impl SessionFolder {
 
     /// Deletes what a killed process left behind of what it would have deleted itself.
     pub(super) fn remove_remains(&self) {
-        for name in [BLOB_FILE, ANSWER_FILE] {
-            let _ = fs::remove_file(self.path.join(name));
-        }
+        let _ = fs::remove_file(self.path.join(ANSWER_FILE));
+        Fixtures::remove(&self.path);
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {

@@ -98,6 +98,7 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
         ("PATH".to_owned(), search_path()),
         ("CPUS".to_owned(), launch.cpus.to_string()),
         ("BLOB_PATH".to_owned(), path(fixtures.blob.path())),
+        ("STATIC_DIR".to_owned(), path(fixtures.assets.path())),
     ];
     if let Some(database) = manifest.database(&launch.target.target) {
         let size = match database.pool {
@@ -119,13 +120,18 @@ fn environment(launch: &Launch<'_>, fixtures: &Fixtures) -> Vec<(String, String)
     env
 }
 
-/// Whether a stack's server is started with the same environment for both workloads, so that one process can serve both.
+/// Whether a stack's server is started with the same environment for both workloads, so that one process can serve both, and
+/// neither asks for memory that the other would have its part in.
 pub(super) fn is_started_alike(
     target: &SelectedTarget,
     pinning: &Pinning,
     workload: &WorkloadManifest,
     other: &WorkloadManifest,
 ) -> bool {
+    let asks_for_memory = |one: &WorkloadManifest| one.oracle.asks_for_memory();
+    if workload.id != other.id && (asks_for_memory(workload) || asks_for_memory(other)) {
+        return false;
+    }
     let (_, cpus) = server_cpus(target, pinning);
     own_environment(target, workload, cpus) == own_environment(target, other, cpus)
 }

@@ -314,7 +314,7 @@ impl Preparing<'_> {
                     step: format!("verify {}", workload.manifest.id),
                 });
                 let id = workload.manifest.id.clone();
-                match self.verify_workload(&server, target, workload) {
+                match self.verify_workload(&server, target, workload, &verified.passed) {
                     Ok(probes) => verified.passed.push(Passed {
                         workload: id,
                         probes,
@@ -366,12 +366,13 @@ impl Preparing<'_> {
         }
     }
 
-    /// The number of probes that passed.
+    /// The number of probes that passed, after the workloads in `passed`.
     fn verify_workload(
         &mut self,
         server: &Server,
         target: &SelectedTarget,
         workload: &SelectedWorkload,
+        passed: &[Passed],
     ) -> Result<u32, StackFailure> {
         if let Some(failure) = self.services.failure_for(&workload.manifest.oracle) {
             return Err(failure.clone());
@@ -398,7 +399,10 @@ impl Preparing<'_> {
                 fixtures,
                 seed,
             );
-            let mut verifier = verifier.over(ports.route(check.protocol, certificate));
+            let passed = passed.iter().map(|one| one.workload.as_str());
+            let mut verifier = verifier
+                .over(ports.route(check.protocol, certificate))
+                .after(passed);
             if index == 0 {
                 verifier
                     .check_room(clients)

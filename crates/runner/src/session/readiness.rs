@@ -40,8 +40,8 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// The plaintext workload's question when the stack answers that, else `workload`'s, of which only the status is
-    /// looked at here (the check that follows looks at the rest).
+    /// The plaintext workload's question when the stack answers that, else `workload`'s path, which only has to be answered
+    /// here (the check that follows looks at the rest).
     pub fn new(
         plaintext: Option<&WorkloadManifest>,
         target: &SelectedTarget,

@@ -20,7 +20,7 @@ use super::{
     server::{Program, Server, StartError},
 };
 use crate::{
-    heat::{Entry, Generator, Member, ServerMember, Subject, UrlMember, WarmUps},
+    heat::{Entry, Generator, Member, ServerMember, Subject, UrlMember, Verified, WarmUps},
     prepare::search_path,
     process::environment,
     secret::{hide_in_load, without_password},
@@ -166,9 +166,13 @@ impl Subject for CommandSubject<'_> {
         Server::start_program(&self.program, stop, &mut probe)
     }
 
-    fn verify(&self, server: &Server) -> Result<(u32, Vec<Exchange>), Fault> {
+    fn verify(&self, server: &Server) -> Result<Verified, Fault> {
         self.ask(&server.ports, &AtomicBool::new(false))?;
-        Ok((1, self.load.exchanges.clone()))
+        Ok(Verified {
+            checks: 1,
+            exchanges: self.load.exchanges.clone(),
+            compression: None,
+        })
     }
 
     fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec {

@@ -10,16 +10,14 @@ use deadheat_model::{
 };
 
 use super::{
-    SelectedTarget, SessionError, SessionOptions,
-    cpus::generator_cpus,
-    folder::{BLOB_FILE, SessionFolder},
+    SelectedTarget, SessionError, SessionOptions, cpus::generator_cpus, folder::SessionFolder,
 };
 use crate::{
     agent::Agents,
     certificate::Certificate,
     process::{CpuGroup, TempFolder},
     services::{Postgres, PostgresOptions, Upstream},
-    verify::{Blob, Fixtures},
+    verify::Fixtures,
 };
 
 /// Running services, and why some do not run.
@@ -41,7 +39,7 @@ impl Services {
     /// `interrupt` ends a download.
     ///
     /// # Errors
-    /// When the blob or the certificate cannot be written.
+    /// When the stacks' files or the certificate cannot be written.
     pub(super) fn start(
         options: &SessionOptions,
         folder: &SessionFolder,
@@ -55,9 +53,10 @@ impl Services {
         if let Err(error) = deadheat_load::raise_descriptor_limit() {
             tracing::warn!("raising the limit of file descriptors: {error}; see `deadheat doctor`");
         }
-        let path = folder.path().join(BLOB_FILE);
-        let blob = Blob::create(path.clone(), options.seed)
-            .map_err(|source| SessionError::Folder { path, source })?;
+        let fixtures = Fixtures::create(folder.path(), options.seed).map_err(|source| {
+            let path = folder.path().to_owned();
+            SessionError::Folder { path, source }
+        })?;
         let mut targets = options.targets.iter();
         let tls_folder = targets
             .any(|target| options.protocols(target).need_tls())
@@ -76,11 +75,7 @@ impl Services {
         });
         let oracles: Vec<&Oracle> = asked.map(|one| &one.manifest.oracle).collect();
         let mut own = Self {
-            fixtures: Fixtures {
-                blob,
-                postgres: None,
-                upstream: None,
-            },
+            fixtures,
             certificate,
             _tls_folder: tls_folder,
             database_host,

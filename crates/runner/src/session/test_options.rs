@@ -16,6 +16,7 @@ pub(super) fn point(id: &str) -> LoadPoint {
         id: id.to_owned(),
         connections: 50,
         rounds: None,
+        revalidate: false,
         protocol: Default::default(),
         streams: 1,
         sending: Default::default(),

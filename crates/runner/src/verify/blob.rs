@@ -57,7 +57,7 @@ impl Blob {
     /// # Errors
     /// When it cannot be written.
     pub fn put(&mut self, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-        let next = self.path.with_extension("next");
+        let next = next(&self.path);
         fs::write(&next, &bytes)?;
         fs::rename(&next, &self.path)?;
         Ok(mem::replace(&mut self.bytes, bytes))
@@ -71,12 +71,24 @@ impl Blob {
         }
         STANDARD.encode(digest)
     }
+
+    /// Deletes what is at `path`, and what was to take its place.
+    pub(super) fn remove(path: &Path) {
+        for path in [path, &next(path)] {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The file that is to take the place of the one at `path`.
+fn next(path: &Path) -> PathBuf {
+    path.with_extension("next")
 }
 
 /// Deletes the file: it is of use to nobody afterwards, and follows from the session's seed.
 impl Drop for Blob {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        Self::remove(&self.path);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The right answer to one of a workload's requests, for a server that only answers.
 
 use std::{
+    io::Read as _,
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
@@ -8,8 +9,9 @@ use std::{
 use deadheat_model::{
     Exchange, LoadPoint, WorkloadManifest,
     load::{Content, Expectation, StatusSet},
-    workload::Oracle,
 };
+
+use flate2::{Compression, bufread::GzEncoder};
 
 use super::{
     Client, Declared, Fault, Fixtures, Route, Verifier, page,
@@ -43,12 +45,12 @@ impl Canned {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let declared = Declared::default();
         let mut oracle = Verifier::new(nowhere, declared, workload, point, fixtures, seed);
-        let (request, expected) = match workload.oracle {
-            Oracle::Greeting => {
-                let (request, content) = oracle.greeting_to_load();
+        let (request, expected) = match oracle.varied() {
+            Some((_, one)) => {
+                let (request, content) = one(&mut oracle);
                 (request, content.into())
             }
-            _ => (oracle.request(), oracle.right_body()?),
+            None => (oracle.request(), oracle.right_body()?),
         };
         let body = written(&expected);
         let content = match expected {
@@ -99,5 +101,15 @@ fn written(body: &ExpectedBody) -> Vec<u8> {
         Content::Exact { bytes } | Content::Contains { bytes } => bytes.clone(),
         Content::Repeated { byte, count } => vec![*byte; *count as usize],
         Content::Json { value } | Content::JsonAt { value, .. } => value.to_string().into_bytes(),
+        Content::Gzip { content } => gzip(&written(&ExpectedBody::Content(*content.clone()))),
     }
+}
+
+/// These bytes, compressed as most libraries do it.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut compressed = Vec::new();
+    let mut encoder = GzEncoder::new(bytes, Compression::default());
+    // Reading from memory does not fail.
+    let _ = encoder.read_to_end(&mut compressed);
+    compressed
 }

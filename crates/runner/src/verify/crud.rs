@@ -17,7 +17,6 @@ use super::{
     greeting::post,
     question::{ExpectedAnswer, ExpectedBody, Question},
     users::fault,
-    wire::WholeAnswer,
 };
 use crate::services::{
     ServiceError,
@@ -303,7 +302,7 @@ impl Verifier<'_> {
                     request,
                     wanted: ExpectedAnswer::Status(INVALID),
                 };
-                question.judge_of_stack(&asked, REFUSED, &answer)?;
+                question.judge_of_stack(&asked, REFUSED, &answer, self.late)?;
                 self.passed += 1;
             }
         }
@@ -354,16 +353,6 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn expect_status(
-        &mut self,
-        rule: &'static str,
-        request: RequestSpec,
-        statuses: &'static [u16],
-    ) -> Result<WholeAnswer, Fault> {
-        let wanted = ExpectedAnswer::Status(statuses);
-        self.expect(rule, &Question { request, wanted })
-    }
-
     /// Creates an item like this one; with its id.
     fn expect_created(&mut self, item: &Item) -> Result<Item, Fault> {
         let request = create(&item.name, item.price);
@@ -384,14 +373,14 @@ impl Verifier<'_> {
             &answer,
         );
         body?;
-        let location = answer.location.as_deref().unwrap_or_default();
+        let location = answer.header("location");
         let expected = format!("/items/{}", created.id);
-        if path_of(location) != expected {
+        if path_of(location.unwrap_or_default()) != expected {
             return Err(Fault::new(
                 asked,
                 "Location is the path of the new item",
                 format!("`{expected}`"),
-                match answer.location {
+                match location {
                     Some(location) => format!("`{location}`"),
                     None => "no Location".to_owned(),
                 },

@@ -60,8 +60,9 @@ pub(super) fn described(content: &Content) -> String {
     match content {
         Content::Exact { bytes } => shown(bytes),
         Content::Repeated { byte, count } => format!("{count} bytes `{}`", char::from(*byte)),
-        Content::Json { value } => format!("JSON for `{value}`"),
+        Content::Json { value } => format!("JSON for {}", shown(value.to_string().as_bytes())),
         Content::JsonAt { pointer, value } => format!("JSON with `{value}` at {pointer}"),
+        Content::Gzip { content } => format!("{}, compressed by gzip", described(content)),
         Content::Contains { bytes } => format!("a body with {} in it", shown(bytes)),
     }
 }

@@ -1,9 +1,6 @@
 //! json-decode: names that no server can know beforehand.
 
-use deadheat_model::{
-    Exchange,
-    load::{Body, Content, Expectation, RequestSpec, StatusSet},
-};
+use deadheat_model::load::{Body, Content, RequestSpec};
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -11,7 +8,7 @@ use serde_json::json;
 use super::{Depth, Fault, Verifier, question::Question};
 
 /// Different names under load: enough that an answer cannot be kept by accident.
-const LOADED_NAMES: usize = 1024;
+pub(super) const DIFFERENT: usize = 1024;
 /// All names under load have this length, so that every request has the same weight.
 const LOADED_LENGTH: usize = 8;
 /// Bodies that are not a person: nothing, cut off, not JSON, a name that is no text or not there. (An array is left out: some
@@ -83,20 +80,6 @@ impl Verifier<'_> {
             self.expect_content(rule, request, content.clone())?;
         }
         Ok(())
-    }
-
-    pub(super) fn greetings_to_load(&mut self) -> Vec<Exchange> {
-        (0..LOADED_NAMES)
-            .map(|_| {
-                let (request, content) = self.greeting_to_load();
-                let expect = Expectation {
-                    status: StatusSet::just(200),
-                    length: content.length(),
-                    content: Some(content),
-                };
-                Exchange::new(request, expect)
-            })
-            .collect()
     }
 
     /// A request with its answer, of the same weight as all others under load.

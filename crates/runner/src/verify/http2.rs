@@ -10,7 +10,7 @@ use h2::{RecvStream, client::SendRequest};
 use hyper::{
     Request,
     body::Bytes,
-    header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION, USER_AGENT},
+    header::{CONTENT_LENGTH, USER_AGENT},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -194,19 +194,15 @@ async fn converse(
         .map_err(|error| ended(&error, false))?
         .into_parts();
     let body = read(body).await?;
-    let text = |name: HeaderName| text_of(&head.headers, &name);
+    let headers = head.headers.iter().map(|(name, value)| {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        (name.as_str().to_owned(), value.into_owned())
+    });
     Ok(WholeAnswer {
         status: head.status.as_u16(),
-        content_type: text(CONTENT_TYPE).unwrap_or_default(),
-        date: text(DATE),
-        location: text(LOCATION),
+        headers: headers.collect(),
         body,
     })
-}
-
-fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    let value = headers.get(name)?;
-    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
 async fn read(mut body: RecvStream) -> Result<Vec<u8>, NoReply> {

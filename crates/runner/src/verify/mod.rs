@@ -15,17 +15,23 @@ mod invalid_requests;
 mod mixed;
 mod page;
 mod pool;
+mod products;
 mod protocols;
 mod question;
 mod relay;
 mod route;
 mod statements;
+mod static_file;
+mod static_folder;
+mod upload;
 mod users;
 mod wire;
 
 use std::{
+    io,
     net::SocketAddr,
     ops::RangeInclusive,
+    path::Path,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -33,6 +39,7 @@ use std::{
 use deadheat_model::{
     Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TargetId, Wait,
     WorkloadManifest,
+    heat::Compression,
     load::{Content, Expectation, RequestSpec, StatusSet, Timeouts},
     stack::{DatabaseLayer, Http, Pool, StackManifest},
     workload::Oracle,
@@ -48,10 +55,11 @@ pub use self::{
     concurrency::CONNECTIONS,
     fault::Fault,
     route::{Ports, Route},
+    static_folder::StaticFolder,
 };
 use self::{
     fault::shown,
-    question::{ExpectedAnswer, ExpectedBody, Question},
+    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, Question},
     wire::WholeAnswer,
 };
 use crate::{
@@ -62,6 +70,11 @@ use crate::{
 /// A probe that takes longer has failed; the slowest right answer takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The name of the file at `BLOB_PATH`, …
+const BLOB: &str = "blob";
+/// … and of the folder at `STATIC_DIR`.
+const ASSETS: &str = "static";
+
 /// Of the requests of crud, fewer than one in this many replaces or deletes an item.
 const CRUD_READS_BEFORE: u64 = 9;
 
@@ -69,26 +82,57 @@ const CRUD_READS_BEFORE: u64 = 9;
 pub struct Fixtures {
     /// The file at `BLOB_PATH`.
     pub blob: Blob,
+    /// The folder at `STATIC_DIR`.
+    pub assets: StaticFolder,
     /// The database, when a workload needs it.
     pub postgres: Option<Postgres>,
     /// The slow upstream, when a workload needs it.
     pub upstream: Option<Upstream>,
 }
 
-/// Asks for `path` once: whether it is answered with status 200 and, when given, with exactly `body`.
+impl Fixtures {
+    /// Files in `folder` whose content follows from `seed`, and no services.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn create(folder: &Path, seed: u64) -> io::Result<Self> {
+        Ok(Self {
+            blob: Blob::create(folder.join(BLOB), seed)?,
+            assets: StaticFolder::create(folder.join(ASSETS), seed)?,
+            postgres: None,
+            upstream: None,
+        })
+    }
+
+    /// Deletes the files that a killed process left in `folder`.
+    pub(crate) fn remove(folder: &Path) {
+        Blob::remove(&folder.join(BLOB));
+        StaticFolder::remove(&folder.join(ASSETS));
+    }
+}
+
+/// Asks for `path` once: whether it is answered with status 200 and exactly `body`; without one, whether it is answered, with an
+/// error of the server's own excepted.
 ///
 /// # Errors
 /// What came instead.
 pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
     let answer = client.send(&RequestSpec::get(path))?;
-    let right = body.is_none_or(|body| answer.body == body.as_bytes());
-    if answer.status == 200 && right {
+    let is_right = match body {
+        Some(body) => answer.status == 200 && answer.body == body.as_bytes(),
+        // What the workload's path asks for may be wrong without more: another method, a number.
+        None => answer.status < 500,
+    };
+    if is_right {
         return Ok(());
     }
     Err(Fault::new(
         format!("GET {path}"),
         "the server is ready",
-        format!("status 200 with `{}`", body.unwrap_or("any body")),
+        match body {
+            Some(body) => format!("status 200 with `{body}`"),
+            None => "a status below 500".to_owned(),
+        },
         format!("status {} with {}", answer.status, shown(&answer.body)),
     ))
 }
@@ -202,6 +246,9 @@ impl Declared {
     }
 }
 
+/// Makes a request of a workload's load, with its right answer.
+type Varied<'a> = fn(&mut Verifier<'a>) -> (RequestSpec, Content);
+
 /// What the groups of a workload's load are called; empty if it has none.
 pub(crate) fn routes(workload: &WorkloadManifest) -> Vec<String> {
     match &workload.oracle {
@@ -232,6 +279,10 @@ pub struct Verifier<'a> {
     seat: usize,
     random: ChaCha8Rng,
     passed: u32,
+    /// How far the server's clock may be behind.
+    late: Duration,
+    /// Workloads that the stack has passed before, in full.
+    passed_before: Vec<String>,
 }
 
 impl<'a> Verifier<'a> {
@@ -254,6 +305,8 @@ impl<'a> Verifier<'a> {
             seat: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
             passed: 0,
+            late: LATE_IN_HEATS,
+            passed_before: Vec::new(),
         }
     }
 
@@ -261,6 +314,14 @@ impl<'a> Verifier<'a> {
     pub fn over(self, route: Route) -> Self {
         Self {
             client: Client::new(route),
+            ..self
+        }
+    }
+
+    /// The stack has passed these workloads before, in full: as parts of another one they are asked for briefly.
+    pub(crate) fn after<'p>(self, passed: impl Iterator<Item = &'p str>) -> Self {
+        Self {
+            passed_before: passed.map(str::to_owned).collect(),
             ..self
         }
     }
@@ -276,6 +337,10 @@ impl<'a> Verifier<'a> {
     /// The first wrong answer, with what was expected and what came.
     pub fn verify(&mut self, depth: Depth) -> Result<u32, Fault> {
         self.passed = 0;
+        self.late = match depth {
+            Depth::Brief => LATE_IN_HEATS,
+            Depth::Full => LATE,
+        };
         match &self.workload.oracle {
             Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. } => {
                 // Twice, because the second answer comes over a connection that was used before.
@@ -283,6 +348,9 @@ impl<'a> Verifier<'a> {
                 self.expect_right()?;
             }
             Oracle::Greeting => self.verify_greeting(depth)?,
+            Oracle::StaticFile => self.verify_static(depth)?,
+            Oracle::Products => self.verify_products(depth)?,
+            Oracle::UploadDigest => self.verify_upload(depth)?,
             Oracle::DigestChain => self.verify_digest(depth)?,
             Oracle::Users => self.verify_users(depth)?,
             Oracle::Fortunes => self.verify_fortunes(depth)?,
@@ -309,9 +377,21 @@ impl<'a> Verifier<'a> {
     pub fn exchanges(&mut self) -> Result<Vec<Exchange>, Fault> {
         match self.workload.oracle {
             Oracle::Mixed { .. } => return self.mixed_to_load(),
-            Oracle::Greeting => return Ok(self.greetings_to_load()),
             Oracle::Crud => return self.crud_to_load(),
+            Oracle::StaticFile => return self.file_to_load(),
             _ => {}
+        }
+        if let Some((different, one)) = self.varied() {
+            let exchange = |_| {
+                let (request, content) = one(self);
+                let expect = Expectation {
+                    status: StatusSet::just(200),
+                    length: content.length(),
+                    content: Some(content),
+                };
+                Exchange::new(request, expect)
+            };
+            return Ok((0..different).map(exchange).collect());
         }
         let request = self.request();
         // JSON and HTML may be written freely, so an answer is this stack's own; every one under load must be like it.
@@ -332,6 +412,28 @@ impl<'a> Verifier<'a> {
             content: Some(content),
         };
         Ok(vec![Exchange::new(request, expect)])
+    }
+
+    /// How much shorter compression makes an answer, if the workload asks for it.
+    ///
+    /// # Errors
+    /// When it is not compressed.
+    pub(crate) fn compression(&mut self) -> Result<Option<Compression>, Fault> {
+        match self.workload.oracle {
+            Oracle::Products => self.expect_compressed().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Of a workload whose right answer depends on the request: how many different requests its load has, and one more of
+    /// them.
+    fn varied(&self) -> Option<(usize, Varied<'a>)> {
+        match self.workload.oracle {
+            Oracle::Greeting => Some((greeting::DIFFERENT, Self::greeting_to_load)),
+            Oracle::Products => Some((products::DIFFERENT, Self::products_to_load)),
+            Oracle::UploadDigest => Some((upload::DIFFERENT, Self::upload_to_load)),
+            _ => None,
+        }
     }
 
     /// How often the service behind the stack has been asked; `None` for workloads without one, and with a database that
@@ -422,12 +524,13 @@ impl<'a> Verifier<'a> {
                 byte: *byte as u8,
                 count: *count,
             },
+            Oracle::StaticFile => self.right_file(),
             Oracle::DigestChain => self.right_digest(),
             Oracle::Users => self.right_users()?,
             Oracle::Fortunes => return Ok(self.right_fortunes()?.into()),
             Oracle::Crud => Self::right_page(),
             Oracle::Relayed => relay::right_content(),
-            Oracle::Greeting | Oracle::Mixed { .. } => {
+            Oracle::Greeting | Oracle::Products | Oracle::UploadDigest | Oracle::Mixed { .. } => {
                 unreachable!("the right answer depends on the request")
             }
         };
@@ -440,6 +543,8 @@ impl<'a> Verifier<'a> {
             Oracle::Mixed { .. } => self.mixed_questions(count)?,
             Oracle::Greeting => (0..count).map(|_| self.greeting()).collect(),
             Oracle::DigestChain => self.digest_questions(count),
+            Oracle::Products => self.products_questions(count),
+            Oracle::UploadDigest => self.upload_questions(count),
             Oracle::Crud => self.crud_questions(count),
             _ => {
                 let body = self.right_body()?;
@@ -479,11 +584,21 @@ impl<'a> Verifier<'a> {
         self.expect(rule, &self.question(request, body))
     }
 
+    fn expect_status(
+        &mut self,
+        rule: &'static str,
+        request: RequestSpec,
+        statuses: &'static [u16],
+    ) -> Result<WholeAnswer, Fault> {
+        let wanted = ExpectedAnswer::Status(statuses);
+        self.expect(rule, &Question { request, wanted })
+    }
+
     /// Asks, and counts the probe if the answer is right.
     fn expect(&mut self, rule: &'static str, question: &Question) -> Result<WholeAnswer, Fault> {
         let answer = self.client.send(&question.request)?;
         let asked = format!("{}{}", question.name(), self.client.route().over());
-        question.judge_of_stack(&asked, rule, &answer)?;
+        question.judge_of_stack(&asked, rule, &answer, self.late)?;
         self.passed += 1;
         Ok(answer)
     }

@@ -8,7 +8,7 @@ use super::{
     Fault, PATIENCE, Verifier,
     connections::{UNKNOWN, judged},
     http2::Http2,
-    question::{ExpectedAnswer, Question},
+    question::{ExpectedAnswer, LATE, Question},
     route::Route,
     wire::{NoReply, ProbeConnection},
 };
@@ -63,7 +63,7 @@ impl Verifier<'_> {
             Fault::new(asked, AT_ONCE, "answers".to_owned(), error.to_string())
         })?;
         for (question, answer) in questions.iter().zip(&answers) {
-            question.judge_of_stack(&asked(question), AT_ONCE, answer)?;
+            question.judge_of_stack(&asked(question), AT_ONCE, answer, LATE)?;
             self.passed += 1;
         }
         Ok(())

@@ -68,12 +68,23 @@ impl Stream {
 #[derive(Debug)]
 pub(super) struct WholeAnswer {
     pub(super) status: u16,
-    pub(super) content_type: String,
-    /// The Date header, if there is one.
-    pub(super) date: Option<String>,
-    /// The Location header, if there is one.
-    pub(super) location: Option<String>,
+    /// Header fields, their names in lower case.
+    pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
+}
+
+impl WholeAnswer {
+    /// The value of the first header field with this name, which is in lower case.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(own, _)| own == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Its content type; empty if it has none.
+    pub(super) fn content_type(&self) -> &str {
+        self.header("content-type").unwrap_or_default()
+    }
 }
 
 /// An answer, and what it means for its connection.
@@ -225,9 +236,7 @@ impl ProbeConnection {
         Ok(Reply {
             answer: WholeAnswer {
                 status: head.status,
-                content_type: head.content_type,
-                date: head.date,
-                location: head.location,
+                headers: head.headers,
                 body,
             },
             keeps: head.keeps && head.framing != Framing::UntilClose,
@@ -354,9 +363,7 @@ enum Framing {
 
 struct Head {
     status: u16,
-    content_type: String,
-    date: Option<String>,
-    location: Option<String>,
+    headers: Vec<(String, String)>,
     keeps: bool,
     framing: Framing,
 }
@@ -394,9 +401,7 @@ impl Head {
         let status = parsed.code.unwrap_or_default();
         let mut head = Self {
             status,
-            content_type: String::new(),
-            date: None,
-            location: None,
+            headers: Vec::new(),
             keeps: parsed.version == Some(1),
             framing: match status {
                 100..=199 | 204 | 304 => Framing::Nothing,
@@ -411,13 +416,9 @@ impl Head {
 
     fn note(&mut self, name: &str, value: &str) -> Result<(), NoReply> {
         let value = value.trim();
-        if name.eq_ignore_ascii_case("content-type") {
-            value.clone_into(&mut self.content_type);
-        } else if name.eq_ignore_ascii_case("date") {
-            self.date = Some(value.to_owned());
-        } else if name.eq_ignore_ascii_case("location") {
-            self.location = Some(value.to_owned());
-        } else if name.eq_ignore_ascii_case("connection") {
+        let name = name.to_ascii_lowercase();
+        self.headers.push((name.clone(), value.to_owned()));
+        if name == "connection" {
             for option in value.split(',').map(str::trim) {
                 if option.eq_ignore_ascii_case("close") {
                     self.keeps = false;
@@ -427,10 +428,10 @@ impl Head {
             }
         } else if self.framing == Framing::Nothing {
             // Whatever it says, there is no body.
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
+        } else if name == "transfer-encoding" {
             // It goes before a content-length.
             self.framing = Framing::Chunked;
-        } else if name.eq_ignore_ascii_case("content-length") && self.framing != Framing::Chunked {
+        } else if name == "content-length" && self.framing != Framing::Chunked {
             let length = value.parse().ok().filter(|length| *length <= LONGEST);
             self.framing = Framing::Sized(
                 length

@@ -22,7 +22,7 @@ use deadheat_runner::{
     manifest::Stack,
     services::null,
     session::{Checks, Launch, MemberRequest, SelectedTarget},
-    verify::{Blob, Canned, Fixtures},
+    verify::{Canned, Fixtures},
 };
 use deadheat_testkit::wait_until;
 
@@ -60,11 +60,7 @@ impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workload: WorkloadManifest = toml::from_str(PLAINTEXT).unwrap();
-        let mut fixtures = Fixtures {
-            blob: Blob::create(folder.path().join("blob"), 1).unwrap(),
-            postgres: None,
-            upstream: None,
-        };
+        let mut fixtures = Fixtures::create(folder.path(), 1).unwrap();
         let canned = Canned::new(&workload, &workload.point[0], &mut fixtures, 1).unwrap();
         std::fs::write(folder.path().join("body"), &canned.body).unwrap();
         Self {

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::{WorkloadManifest, stack::Pool};
 use deadheat_runner::{
     services::{Places, Postgres, PostgresOptions, Source},
-    verify::{Blob, Declared, Depth, Fixtures, Verifier},
+    verify::{Declared, Depth, Fixtures, Verifier},
 };
 use deadheat_testkit::{OracleServer, Turn, answers};
 use sha2::{Digest, Sha256};
@@ -24,11 +24,8 @@ fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
         sources: vec![Source::Installed(Places::Usual)],
         ..PostgresOptions::new(supervision(), folder.path())
     });
-    let mut fixtures = Fixtures {
-        blob: Blob::create(folder.path().join("blob"), 1).unwrap(),
-        postgres: Some(postgres.unwrap()),
-        upstream: None,
-    };
+    let mut fixtures = Fixtures::create(folder.path(), 1).unwrap();
+    fixtures.postgres = Some(postgres.unwrap());
     let workload: WorkloadManifest = toml::from_str(USERS).unwrap();
     let mut room = |pool, clients| {
         let declared = Declared {
@@ -58,12 +55,8 @@ fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
 #[test]
 fn a_check_leaves_the_file_as_the_load_expects_it() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("blob");
-    let mut fixtures = Fixtures {
-        blob: Blob::create(path.clone(), 1).unwrap(),
-        postgres: None,
-        upstream: None,
-    };
+    let mut fixtures = Fixtures::create(folder.path(), 1).unwrap();
+    let path = fixtures.blob.path().to_owned();
     let server = OracleServer::start(move |_: &Turn<'_>| {
         let digest = STANDARD.encode(Sha256::digest(fs::read(&path).unwrap()));
         let date = httpdate::fmt_http_date(std::time::SystemTime::now());

@@ -296,6 +296,10 @@ impl GroupRankings<'_> {
             limited_by: usual_limit(slices(), cpus, &at.settings),
             failures: failures.collect(),
             routes: routes(sound()),
+            compression: sound().filter_map(|heat| heat.compression).last(),
+            writes: sound()
+                .filter_map(|heat| heat.writes)
+                .reduce(|all, more| all + more),
             course: at.heat_figures(member),
         }
     }

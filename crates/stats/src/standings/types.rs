@@ -1,7 +1,10 @@
 //! What a session of heats says: the answer to its question, load by load.
 
 use deadheat_model::{
-    LoadPoint, TargetId, Warning, heat::HeatPlan, heats::EndReason, stack_failure::StackFailure,
+    LoadPoint, TargetId, Warning,
+    heat::{Compression, HeatPlan},
+    heats::EndReason,
+    stack_failure::StackFailure,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -200,6 +203,12 @@ pub struct Row {
     /// What it did of each route, if the workload has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<Route>,
+    /// How much shorter compression makes an answer, if the workload asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
+    /// Writes that it acknowledged and the database had after each heat; `None` if it writes nothing, or they were not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<u64>,
     /// What it answered in each heat that counts, in their order.
     pub course: Vec<HeatFigure>,
 }

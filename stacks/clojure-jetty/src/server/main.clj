@@ -1,13 +1,16 @@
 (ns server.main
   (:require [server.database :as database]
             [server.digest :as digest]
+            [server.files :as files]
             [server.fortunes :as fortunes]
             [server.greetings :as greetings]
             [server.items :as items]
             [server.jetty :as jetty]
             [server.payload :as payload]
+            [server.products :as products]
             [server.router :as router]
             [server.settings :as settings]
+            [server.upload :as upload]
             [server.upstream :as upstream]
             [server.users :as users])
   (:gen-class))
@@ -19,10 +22,13 @@
 
 (defn- table
   "The handlers. `lift` makes those that answer at once what the others are."
-  [{:keys [blob-path]} lift {:keys [ping-pong users fortunes items proxy]}]
+  [{:keys [blob-path static-dir]} lift {:keys [ping-pong users fortunes items proxy]}]
   {"/plaintext" {:get (lift greetings/plaintext)}
    "/json"      {:get  (lift greetings/list-people)
                  :post (lift greetings/greet-person)}
+   "/static/:name" {:get (lift (files/handler static-dir))}
+   "/products"  {:get (lift products/list-products)}
+   "/upload"    {:post (lift upload/digest-body)}
    "/payload"   {:get (lift payload/direct)}
    "/ping-pong" {:get ping-pong}
    "/bytes"     {:get (lift (digest/handler blob-path))}

@@ -25,4 +25,5 @@
    :async?       (not= "blocking" (get env "HANDLERS"))
    :database-url (get env "DATABASE_URL")
    :upstream-url (get env "UPSTREAM_URL")
-   :blob-path    (get env "BLOB_PATH")})
+   :blob-path    (get env "BLOB_PATH")
+   :static-dir   (get env "STATIC_DIR" "static")})

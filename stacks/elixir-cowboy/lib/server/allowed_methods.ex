@@ -16,4 +16,7 @@ defmodule Server.AllowedMethods do
       {:stop, Respond.method_not_allowed(req, methods)}
     end
   end
+
+  # Cowboy's own handler of files knows its methods.
+  defp execute(req, _method, env), do: {:ok, req, env}
 end

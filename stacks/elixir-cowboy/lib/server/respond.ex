@@ -11,6 +11,25 @@ defmodule Server.Respond do
 
   def json(req, value), do: :cowboy_req.reply(200, @json, :jiffy.encode(value), req)
 
+  @doc "JSON that is compressed for clients that accept it. Cowboy's own compression is one of whole listeners."
+  def compressed_json(req, value) do
+    headers = Map.put(@json, "vary", "accept-encoding")
+    json = :jiffy.encode(value)
+
+    if accepts_gzip?(req) do
+      headers = Map.put(headers, "content-encoding", "gzip")
+      :cowboy_req.reply(200, headers, :zlib.gzip(json), req)
+    else
+      :cowboy_req.reply(200, headers, json, req)
+    end
+  end
+
+  # A weight is a number of thousandths.
+  defp accepts_gzip?(req) do
+    codings = :cowboy_req.parse_header("accept-encoding", req, [])
+    Enum.any?(codings, fn {coding, weight} -> coding == "gzip" and weight > 0 end)
+  end
+
   def created(req, location, value) do
     headers = Map.put(@json, "location", location)
     :cowboy_req.reply(201, headers, :jiffy.encode(value), req)

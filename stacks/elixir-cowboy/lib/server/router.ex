@@ -11,7 +11,9 @@ defmodule Server.Router do
     People,
     PingPong,
     Plaintext,
+    Products,
     Proxy,
+    Upload,
     Users
   }
 
@@ -22,6 +24,9 @@ defmodule Server.Router do
        [
          {"/plaintext", Plaintext, %{methods: ["GET"]}},
          {"/json", People, %{methods: ["GET", "POST"]}},
+         {"/static/[...]", :cowboy_static, {:dir, settings.static_dir}},
+         {"/products", Products, %{methods: ["GET"]}},
+         {"/upload", Upload, %{methods: ["POST"]}},
          {"/payload", Payload, %{methods: ["GET"]}},
          {"/ping-pong", PingPong, %{methods: ["GET"]}},
          {"/bytes", Bytes, %{methods: ["GET"], blob_path: settings.blob_path}},

@@ -8,6 +8,7 @@ defmodule Server.Settings do
     :h2c_port,
     :pool_size,
     :blob_path,
+    :static_dir,
     :database_url,
     :upstream_url
   ]
@@ -20,6 +21,7 @@ defmodule Server.Settings do
           h2c_port: :inet.port_number() | nil,
           pool_size: pos_integer(),
           blob_path: Path.t() | nil,
+          static_dir: Path.t(),
           database_url: String.t() | nil,
           upstream_url: String.t() | nil
         }
@@ -33,6 +35,7 @@ defmodule Server.Settings do
       h2c_port: if(System.get_env("H2C_PORT"), do: positive_integer("H2C_PORT")),
       pool_size: positive_integer("POOL_SIZE", "16"),
       blob_path: System.get_env("BLOB_PATH"),
+      static_dir: System.get_env("STATIC_DIR", "static"),
       database_url: System.get_env("DATABASE_URL"),
       upstream_url: System.get_env("UPSTREAM_URL")
     }

@@ -15,6 +15,8 @@ defmodule ServerWeb.Router do
     post "/json", PersonController, :greet
     get "/payload", PayloadController, :show
     get "/ping-pong", PayloadController, :ping_pong
+    get "/products", ProductController, :index
+    post "/upload", UploadController, :create
     get "/bytes", DigestController, :show
     get "/proxy", ProxyController, :show
   end

@@ -1,11 +1,25 @@
 """The routes, a module for each subject."""
 
-from . import fortunes, greetings, hashing, items, payload, proxy, users
+from . import (
+    files,
+    fortunes,
+    greetings,
+    hashing,
+    items,
+    payload,
+    products,
+    proxy,
+    uploads,
+    users,
+)
 
 handlers = [
     greetings.plaintext,
     greetings.people,
     greetings.greet,
+    files.serve,
+    products.list_products,
+    uploads.hash_body,
     payload.direct,
     payload.handed_over,
     hashing.rounds_of_hashing,

@@ -6,10 +6,16 @@ mod greetings;
 pub mod hash;
 mod items;
 mod payload;
+mod products;
 mod proxy;
+mod upload;
 mod users;
 
-use actix_web::web::{ServiceConfig, resource};
+use actix_web::{
+    http::header::VARY,
+    middleware::{Compress, DefaultHeaders},
+    web::{ServiceConfig, resource},
+};
 
 pub fn configure(app: &mut ServiceConfig) {
     app.service(resource("/plaintext").get(greetings::plaintext))
@@ -18,6 +24,14 @@ pub fn configure(app: &mut ServiceConfig) {
                 .get(greetings::encode)
                 .post(greetings::decode),
         )
+        .service(
+            resource("/products")
+                .wrap(Compress::default())
+                // `Compress` says so of compressed answers alone.
+                .wrap(DefaultHeaders::new().add((VARY, "accept-encoding")))
+                .get(products::list),
+        )
+        .service(resource("/upload").post(upload::digest))
         .service(resource("/payload").get(payload::direct))
         .service(resource("/ping-pong").get(payload::handed_over))
         .service(resource("/bytes").get(hash::bytes))

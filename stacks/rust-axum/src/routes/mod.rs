@@ -5,17 +5,31 @@ mod greetings;
 mod hash;
 mod items;
 pub mod payload;
+mod products;
 mod proxy;
+mod upload;
 mod users;
 
-use axum::{Router, routing::get};
+use std::path::Path;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use tower_http::{compression::CompressionLayer, services::ServeDir};
 
 use crate::state::AppState;
 
-pub fn router(state: AppState) -> Router {
+pub fn router(state: AppState, static_dir: &Path) -> Router {
     Router::new()
         .route("/plaintext", get(greetings::plaintext))
         .route("/json", get(greetings::encode).post(greetings::decode))
+        .nest_service("/static", ServeDir::new(static_dir))
+        .route(
+            "/products",
+            get(products::list).layer(CompressionLayer::new()),
+        )
+        .route("/upload", post(upload::digest))
         .route("/payload", get(payload::direct))
         .route("/ping-pong", get(payload::handed_over))
         .route("/bytes", get(hash::bytes))

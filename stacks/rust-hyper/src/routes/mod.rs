@@ -1,11 +1,14 @@
 //! One module for each kind of work.
 
+mod files;
 mod fortunes;
 mod greetings;
 mod hash;
 mod items;
 pub mod payload;
+mod products;
 pub mod proxy;
+mod upload;
 mod users;
 
 use std::{convert::Infallible, sync::Arc};
@@ -27,10 +30,15 @@ async fn route(state: &AppState, request: Request<Incoming>) -> Result<Answer, E
         let id = id.parse().map_err(|_| Error::NotFound)?;
         return items::one(state, id, request).await;
     }
+    if let Some(name) = request.uri().path().strip_prefix("/static") {
+        return files::serve(state, name, &request).await;
+    }
     match (request.uri().path(), request.method()) {
         ("/plaintext", &Method::GET) => Ok(greetings::plaintext()),
         ("/json", &Method::GET) => greetings::encode(),
         ("/json", &Method::POST) => greetings::decode(request).await,
+        ("/products", &Method::GET) => products::list(request.uri().query(), request.headers()),
+        ("/upload", &Method::POST) => upload::digest(request.into_body()).await,
         ("/payload", &Method::GET) => Ok(payload::direct()),
         ("/ping-pong", &Method::GET) => payload::handed_over(state).await,
         ("/bytes", &Method::GET) => hash::bytes(state, request.uri().query()).await,
@@ -41,9 +49,11 @@ async fn route(state: &AppState, request: Request<Incoming>) -> Result<Answer, E
         ("/proxy", &Method::GET) => proxy::relay(state).await,
         ("/json" | "/items", _) => Err(Error::Method("GET, POST")),
         (
-            "/plaintext" | "/payload" | "/ping-pong" | "/bytes" | "/users" | "/fortunes" | "/proxy",
+            "/plaintext" | "/products" | "/payload" | "/ping-pong" | "/bytes" | "/users"
+            | "/fortunes" | "/proxy",
             _,
         ) => Err(Error::Method("GET")),
+        ("/upload", _) => Err(Error::Method("POST")),
         _ => Err(Error::NotFound),
     }
 }

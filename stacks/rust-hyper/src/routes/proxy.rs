@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Empty, Full};
+use http_body_util::{BodyExt, Either, Empty, Full};
 use hyper::{Request, Response, Uri, body::Bytes, header::CONTENT_TYPE};
 use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
@@ -42,7 +42,8 @@ impl Upstream {
         if !head.status.is_success() {
             return Err(format!("it answered {}", head.status).into());
         }
-        let mut answer = Response::new(Full::new(body.collect().await?.to_bytes()));
+        let body = Full::new(body.collect().await?.to_bytes());
+        let mut answer = Response::new(Either::Left(body));
         if let Some(content_type) = head.headers.get(CONTENT_TYPE) {
             let headers = answer.headers_mut();
             headers.insert(CONTENT_TYPE, content_type.clone());

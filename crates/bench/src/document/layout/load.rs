@@ -185,7 +185,25 @@ fn details(load: &LoadView, table: &TableView) -> Table {
         column("answers", false, |row| counted(row.answers)),
         column("failed", false, |row| counted(row.failed_requests)),
     ];
-    let figures = times.into_iter().chain(rest);
+    let is_compressed = table.rows.iter().any(|row| row.compression.is_some());
+    let compressed = is_compressed.then(|| {
+        column("an answer, compressed", true, |row| {
+            let found = row.compression;
+            let text = found.map_or_else(|| NONE.to_owned(), words::compression);
+            Cell::figure(text, found.map(|found| found.bytes as f64))
+        })
+    });
+    let writes = table.rows.iter().any(|row| row.writes.is_some());
+    let written = writes.then(|| {
+        column("writes, all kept", false, |row| {
+            row.writes.map_or_else(|| Cell::from(NONE), counted)
+        })
+    });
+    let figures = times
+        .into_iter()
+        .chain(rest)
+        .chain(compressed)
+        .chain(written);
     let (columns, cells): (Vec<Column>, Vec<_>) = figures.unzip();
     let mut details = Table::new(
         [Column::left("stack").sorted(true)]

@@ -3,7 +3,7 @@
 use deadheat_document::view::clean;
 use deadheat_model::{
     StackProtocol,
-    figure::{self, NONE, count, counted, figure, list, ratio, ratios},
+    figure::{self, NONE, bytes, count, counted, figure, list, ratio, ratios},
 };
 use deadheat_stats::{
     heats::{
@@ -125,11 +125,36 @@ pub fn load_notes(load: &LoadView) -> Vec<String> {
         percentiles,
         twin,
         null_server,
+        compressions(load),
         heats(load),
         starts(load),
         times,
     ];
     notes.into_iter().flatten().collect()
+}
+
+/// How much longer the longest compressed answer is than the shortest that is worth a note.
+const UNLIKE: f64 = 1.1;
+
+/// What to know where stacks compress their answers unlike each other.
+fn compressions(load: &LoadView) -> Option<String> {
+    let all: Vec<_> = load
+        .rows()
+        .filter_map(|row| row.compression.map(|found| (row, found)))
+        .collect();
+    let (shortest, least) = all.iter().min_by_key(|(_, found)| found.bytes)?;
+    let (longest, most) = all.iter().max_by_key(|(_, found)| found.bytes)?;
+    if most.bytes as f64 <= UNLIKE * least.bytes as f64 {
+        return None;
+    }
+    let length = |length: u64| bytes(length as f64);
+    Some(format!(
+        "Compressed answers are {} ({}) to {} ({}) long: who compresses less works less and sends more.",
+        length(least.bytes),
+        shortest.target,
+        length(most.bytes),
+        longest.target
+    ))
 }
 
 fn twin(twin: &Twin) -> String {

@@ -108,6 +108,11 @@ fn records() -> Vec<LoadRecord> {
         Content::Json {
             value: serde_json::json!({"any": 1}),
         },
+        Content::Gzip {
+            content: Box::new(Content::Exact {
+                bytes: b"x".to_vec(),
+            }),
+        },
         Content::JsonAt {
             pointer: "/a".to_owned(),
             value: serde_json::json!([1]),

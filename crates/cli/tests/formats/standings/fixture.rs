@@ -92,6 +92,7 @@ impl Load {
             id: format!("c{}", self.connections),
             connections: self.connections,
             rounds: None,
+            revalidate: false,
             protocol: Default::default(),
             streams: 1,
             sending: Default::default(),
@@ -263,6 +264,8 @@ impl Load {
             }),
             failures: Vec::new(),
             routes: Vec::new(),
+            compression: None,
+            writes: None,
             course: course(stack.rate, self.heats, 1),
         }
     }

@@ -24,6 +24,7 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
             id: "c50".to_owned(),
             connections: 50,
             rounds: None,
+            revalidate: false,
             protocol: Default::default(),
             streams: 1,
             sending: Default::default(),
@@ -121,6 +122,8 @@ fn member(name: &str) -> MemberRecord {
         cpu_source: None,
         memory: MemoryUsed::default(),
         routes: Vec::new(),
+        compression: None,
+        writes: None,
         failure: None,
     }
 }

@@ -45,7 +45,7 @@ fn answers_of_each_framing_are_read_one_after_the_other() {
             (404, "to the end".to_owned(), false, false),
         ]
     );
-    assert_eq!(replies[0].answer.content_type, "text/plain");
+    assert_eq!(replies[0].answer.content_type(), "text/plain");
     assert!(wire.ends_within(PATIENCE));
 }
 

@@ -26,6 +26,8 @@ fn the_projects_own_manifests_have_no_mistake() {
         "plaintext",
         "json",
         "json-decode",
+        "static",
+        "json-gzip",
         "payload",
         "ping-pong",
         "users",
@@ -33,6 +35,7 @@ fn the_projects_own_manifests_have_no_mistake() {
         "crud",
         "api",
         "hash",
+        "upload",
         "proxy",
     ];
     assert_eq!(ids, all);

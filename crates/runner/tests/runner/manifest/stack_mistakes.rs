@@ -20,6 +20,33 @@ fn with(from: &str, to: &str) -> String {
     least.replace(from, to)
 }
 
+/// Draws what is wrong where a stack names a workload that asks for others.
+fn naming_a_mix(manifest: &str) -> String {
+    let text = "kind = \"text\"\nbody = \"Hello\"";
+    let mixed = "kind = \"mixed\"\n[[oracle.part]]\nworkload = \"plaintext\"\nweight = 1\n\
+                 [[oracle.part]]\nworkload = \"users\"\nweight = 1";
+    let users = workload("users", "").replace(text, "kind = \"users\"");
+    drawn(&[
+        ("stacks/go/stack.toml", manifest),
+        (
+            "workloads/both.toml",
+            &workload("both", "").replace(text, mixed),
+        ),
+        ("workloads/plaintext.toml", &workload("plaintext", "")),
+        ("workloads/users.toml", &users),
+    ])
+}
+
+#[test]
+fn a_workload_of_several_is_named_by_those() {
+    let named = with("runtime", "workloads = [\"plaintext\", \"both\"]\nruntime");
+    insta::assert_snapshot!(naming_a_mix(&named));
+    let own = "\n[run.workload-env.both]\nA = \"1\"\n";
+    insta::assert_snapshot!(naming_a_mix(&stack("go", own)));
+    let unprepared = with("pool = 16", "pool = 16\nunprepared = [\"both\"]");
+    insta::assert_snapshot!(naming_a_mix(&unprepared));
+}
+
 macro_rules! mistakes {
     ($($name:ident: $manifest:expr;)*) => {$(
         #[test]

@@ -46,6 +46,7 @@ mistakes! {
     no_streams: workload("text", "protocol = \"h2c\"\nstreams = 0\n");
     more_streams_than_a_load_can_have: workload("text", "protocol = \"h2c\"\nstreams = 1_001\n");
     more_connections_than_a_load_can_have: with("connections = 50", "connections = 1_000_001");
+    revalidation_of_what_is_no_file: workload("text", "revalidate = true\n");
     sending_over_http_2: workload("text", "protocol = \"h2c\"\n[point.sending]\nhttp = \"1.0\"\n");
     another_http: workload("text", "[point.sending]\nhttp = \"1.2\"\n");
     method_in_small_letters: with("GET", "get");

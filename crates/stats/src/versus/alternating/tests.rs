@@ -69,6 +69,8 @@ fn member(name: &str) -> MemberRecord {
             ..MemoryUsed::default()
         },
         routes: Vec::new(),
+        compression: None,
+        writes: None,
         failure: None,
     }
 }
@@ -171,6 +173,7 @@ fn header(heats: u32) -> SessionHeader {
             id: "c8".to_owned(),
             connections: 8,
             rounds: None,
+            revalidate: false,
             protocol: Default::default(),
             streams: 1,
             sending: Default::default(),

@@ -5,4 +5,4 @@ import java.nio.file.Path;
 
 /** The settings of application.properties that are this application's own. */
 @ConfigurationProperties("stack")
-record StackSettings(Path blobPath) {}
+record StackSettings(Path blobPath, Path staticDir) {}

@@ -9,7 +9,7 @@ final class Sha256 {
 
   /** The digest of the data, then of the digest, so many times in all. */
   static byte[] chain(byte[] data, int rounds) {
-    MessageDigest sha256 = sha256();
+    MessageDigest sha256 = start();
     byte[] digest = data;
     for (int round = 0; round < rounds; round++) {
       digest = sha256.digest(digest);
@@ -17,7 +17,8 @@ final class Sha256 {
     return digest;
   }
 
-  private static MessageDigest sha256() {
+  /** A digest that nothing has been added to. */
+  static MessageDigest start() {
     try {
       return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {

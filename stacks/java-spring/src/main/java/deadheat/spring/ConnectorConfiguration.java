@@ -8,6 +8,7 @@ import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.coyote.http2.Http2Protocol;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.apache.tomcat.util.net.SSLHostConfigCertificate;
+import org.springframework.boot.tomcat.CompressionConnectorCustomizer;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -25,6 +26,7 @@ class ConnectorConfiguration {
       for (Connector other : others) {
         protocol(other).setAddress(factory.getAddress());
         factory.getConnectorCustomizers().forEach(customizer -> customizer.customize(other));
+        new CompressionConnectorCustomizer(factory.getCompression()).customize(other);
         other.addUpgradeProtocol(http2(protocol(other)));
         factory.addAdditionalConnectors(other);
       }

@@ -12,5 +12,6 @@ record StackProperties(
     String tlsKey,
     Integer h2cPort,
     Path blobPath,
+    Path staticDir,
     URI databaseUrl,
     String upstreamUrl) {}

@@ -17,7 +17,7 @@ final class Digest {
     return Base64.getEncoder().encodeToString(digest);
   }
 
-  private static MessageDigest sha256() {
+  static MessageDigest sha256() {
     try {
       return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {

@@ -7,6 +7,8 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.handler.BodyHandler;
+import io.vertx.ext.web.handler.FileSystemAccess;
+import io.vertx.ext.web.handler.StaticHandler;
 import io.vertx.sqlclient.SqlClient;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +78,16 @@ final class HttpVerticle extends VerticleBase {
     router.get("/plaintext").handler(Greetings::plaintext);
     router.get("/json").handler(Greetings::listPeople);
     router.post("/json").handler(body).handler(Greetings::greetPerson);
+    router
+        .get("/static/*")
+        .handler(new FileTags(vertx.fileSystem(), settings.staticDir(), "/static/"))
+        .handler(
+            StaticHandler.create(FileSystemAccess.ROOT, settings.staticDir())
+                // A file that is replaced shows at once.
+                .setCachingEnabled(false)
+                .setFilesReadOnly(false));
+    router.get("/products").handler(new ProductsHandler());
+    router.post("/upload").handler(new UploadHandler());
     router.get("/payload").handler(Payloads::direct);
     router.get("/ping-pong").handler(Payloads::handedOver);
     router.get("/bytes").handler(new DigestHandler(vertx, settings.blobPath()));

@@ -14,7 +14,8 @@ record Settings(
     int poolSize,
     Optional<String> databaseUrl,
     Optional<String> upstreamUrl,
-    Path blobPath) {
+    Path blobPath,
+    String staticDir) {
 
   /** The port of HTTPS, with the PEM files of its certificate and key. */
   record Tls(int port, String certPath, String keyPath) {}
@@ -34,7 +35,8 @@ record Settings(
         positive(env, "POOL_SIZE", 16),
         Optional.ofNullable(env.get("DATABASE_URL")),
         Optional.ofNullable(env.get("UPSTREAM_URL")),
-        Path.of(env.getOrDefault("BLOB_PATH", "blob")));
+        Path.of(env.getOrDefault("BLOB_PATH", "blob")),
+        env.getOrDefault("STATIC_DIR", "static"));
   }
 
   private static int positive(Map<String, String> env, String name, int otherwise) {

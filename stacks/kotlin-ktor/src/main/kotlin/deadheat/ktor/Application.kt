@@ -30,6 +30,9 @@ fun Application.module(settings: Settings) {
     monitor.subscribe(ApplicationStopped) { database?.close() }
     routing {
         greetings()
+        files(settings.staticDir)
+        products()
+        uploads()
         payloads()
         digests(settings.blobPath)
         database?.let {

@@ -1,5 +1,6 @@
 package deadheat.ktor
 
+import java.io.File
 import java.net.URI
 import java.nio.file.Path
 
@@ -10,6 +11,7 @@ class Settings(
     val tls: Tls?,
     val poolSize: Int,
     val blobPath: Path,
+    val staticDir: File,
     val databaseUrl: URI?,
     val upstreamUrl: String?,
 ) {
@@ -31,6 +33,7 @@ class Settings(
                     },
                 poolSize = env["POOL_SIZE"]?.toInt() ?: 16,
                 blobPath = Path.of(env["BLOB_PATH"] ?: "blob"),
+                staticDir = File(env["STATIC_DIR"] ?: "static"),
                 databaseUrl = env["DATABASE_URL"]?.let(URI::create),
                 upstreamUrl = env["UPSTREAM_URL"],
             )

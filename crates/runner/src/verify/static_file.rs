@@ -1,0 +1,258 @@
+//! static: a file with its content type, its ETag, and parts of it; 304 for a client that has it.
+
+use std::io;
+
+use deadheat_model::{
+    Exchange,
+    load::{Content, Expectation, RequestSpec, StatusSet},
+};
+
+use super::{
+    Depth, Fault, Verifier,
+    fault::{described, shown},
+    question::{ExpectedAnswer, Question},
+    wire::WholeAnswer,
+};
+
+const WHOLE: &[u16] = &[200];
+const UNCHANGED: &[u16] = &[304];
+const PART: &[u16] = &[206];
+/// A server may take no notice of a range that it cannot serve (RFC 9110, section 14.2).
+const PART_OR_WHOLE: &[u16] = &[206, 200];
+const UNSATISFIABLE: &[u16] = &[416, 200];
+/// For a path that leads out of the folder: refused, not found, or sent elsewhere.
+const OUTSIDE: &[u16] = &[301, 302, 307, 308, 400, 403, 404];
+
+/// An ETag that no server makes.
+const OTHER: &str = "\"deadheat-0\"";
+/// Bytes of the parts that are asked for.
+const PART_BYTES: usize = 1_000;
+
+const REVALIDATED: &str =
+    "a client that has the file gets 304 without a body (RFC 9110, section 13.1.2)";
+const CHANGED: &str = "the file is read for each request (it was replaced after the answer before)";
+const RANGES: &str =
+    "a part of the file is served (a stack that cannot declares `ranges = false` under [http])";
+
+impl Verifier<'_> {
+    pub(super) fn right_file(&self) -> Content {
+        Content::Exact {
+            bytes: self.fixtures.assets.bytes().to_vec(),
+        }
+    }
+
+    pub(super) fn verify_static(&mut self, depth: Depth) -> Result<(), Fault> {
+        let first = self.expect_right()?;
+        let tag = self.etag(&first)?;
+        self.expect_unchanged(&tag)?;
+        let replaced = self.fixtures.assets.replace();
+        let replaced = replaced.map_err(|error| self.unwritten_file(&error))?;
+        let changed = self.expect_changed_file(&tag);
+        // Put back whatever the answer was: the load of servers that are alive beside this one expects what was there.
+        let put = self.fixtures.assets.put_back(replaced);
+        put.map_err(|error| self.unwritten_file(&error))?;
+        changed?;
+        if depth == Depth::Full {
+            self.verify_conditions()?;
+            self.verify_ranges()?;
+            self.verify_folder()?;
+        }
+        self.expect_right()?;
+        self.expect_unchanged(&tag)
+    }
+
+    /// What a load asks: for the file, or for what has changed since the client got it, which is nothing.
+    pub(super) fn file_to_load(&mut self) -> Result<Vec<Exchange>, Fault> {
+        let whole = self.expect_right()?;
+        let (request, expect) = if self.point.revalidate {
+            let tag = self.etag(&whole)?;
+            let expect = Expectation {
+                status: StatusSet::just(304),
+                length: Some(0),
+                content: None,
+            };
+            (self.asking("If-None-Match", &tag), expect)
+        } else {
+            let content = self.right_file();
+            let expect = Expectation {
+                status: StatusSet::just(200),
+                length: content.length(),
+                content: Some(content),
+            };
+            (self.request(), expect)
+        };
+        Ok(vec![Exchange::new(request, expect)])
+    }
+
+    /// The workload's request with this header.
+    fn asking(&self, name: &str, value: &str) -> RequestSpec {
+        let mut request = self.request();
+        request.headers.push((name.to_owned(), value.to_owned()));
+        request
+    }
+
+    /// The ETag of an answer (RFC 9110, section 8.8.3).
+    fn etag(&self, answer: &WholeAnswer) -> Result<String, Fault> {
+        let tag = answer.header("etag").unwrap_or_default();
+        let opaque = tag.strip_prefix("W/").unwrap_or(tag);
+        let inner = opaque
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        if inner.is_some_and(|inner| !inner.is_empty() && !inner.contains('"')) {
+            return Ok(tag.to_owned());
+        }
+        Err(Fault::new(
+            format!("GET {}", self.workload.path),
+            "an answer with the file has an ETag",
+            "an ETag in quotes".to_owned(),
+            match tag {
+                "" => "none".to_owned(),
+                tag => format!("`{tag}`"),
+            },
+        ))
+    }
+
+    /// Asks for a file whose ETag the client has.
+    fn expect_unchanged(&mut self, tag: &str) -> Result<(), Fault> {
+        let request = self.asking("If-None-Match", tag);
+        let asked = format!("GET {} with If-None-Match: {tag}", request.path);
+        let answer = self.expect_status(REVALIDATED, request, UNCHANGED)?;
+        if !answer.body.is_empty() {
+            let got = shown(&answer.body);
+            return Err(Fault::new(asked, REVALIDATED, shown(b""), got));
+        }
+        // A 304 has the ETag that a 200 would have (RFC 9110, section 15.4.5).
+        match answer.header("etag") {
+            Some(own) if own == tag => Ok(()),
+            own => Err(Fault::new(
+                asked,
+                "a 304 has the file's ETag",
+                format!("`{tag}`"),
+                own.map_or_else(|| "none".to_owned(), |own| format!("`{own}`")),
+            )),
+        }
+    }
+
+    /// Asks for a file that has changed since the client got it with the ETag `old`.
+    fn expect_changed_file(&mut self, old: &str) -> Result<(), Fault> {
+        let (request, content) = (self.asking("If-None-Match", old), self.right_file());
+        let asked = format!("GET {} with If-None-Match: {old}", request.path);
+        let answer = self.expect_content(CHANGED, request, content)?;
+        if self.etag(&answer)? == old {
+            return Err(Fault::new(
+                asked,
+                "another content has another ETag",
+                format!("another one than `{old}`"),
+                "the same".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn verify_conditions(&mut self) -> Result<(), Fault> {
+        let (request, content) = (self.asking("If-None-Match", OTHER), self.right_file());
+        let rule = "a client that has another content gets the file";
+        self.expect_content(rule, request, content)?;
+        Ok(())
+    }
+
+    fn verify_ranges(&mut self) -> Result<(), Fault> {
+        let bytes = self.fixtures.assets.bytes().to_vec();
+        let length = bytes.len();
+        let last = length - 1;
+        let parts = [
+            (format!("bytes=0-{}", PART_BYTES - 1), 0..PART_BYTES),
+            (
+                format!("bytes={PART_BYTES}-{PART_BYTES}"),
+                PART_BYTES..PART_BYTES + 1,
+            ),
+            (format!("bytes=-{PART_BYTES}"), length - PART_BYTES..length),
+            (format!("bytes={}-", length - 10), length - 10..length),
+        ];
+        for (place, (range, part)) in parts.into_iter().enumerate() {
+            let request = self.asking("Range", &range);
+            let asked = format!("GET {} with Range: {range}", request.path);
+            if !self.declared.http.ranges {
+                let content = self.right_file();
+                let rule = "without parts, the whole file is served, as its manifest declares";
+                self.expect_content(rule, request, content)?;
+                continue;
+            }
+            let statuses = if place == 0 { PART } else { PART_OR_WHOLE };
+            let answer = self.expect_status(RANGES, request, statuses)?;
+            if answer.status == 200 {
+                let content = self.right_file();
+                if content.matches(&answer.body) {
+                    continue;
+                }
+                let (expected, got) = (described(&content), shown(&answer.body));
+                return Err(Fault::new(asked, "a 200 has the whole file", expected, got));
+            }
+            let place = format!("bytes {}-{}/{length}", part.start, part.end - 1);
+            let own = answer.header("content-range").unwrap_or_default();
+            if own != place {
+                let rule = "a part shows its place in the file (Content-Range)";
+                let (expected, got) = (format!("`{place}`"), format!("`{own}`"));
+                return Err(Fault::new(asked, rule, expected, got));
+            }
+            let content = Content::Exact {
+                bytes: bytes[part].to_vec(),
+            };
+            if !content.matches(&answer.body) {
+                let (expected, got) = (described(&content), shown(&answer.body));
+                return Err(Fault::new(asked, "a part has its bytes", expected, got));
+            }
+        }
+        if self.declared.http.ranges {
+            let request = self.asking("Range", &format!("bytes={}-", last + 1));
+            let rule = "a part beyond the file's end is refused (RFC 9110, section 15.5.17)";
+            self.expect_status(rule, request, UNSATISFIABLE)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for what is not in the folder.
+    fn verify_folder(&mut self) -> Result<(), Fault> {
+        let path = self.workload.path.clone();
+        let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+        let missing = RequestSpec::get(format!("{folder}/no-such-file.css"));
+        self.expect_status("a file that is not there is not found", missing, &[404])?;
+        let (outside, content) = self.fixtures.assets.outside();
+        let inside = Content::Contains {
+            bytes: content.into(),
+        };
+        for way in [
+            outside.clone(),
+            outside.replace('.', "%2e"),
+            outside.replace('/', "%2f"),
+        ] {
+            let request = RequestSpec::get(format!("{folder}/{way}"));
+            let asked = format!("GET {}", request.path);
+            let rule = "a file outside the folder is not served";
+            let answer = self.client.send(&request)?;
+            let is_served = inside.matches(&answer.body);
+            let question = Question {
+                request,
+                wanted: ExpectedAnswer::Status(OUTSIDE),
+            };
+            question.judge(&asked, rule, &answer)?;
+            if is_served {
+                let (expected, got) = ("another body".to_owned(), shown(&answer.body));
+                return Err(Fault::new(asked, rule, expected, got));
+            }
+            self.passed += 1;
+        }
+        let whole = RequestSpec::get(path);
+        self.expect_status("the file is served after all of that", whole, WHOLE)?;
+        Ok(())
+    }
+
+    fn unwritten_file(&self, error: &io::Error) -> Fault {
+        Fault::new(
+            self.fixtures.assets.path().display().to_string(),
+            "the file in it can be replaced",
+            "a folder that can be written".to_owned(),
+            error.to_string(),
+        )
+    }
+}
