@@ -16,7 +16,7 @@ use deadheat_model::{
     warning::{Warning, doubt, note},
 };
 use deadheat_stats::versus::{
-    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Verdict, Versus,
+    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, SideFacts, Subject, Verdict, Versus,
     differs,
     sessions::{LEAST, Sample, correct},
 };
@@ -214,7 +214,7 @@ fn subject(spec: Option<&LoadSpec>) -> Subject {
     }
 }
 
-fn side((name, runs): Runs<'_>) -> Side {
+fn side((name, runs): Runs<'_>) -> SideFacts {
     let mut facts = vec![Fact::new("runs", runs.len().to_string())];
     if let (Some(first), Some(last)) = (runs.first(), runs.last()) {
         facts.push(Fact::new("URL", &first.url));
@@ -223,7 +223,7 @@ fn side((name, runs): Runs<'_>) -> Side {
             facts.push(Fact::new("last run", &last.started));
         }
     }
-    Side {
+    SideFacts {
         name: name.to_owned(),
         facts,
         failed: None,

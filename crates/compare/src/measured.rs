@@ -6,7 +6,7 @@ use deadheat_bench::plan_text::pinning;
 use deadheat_model::{
     Wait,
     change::{Aspect, Change},
-    comparison::{Contender, ContenderKind, Side as Which},
+    comparison::{Contender, ContenderKind, Side},
     heats::{EndReason, Plan, PlannedLoad, SessionHeader, SessionRecord},
     session::TargetRecord,
     warning::note,
@@ -14,7 +14,7 @@ use deadheat_model::{
 use deadheat_shell::invocation;
 use deadheat_stats::{
     sequential::Look,
-    versus::{Ended, Fact, How, Side, Versus, alternating::Duel},
+    versus::{Ended, Fact, How, SideFacts, Versus, alternating::Duel},
 };
 
 /// The comparison that the session in `folder` made; `None` if the session is not a comparison.
@@ -37,8 +37,8 @@ pub fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
             ended: ended(record.end),
             seed: plan.seed,
         },
-        a: side(&duel, Which::A),
-        b: side(&duel, Which::B),
+        a: side(&duel, Side::A),
+        b: side(&duel, Side::B),
         is_change: duel.is_change(),
         bounds: duel.bounds(),
         compared: judged.compared,
@@ -55,7 +55,7 @@ pub fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
 
 /// The number of processes of each side behind the figures.
 fn starts(duel: &Duel<'_>, look: Option<Look>) -> u32 {
-    match duel.contender(Which::A).kind {
+    match duel.contender(Side::A).kind {
         ContenderKind::Url { .. } => 1,
         _ => look.map_or(duel.most_heats(), |look| look.heats),
     }
@@ -73,9 +73,9 @@ fn ended(end: Option<EndReason>) -> Ended {
     }
 }
 
-fn side(duel: &Duel<'_>, which: Which) -> Side {
+fn side(duel: &Duel<'_>, which: Side) -> SideFacts {
     let contender = duel.contender(which);
-    Side {
+    SideFacts {
         name: contender.name.clone(),
         facts: facts(contender, duel.stack(which)),
         failed: duel.failure_of(which),
@@ -104,7 +104,7 @@ fn facts(contender: &Contender, stack: Option<&TargetRecord>) -> Vec<Fact> {
 
 /// What differs between two revisions of a stack. Two stacks differ in everything.
 fn differences(duel: &Duel<'_>) -> Vec<Change> {
-    let [a, b] = Which::BOTH.map(|side| &duel.contender(side).kind);
+    let [a, b] = Side::BOTH.map(|side| &duel.contender(side).kind);
     let (
         ContenderKind::Stack { stack, sources },
         ContenderKind::Stack {
@@ -136,7 +136,7 @@ fn differences(duel: &Duel<'_>) -> Vec<Change> {
         Some(sources.as_str()),
         Some(others.as_str()),
     );
-    let [Some(a), Some(b)] = Which::BOTH.map(|side| duel.stack(side)) else {
+    let [Some(a), Some(b)] = Side::BOTH.map(|side| duel.stack(side)) else {
         return changes;
     };
     let version = |record: &TargetRecord, name: &str| {

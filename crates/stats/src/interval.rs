@@ -125,7 +125,7 @@ impl Interval {
 
 /// Which order statistics bound the median.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub struct MedianBounds {
     /// The lower end is the `rank`-th smallest value and the upper one the `rank`-th largest, from 1.
     pub rank: u64,
     /// The level achieved (0 to 1).
@@ -134,13 +134,13 @@ pub struct Bounds {
 
 /// The tightest symmetric bounds that reach `level`; the smallest and the largest value when none does.
 /// `None` for fewer than two values.
-pub fn bounds(n: u64, level: f64) -> Option<Bounds> {
+pub fn bounds(n: u64, level: f64) -> Option<MedianBounds> {
     if n < 2 {
         return None;
     }
     // A half is a probability, so the distribution exists.
     let signs = Binomial::new(0.5, n).expect("one half is a probability");
-    let at = |rank: u64| Bounds {
+    let at = |rank: u64| MedianBounds {
         rank,
         level: 1.0 - 2.0 * signs.cdf(rank - 1),
     };

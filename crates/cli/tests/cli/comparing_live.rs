@@ -391,7 +391,10 @@ fn a_rate_that_neither_side_can_take_is_the_result_where_the_cost_decides() {
         .wait()
         .exits(0)
         .says(&[
-            "Undecided: neither A nor B can take 900,000/s of GET /plaintext. Choose a lower --rate.",
+            "Undecided: ",
+            // On a busy machine, a heat of a side may have no round that counts: then that side did not always take it.
+            "take 900,000/s of GET /plaintext",
+            "Choose a lower --rate.",
             "its capacity was below the rate in 2 of 2 heats",
             "requests/s",
         ]);

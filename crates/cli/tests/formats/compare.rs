@@ -3,15 +3,15 @@
 use deadheat_compare::document::{document, headline, html, json};
 use deadheat_document::text::Screen;
 use deadheat_model::{
-    comparison::{Decide, Side as Which},
+    comparison::{Decide, Side},
     warning::{doubt, note},
 };
 use deadheat_stats::{
     heats::recorded::SliceLengths,
     sequential::Design,
     versus::{
-        Bounds, Check, Ended, Fact, How, Metric, NotCompared, Overloaded, Side, Subject, Verdict,
-        Versus,
+        Bounds, Check, Ended, Fact, How, Metric, NotCompared, Overloaded, SideFacts, Subject,
+        Verdict, Versus,
         paired::{PairedCell, PairedSeries, at_look, unjudged},
     },
 };
@@ -62,7 +62,7 @@ pub fn versus(ratio: f64) -> Versus {
         notes: vec![note("hostile", HOSTILE[0])],
     };
     let bounds = Bounds::default();
-    let side = |name: &str| Side {
+    let side = |name: &str| SideFacts {
         name: name.to_owned(),
         facts: vec![Fact::new("command", HOSTILE[1]), Fact::new("commit", "")],
         failed: None,
@@ -213,7 +213,7 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
     }];
     let whole = versus(1.0);
     let heats = pairs.len() as u32;
-    let side = |name: &str| Side {
+    let side = |name: &str| SideFacts {
         name: name.to_owned(),
         ..whole.a.clone()
     };
@@ -427,7 +427,7 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
         decides: true,
         other_can: true,
     };
-    cell.overloaded = vec![overloaded(Which::B)];
+    cell.overloaded = vec![overloaded(Side::B)];
     assert_eq!(
         headline(&judged(&versus)),
         "python3 b.py cannot take 5,000/s of GET /, and node a.js can."
@@ -446,11 +446,11 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
     ] {
         assert!(flat.contains(expected), "{expected}: {page}");
     }
-    versus.compared[0].overloaded = vec![overloaded(Which::A), overloaded(Which::B)];
+    versus.compared[0].overloaded = vec![overloaded(Side::A), overloaded(Side::B)];
     assert!(headline(&judged(&versus)).starts_with("Undecided: neither "));
     versus.compared[0].overloaded = vec![Overloaded {
         other_can: false,
-        ..overloaded(Which::B)
+        ..overloaded(Side::B)
     }];
     assert_eq!(
         headline(&judged(&versus)),
@@ -470,7 +470,7 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
     assert_eq!(page["compared"][0]["decide"], "p99");
     // What is worse at another rate is the verdict, whoever cannot take this one.
     let mut beside = costs(1.2, false);
-    beside.compared[0].overloaded = vec![overloaded(Which::A), overloaded(Which::B)];
+    beside.compared[0].overloaded = vec![overloaded(Side::A), overloaded(Side::B)];
     let headline = headline(&judged(&beside));
     assert!(headline.contains("more expensive than"), "{headline}");
 }

@@ -31,7 +31,7 @@ pub fn next(record: &BisectRecord) -> Option<Asks> {
         Some(BisectAnswer::NotSlower) => return None,
         _ => return Some(Asks::Ends),
     }
-    let search = Search::new(record);
+    let search = Bisection::new(record);
     if let Some(index) = search.next() {
         return Some(Asks::Commit { index });
     }
@@ -103,7 +103,7 @@ pub fn outcome(record: &BisectRecord) -> Outcome {
         None | Some(BisectAnswer::Skipped { .. }) => return Outcome::Unfinished { suspects: None },
         Some(BisectAnswer::Half | BisectAnswer::Undecided) => return Outcome::NotProven,
     }
-    let search = Search::new(record);
+    let search = Bisection::new(record);
     let suspects = search.suspects();
     if let Some(next) = search.next() {
         let asked = last_answer(|asks| matches!(asks, Asks::Commit { .. }));
@@ -166,7 +166,7 @@ pub fn whole(record: &BisectRecord) -> Option<f64> {
 
 /// What is known of the commits, numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Search {
+pub struct Bisection {
     /// The first that may have made it slower.
     first: usize,
     /// The last that may have: the oldest that is known to be slow.
@@ -175,7 +175,7 @@ pub struct Search {
     skipped: BTreeSet<usize>,
 }
 
-impl Search {
+impl Bisection {
     /// After the answers so far.
     pub fn new(record: &BisectRecord) -> Self {
         let mut search = Self {

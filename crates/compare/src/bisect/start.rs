@@ -17,7 +17,7 @@ use deadheat_shell::{data::PlanAlone, exit::Failure, invocation, options::Global
 use serde::Serialize;
 
 use super::{
-    analysis::{Search, steps},
+    analysis::{Bisection, steps},
     folder::Folder,
     options::BisectArgs,
     subject::Subject,
@@ -258,7 +258,7 @@ pub(super) fn question(record: &BisectRecord, asks: Asks) -> String {
     match asks {
         Asks::Ends => "Is bad slower than good?".to_owned(),
         Asks::Commit { index } => {
-            let (first, last) = Search::new(record).suspects();
+            let (first, last) = Bisection::new(record).suspects();
             let left = counted(last + 1 - first, "commit");
             let commit = named(&record.commits[index]);
             format!("{left} left. Does {commit} have the slowdown?")

@@ -20,7 +20,7 @@ use deadheat_model::{
     figure::{self, NONE, rate},
 };
 use deadheat_stats::versus::{
-    Compared, Fact, Gate, How, Metric, Ratio, Side, Subject, Verdict, Versus,
+    Compared, Fact, Gate, How, Metric, Ratio, SideFacts, Subject, Verdict, Versus,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -223,7 +223,7 @@ fn difference(change: &Change) -> String {
     }
 }
 
-fn side(letter: &str, side: &Side) -> Section {
+fn side(letter: &str, side: &SideFacts) -> Section {
     let title = format!("{letter}: {}", side.name);
     Section::new(title)
         .facts(side.facts.iter().map(fact))

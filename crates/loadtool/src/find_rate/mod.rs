@@ -26,7 +26,7 @@ use deadheat_shell::{
 use deadheat_stats::capacity::{Outcome, analyse};
 
 pub(super) use self::plan::PlanOfSearch;
-use self::search::Search;
+use self::search::RateSearch;
 use crate::{
     PlanOfLoad, Prepared, messages,
     options::{LoadArgs, LoadFormat, ProgressArg},
@@ -115,7 +115,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     }
     output::note(&data::as_note(&plan));
     let quiet = args.output.progress == ProgressArg::Off || !output::tells_progress();
-    let record = Search::begin(spec, &wanted, &asked.typed, &hosts, quiet)?.run()?;
+    let record = RateSearch::begin(spec, &wanted, &asked.typed, &hosts, quiet)?.run()?;
     let found = matches!(analyse(&record).outcome, Outcome::Found(_));
     outputs.write(&record)?;
     Ok(match (record.interrupted, found) {

@@ -30,7 +30,7 @@ const LEAST: f64 = 1e-3;
 const MOST: f64 = 2.0;
 
 /// A search in progress.
-pub(super) struct Search<'a> {
+pub(super) struct RateSearch<'a> {
     wanted: &'a SearchGoal<'a>,
     /// The load, with secrets.
     base: LoadSpec,
@@ -40,7 +40,7 @@ pub(super) struct Search<'a> {
     quiet: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> RateSearch<'a> {
     /// Begins with a closed loop: it says which rates are worth probing.
     pub(super) fn begin(
         base: LoadSpec,

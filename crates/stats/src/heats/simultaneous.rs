@@ -64,7 +64,7 @@ pub(super) fn together(
     let pairs: Vec<Pair> = tests.iter().map(pair).collect();
     let has_several = tests.len() > 1 && alpha >= LEAST_ALPHA;
     let draws = has_several.then(|| Draws::new(fit, ranked, tests, &shares));
-    let factors = |open: &[usize], best: &[Contender]| match &draws {
+    let factors = |open: &[usize], best: &[Candidate]| match &draws {
         Some(draws) => draws.factors(&pairs, open, best, alpha),
         None => vec![1.0; best.len()],
     };
@@ -75,7 +75,7 @@ pub(super) fn together(
     };
     let measured = (0..ranked.len()).filter(|place| !bounded[*place]);
     let contenders = measured.filter(|place| meets_first(*place));
-    let mut contenders: Vec<Contender> = contenders.map(Contender::new).collect();
+    let mut contenders: Vec<Candidate> = contenders.map(Candidate::new).collect();
     let mut open: Vec<usize> = (0..pairs.len()).collect();
     loop {
         let found = factors(&open, &contenders);
@@ -98,7 +98,7 @@ pub(super) fn together(
         }
     }
     let together = |(place, pair): (usize, &Pair)| {
-        let factor = |one: &Contender| pair.half_width(one.place, one.first_factor.unwrap_or(1.0));
+        let factor = |one: &Candidate| pair.half_width(one.place, one.first_factor.unwrap_or(1.0));
         JointResult {
             half_width: contenders.iter().map(factor).fold(pair.alone, f64::max),
             is_proven: !open.contains(&place),
@@ -108,7 +108,7 @@ pub(super) fn together(
 }
 
 /// A member that may be the best.
-struct Contender {
+struct Candidate {
     /// Its place in the ranking.
     place: usize,
     /// The factor on Bonferroni's half widths if it is the best, …
@@ -117,7 +117,7 @@ struct Contender {
     first_factor: Option<f64>,
 }
 
-impl Contender {
+impl Candidate {
     fn new(place: usize) -> Self {
         Self {
             place,
@@ -152,7 +152,7 @@ impl Pair {
     }
 
     /// Whether the first one is proven better if this contender is the best of all.
-    fn is_proven_if(&self, best: &Contender) -> bool {
+    fn is_proven_if(&self, best: &Candidate) -> bool {
         self.is_provable && self.advantage > self.half_width(best.place, best.factor)
     }
 }
@@ -272,7 +272,7 @@ impl Draws {
 
     /// The factor on Bonferroni's critical values of the open tests with which the share `alpha` of sessions has any beyond
     /// its own, for each of these places as the best.
-    fn factors(&self, pairs: &[Pair], open: &[usize], best: &[Contender], alpha: f64) -> Vec<f64> {
+    fn factors(&self, pairs: &[Pair], open: &[usize], best: &[Candidate], alpha: f64) -> Vec<f64> {
         let sessions = self.near.chunks(self.tests.max(1));
         let mut largest = Vec::with_capacity(DRAWS);
         let mut with = Vec::with_capacity(DRAWS * self.places);
@@ -289,7 +289,7 @@ impl Draws {
             largest.push(all);
             with.extend(of_place);
         }
-        let factor = |one: &Contender| {
+        let factor = |one: &Candidate| {
             let of_place = with[one.place..].iter().step_by(self.places);
             let reach: Vec<f64> = largest
                 .iter()

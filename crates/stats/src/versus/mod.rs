@@ -16,7 +16,7 @@ pub use deadheat_model::comparison::Check;
 use deadheat_model::{
     TargetId,
     change::Change,
-    comparison::{Decide, Side as Which},
+    comparison::{Decide, Side},
     heats::LEAST_HEATS,
     warning::{Warning, doubt, note},
 };
@@ -109,9 +109,9 @@ pub struct Versus {
     /// How they were measured.
     pub how: How,
     /// What B is compared with.
-    pub a: Side,
+    pub a: SideFacts,
     /// What is compared.
-    pub b: Side,
+    pub b: SideFacts,
     /// Whether B is A after a change that has a name, such as a pull request.
     pub is_change: bool,
     /// The bounds used.
@@ -144,7 +144,7 @@ impl Versus {
 
 /// One side.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Side {
+pub struct SideFacts {
     /// What the user called it ("go-nethttp@HEAD~1", "results/…", a URL).
     pub name: String,
     /// What it was: commit, command, versions, when. Name and value.
@@ -354,7 +354,7 @@ impl Compared {
     pub(crate) fn all_overloads(&self) -> impl Iterator<Item = [Option<&Overloaded>; 2]> {
         let same_rate = |one: &Overloaded, next: &Overloaded| one.per_second == next.per_second;
         let rates = self.overloaded.chunk_by(same_rate);
-        rates.map(|rate| Which::BOTH.map(|side| rate.iter().find(|one| one.side == side)))
+        rates.map(|rate| Side::BOTH.map(|side| rate.iter().find(|one| one.side == side)))
     }
 
     /// Whether more heats would decide nothing, because neither side can take the rates that decide.
@@ -375,7 +375,7 @@ impl Compared {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Overloaded {
     /// Which side.
-    pub side: Which,
+    pub side: Side,
     /// The rate, in requests per second.
     pub per_second: f64,
     /// In how many heats it was so, and why.

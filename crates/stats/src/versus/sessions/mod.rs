@@ -16,7 +16,7 @@ use deadheat_model::{
 
 use self::cells::{Load, Numbers, Session};
 use super::{
-    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, Side, Subject, Verdict, Versus,
+    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, SideFacts, Subject, Verdict, Versus,
     differs, unsteady,
 };
 use crate::{
@@ -269,10 +269,10 @@ fn biased(sides: &[Session<'_>; 2]) -> Vec<Warning> {
 }
 
 /// What is known of one side.
-fn side(name: &str, record: &SessionRecord) -> Side {
+fn side(name: &str, record: &SessionRecord) -> SideFacts {
     let header = &record.header;
     let commit = header.commit.clone();
-    Side {
+    SideFacts {
         name: name.to_owned(),
         facts: vec![
             Fact::new("session", &header.id),

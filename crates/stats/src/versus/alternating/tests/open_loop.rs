@@ -271,8 +271,8 @@ fn the_check_looks_at_response_times() {
     assert!(passed.cells.iter().all(|cell| cell.is == Gated::Excluded));
 }
 
-fn side(name: &str) -> crate::versus::Side {
-    crate::versus::Side {
+fn side(name: &str) -> crate::versus::SideFacts {
+    crate::versus::SideFacts {
         name: name.to_owned(),
         facts: Vec::new(),
         failed: None,
