@@ -14,6 +14,8 @@ struct App {
     /// Threads for work that would hold up the connections.
     net::thread_pool& workers;
     std::filesystem::path blob_path;
+    /// None without a STATIC_DIR.
+    std::optional<std::filesystem::path> static_dir;
     PayloadWorker payload_worker;
     /// None without a DATABASE_URL: the other routes answer nevertheless.
     std::optional<database::Pool> database;

@@ -37,6 +37,7 @@ Config Config::from_env() {
         .cpus = std::max(1, number("CPUS", available)),
         .pool_size = std::max(1, number("POOL_SIZE", 16)),
         .blob_path = text("BLOB_PATH").value_or(""),
+        .static_dir = text("STATIC_DIR"),
         .database_url = text("DATABASE_URL"),
         .upstream_url = text("UPSTREAM_URL"),
     };

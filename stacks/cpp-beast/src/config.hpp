@@ -14,6 +14,7 @@ struct Config {
     /// Database connections at most.
     int pool_size;
     std::filesystem::path blob_path;
+    std::optional<std::filesystem::path> static_dir;
     std::optional<std::string> database_url;
     std::optional<std::string> upstream_url;
 

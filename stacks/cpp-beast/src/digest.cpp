@@ -1,39 +1,22 @@
 #include "digest.hpp"
 
-#include <openssl/evp.h>
-
 #include <array>
 #include <boost/beast/core/file.hpp>
-#include <memory>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
 namespace {
 
-using Digest = std::array<unsigned char, 32>;
+/// Fetched once: OpenSSL looks an algorithm up by its name, which takes longer than a short hash.
+const EVP_MD* algorithm() {
+    static EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    return fetched;
+}
 
-class Sha256 {
-  public:
-    void hash(const void* data, std::size_t size, Digest& digest) {
-        const bool hashed = EVP_DigestInit_ex2(context_.get(), algorithm(), nullptr) &&
-                            EVP_DigestUpdate(context_.get(), data, size) &&
-                            EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
-        if (!hashed) throw std::runtime_error("OpenSSL cannot compute SHA-256");
-    }
-
-  private:
-    /// Fetched once: OpenSSL looks an algorithm up by its name, which takes longer than a short
-    /// hash.
-    static const EVP_MD* algorithm() {
-        static EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-        return fetched;
-    }
-
-    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{EVP_MD_CTX_new(),
-                                                                     &EVP_MD_CTX_free};
-};
+void require(int succeeded) {
+    if (!succeeded) throw std::runtime_error("OpenSSL cannot compute SHA-256");
+}
 
 std::vector<unsigned char> read_file(const std::filesystem::path& path) {
     boost::system::error_code error;
@@ -53,6 +36,23 @@ std::vector<unsigned char> read_file(const std::filesystem::path& path) {
     return content;
 }
 
+}  // namespace
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) { begin(); }
+
+void Sha256::begin() { require(EVP_DigestInit_ex2(context_.get(), algorithm(), nullptr)); }
+
+void Sha256::update(const void* data, std::size_t size) {
+    require(EVP_DigestUpdate(context_.get(), data, size));
+}
+
+Digest Sha256::finish() {
+    Digest digest;
+    require(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr));
+    begin();
+    return digest;
+}
+
 std::string base64(const Digest& digest) {
     // Four characters for three bytes, and the zero that EVP_EncodeBlock writes.
     std::array<unsigned char, 4 * ((sizeof(Digest) + 2) / 3) + 1> text;
@@ -60,15 +60,14 @@ std::string base64(const Digest& digest) {
     return {text.begin(), text.begin() + length};
 }
 
-}  // namespace
-
 std::string digest_file(const std::filesystem::path& path, std::uint32_t rounds) {
     const auto content = read_file(path);
     Sha256 sha256;
-    Digest digest;
-    sha256.hash(content.data(), content.size(), digest);
+    sha256.update(content.data(), content.size());
+    auto digest = sha256.finish();
     for (std::uint32_t round = 1; round < rounds; ++round) {
-        sha256.hash(digest.data(), digest.size(), digest);
+        sha256.update(digest.data(), digest.size());
+        digest = sha256.finish();
     }
     return base64(digest);
 }

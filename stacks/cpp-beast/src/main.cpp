@@ -15,7 +15,8 @@ namespace {
 
 std::shared_ptr<App> make_app(net::io_context& io, net::thread_pool& workers,
                               const Config& config) {
-    auto app = std::make_shared<App>(workers, config.blob_path, PayloadWorker(io.get_executor()));
+    auto app = std::make_shared<App>(workers, config.blob_path, config.static_dir,
+                                     PayloadWorker(io.get_executor()));
     if (config.database_url) {
         app->database.emplace(io.get_executor(), *config.database_url, config.pool_size);
     }

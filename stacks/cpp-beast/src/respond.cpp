@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "date.hpp"
+#include "gzip.hpp"
 #include "log.hpp"
 
 namespace {
@@ -41,6 +42,15 @@ http::message_generator json(const Request& request, std::string body) {
     return relayed(request, kJson, std::move(body));
 }
 
+http::message_generator compressed_json(const Request& request, std::string body) {
+    const bool compresses = accepts_gzip(request.message[http::field::accept_encoding]);
+    auto response = answer<http::string_body>(request, http::status::ok, kJson,
+                                              compresses ? gzip(body) : std::move(body));
+    if (compresses) response.set(http::field::content_encoding, "gzip");
+    response.set(http::field::vary, "Accept-Encoding");
+    return response;
+}
+
 http::message_generator created(const Request& request, std::string_view location,
                                 std::string body) {
     auto response =
@@ -66,6 +76,20 @@ http::message_generator octets(const Request& request, std::span<const char> bod
     using Body = http::span_body<const char>;
     return answer<Body>(request, http::status::ok, "application/octet-stream",
                         {body.data(), body.size()});
+}
+
+http::message_generator file(const Request& request, std::string_view content_type,
+                             std::string_view etag, http::file_body::value_type body) {
+    auto response =
+        answer<http::file_body>(request, http::status::ok, content_type, std::move(body));
+    response.set(http::field::etag, etag);
+    return response;
+}
+
+http::message_generator not_modified(const Request& request, std::string_view etag) {
+    auto response = head<http::empty_body>(request, http::status::not_modified);
+    response.set(http::field::etag, etag);
+    return response;
 }
 
 http::message_generator failed(const Request& request, const Failure& failure) {

@@ -12,6 +12,9 @@ namespace routes {
 Handler plaintext;
 Handler people;
 Handler greet;
+Handler files;
+Handler products;
+Handler upload;
 Handler payload;
 Handler ping_pong;
 Handler hash;
