@@ -2,7 +2,7 @@
 
 import std/[asyncdispatch, asynchttpserver, asyncnet, importutils, logging, net]
 import app, router, settings
-import routes/[fortunes, greetings, hashing, items, payload, proxy, users]
+import routes/[files, fortunes, greetings, hashing, items, payload, products, proxy, users]
 
 const descriptorsPerRequest = 2 # the client's and the upstream's
 
@@ -11,6 +11,8 @@ proc routes(): Router =
   result.add(HttpGet, "/plaintext", plaintext)
   result.add(HttpGet, "/json", people)
   result.add(HttpPost, "/json", greet)
+  result.add(HttpGet, "/static/**", servedFile)
+  result.add(HttpGet, "/products", listProducts)
   result.add(HttpGet, "/bytes", hashed)
   result.add(HttpGet, "/payload", direct)
   result.add(HttpGet, "/ping-pong", handedOver)

@@ -1,6 +1,7 @@
 ## Answers of the types that the routes have.
 
 import std/[asyncdispatch, asynchttpserver, json, times]
+import gzip
 
 var
   dateSecond {.threadvar.}: int64
@@ -23,6 +24,16 @@ proc respondText*(request: Request, body: string): Future[void] =
 
 proc respondJson*(request: Request, body: JsonNode): Future[void] =
   request.respond(Http200, $body, headers("application/json"))
+
+proc respondCompressed*(request: Request, body: JsonNode): Future[void] =
+  ## Compressed if the client accepts gzip.
+  let headers = headers("application/json")
+  headers["Vary"] = "Accept-Encoding"
+  if request.acceptsGzip:
+    headers["Content-Encoding"] = "gzip"
+    request.respond(Http200, gzip($body), headers)
+  else:
+    request.respond(Http200, $body, headers)
 
 proc respondCreated*(request: Request, location: string, body: JsonNode): Future[void] =
   let headers = headers("application/json")

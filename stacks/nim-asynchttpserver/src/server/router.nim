@@ -19,11 +19,16 @@ proc lastSegment*(request: Request): string =
   request.url.path.rsplit('/', maxsplit = 1)[^1]
 
 proc route(router: Router, request: Request): string =
-  ## The path as it was added: this one, or one with an asterisk for its last segment.
+  ## The path as it was added: this one, or one with an asterisk for its last segment, or one with
+  ## two for all after the first.
   result = request.url.path
   if result notin router.routes:
     result.removeSuffix(request.lastSegment)
     result.add '*'
+  if result notin router.routes:
+    let segments = request.url.path.split('/', maxsplit = 2)
+    if segments.len > 2:
+      result = "/" & segments[1] & "/**"
 
 proc find(router: Router, request: Request): Handler =
   let route = router.route(request)

@@ -11,6 +11,7 @@ type
     databaseUrl*: string
     upstreamUrl*: string
     blobPath*: string
+    staticDir*: string
 
 proc readSettings*(): Settings =
   let cpus = getEnv("CPUS", $countProcessors()).parseInt
@@ -24,4 +25,5 @@ proc readSettings*(): Settings =
     poolSize: poolSize div threads,
     databaseUrl: getEnv("DATABASE_URL"),
     upstreamUrl: getEnv("UPSTREAM_URL"),
-    blobPath: getEnv("BLOB_PATH"))
+    blobPath: getEnv("BLOB_PATH"),
+    staticDir: getEnv("STATIC_DIR"))
