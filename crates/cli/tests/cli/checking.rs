@@ -165,6 +165,16 @@ fn a_malformed_body_that_spoils_the_connection() {
 }
 
 #[test]
+fn the_unread_body_of_a_refused_request_that_is_taken_for_requests() {
+    let told = [
+        "GET /plaintext after POST /deadheat-no-such-path with a body of 20000 bytes: \
+         the body of a refused request is not taken for the next request on its connection",
+        "expected status 200, got status 404",
+    ];
+    assert_found("leaves-bodies-unread", "", "plaintext", &told);
+}
+
+#[test]
 fn a_malformed_body_that_ends_the_server_with_its_log_named() {
     let root = root_with("dies-of-malformed", "");
     let ended = root

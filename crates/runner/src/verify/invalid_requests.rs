@@ -27,6 +27,11 @@ const REFUSAL: Duration = Duration::from_secs(10);
 
 const GOES_ON: &str = "the server goes on after a malformed body";
 
+/// Bytes of a refused body at least: more than servers buffer of a body that nobody reads.
+const UNREAD: usize = 20_000;
+const NO_REQUEST: &str =
+    "the body of a refused request is not taken for the next request on its connection";
+
 impl Verifier<'_> {
     /// Asks for what must be refused in every workload.
     pub(super) fn verify_refusals(&mut self) -> Result<(), Fault> {
@@ -48,8 +53,11 @@ impl Verifier<'_> {
             let reply = self.connect()?.ask(&good.request);
             self.judge(&good, &asked, "the server goes on after a refusal", reply)?;
         }
+        self.verify_unread_body(UNKNOWN, &[404])?;
         if self.workload.oracle == Oracle::Greeting {
             self.verify_malformed()?;
+            let path = self.workload.path.clone();
+            self.verify_unread_body(&path, BAD)?;
             let untyped = Question {
                 request: RequestSpec {
                     headers: vec![content_type("text/plain")],
@@ -58,6 +66,34 @@ impl Verifier<'_> {
                 wanted: ExpectedAnswer::Status(WRONG_TYPE),
             };
             self.expect_refusal("a content type other than JSON is refused", &untyped)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a body that consists of requests, in a request that is refused whatever its body is. Who leaves the body in
+    /// its connection answers one of those instead of the request that comes next.
+    fn verify_unread_body(&mut self, path: &str, statuses: &'static [u16]) -> Result<(), Fault> {
+        let one = format!("GET {UNKNOWN} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
+        let body = one.repeat(UNREAD.div_ceil(one.len()));
+        let refused = Question {
+            request: post(path, Body::Sized(body.into())),
+            wanted: ExpectedAnswer::Status(statuses),
+        };
+        for good in self.questions(1)? {
+            let mut wire = self.connect_for(REFUSAL)?;
+            let reply = wire.ask(&refused.request);
+            let name = refused.name();
+            let asked = format!("{name} with a body of {UNREAD} bytes");
+            let kept = self
+                .judge(&refused, &asked, "such a request is refused", reply)?
+                .keeps;
+            // Nothing is left to be taken for a request on a connection that ends.
+            let reply = match kept.then(|| wire.ask(&good.request)) {
+                None | Some(Err(NoReply::Closed)) => continue,
+                Some(reply) => reply,
+            };
+            let asked = format!("{} after {asked}", good.name());
+            self.judge(&good, &asked, NO_REQUEST, reply)?;
         }
         Ok(())
     }

@@ -47,6 +47,21 @@ fn a_client_that_has_the_file_and_gets_it_again() {
 }
 
 #[test]
+fn a_date_that_is_trusted_beside_another_etag() {
+    assert_static_fault_found(
+        &[(
+            SERVE,
+            "\tif r.Header.Get(\"If-Modified-Since\") != \"\" {\n\t\tr.Header.Del(\"If-None-Match\")\n\t}\n\
+             \thttp.ServeContent(w, r, info.Name(), info.ModTime(), file)\n",
+        )],
+        &[
+            "If-Modified-Since is ignored in a request that has If-None-Match",
+            "got status 304",
+        ],
+    );
+}
+
+#[test]
 fn a_304_without_the_etag() {
     assert_static_fault_found(
         &[(
