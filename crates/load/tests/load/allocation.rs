@@ -8,10 +8,10 @@ use std::{
     env,
     process::Command,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use deadheat_load::{LoadEvent, Session, Slice};
@@ -32,9 +32,16 @@ struct Counting;
 
 static ARMED: AtomicBool = AtomicBool::new(false);
 static BY_WORKERS: AtomicU64 = AtomicU64::new(0);
+/// The end of the count, in milliseconds after `START`.
+static UNTIL: AtomicU64 = AtomicU64::new(u64::MAX);
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// A worker that is through waits for its next order, and the channel allocates for its first wait. The thread that
+/// notes the end of the measurement may be later than that on a busy machine, so the count ends by itself before.
+const BEFORE_THE_END: Duration = Duration::from_millis(300);
 
 fn note() {
-    if !ARMED.load(Ordering::Relaxed) {
+    if !ARMED.load(Ordering::Relaxed) || since_start() >= UNTIL.load(Ordering::Relaxed) {
         return;
     }
     let mut name = [0u8; 16];
@@ -43,6 +50,10 @@ fn note() {
     if name.starts_with(b"load-") {
         BY_WORKERS.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+fn since_start() -> u64 {
+    START.elapsed().as_millis() as u64
 }
 
 // SAFETY: every call goes to the system's allocator unchanged; `note` itself allocates nothing.
@@ -110,6 +121,7 @@ fn in_a_process_of_its_own() {
     if env::var_os(ALONE).is_none() {
         return;
     }
+    LazyLock::force(&START);
     let json = br#"[{"name":"John","username":"Doe"}]"#;
     let large = vec![b'd'; 1 << 20];
     let server = OracleServer::start({
@@ -195,11 +207,16 @@ fn http2() {
 /// Loads, and asserts that nothing is allocated in the measurement.
 fn measured(spec: &LoadSpec) -> Observation {
     ARMED.store(true, Ordering::Relaxed);
+    let StopRule::Duration { length } = spec.stop else {
+        panic!("a load over time: {:?}", spec.stop);
+    };
     let mut in_set_up = 0;
     let mut in_measurement = 0;
     let mut on_event = |event| match event {
         LoadEvent::Started => in_set_up = BY_WORKERS.load(Ordering::Relaxed),
         LoadEvent::Slice(SliceEvent::CountingStarted) => {
+            let length = (length - BEFORE_THE_END).as_millis() as u64;
+            UNTIL.store(since_start() + length, Ordering::Relaxed);
             in_measurement = BY_WORKERS.load(Ordering::Relaxed)
         }
         // The workers end at the same instant, and free nothing before they have handed over what they hold.
@@ -210,6 +227,7 @@ fn measured(spec: &LoadSpec) -> Observation {
     };
     let seen = run_until(spec, &mut on_event, &AtomicBool::new(false)).unwrap();
     ARMED.store(false, Ordering::Relaxed);
+    UNTIL.store(u64::MAX, Ordering::Relaxed);
     assert_eq!(seen.total.failed.total(), 0, "{:?}", seen.examples);
     assert!(seen.measured.succeeded > 20, "{}", seen.measured.succeeded);
     assert!(in_set_up > 0, "the count must see what there is to see");
