@@ -53,6 +53,8 @@ defmodule Server.Listener do
       middlewares: [:cowboy_router, AllowedMethods, :cowboy_handler],
       connection_type: :supervisor,
       max_keepalive: :infinity,
+      # A body that no handler read closes the connection. Cowboy 2.8 skips it, and may then hear no further request.
+      max_skip_body_length: 0,
       request_timeout: @keep_alive_ms,
       idle_timeout: @keep_alive_ms,
       # By default, Cowboy closes a connection of HTTP/2 after 1,000 frames a second.
