@@ -36,7 +36,7 @@ final class UploadController {
         sha256.update(piece, 0, length);
       }
     } catch (IOException e) {
-      // Micronaut answers 413 to the cause, and 500 to what it comes in.
+      // Micronaut answers 413 to the cause, and 500 to the exception around it.
       if (e.getCause() instanceof ContentLengthExceededException tooLong) {
         throw tooLong;
       }
