@@ -24,7 +24,12 @@ builder.Services.Configure<HostOptions>(options => options.ShutdownTimeout = Tim
 
 var app = builder.Build();
 
-app.UseExceptionHandler();
+// A body that is too long or breaks off is the client's failure: its own status, and no log.
+app.UseExceptionHandler(new ExceptionHandlerOptions
+{
+    StatusCodeSelector = error => error is BadHttpRequestException refused ? refused.StatusCode : 500,
+    SuppressDiagnosticsCallback = context => context.Exception is BadHttpRequestException,
+});
 app.UseStatusCodePages();
 app.UseStaticFolder(settings);
 // Of this route alone.

@@ -33,17 +33,19 @@ type handlers struct {
 
 func newApp(h handlers) *fiber.App {
 	app := fiber.New(fiber.Config{
-		// Longer bodies come as streams, which only an upload reads.
-		BodyLimit:         maxBodySize,
-		StreamRequestBody: true,
-		ReadTimeout:       readTimeout,
-		IdleTimeout:       idleTimeout,
-		ErrorHandler:      respondError,
-		StructValidator:   newStructValidator(),
-		Views:             html.NewFileSystem(http.FS(views), ".html"),
+		// Every body comes as a stream, also that of a form: BodyLimit would not limit it.
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		ReadTimeout:                  readTimeout,
+		IdleTimeout:                  idleTimeout,
+		ErrorHandler:                 respondError,
+		StructValidator:              newStructValidator(),
+		Views:                        html.NewFileSystem(http.FS(views), ".html"),
 	})
 	// Without it, a handler that panics ends the process.
 	app.Use(recoverer.New(recoverer.Config{EnableStackTrace: true}))
+	app.Post("/upload", digestUpload)
+	app.Use(readBody)
 	app.Get("/plaintext", plaintext)
 	app.Get("/json", listPeople)
 	app.Post("/json", greetPerson)
@@ -51,7 +53,6 @@ func newApp(h handlers) *fiber.App {
 	files := static.Config{ByteRange: true, CacheDuration: -1}
 	app.Get("/static/*", h.files.tag, static.New(h.files.dir, files))
 	app.Get("/products", compress.New(), listProducts)
-	app.Post("/upload", digestUpload)
 	app.Get("/payload", sendPayload)
 	app.Get("/ping-pong", h.payloads.handle)
 	app.Get("/bytes", h.digest.handle)

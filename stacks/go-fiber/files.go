@@ -22,9 +22,23 @@ func (h staticFiles) tag(c fiber.Ctx) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return fiber.ErrNotFound
 	}
-	c.Set(fiber.HeaderETag, fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size()))
-	if c.Fresh() {
-		return c.SendStatus(fiber.StatusNotModified)
+	etag := fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size())
+	c.Set(fiber.HeaderETag, etag)
+	if c.Get(fiber.HeaderIfNoneMatch) != "" {
+		// The tag alone decides (RFC 9110, section 13.2.2).
+		c.Request().Header.Del(fiber.HeaderIfModifiedSince)
+		if c.Fresh() {
+			return c.SendStatus(fiber.StatusNotModified)
+		}
 	}
-	return c.Next()
+	// fasthttp would send a part of a file that the client has another version of.
+	if version := c.Get(fiber.HeaderIfRange); version != "" && version != etag {
+		c.Request().Header.Del(fiber.HeaderRange)
+	}
+	if err := c.Next(); err != nil {
+		return err
+	}
+	// An answer of 304 by the date has lost it.
+	c.Set(fiber.HeaderETag, etag)
+	return nil
 }

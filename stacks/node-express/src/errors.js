@@ -6,6 +6,8 @@ export function notFound() {
 
 /** Answers with the error's own status, as HttpError and Express' body parser have one; others are logged. */
 export function answerErrors(error, request, response, next) {
+  // The client has gone.
+  if (response.destroyed) return;
   if (error.status === undefined) console.error(error);
   if (response.headersSent) {
     next(error);

@@ -8,6 +8,7 @@ import {
 } from '@nestjs/platform-fastify';
 import ejs from 'ejs';
 import { AppModule } from './app.module.js';
+import { GoneClientFilter } from './gone-client.filter.js';
 import { type Handler, serveHttp2 } from './http2.js';
 import { settings } from './settings.js';
 
@@ -37,6 +38,7 @@ export async function serve(): Promise<void> {
       bodyParser: false,
     },
   );
+  app.useGlobalFilters(new GoneClientFilter(app.getHttpAdapter()));
   app.useGlobalPipes(new StandardSchemaValidationPipe());
   // Without it, @fastify/view adds a hook to every request.
   app.getHttpAdapter().getInstance().decorateReply('locals', null);

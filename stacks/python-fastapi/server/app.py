@@ -2,8 +2,9 @@
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.requests import ClientDisconnect
 
 from .resources import lifespan
 from .routes import (
@@ -40,3 +41,9 @@ async def refuse(_: Request, error: RequestValidationError) -> JSONResponse:
     """Answers 400 instead of FastAPI's 422, without the input, which may hold text that UTF-8 cannot encode."""
     faults = [{"loc": fault["loc"], "msg": fault["msg"]} for fault in error.errors()]
     return JSONResponse({"detail": faults}, status_code=400)
+
+
+@app.exception_handler(ClientDisconnect)
+async def drop(_: Request, __: ClientDisconnect) -> Response:
+    """Ends a request whose client has gone before its body was there: not a failure to log."""
+    return Response(status_code=400)

@@ -2,6 +2,7 @@
 
 from jinja2 import Environment, PackageLoader
 from litestar import Litestar
+from litestar.exceptions import InternalServerException
 from litestar.logging import LoggingConfig
 from litestar.plugins.jinja import JinjaTemplateEngine
 from litestar.template import TemplateConfig
@@ -12,8 +13,9 @@ from .routes import handlers
 logging_config = LoggingConfig(
     root={"level": "WARNING", "handlers": ["queue_listener"]},
     log_exceptions="always",
-    # A refused request is not the server's failure. ClientException, of which 415 is one, counts as a 400 here.
-    disable_stack_trace={400, 404, 405, 413},
+    # A refused request is not the server's failure. ClientException, of which 415 is one, counts as a 400 here. Litestar
+    # raises InternalServerException for a client that has gone before its body was there; handlers raise others.
+    disable_stack_trace={400, 404, 405, 413, InternalServerException},
 )
 
 templates = Environment(

@@ -53,6 +53,8 @@ defmodule Server.Listener do
       middlewares: [:cowboy_router, AllowedMethods, :cowboy_handler],
       connection_type: :supervisor,
       max_keepalive: :infinity,
+      # A body that no handler read closes the connection. Cowboy 2.8 skips it, and may then hear no further request.
+      max_skip_body_length: 0,
       request_timeout: @keep_alive_ms,
       idle_timeout: @keep_alive_ms,
       # Cowboy 2.8 may wait forever for the rest of a body that it skips, so a connection with such a rest is closed.

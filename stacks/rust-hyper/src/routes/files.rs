@@ -4,7 +4,9 @@ use http_body_util::Either;
 use hyper::{
     Method, Request, StatusCode,
     body::Incoming,
-    header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH},
+    header::{
+        CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
+    },
 };
 use hyper_staticfile::{AcceptEncoding, ResolveResult, ResponseBuilder};
 
@@ -27,16 +29,19 @@ pub async fn serve(
         found @ ResolveResult::Found(_) => found,
         _ => return Err(Error::NotFound),
     };
-    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-    let answer = ResponseBuilder::new()
-        .request_parts(method, uri, headers)
-        .build(found)?;
+    let mut builder = ResponseBuilder::new();
+    builder.request(request);
+    if request.headers().contains_key(IF_NONE_MATCH) {
+        // The tag alone decides (RFC 9110, section 13.2.2).
+        builder.file_response_builder.if_modified_since(None);
+    }
+    let answer = builder.build(found)?;
     // hyper-staticfile makes ETags and compares only times.
     match answer.headers().get(ETAG) {
         Some(tag) if is_known(tag, request.headers()) => {
             let mut unchanged = respond::empty(StatusCode::NOT_MODIFIED);
             *unchanged.headers_mut() = answer.headers().clone();
-            for name in [CONTENT_LENGTH, CONTENT_TYPE] {
+            for name in [CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE] {
                 unchanged.headers_mut().remove(name);
             }
             Ok(unchanged)

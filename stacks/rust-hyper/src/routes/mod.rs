@@ -30,7 +30,7 @@ async fn route(state: &AppState, request: Request<Incoming>) -> Result<Answer, E
         let id = id.parse().map_err(|_| Error::NotFound)?;
         return items::one(state, id, request).await;
     }
-    if let Some(name) = request.uri().path().strip_prefix("/static") {
+    if let Some(name) = request.uri().path().strip_prefix("/static/") {
         return files::serve(state, name, &request).await;
     }
     match (request.uri().path(), request.method()) {

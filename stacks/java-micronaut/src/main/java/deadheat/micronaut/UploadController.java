@@ -7,6 +7,7 @@ import io.micronaut.http.annotation.Consumes;
 import io.micronaut.http.annotation.Controller;
 import io.micronaut.http.annotation.Post;
 import io.micronaut.http.annotation.Produces;
+import io.micronaut.http.exceptions.ContentLengthExceededException;
 import io.micronaut.scheduling.TaskExecutors;
 import io.micronaut.scheduling.annotation.ExecuteOn;
 import java.io.IOException;
@@ -30,8 +31,16 @@ final class UploadController {
       return base64(sha256.digest());
     }
     byte[] piece = new byte[PIECE_BYTES];
-    for (int length = body.read(piece); length != -1; length = body.read(piece)) {
-      sha256.update(piece, 0, length);
+    try {
+      for (int length = body.read(piece); length != -1; length = body.read(piece)) {
+        sha256.update(piece, 0, length);
+      }
+    } catch (IOException e) {
+      // Micronaut answers 413 to the cause, and 500 to the exception around it.
+      if (e.getCause() instanceof ContentLengthExceededException tooLong) {
+        throw tooLong;
+      }
+      throw e;
     }
     return base64(sha256.digest());
   }

@@ -39,9 +39,14 @@ final class FileTags implements Handler<RoutingContext> {
     String known = ctx.request().getHeader(HttpHeaders.IF_NONE_MATCH);
     if (known != null && Arrays.stream(known.split(",")).anyMatch(one -> matches(one, tag))) {
       ctx.response().setStatusCode(304).end();
-    } else {
-      ctx.next();
+      return;
     }
+    // StaticHandler would send a part of a file that the client has another version of.
+    String version = ctx.request().getHeader("If-Range");
+    if (version != null && !version.equals(tag)) {
+      ctx.request().headers().remove("Range");
+    }
+    ctx.next();
   }
 
   /** By the weak comparison (RFC 9110, section 8.8.3.2). */

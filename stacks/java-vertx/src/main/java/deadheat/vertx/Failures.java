@@ -13,10 +13,13 @@ final class Failures {
   private Failures() {}
 
   static void answer(RoutingContext ctx) {
+    HttpServerResponse response = ctx.response();
+    if (response.closed()) {
+      return; // The client has gone.
+    }
     if (ctx.statusCode() >= 500) {
       LOG.log(Level.SEVERE, "a request failed: " + ctx.statusCode(), ctx.failure());
     }
-    HttpServerResponse response = ctx.response();
     if (response.headWritten()) {
       ctx.request().connection().close();
     } else {
