@@ -57,8 +57,6 @@ defmodule Server.Listener do
       max_skip_body_length: 0,
       request_timeout: @keep_alive_ms,
       idle_timeout: @keep_alive_ms,
-      # Cowboy 2.8 may wait forever for the rest of a body that it skips, so a connection with such a rest is closed.
-      max_skip_body_length: 0,
       # By default, Cowboy closes a connection of HTTP/2 after 1,000 frames a second.
       max_received_frame_rate: {10_000_000, 10_000}
     }
