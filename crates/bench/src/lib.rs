@@ -15,4 +15,3 @@ pub mod select;
 pub mod setup;
 pub mod slurm;
 pub mod stacks;
-pub mod toolchains;

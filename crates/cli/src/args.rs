@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use deadheat_bench::options::{DoctorArgs, RunArgs, SetupArgs, StacksCommand};
-use deadheat_compare::{bisect::options::BisectArgs, history::HistoryArgs, options::CompareArgs};
+use deadheat_compare::{bisect::BisectArgs, history::HistoryArgs, options::CompareArgs};
 use deadheat_loadtool::{look_alikes::AsArgs, options::LoadArgs};
 use deadheat_shell::{
     data::{DataArgs, Format},

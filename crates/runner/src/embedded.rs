@@ -4,6 +4,7 @@
 //! Each version of them has a folder of its own, and stacks are built there.
 
 use std::{
+    env,
     fs::{self, Permissions},
     io::{self, Write as _},
     os::unix::fs::PermissionsExt as _,
@@ -12,10 +13,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    files::{UNFINISHED, has_real_folders, read_text, write_whole},
-    xdg,
-};
+use crate::files::{UNFINISHED, has_real_folders, read_text, write_whole};
 
 /// The file in a root folder which says that this holds what was embedded.
 const MARKER: &str = "embedded.json";
@@ -96,7 +94,7 @@ impl Embedded {
     /// # Errors
     /// When there is no such folder, or it cannot be written.
     pub fn unpack(&self) -> Result<Unpacked, UnpackError> {
-        let data = xdg::folder("XDG_DATA_HOME", ".local/share").ok_or(UnpackError::NoHome)?;
+        let data = data_folder().ok_or(UnpackError::NoHome)?;
         self.unpack_in(&data.join("deadheat"))
     }
 
@@ -232,6 +230,16 @@ fn marker_at(folder: &Path) -> Option<Marker> {
 
 fn read_marker(root: &Path) -> Option<Marker> {
     serde_json::from_str(&read_text(&root.join(MARKER)).ok()?).ok()
+}
+
+/// Where this user's programs keep their data (XDG Base Directory Specification): `XDG_DATA_HOME`, else `.local/share` in
+/// the home folder; `None` if neither is known. A relative path does not count.
+fn data_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        let path = env::var_os(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))
 }
 
 #[cfg(test)]

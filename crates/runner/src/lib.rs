@@ -22,4 +22,3 @@ pub mod services;
 pub mod session;
 pub mod trust;
 pub mod verify;
-mod xdg;

@@ -6,7 +6,6 @@
 
 mod card;
 pub mod csv;
-pub mod json;
 mod layout;
 mod scaling;
 mod text;
@@ -17,13 +16,27 @@ use deadheat_document::{
     Frame,
     error::ReportError,
     html::{Bar, Contents, DataFile, Shell},
+    json::{self, Body},
     markdown::without_homes,
     text::Screen,
+    view::Fact,
+};
+use deadheat_model::{
+    Warning,
+    heats::{EndReason, Resumption, SCHEMA, SessionHeader, SessionRecord},
+};
+use deadheat_stats::{heats::Group, standings::Standings};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::{
+    layout::{SCRIPT, STYLE},
+    view::LoadView,
 };
 
-use self::layout::{SCRIPT, STYLE};
-pub use self::{csv::csv, json::json, layout::document};
 pub use card::{SIZE as CARD_SIZE, card, card_svg};
+pub use csv::csv;
+pub use layout::document;
 pub use text::text;
 pub use view::StandingsView;
 
@@ -74,5 +87,108 @@ fn page(
         script: SCRIPT,
         live,
         ..Frame::new(&view.id, Shell::new(data))
+    })
+}
+
+/// What a session of heats found, for programs: what the other formats show, unrounded.
+///
+/// Units stand in the names: `_seconds`, `_bytes`, `_us` (microseconds), `_per_second`, `_per_request`. Shares are 0 to
+/// 1. Heats count from 0.
+#[derive(Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// `session.json` as it was written before the first heat.
+    header: &'a SessionHeader,
+    /// Why the session ended; null: it was killed, or goes on.
+    ended: Option<EndReason>,
+    /// Each time that the session went on after an interruption; absent when it never did.
+    #[serde(skip_serializing_if = "<[Resumption]>::is_empty")]
+    resumed: &'a [Resumption],
+    /// What was compared, on what machine, when.
+    title: String,
+    /// What came of each load, in the order of `standings.loads`.
+    answers: Vec<Answer<'a>>,
+    /// How far the figures can be trusted, in a line.
+    trust: &'a str,
+    /// What may change a decision first, then the rest.
+    warnings: &'a [Warning],
+    /// What has no figure, in a line; null if nothing lacks.
+    not_measured: Option<&'a str>,
+    /// What the session does not show.
+    does_not_show: &'a [String],
+    /// How it was measured and judged, in words.
+    method: &'a [Fact],
+    /// All figures.
+    standings: &'a Standings,
+}
+
+impl Body for Report<'_> {
+    const FORMAT: &'static str = "deadheat-report";
+    const SCHEMA: u32 = SCHEMA;
+}
+
+/// What came of a load, in words.
+#[derive(Serialize, JsonSchema)]
+struct Answer<'a> {
+    /// The workload's id.
+    workload: &'a str,
+    /// The load point's id.
+    point: &'a str,
+    /// Both in words.
+    title: &'a str,
+    /// The answer, in at most 25 words.
+    answer: String,
+    /// What is to be known of the load as a whole, a sentence or two each.
+    notes: Vec<String>,
+    /// Each row of each of its tables.
+    rows: Vec<RowWords<'a>>,
+}
+
+/// What a row says, in words.
+#[derive(Serialize, JsonSchema)]
+struct RowWords<'a> {
+    /// The group that its table ranks.
+    group: Group,
+    /// The stack, under its variant.
+    target: &'a str,
+    /// How it stands to the best of its table.
+    verdict: String,
+    /// What to know of its figures, in a few words each.
+    notes: Vec<String>,
+}
+
+fn answer(load: &LoadView) -> Answer<'_> {
+    let tables = load.tables.iter();
+    let rows = tables.flat_map(|table| table.rows.iter().map(|row| (table.group, row)));
+    let rows = rows.map(|(group, row)| RowWords {
+        group,
+        target: &row.target,
+        verdict: words::row_verdict(load.measure, row),
+        notes: words::notes(row),
+    });
+    Answer {
+        workload: &load.workload,
+        point: &load.point.id,
+        title: &load.title,
+        answer: load.answer(),
+        notes: words::load_notes(load),
+        rows: rows.collect(),
+    }
+}
+
+/// The session's header and its standings as JSON over several lines that end with a newline.
+pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, ReportError> {
+    let view = StandingsView::new(record, standings);
+    json::json(&Report {
+        header: &record.header,
+        ended: record.end,
+        resumed: &record.resumed,
+        title: view.title.to_string(),
+        answers: view.loads.iter().map(answer).collect(),
+        trust: &view.trust,
+        warnings: &view.warnings,
+        not_measured: view.not_measured.line.as_deref(),
+        does_not_show: &view.details.caveats,
+        method: &view.details.method,
+        standings,
     })
 }

@@ -25,7 +25,7 @@ use deadheat_shell::{
 };
 use serde::Serialize;
 
-use crate::{options::ListArgs, select, toolchains::looking};
+use crate::{options::ListArgs, select, setup::looking};
 
 pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let sink = args.data.open()?;

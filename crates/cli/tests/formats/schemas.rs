@@ -41,10 +41,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         "description": "The figure of a condition in this unit; null if it is not known.",
     });
     let mut all = vec![
-        (
-            "report",
-            report::<standings::json::Report<'static>>("report"),
-        ),
+        ("report", report::<standings::Report<'static>>("report")),
         ("report-csv", of::<standings::csv::Row>("report-csv")),
         ("session", session),
         ("heats", of::<JournalEntry>(&format!("heats:{heats}"))),

@@ -28,15 +28,15 @@ use deadheat_shell::{
 use deadheat_stats::versus::{Metric, Ratio, Verdict, Versus, midpoint::MidpointTest};
 
 use super::{
-    folder::Folder,
+    Folder,
+    analysis::spends,
     subject::{Ready, Subject, Unready},
 };
 use crate::{
-    bisect::analysis::spends,
     document::headline,
     live::{
+        Progress,
         heats::{Planned, duel},
-        progress::Progress,
     },
     measured::versus,
     options::CompareArgs,

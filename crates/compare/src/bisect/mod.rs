@@ -3,35 +3,40 @@
 
 pub mod analysis;
 pub mod document;
-mod folder;
 mod measure;
-pub mod options;
 mod start;
 mod subject;
 
 use std::{
-    path::Path,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
 
+use clap::{Arg, Args};
 use deadheat_document::text::Screen;
-use deadheat_model::bisect::{Asks, BisectAnswer, BisectRecord};
+use deadheat_model::{
+    bisect::{Asks, BisectAnswer, BisectRecord, SCHEMA},
+    record,
+};
+use deadheat_runner::{files, session::exclusively};
 use deadheat_shell::{
-    data::{self, Format, Sink},
+    data::{self, FilesArgs, Format, Sink},
     exit::{Exit, Failure},
     invocation::{self, shown},
+    options::ExplicitOptions,
     output,
 };
 
-pub use self::folder::RECORD;
-use self::{measure::Asking, start::RunningSearch};
-use crate::{
-    bisect::{
-        analysis::{Outcome, next, outcome},
-        document::{answer, document, json},
-        options::BisectArgs,
-    },
-    options::{CompareArgs, CompareFormat},
+use self::{
+    analysis::{Outcome, next, outcome},
+    document::{answer, document, json},
+    measure::Asking,
+    start::RunningSearch,
+};
+use crate::options::{
+    CompareArgs, CompareFormat, MEASURING, MeasureArgs, ServerArgs, StacksArgs, in_long_help,
 };
 
 /// Searches for the commit, or resumes a search.
@@ -65,7 +70,7 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
 
 /// A search in its folder again, as its record has it.
 pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
-    let (_, record) = folder::read(folder)?;
+    let (_, record) = read(folder)?;
     let format = match sink.format {
         Format::Text => CompareFormat::Text,
         Format::Markdown => CompareFormat::Markdown,
@@ -149,4 +154,201 @@ fn exit(outcome: &Outcome) -> Exit {
 fn typed(folder: &Path) -> String {
     let shown = shown(folder);
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
+}
+
+const AFTER_HELP: &str = "Example: deadheat bisect v1.4 HEAD --build 'make server' -- ./server --port '$PORT'
+
+A \
+                          first comparison has to show that BAD is slower than GOOD. Each step then measures the \
+                          middle commit together with GOOD
+and BAD, and asks which of them it is nearer to. Each \
+                          comparison lasts until it is decided, or --budget is used up. In
+the end, the commit is \
+                          compared with the one before it. A search names a wrong commit in at most 5 % of \
+                          cases.
+
+Commits are those of the first parents of BAD: a merge represents all that it \
+                          merged. A commit that does not build or start
+is skipped.
+
+The guide is \
+                          docs/bisect.md.
+Exit status: 0 the commit was found; 1 BAD is not slower; 2 wrong usage; 3 \
+                          undecided, or nothing could be measured; 130
+interrupted.";
+
+/// Options of `compare` have headings that say what else it compares.
+fn under_own_heading(arg: Arg) -> Arg {
+    match arg.get_help_heading() {
+        Some(MEASURING) => arg.help_heading("Measuring"),
+        Some("URLs and commands") => arg.help_heading("Commands"),
+        _ => in_long_help(arg),
+    }
+}
+
+/// What `deadheat bisect` is asked to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The guide is docs/bisect.md. All options: deadheat bisect --help.",
+    after_long_help = AFTER_HELP,
+    override_usage = "deadheat bisect GOOD BAD [OPTIONS] STACK[:VARIANT]\n       \
+                      deadheat bisect GOOD BAD [OPTIONS] -- COMMAND…\n       \
+                      deadheat bisect --resume FOLDER",
+    mut_args(under_own_heading),
+    mut_arg("i_may_load_this_host", |arg| arg.hide(true)),
+    mut_arg("workload", |arg| arg.help("The workload: `json` (its first load point) or `json:c50` [default: plaintext]")),
+    mut_arg("budget", |arg| arg.help("The time that each comparison may take [default: 5m]")),
+    mut_arg("heat_time", |arg| arg.help("How long each heat loads its servers in turn [default: 10s]")),
+    mut_arg("heats", |arg| arg.help("Number of heats of each comparison, with one checkpoint after them")),
+    mut_arg("results", |arg| arg.help("The folder in which the search has its own [default: results]")),
+    mut_arg("arrivals", |arg| arg.hide(true)),
+    mut_arg("max_connections", |arg| arg.hide(true)),
+    mut_arg("stacks", |arg| arg.hide(true)),
+    mut_arg("dry_run", |arg| arg.help("Print the plan, with the number of commits and steps, and exit")),
+)]
+pub struct BisectArgs {
+    /// Explicit options, in their order.
+    #[command(flatten)]
+    pub explicit: ExplicitOptions,
+    /// A revision of git that is fast
+    #[arg(value_name = "GOOD", required_unless_present = "resume")]
+    pub(crate) good: Option<String>,
+    /// A later one that is slow
+    #[arg(value_name = "BAD", required_unless_present = "resume")]
+    pub(crate) bad: Option<String>,
+    /// The stack to measure. Commits that change nothing in its folder are skipped
+    #[arg(value_name = "STACK[:VARIANT]")]
+    pub(crate) stack: Option<String>,
+    /// The command that starts the server, in a copy of the repository at each commit. It listens at $HOST:$PORT
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Run this in each copy first, in a shell
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) build: Option<String>,
+    /// Go on with a search that was interrupted, killed or undecided. Only --budget can be changed; --format and --output are those of this call
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["good", "bad", "stack", "command"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: FilesArgs<CompareFormat>,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    #[command(flatten)]
+    pub(crate) stacks: StacksArgs,
+}
+
+/// The record's file.
+pub const RECORD: &str = "bisect.json";
+/// The file that is locked while a process works on the search. The record's own file is replaced after each question.
+const LOCK: &str = "lock";
+
+/// The record of the search in a folder, and the folder's whole path.
+fn read(folder: &Path) -> Result<(PathBuf, BisectRecord), Failure> {
+    let file = folder.join(RECORD);
+    let failed = |error: String| {
+        Failure::usage(format!(
+            "reading {}: {error}; a search has its folder in results/, with a name like bisect-20261121-090807",
+            file.display()
+        ))
+    };
+    let path = std::path::absolute(folder).map_err(|error| failed(error.to_string()))?;
+    let text = files::read_text(&file).map_err(|error| failed(error.to_string()))?;
+    let record: BisectRecord =
+        record::read(text.as_bytes()).map_err(|error| failed(error.to_string()))?;
+    if record.schema != SCHEMA {
+        return Err(failed(format!(
+            "it has version {} of the format, and this deadheat has {SCHEMA}",
+            record.schema
+        )));
+    }
+    if record.commits.is_empty() {
+        return Err(failed("it has no commits".to_owned()));
+    }
+    Ok((path, record))
+}
+
+/// The folder of a search, locked: no other process continues the search until this is dropped.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes a new folder in `results`, for a search that began at this time (RFC 3339).
+    fn create(results: &Path, started: &str) -> Result<Self, Failure> {
+        let failed = |path: &Path, error: io::Error| {
+            Failure::no_result(format!(
+                "making the folder {}: {error}; choose another one with --results",
+                path.display()
+            ))
+        };
+        let results = std::path::absolute(results).map_err(|error| failed(results, error))?;
+        fs::create_dir_all(&results).map_err(|error| failed(&results, error))?;
+        // 2026-11-21T09:08:07Z → 20261121-090807
+        let time = started.replace(['-', ':', 'Z'], "").replace('T', "-");
+        let names = (1..1000).map(|number| match number {
+            1 => format!("bisect-{time}"),
+            _ => format!("bisect-{time}-{number}"),
+        });
+        for path in names.map(|name| results.join(name)) {
+            match fs::create_dir(&path) {
+                Ok(()) => return Self::lock(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&path, error)),
+            }
+        }
+        Err(failed(&results, io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Opens the folder of a search to continue it, with its record.
+    fn open(path: &Path) -> Result<(Self, BisectRecord), Failure> {
+        // Before there is a lock in a folder that is no search's.
+        let (path, _) = read(path)?;
+        let folder = Self::lock(path)?;
+        let (_, record) = read(&folder.path)?;
+        Ok((folder, record))
+    }
+
+    fn lock(path: PathBuf) -> Result<Self, Failure> {
+        let file = path.join(LOCK);
+        let lock = File::options().create(true).append(true).open(&file);
+        let lock = lock
+            .map_err(|error| Failure::no_result(format!("writing {}: {error}", file.display())))?;
+        if let Some(holder) = exclusively(&lock, &file) {
+            return Err(Failure::usage(format!(
+                "going on with {}: {holder} is at work on it; wait for its end",
+                path.display()
+            )));
+        }
+        fs::create_dir_all(path.join("logs"))
+            .map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Writes the record, whole or not at all.
+    fn save(&self, record: &BisectRecord) -> Result<(), Failure> {
+        let file = self.path.join(RECORD);
+        let failed = |error: String| {
+            Failure::no_result(format!(
+                "writing {}: {error}; is the disk full?",
+                file.display()
+            ))
+        };
+        let text =
+            serde_json::to_string_pretty(record).map_err(|error| failed(error.to_string()))?;
+        files::write_whole(&file, (text + "\n").as_bytes())
+            .map_err(|error| failed(error.to_string()))
+    }
+
+    /// The path of the folder.
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The log of a commit's build.
+    fn build_log(&self, short: &str) -> PathBuf {
+        self.path.join("logs").join(format!("{short}.build.log"))
+    }
 }

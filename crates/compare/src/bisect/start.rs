@@ -17,9 +17,8 @@ use deadheat_shell::{data::PlanAlone, exit::Failure, invocation, options::Global
 use serde::Serialize;
 
 use super::{
+    BisectArgs, Folder,
     analysis::{Bisection, steps},
-    folder::Folder,
-    options::BisectArgs,
     subject::Subject,
     typed,
 };

@@ -18,9 +18,8 @@ use deadheat_runner::{
 };
 use deadheat_shell::{exit::Failure, options::refuse, output};
 
-use super::folder::Folder;
+use super::{BisectArgs, Folder};
 use crate::{
-    bisect::options::BisectArgs,
     live::{
         loads, session,
         stacks::{SideError, StackSide, WORKLOAD},

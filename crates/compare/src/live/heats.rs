@@ -34,9 +34,9 @@ use deadheat_stats::{
 };
 
 use super::{
+    Progress,
     loads::rates,
     looks::{Looks, Turn},
-    progress::Progress,
 };
 use crate::{
     bounds, check,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_bench::{
     doctor, meant, select,
-    toolchains::{Missing, looking},
+    setup::{Missing, looking},
 };
 use deadheat_model::{
     LoadPoint, TargetId,

@@ -6,8 +6,7 @@ use std::{
 };
 
 use super::{
-    agents::{Agents, Pending},
-    clock::{Exchange, Offset},
+    agents::{Agents, Exchange, Offset, Pending},
     launcher::{Binary, Launcher},
     message::{AgentMessage, Order},
     remote::AgentError,

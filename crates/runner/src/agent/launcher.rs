@@ -1,11 +1,20 @@
-//! How a program is started on another host: by what the user's site has for that.
+//! How a program is started on another host: by what the user's site has for that. This program gets there the same way,
+//! once, into a file that is named by its SHA-256. A copy that is damaged is replaced.
 
 use std::{
     fmt,
+    fs::File,
+    io,
+    os::unix::fs::FileExt as _,
     path::{Path, PathBuf},
     process::Command,
     str::FromStr,
+    sync::OnceLock,
 };
+
+use sha2::{Digest as _, Sha256};
+
+use crate::hex::hex;
 
 /// The name of the host that is this machine.
 pub const LOCAL: &str = "local";
@@ -125,8 +134,103 @@ pub enum Binary {
     At(PathBuf),
 }
 
+/// What the script says when the program is not there.
+pub(super) const SEND: &str = "deadheat-send";
+/// The program is read in pieces, so that no host costs memory for it.
+const PIECE: usize = 256 << 10;
+
+/// This program's file.
+pub(super) struct Parcel {
+    file: File,
+    bytes: u64,
+    name: String,
+}
+
+impl Parcel {
+    /// Of the program that runs, even if its file has been replaced meanwhile. There is one for all hosts.
+    pub(super) fn own() -> Result<&'static Self, String> {
+        static OWN: OnceLock<Result<Parcel, String>> = OnceLock::new();
+        let own = OWN.get_or_init(|| {
+            let file = File::open("/proc/self/exe");
+            let own = file.and_then(Self::new);
+            own.map_err(|error| format!("reading this program's file: {error}"))
+        });
+        own.as_ref().map_err(Clone::clone)
+    }
+
+    fn new(file: File) -> io::Result<Self> {
+        let mut sum = Sha256::new();
+        let mut bytes = 0;
+        in_pieces(&file, &mut |piece| {
+            sum.update(piece);
+            bytes += piece.len() as u64;
+            Ok(())
+        })?;
+        Ok(Self {
+            file,
+            bytes,
+            name: hex(sum.finalize()),
+        })
+    }
+
+    /// A POSIX shell's script that becomes the agent. Before that it asks for the program if it is not there, or is
+    /// damaged there; without sha256sum, a copy of the right length is taken for whole.
+    pub(super) fn script(&self) -> String {
+        let (name, size) = (&self.name, self.bytes);
+        format!(
+            "umask 077; \
+             d=\"${{XDG_CACHE_HOME:-${{HOME:?has no value, so there is no folder for deadheat}}/.cache}}/deadheat/agents\"; \
+             f=\"$d/{name}\"; p=\"$f.$$\"; \
+             whole() {{ [ -f \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {size} ] || return 1; \
+             command -v sha256sum > /dev/null || return 0; \
+             case \"$(sha256sum < \"$1\")\" in {name}*) return 0;; esac; return 1; }}; \
+             if [ ! -x \"$f\" ] || ! whole \"$f\"; then \
+             mkdir -p \"$d\" && echo {SEND} && head -c {size} > \"$p\" && whole \"$p\" \
+             && chmod 700 \"$p\" && mv -f \"$p\" \"$f\" || {{ rm -f \"$p\"; exit 1; }}; \
+             fi; exec \"$f\" agent"
+        )
+    }
+
+    /// How many bytes it has.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Passes on the program, piece by piece.
+    pub(super) fn pieces(
+        &self,
+        pass_on: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        in_pieces(&self.file, pass_on)
+    }
+}
+
+/// Reads a file at places of its own: others read it at the same time.
+fn in_pieces(file: &File, pass_on: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut piece = vec![0; PIECE];
+    let mut at = 0;
+    loop {
+        match file.read_at(&mut piece, at) {
+            Ok(0) => return Ok(()),
+            Ok(length) => {
+                pass_on(&piece[..length])?;
+                at += length as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::{
+        fs,
+        io::{Read as _, Write as _},
+        os::unix::fs::PermissionsExt as _,
+        process::{Command, Stdio},
+    };
+
     use super::*;
 
     fn words(command: &Command) -> Vec<String> {
@@ -167,5 +271,56 @@ mod tests {
         }
         let own: Launcher = "nsenter --net=/run/netns/{host}".parse().unwrap();
         assert_eq!(own.to_string(), "nsenter --net=/run/netns/{host}");
+    }
+
+    /// A program that says that it is there, in place of deadheat.
+    const PROGRAM: &str = "#!/bin/sh\necho agent of $1\n";
+
+    #[test]
+    fn a_copy_that_is_damaged_is_replaced_and_a_whole_one_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("own");
+        fs::write(&own, PROGRAM).unwrap();
+        let parcel = Parcel::new(File::open(&own).unwrap()).unwrap();
+        let copy = folder.path().join("deadheat/agents").join(&parcel.name);
+        let started = || {
+            let mut child = Command::new("sh")
+                .args(["-c", &parcel.script()])
+                .env("XDG_CACHE_HOME", folder.path())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut input = child.stdin.take().unwrap();
+            // Who does not ask for it has ended by then, or reads it as its own.
+            let _ = parcel.pieces(&mut |piece| input.write_all(piece));
+            drop(input);
+            let mut said = String::new();
+            child
+                .stdout
+                .take()
+                .unwrap()
+                .read_to_string(&mut said)
+                .unwrap();
+            assert!(child.wait().unwrap().success(), "{said}");
+            said
+        };
+        let sent = format!("{SEND}\nagent of agent\n");
+        let used = "agent of agent\n";
+        assert_eq!(started(), sent);
+        assert_eq!(started(), used);
+        let damages: [&dyn Fn(); 4] = [
+            // One letter is another one.
+            &|| fs::write(&copy, PROGRAM.replace("agent of", "agent if")).unwrap(),
+            &|| fs::write(&copy, &PROGRAM[..10]).unwrap(),
+            &|| fs::write(&copy, "").unwrap(),
+            &|| fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).unwrap(),
+        ];
+        for (nth, damage) in damages.iter().enumerate() {
+            damage();
+            assert_eq!(started(), sent, "damage {nth}");
+            assert_eq!(started(), used, "after damage {nth}");
+        }
+        assert_eq!(fs::read_to_string(&copy).unwrap(), PROGRAM);
     }
 }

@@ -9,10 +9,7 @@ use std::{
 use deadheat_model::{Interval, LoadSpec, Observation, SliceEvent, SliceResult, machine::Machine};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{
-    frame::{self, FrameError},
-    ranges,
-};
+use super::frame::{self, FrameError};
 use crate::doctor::Examination;
 
 /// The version of these messages. Coordinator and agent must have the same.
@@ -299,7 +296,7 @@ pub(super) fn receive<M: Message>(input: &mut impl Read) -> Result<M, FrameError
         return Err(implausible(format!("a message of kind {number}")));
     };
     if let Some(longest_text) = kind.checked {
-        ranges::check(&content, longest_text)
+        frame::check(&content, longest_text)
             .map_err(|error| implausible(format!("`{}`: {error}", kind.name)))?;
     }
     let message: M = serde_json::from_slice(&content)

@@ -9,9 +9,7 @@
 //! seconds, and the coordinator takes an agent for lost by the same rule.
 
 mod agents;
-mod clock;
 mod database;
-mod deliver;
 mod examine;
 #[cfg(test)]
 mod faults;
@@ -19,12 +17,9 @@ mod frame;
 mod launcher;
 mod message;
 mod patience;
-mod pipe;
 mod plausible;
-mod ranges;
 mod remote;
 mod serve;
-mod slice_worker;
 mod slices;
 
 pub use agents::{Agents, MergedLoad};

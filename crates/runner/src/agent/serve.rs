@@ -1,6 +1,7 @@
 //! The agent's side: what `deadheat agent` does on a host.
 
 use std::{
+    collections::BTreeMap,
     env,
     io::{self, BufReader, Write as _},
     process,
@@ -13,8 +14,8 @@ use std::{
     time::Duration,
 };
 
-use deadheat_load::{LoadEvent, Slice};
-use deadheat_model::{LoadSpec, SliceEvent};
+use deadheat_load::{LoadError, LoadEvent, Session, Slice};
+use deadheat_model::{LoadSpec, SliceEvent, SliceResult};
 
 use super::{
     database::HostedDatabase,
@@ -22,7 +23,6 @@ use super::{
     message::{self, AgentMessage, Host, Order, PROTOCOL},
     monotonic_ns,
     patience::{PULSE, SILENCE},
-    slice_worker::SlicedLoads,
 };
 use crate::{
     doctor::{Examination, of_several},
@@ -296,4 +296,50 @@ fn host_name() -> String {
         .nodename()
         .to_string_lossy()
         .into_owned()
+}
+
+/// The most loads that are open at once.
+const MOST_OPEN: usize = 1_000;
+
+/// Loads by their numbers.
+#[derive(Default)]
+struct SlicedLoads(BTreeMap<u32, Session>);
+
+impl SlicedLoads {
+    /// Sets a load up; setting `stop` ends its slices.
+    fn open(&mut self, load: u32, spec: LoadSpec, stop: Arc<AtomicBool>) -> AgentMessage {
+        if self.0.len() >= MOST_OPEN {
+            return AgentMessage::refused(format!("{MOST_OPEN} loads are open already"));
+        }
+        match Session::open(spec, stop) {
+            Ok(session) => {
+                self.0.insert(load, session);
+                AgentMessage::Opened { load }
+            }
+            Err(error) => refused(&error),
+        }
+    }
+
+    /// Loads for a slice that was to begin `at`.
+    fn slice(&mut self, load: u32, at: u64, slice: Slice) -> AgentMessage {
+        let Some(session) = self.0.get_mut(&load) else {
+            return AgentMessage::refused(format!("load {load} was not opened"));
+        };
+        let late = Duration::from_nanos(monotonic_ns().saturating_sub(at));
+        match session.slice(slice, &mut |_| ()) {
+            Ok(result) => AgentMessage::Sliced {
+                load,
+                result: Box::new(SliceResult { late, ..result }),
+            },
+            Err(error) => refused(&error),
+        }
+    }
+
+    fn close(&mut self, load: u32) {
+        self.0.remove(&load);
+    }
+}
+
+fn refused(error: &LoadError) -> AgentMessage {
+    AgentMessage::refused(error.to_string())
 }

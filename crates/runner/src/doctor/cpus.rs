@@ -1,4 +1,4 @@
-//! Which CPUs there are, and whether server and generator can be kept apart on them.
+//! Which CPUs there are, whether server and generator can be kept apart on them, how fast they run, and what changes that.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +7,7 @@ use deadheat_model::{figure::counted, plan::Pinning};
 use super::{
     World,
     found::{CheckResult, fine, listed, note, unknown, warning},
+    own::throttled,
 };
 use crate::session::{cores_below, nodes_below, parse_list};
 
@@ -149,12 +150,157 @@ pub(super) fn isolated(world: &World) -> CheckResult {
     }
 }
 
+const OF_THE_HOST: &str = "the host's; it cannot be seen in a virtual machine";
+
+/// Why a thing about frequencies is not there.
+fn not_seen<'a>(world: &World, bare: &'a str) -> &'a str {
+    match world.root.hypervisor() {
+        Some(_) => OF_THE_HOST,
+        None => bare,
+    }
+}
+
+pub(super) fn governor(world: &World) -> CheckResult {
+    let why = "A CPU that is clocked down while it waits is slow when the next request comes, and more so for the stack \
+               that waits more.";
+    match world.machine.governor.as_deref() {
+        Some("performance") => fine("performance"),
+        Some(governor) => warning(
+            governor,
+            why,
+            world.set(
+                "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+                "performance",
+            ),
+        ),
+        None => unknown(not_seen(world, "no cpufreq driver"), why),
+    }
+}
+
+/// CPUs that may not reach their highest frequency.
+pub(super) fn frequency_limits(world: &World) -> CheckResult {
+    let read = |folder: &str, name: &str| {
+        world
+            .root
+            .number::<u64>(&format!("{folder}/cpufreq/{name}"))
+    };
+    let folders = world.root.cpu_folders();
+    let known = folders.iter().filter_map(|folder| {
+        let number = folder.rsplit_once("cpu")?.1.parse::<usize>().ok()?;
+        let used = world.machine.cpus.contains(&number);
+        let most = read(folder, "cpuinfo_max_freq").filter(|_| used)?;
+        Some((number, read(folder, "scaling_max_freq")?, most))
+    });
+    let mut known: Vec<(usize, u64, u64)> = known.collect();
+    known.sort_unstable();
+    let limited: Vec<_> = known.iter().filter(|(_, now, most)| now < most).collect();
+    let why = "Where CPUs are held below their speed, the figures are those of a slower machine.";
+    if let Some((_, now, most)) = limited.first() {
+        let path = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_max_freq";
+        return note(
+            format!(
+                "{} held to {} of {} MHz",
+                counted(limited.len(), "CPU"),
+                now / 1000,
+                most / 1000
+            ),
+            why,
+            world.set(path, &most.to_string()),
+        );
+    }
+    let fastest = known.iter().map(|(_, _, most)| *most).max();
+    let is_fast = |cpu: &&(usize, u64, u64)| Some(cpu.2) == fastest;
+    let fast: Vec<usize> = known.iter().filter(is_fast).map(|cpu| cpu.0).collect();
+    if fast.len() < known.len() {
+        return note(
+            format!("CPUs of different speed ({} are fast)", listed(&fast)),
+            "Server and generator get fast and slow cores by their numbers, and a stack with one thread gets one of \
+             them.",
+            format!("taskset -c {} deadheat run", listed(&fast)),
+        );
+    }
+    if known.is_empty() {
+        unknown(not_seen(world, "no cpufreq driver"), why)
+    } else {
+        fine("none")
+    }
+}
+
+pub(super) fn turbo(world: &World) -> CheckResult {
+    let why = "With turbo a CPU is faster while it is cool and while the other cores wait: figures depend on the load \
+               before, and on how many threads a stack has.";
+    // intel_pstate says whether it is off, the others whether it is on.
+    let switches = [
+        ("intel_pstate/no_turbo", "1", "0"),
+        ("cpufreq/boost", "0", "1"),
+    ];
+    for (name, off, on) in switches {
+        let path = format!("sys/devices/system/cpu/{name}");
+        let Some(state) = world.root.text(&path) else {
+            continue;
+        };
+        if state == off {
+            return fine("off");
+        }
+        if state == on {
+            return warning("on", why, world.set(&format!("/{path}"), off));
+        }
+    }
+    unknown(not_seen(world, "this driver does not tell"), why)
+}
+
+pub(super) fn throttling(world: &World) -> CheckResult {
+    let why = "A CPU that is too hot runs slower, for as long as it takes to cool down.";
+    match (world.watched.throttled, throttled(&world.root)) {
+        (Some(times), _) if times > 0 => warning(
+            format!("{} while watched", counted(times, "time")),
+            why,
+            "Cool the machine (fans, dust, a place with air), or switch turbo off.",
+        ),
+        (_, Some(times)) if times > 0 => note(
+            format!("{} since the start, none now", counted(times, "time")),
+            why,
+            "Watch it under load: deadheat doctor --watch 1m",
+        ),
+        (_, Some(_)) => fine("never since the start"),
+        (_, None) => unknown(not_seen(world, "this processor does not count it"), why),
+    }
+}
+
+/// Mains, or a battery that is being emptied.
+pub(super) fn power(world: &World) -> CheckResult {
+    let folder = "sys/class/power_supply";
+    let of = |name: &str, what: &str| world.root.text(&format!("{folder}/{name}/{what}"));
+    let discharging = world.root.names(folder).into_iter().any(|name| {
+        // A mouse has a battery, too.
+        let of_device = of(&name, "scope").as_deref() == Some("Device");
+        !of_device && of(&name, "status").as_deref() == Some("Discharging")
+    });
+    if discharging {
+        return warning(
+            "on battery",
+            "Firmware and drivers save power then, and more of it as the battery empties.",
+            "Plug it in.",
+        );
+    }
+    match world.root.text("sys/firmware/acpi/platform_profile") {
+        Some(profile) if ["low-power", "quiet", "cool"].contains(&profile.as_str()) => warning(
+            format!("profile {profile}"),
+            "The firmware slows the CPUs down.",
+            world.set("/sys/firmware/acpi/platform_profile", "performance"),
+        ),
+        _ => fine("not on battery"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use deadheat_model::warning::Level;
 
-    use super::super::testing::{Planted, found, planted};
-    use super::*;
+    use super::{
+        super::testing::{Planted, found, planted},
+        *,
+    };
 
     fn of(planted: &Planted, name: &str) -> (Option<Level>, CheckResult) {
         found(&planted.world(), name)
@@ -234,5 +380,100 @@ mod tests {
         assert_eq!(level, Some(Level::Doubt));
         assert_eq!(finding.advice, "taskset -c 0-1 deadheat run");
         assert_eq!(planted("isolated-cpus", path, "8-9\n").0, None);
+    }
+
+    const CPU: &str = "sys/devices/system/cpu";
+
+    #[test]
+    fn a_governor_of_one_cpu_is_enough_to_warn() {
+        let path = format!("{CPU}/cpu3/cpufreq/scaling_governor");
+        let (level, finding) = planted("governor", &path, "powersave\n");
+        assert_eq!(level, Some(Level::Doubt));
+        assert_eq!(finding.found, "performance, powersave");
+        assert!(
+            finding
+                .advice
+                .starts_with("echo performance | sudo tee /sys/")
+        );
+    }
+
+    #[test]
+    fn a_guest_does_not_know_its_hosts_frequencies() {
+        let guest = Planted::empty().with("proc/cpuinfo", "flags : hypervisor\n");
+        let guest = guest.world();
+        for name in ["governor", "frequency-limit", "turbo", "throttling"] {
+            let (level, finding) = found(&guest, name);
+            assert_eq!(
+                (level, finding.found.as_str()),
+                (Some(Level::Routine), OF_THE_HOST)
+            );
+        }
+    }
+
+    #[test]
+    fn limits_and_unequal_cores_are_noted() {
+        let limited = format!("{CPU}/cpu1/cpufreq/scaling_max_freq");
+        let (level, finding) = planted("frequency-limit", &limited, "1800000\n");
+        assert_eq!(level, Some(Level::Note));
+        assert_eq!(finding.found, "1 CPU held to 1800 of 3600 MHz");
+        let unequal = Planted::good()
+            .with(&format!("{CPU}/cpu1/cpufreq/cpuinfo_max_freq"), "2400000")
+            .with(&limited, "2400000");
+        let (level, finding) = found(&unequal.world(), "frequency-limit");
+        assert_eq!(
+            (level, finding.found.as_str()),
+            (
+                Some(Level::Note),
+                "CPUs of different speed (0,2-3 are fast)"
+            )
+        );
+    }
+
+    #[test]
+    fn turbo_is_read_from_either_driver() {
+        let intel = format!("{CPU}/intel_pstate/no_turbo");
+        let (level, finding) = planted("turbo", &intel, "0\n");
+        assert_eq!(level, Some(Level::Doubt));
+        assert_eq!(finding.advice, format!("echo 1 | sudo tee /{intel}"));
+        let others = Planted::good().without(&intel);
+        let boost = format!("{CPU}/cpufreq/boost");
+        for (state, expected) in [("1", Some(Level::Doubt)), ("0", None)] {
+            let world = others.clone().with(&boost, state).world();
+            assert_eq!(found(&world, "turbo").0, expected);
+        }
+        assert_eq!(found(&others.world(), "turbo").0, Some(Level::Routine));
+    }
+
+    #[test]
+    fn throttling_now_is_worse_than_throttling_once() {
+        let path = format!("{CPU}/cpu2/thermal_throttle/core_throttle_count");
+        assert_eq!(planted("throttling", &path, "12").0, Some(Level::Note));
+        let mut world = Planted::good().with(&path, "12").world();
+        world.watched.throttled = Some(2);
+        let (level, finding) = found(&world, "throttling");
+        assert_eq!(
+            (level, finding.found.as_str()),
+            (Some(Level::Doubt), "2 times while watched")
+        );
+    }
+
+    #[test]
+    fn a_laptop_on_battery_is_told_from_one_that_is_plugged_in() {
+        let battery = "sys/class/power_supply/BAT0/status";
+        assert_eq!(
+            planted("power", battery, "Discharging\n").0,
+            Some(Level::Doubt)
+        );
+        assert_eq!(planted("power", battery, "Charging\n").0, None);
+        let mouse = Planted::good()
+            .with(battery, "Discharging")
+            .with("sys/class/power_supply/BAT0/scope", "Device");
+        assert_eq!(found(&mouse.world(), "power").0, None);
+        let profile = "sys/firmware/acpi/platform_profile";
+        assert_eq!(
+            planted("power", profile, "low-power\n").0,
+            Some(Level::Doubt)
+        );
+        assert_eq!(planted("power", profile, "balanced\n").0, None);
     }
 }

@@ -1,12 +1,8 @@
 //! What about this machine would spoil a measurement, and what to do about it. Reads and probes ([`World::here`]), then
 //! judges ([`judge`]): pure functions of a [`World`], which tests plant. It changes no setting.
 
-mod checks;
-mod clock;
-mod container;
 mod cpus;
 mod found;
-mod here;
 mod kernel;
 mod limits;
 mod link;
@@ -14,25 +10,25 @@ mod memory;
 mod network;
 mod others;
 mod own;
-mod root;
-mod speed;
 #[cfg(test)]
 mod testing;
-mod watch;
 
-use std::{path::Path, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 use deadheat_model::{machine::Machine, plan::Pinning};
+use serde::{Deserialize, Serialize};
 
-pub use self::{
-    checks::{Examination, judge, of_several},
-    found::Fact,
-    link::{Clocks, Trips, judge_link, unreached},
-    own::OwnFacts,
-    root::Root,
-    watch::{Busy, Watched},
-};
+use self::found::{Check, facts};
 use crate::session::{PinningMode, describe_machine, share_out};
+
+pub use found::Fact;
+pub use link::{Clocks, Trips, judge_link, unreached};
+pub use own::{Busy, OwnFacts, Watched};
 
 /// How long `deadheat doctor` watches what others do, unless the user says otherwise.
 pub const WATCH: Duration = Duration::from_secs(2);
@@ -89,6 +85,216 @@ impl World {
     }
 }
 
+/// A folder with `proc` and `sys` in it. Paths are relative to it.
+#[derive(Clone, Debug)]
+pub struct Root(PathBuf);
+
+impl Root {
+    /// This machine's.
+    pub fn here() -> Self {
+        Self::at("/")
+    }
+
+    /// Another folder.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// The folder.
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A file's text without the blanks around it; `None` where it cannot be read.
+    fn text(&self, path: &str) -> Option<String> {
+        Some(self.whole(path)?.trim().to_owned())
+    }
+
+    /// A file's text; `None` where it cannot be read.
+    fn whole(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.0.join(path)).ok()
+    }
+
+    /// A file's number.
+    fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// Whether there is such a file.
+    fn has(&self, path: &str) -> bool {
+        self.0.join(path).exists()
+    }
+
+    /// The names in a folder, in their order; none where there is no such folder.
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.0.join(folder));
+        let entries = entries.into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The folders of the CPUs (`sys/devices/system/cpu/cpu0`, …).
+    fn cpu_folders(&self) -> Vec<String> {
+        let folder = "sys/devices/system/cpu";
+        let is_cpu = |name: &String| {
+            let number = name.strip_prefix("cpu");
+            number.is_some_and(|number| number.parse::<usize>().is_ok())
+        };
+        let names = self.names(folder).into_iter().filter(is_cpu);
+        names.map(|name| format!("{folder}/{name}")).collect()
+    }
+
+    /// The value of `key` in a file of lines `key value` or `key: value`, up to the next blank.
+    fn value(&self, path: &str, key: &str) -> Option<u64> {
+        let text = self.whole(path)?;
+        text.lines().find_map(|line| {
+            let mut words = line.split_ascii_whitespace();
+            let name = words.next()?.trim_end_matches(':');
+            (name == key).then(|| words.next()?.parse().ok())?
+        })
+    }
+
+    /// What virtual machine this is; `None` where nothing says that it is one.
+    fn hypervisor(&self) -> Option<String> {
+        let release = self.text("proc/sys/kernel/osrelease").unwrap_or_default();
+        if release.to_lowercase().contains("microsoft") {
+            return Some("WSL".to_owned());
+        }
+        if let Some(kind) = self.text("sys/hypervisor/type") {
+            return Some(kind);
+        }
+        let dmi = |name: &str| self.text(&format!("sys/class/dmi/id/{name}"));
+        let product = [dmi("sys_vendor"), dmi("product_name")];
+        let product: Vec<String> = product.into_iter().flatten().collect();
+        let product = product.join(" ");
+        let flags = self.whole("proc/cpuinfo").unwrap_or_default();
+        let flagged = flags
+            .lines()
+            .find(|line| line.starts_with("flags"))
+            .is_some_and(|line| line.split(' ').any(|flag| flag == "hypervisor"));
+        // Processors without the flag (ARM).
+        const VIRTUAL: [&str; 8] = [
+            "QEMU",
+            "KVM",
+            "VMware",
+            "VirtualBox",
+            "Virtual Machine",
+            "Google Compute Engine",
+            "Parallels",
+            "BHYVE",
+        ];
+        let virtual_product = VIRTUAL.iter().any(|name| product.contains(name));
+        match (flagged || virtual_product, product.is_empty()) {
+            (false, _) => None,
+            (true, true) => Some("of unknown make".to_owned()),
+            (true, false) => Some(product),
+        }
+    }
+}
+
+/// All checks of a machine, in the order in which a reader would ask.
+const CHECKS: [Check<World>; 42] = [
+    ("build", "build", own::build),
+    ("priority", "priority", own::priority),
+    ("user", "user", own::root),
+    ("disk", "disk", own::disk),
+    ("other-load", "other load", others::other_load),
+    ("steal", "CPU steal", others::steal),
+    ("other-sessions", "other sessions", others::other_sessions),
+    ("daemons", "daemons", others::daemons),
+    ("pressure", "pressure (PSI)", others::pressure),
+    ("governor", "governor", cpus::governor),
+    ("frequency-limit", "frequency limit", cpus::frequency_limits),
+    ("turbo", "turbo", cpus::turbo),
+    ("throttling", "throttling", cpus::throttling),
+    ("power", "power", cpus::power),
+    ("cpus", "CPUs", cpus::count),
+    ("smt", "SMT", cpus::threads_of_cores),
+    ("numa", "NUMA", cpus::numa),
+    ("isolated-cpus", "isolated CPUs", cpus::isolated),
+    ("cpu-accounting", "CPU accounting", limits::accounting),
+    ("cpu-quota", "CPU quota", limits::cpu_quota),
+    ("memory-limit", "memory limit", limits::memory_limit),
+    ("tasks", "threads", limits::tasks),
+    ("container", "container", limits::container),
+    ("file-descriptors", "file descriptors", limits::descriptors),
+    ("address-space", "address space", limits::address_space),
+    ("cpu-time", "CPU time", limits::cpu_time),
+    (
+        "congestion-control",
+        "congestion control",
+        network::congestion_control,
+    ),
+    ("ports", "ports", network::ports),
+    ("backlog", "backlog", network::backlog),
+    ("loopback", "loopback", network::loopback),
+    (
+        "connection-tracking",
+        "connection tracking",
+        network::tracking,
+    ),
+    ("memory", "memory", memory::available),
+    ("swap", "swap", memory::swap),
+    ("huge-pages", "huge pages", memory::huge_pages),
+    ("pss", "PSS", memory::pss),
+    ("clock-source", "clock source", kernel::clock_source),
+    ("clock", "clock", kernel::clock_cost),
+    ("virtual-machine", "virtual machine", kernel::hypervisor),
+    ("mitigations", "mitigations", kernel::mitigations),
+    ("aslr", "ASLR", kernel::layout),
+    ("entropy", "entropy", kernel::entropy),
+    ("privileges", "privileges", kernel::privileges),
+];
+
+/// Checks that are about a generator and a server on one machine.
+const OF_ONE_MACHINE: [&str; 2] = ["cpus", "smt"];
+
+/// A machine and what was found on it: what `deadheat doctor` has of each host.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Examination {
+    /// What sessions record of it.
+    pub machine: Machine,
+    /// Every check's fact, the worst first.
+    pub facts: Vec<Fact>,
+    /// How long others were watched.
+    pub watched_seconds: f64,
+    /// The share (0 to 1) of CPU time that other programs used meanwhile.
+    pub other_cpu: f64,
+    /// The share (0 to 1) that the hypervisor gave to others.
+    pub steal: f64,
+}
+
+impl Examination {
+    /// Of this machine, watched for `watch`, for results in the folder `results` and at most `connections`.
+    pub fn here(watch: Duration, results: &Path, connections: u32) -> Self {
+        let world = World::here(watch, results, PinningMode::Apart, connections);
+        let facts = judge(&world);
+        let disturbance = world.watched.disturbance;
+        Self {
+            machine: world.machine,
+            facts,
+            watched_seconds: world.watched.span.as_secs_f64(),
+            other_cpu: disturbance.other_cpu,
+            steal: disturbance.steal,
+        }
+    }
+}
+
+/// Every check's fact, the worst first.
+pub fn judge(world: &World) -> Vec<Fact> {
+    facts(&CHECKS, world)
+}
+
+/// Without the facts that ask whether server and generator fit on one machine: the load comes from another one.
+#[must_use]
+pub fn of_several(mut facts: Vec<Fact>) -> Vec<Fact> {
+    facts.retain(|fact| !OF_ONE_MACHINE.contains(&fact.id.as_str()));
+    facts
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -143,5 +349,22 @@ mod tests {
         assert!(world.watched.span >= watch);
         assert!(world.own.clock_cost < Duration::from_millis(1));
         assert!(judge(&world).len() > 30);
+    }
+
+    #[test]
+    fn a_virtual_machine_is_recognised_in_three_ways() {
+        let of =
+            |path: &str, text: &str| Planted::empty().with(path, text).world().root.hypervisor();
+        assert_eq!(of("proc/cpuinfo", "flags\t\t: fpu vme\n"), None);
+        let flag = of("proc/cpuinfo", "flags\t\t: fpu hypervisor lahf\n");
+        assert_eq!(flag.as_deref(), Some("of unknown make"));
+        let vendor = of("sys/class/dmi/id/sys_vendor", "QEMU\n");
+        assert_eq!(vendor.as_deref(), Some("QEMU"));
+        assert_eq!(of("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"), None);
+        let wsl = of(
+            "proc/sys/kernel/osrelease",
+            "5.15.1-microsoft-standard-WSL2\n",
+        );
+        assert_eq!(wsl.as_deref(), Some("WSL"));
     }
 }

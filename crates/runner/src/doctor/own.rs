@@ -1,14 +1,28 @@
-//! Facts that the doctor measures itself.
+//! Deadheat itself: how it was built, how it was started, and where it writes. Facts that it measures itself, and what others
+//! did over a short time: it sleeps in between, so as to be no load itself.
 
 use std::{
+    collections::BTreeMap,
     net::UdpSocket,
+    os::unix::process::parent_id,
     path::Path,
+    thread,
     time::{Duration, Instant},
 };
 
-use deadheat_model::noise::CpuSource;
+use deadheat_model::{
+    figure::size,
+    noise::{CpuSource, Disturbance},
+};
 
-use crate::process::{CpuGroup, is_root};
+use super::{
+    Root, World,
+    found::{CheckResult, fine, note, unknown, warning},
+};
+use crate::{
+    process::{CpuGroup, Snapshot, descendants, is_root, read_stat, ticks},
+    sampling::CpuClock,
+};
 
 /// Facts about this process and machine that have to be measured.
 #[derive(Clone, Debug)]
@@ -95,9 +109,208 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
+/// What others did while they were watched.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// How long that was.
+    pub span: Duration,
+    /// What others took of the machine.
+    pub disturbance: Disturbance,
+    /// The processes that used most CPU time, the busiest first.
+    pub busiest: Vec<Busy>,
+    /// Pages swapped in and out.
+    pub swapped_pages: u64,
+    /// How often a CPU was slowed down for its heat; `None` where it is not counted.
+    pub throttled: Option<u64>,
+    /// Names of all other processes, with their ids.
+    pub others: Vec<(u32, String)>,
+}
+
+/// A process that used CPU time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Busy {
+    /// Its id.
+    pub pid: u32,
+    /// Its name, as far as the kernel keeps it.
+    pub name: String,
+    /// CPUs' worth of time that it used.
+    pub cpus: f64,
+}
+
+/// Less than this (of a CPU) names nobody.
+const LEAST: f64 = 0.01;
+/// So many are named.
+const NAMED: usize = 3;
+
+impl Watched {
+    /// Watches for `span` those `cpus` that may be used.
+    pub(super) fn during(span: Duration, root: &Root, cpus: &[usize]) -> Self {
+        let before = Reading::take(root);
+        thread::sleep(span);
+        Reading::take(root).since(&before, cpus)
+    }
+}
+
+/// The state at a moment.
+struct Reading {
+    at: Instant,
+    clock: CpuClock,
+    /// Names and clock ticks of other programs' processes.
+    processes: BTreeMap<u32, (String, u64)>,
+    swapped_pages: u64,
+    throttled: Option<u64>,
+}
+
+impl Reading {
+    fn take(root: &Root) -> Self {
+        let swapped = ["pswpin", "pswpout"].map(|key| root.value("proc/vmstat", key).unwrap_or(0));
+        Self {
+            at: Instant::now(),
+            clock: CpuClock::read(&Snapshot::take()),
+            processes: other_processes(root),
+            swapped_pages: swapped.iter().sum(),
+            throttled: throttled(root),
+        }
+    }
+
+    fn since(self, earlier: &Self, cpus: &[usize]) -> Watched {
+        let span = self.at.duration_since(earlier.at);
+        Watched {
+            span,
+            disturbance: self.clock.disturbance_since(&earlier.clock, cpus, span),
+            busiest: busiest(&self.processes, &earlier.processes, span),
+            swapped_pages: self.swapped_pages.saturating_sub(earlier.swapped_pages),
+            throttled: self
+                .throttled
+                .zip(earlier.throttled)
+                .map(|(now, before)| now.saturating_sub(before)),
+            others: self
+                .processes
+                .into_iter()
+                .map(|(pid, (name, _))| (pid, name))
+                .collect(),
+        }
+    }
+}
+
+/// Everything but Deadheat and what it started.
+fn other_processes(root: &Root) -> BTreeMap<u32, (String, u64)> {
+    let (own, parent) = (std::process::id(), parent_id());
+    let ours: Vec<u32> = descendants(own).iter().map(|stat| stat.pid).collect();
+    let pids = root.names("proc").into_iter();
+    let others = pids
+        .filter_map(|name| name.parse().ok())
+        .filter(|pid| *pid != own && !ours.contains(pid));
+    let named = others.filter_map(|pid| {
+        let stat = read_stat(pid)?;
+        let name = root.text(&format!("proc/{pid}/comm"))?;
+        if pid == parent && name == "deadheat" {
+            // The agent that has started this one.
+            return None;
+        }
+        // Without what children used that it has just waited for: that may be long ago.
+        Some((pid, (name, stat.cpu_ticks - stat.children_ticks)))
+    });
+    named.collect()
+}
+
+fn busiest(
+    now: &BTreeMap<u32, (String, u64)>,
+    before: &BTreeMap<u32, (String, u64)>,
+    span: Duration,
+) -> Vec<Busy> {
+    let mut all: Vec<Busy> = now
+        .iter()
+        .map(|(pid, (name, used))| {
+            let earlier = before.get(pid).map_or(0, |(_, used)| *used);
+            let used = ticks(used.saturating_sub(earlier)).as_secs_f64();
+            Busy {
+                pid: *pid,
+                name: name.clone(),
+                cpus: used / span.as_secs_f64().max(0.001),
+            }
+        })
+        .filter(|busy| busy.cpus >= LEAST)
+        .collect();
+    all.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
+    all.truncate(NAMED);
+    all
+}
+
+/// How often CPUs were slowed down for their heat since the start (Linux, `thermal_throttle`), all together.
+pub(super) fn throttled(root: &Root) -> Option<u64> {
+    let count =
+        |folder: &String| root.number(&format!("{folder}/thermal_throttle/core_throttle_count"));
+    let counts: Vec<u64> = root.cpu_folders().iter().filter_map(count).collect();
+    (!counts.is_empty()).then(|| counts.iter().sum())
+}
+
+/// A session with its logs and stacks built takes some hundred megabytes; builds take more.
+const LEAST_FREE: u64 = 1 << 30;
+
+pub(super) fn build(world: &World) -> CheckResult {
+    if !world.own.debug_build {
+        return fine("optimised");
+    }
+    warning(
+        "not optimised",
+        "An unoptimised load generator needs several times more CPU time per request, so it becomes the limit.",
+        "cargo run --release -- run",
+    )
+}
+
+pub(super) fn priority(world: &World) -> CheckResult {
+    // proc_pid_stat(5): field 19, the 17th after the name in parentheses.
+    let stat = world.root.whole("proc/self/stat");
+    let nice = stat.and_then(|text| {
+        let rest = text.rsplit_once(')')?.1;
+        rest.split_ascii_whitespace().nth(16)?.parse::<i32>().ok()
+    });
+    match nice {
+        None => unknown(
+            "/proc/self/stat cannot be read",
+            "A process that is nice waits for every other program.",
+        ),
+        Some(nice) if nice > 0 => warning(
+            format!("nice {nice}"),
+            "Servers and generator inherit it: any other program that wants a CPU is served before them.",
+            "Start deadheat without nice(1).",
+        ),
+        Some(nice) => fine(format!("nice {nice}")),
+    }
+}
+
+pub(super) fn root(world: &World) -> CheckResult {
+    if !world.own.is_root {
+        return fine("not root");
+    }
+    note(
+        "root",
+        "Servers run as root, too: limits for users do not apply, and some servers run their workers as another user. \
+         PostgreSQL is started as a user of its own.",
+        "",
+    )
+}
+
+pub(super) fn disk(world: &World) -> CheckResult {
+    let why = "When the disk is full, the latest builds, logs and records of heats are lost.";
+    match world.own.free_bytes {
+        None => unknown("the system does not report the free space", why),
+        Some(free) if free < LEAST_FREE => warning(
+            format!("{} free for results", size(free)),
+            why,
+            "df -h .\nFree some space, or use --results with a folder on another disk.",
+        ),
+        Some(free) => fine(format!("{} free", size(free))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use deadheat_model::warning::Level;
+
     use super::*;
+    use crate::doctor::testing::{Planted, found, planted};
 
     #[test]
     fn a_folder_that_is_not_there_yet_has_room() {
@@ -109,5 +322,84 @@ mod tests {
     fn the_clock_moves_and_loopback_answers() {
         assert!(clock_step().is_some_and(|step| step > Duration::ZERO));
         assert!(loopback().is_some_and(|time| time > Duration::ZERO));
+    }
+
+    fn processes(list: &[(u32, &str, u64)]) -> BTreeMap<u32, (String, u64)> {
+        let named = list.iter();
+        named
+            .map(|(pid, name, used)| (*pid, ((*name).to_owned(), *used)))
+            .collect()
+    }
+
+    #[test]
+    fn the_busiest_come_first_and_idle_ones_not_at_all() {
+        let before = processes(&[(1, "init", 500), (2, "rustc", 100), (3, "java", 0)]);
+        let now = processes(&[
+            (1, "init", 500),
+            (2, "rustc", 150),
+            (3, "java", 90),
+            (4, "new", 20),
+        ]);
+        let busy = busiest(&now, &before, ticks(100));
+        let names: Vec<&str> = busy.iter().map(|busy| busy.name.as_str()).collect();
+        assert_eq!(names, ["java", "rustc", "new"]);
+        assert!((busy[0].cpus - 0.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_child_of_ours_is_not_another_program() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("30")
+            .spawn()
+            .unwrap();
+        let others = other_processes(&Root::here());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!others.contains_key(&child.id()));
+        assert!(!others.contains_key(&std::process::id()));
+        // Whoever started the test.
+        assert!(others.contains_key(&std::os::unix::process::parent_id()));
+    }
+
+    #[test]
+    fn a_debug_build_is_slow() {
+        let mut world = Planted::good().world();
+        assert_eq!(found(&world, "build").0, None);
+        world.own.debug_build = true;
+        assert_eq!(found(&world, "build").0, Some(Level::Doubt));
+    }
+
+    #[test]
+    fn niceness_is_the_nineteenth_field() {
+        let of = |nice: &str| {
+            let text = format!("9 (a (b) S 1 9 9 0 -1 0 0 0 0 0 0 0 0 0 20 {nice} 1 0 0\n");
+            planted("priority", "proc/self/stat", &text)
+        };
+        assert_eq!(of("0").0, None);
+        assert_eq!(of("-5").0, None);
+        let (level, finding) = of("5");
+        assert_eq!(
+            (level, finding.found.as_str()),
+            (Some(Level::Doubt), "nice 5")
+        );
+        let (level, _) = planted("priority", "proc/self/stat", "");
+        assert_eq!(level, Some(Level::Routine));
+    }
+
+    #[test]
+    fn root_is_told_of() {
+        let mut world = Planted::good().world();
+        world.own.is_root = true;
+        assert_eq!(found(&world, "user").0, Some(Level::Note));
+    }
+
+    #[test]
+    fn a_full_disk_is_a_warning() {
+        let mut world = Planted::good().world();
+        assert_eq!(found(&world, "disk").0, None);
+        world.own.free_bytes = Some(LEAST_FREE - 1);
+        assert_eq!(found(&world, "disk").0, Some(Level::Doubt));
+        world.own.free_bytes = None;
+        assert_eq!(found(&world, "disk").0, Some(Level::Routine));
     }
 }

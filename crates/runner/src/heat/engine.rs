@@ -21,11 +21,10 @@ pub(crate) use turns::LONGEST_LEAD_IN;
 
 use super::{
     Member, Moment, World,
-    judging::{
-        answer_time, generator_slept, is_connecting, is_only_connecting, made_too_slowly, suited,
-        why_silent, wrong_answers,
+    member_state::{
+        MemberState, Void, answer_time, generator_slept, is_connecting, is_only_connecting,
+        made_too_slowly, suited, why_silent, wrong_answers,
     },
-    member_state::{MemberState, Void},
     warm_up::{self, WarmUps},
 };
 

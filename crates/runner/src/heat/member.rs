@@ -1,4 +1,4 @@
-//! What a heat asks of one of its members.
+//! What a heat asks of one of its members, of the clocks and of the machine.
 
 use std::time::Duration;
 
@@ -8,6 +8,9 @@ use deadheat_model::{
     noise::CpuSource,
     stack_failure::{Phase, StackFailure},
 };
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::{process::CpuGroup, sampling::CpuClock};
 
 /// A member of a heat, from its start to its stop. The heat calls [`Member::start`] first and [`Member::stop`] last, and
 /// sends load between [`Member::open`] and [`Member::stop`] alone.
@@ -130,4 +133,116 @@ pub struct MeasuredSlice {
     pub result: SliceResult,
     /// CPU time of the server's process tree in the counted part; `None` where it could not be read.
     pub cpu: Option<CpuUsed>,
+}
+
+/// The clocks and the machine.
+pub trait World {
+    /// What time it is.
+    fn now(&self) -> Moment;
+
+    /// What the machine has done so far; `None` where it does not tell.
+    fn work(&self) -> Option<Work>;
+
+    /// Lets so much time go by.
+    fn pause(&self, time: Duration);
+}
+
+/// A moment on two clocks, each since a moment of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// The monotonic clock, which stands still while the machine sleeps (clock_gettime(2), `CLOCK_MONOTONIC`).
+    pub awake: Duration,
+    /// The one that counts on (`CLOCK_BOOTTIME`).
+    pub all: Duration,
+}
+
+impl Moment {
+    /// Time awake since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Duration {
+        self.awake.saturating_sub(earlier.awake)
+    }
+
+    /// How long the machine slept between `earlier` and this.
+    pub(crate) fn slept_since(&self, earlier: &Self) -> Duration {
+        let all = self.all.saturating_sub(earlier.all);
+        all.saturating_sub(self.since(earlier))
+    }
+}
+
+/// CPU time on the CPUs that server and generator use, since the machine started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Taken by the hypervisor.
+    pub steal: Duration,
+    /// Busy, for any program.
+    pub busy: Duration,
+    /// The part of that which went into interrupts.
+    pub interrupts: Duration,
+    /// What Deadheat and its services used.
+    pub own: Duration,
+    /// So many CPUs.
+    pub cpus: u32,
+}
+
+/// This machine.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    /// The CPUs that server and generator use; none: all.
+    pub cpus: Vec<usize>,
+    /// The control groups of services that work for the members (PostgreSQL).
+    pub services: Vec<CpuGroup>,
+}
+
+impl World for Machine {
+    fn now(&self) -> Moment {
+        Moment {
+            awake: read(ClockId::Monotonic),
+            all: read(ClockId::Boottime),
+        }
+    }
+
+    fn work(&self) -> Option<Work> {
+        let clock = CpuClock::now();
+        let services = self.services.iter().filter_map(|one| one.read_cpu().ok());
+        let own = read(ClockId::ProcessCPUTime) + services.sum::<Duration>();
+        let [steal, busy, interrupts] = clock.busy_times(&self.cpus)?;
+        Some(Work {
+            steal,
+            busy,
+            interrupts,
+            own,
+            cpus: match self.cpus.len() {
+                0 => std::thread::available_parallelism().map_or(1, usize::from),
+                some => some,
+            } as u32,
+        })
+    }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+fn read(clock: ClockId) -> Duration {
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clocks_go_on_and_this_process_works() {
+        let machine = Machine::default();
+        let (before, first) = (machine.now(), machine.work().unwrap());
+        let mut now = first;
+        // Until the kernel's ticks have seen it, too.
+        while now.busy == first.busy || now.own == first.own {
+            now = machine.work().unwrap();
+        }
+        assert!(now.own > first.own && now.busy > first.busy);
+        let after = machine.now();
+        assert!(after.awake > before.awake);
+        assert!(after.slept_since(&before) < Duration::from_secs(1));
+    }
 }

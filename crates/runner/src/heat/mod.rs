@@ -15,30 +15,24 @@
 mod engine;
 #[cfg(test)]
 mod fakes;
-mod judging;
 mod kept;
 mod load;
-mod machine;
 mod member;
 mod member_state;
 mod server;
-mod slices;
 #[cfg(test)]
 mod tests;
 mod url;
 mod warm_up;
-mod world;
 
 pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN};
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
-pub(crate) use judging::suited;
 pub(crate) use kept::Identity;
 pub use kept::KeptServers;
 pub use load::{Generator, Hosts};
-pub use machine::Machine;
-pub use member::{MeasuredSlice, Member, Started};
+pub use member::{Machine, MeasuredSlice, Member, Moment, Started, Work, World};
+pub(crate) use member_state::suited;
 pub use server::ServerMember;
 pub(crate) use server::{KeptAt, Subject, Verified};
 pub use url::UrlMember;
 pub use warm_up::WarmUps;
-pub use world::{Moment, Work, World};

@@ -12,10 +12,9 @@ use serde::Serialize;
 
 use super::{
     Host, apt,
-    asking::{Asking, Question, VersionScope, ask},
     command::in_shell,
     locked::{self, LockedError},
-    toolchain::{Program, UnfitProgram},
+    toolchain::{Asking, Program, Question, UnfitProgram, VersionScope, ask},
     version::compare,
 };
 use crate::manifest::Stack;

@@ -6,15 +6,11 @@
 
 mod advice;
 mod apt;
-mod artefacts;
-mod asking;
 mod build;
 mod command;
-mod host;
 mod inspect;
 pub mod locked;
 mod network_errors;
-mod policy_rc_d;
 mod setup;
 mod setup_run;
 mod stamp;
@@ -22,13 +18,10 @@ mod toolchain;
 mod version;
 
 pub use apt::{Privilege, is_package_name};
-pub use artefacts::artefact_bytes;
-pub use asking::Asking;
-pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, NotPrepared};
-pub use command::{CommandError, in_shell, run_line};
-pub use host::{Host, search_path};
+pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, NotPrepared, artefact_bytes};
+pub use command::{CommandError, Host, in_shell, run_line, search_path};
 pub use inspect::{Inspection, Unavailable, inspect, inspect_all};
 pub use setup::{ChosenStack, DatabaseNeed, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
 pub use setup_run::{SetupOutcome, SetupProgress, run_setup};
 pub use stamp::is_built;
-pub use toolchain::{FoundProgram, Program, UnfitProgram, check_program};
+pub use toolchain::{Asking, FoundProgram, Program, UnfitProgram, check_program};

@@ -10,9 +10,8 @@ use deadheat_model::TargetId;
 
 use super::{
     Host, Inspection, Privilege,
-    apt::{self, words},
+    apt::{self, Guard, words},
     command::in_shell,
-    policy_rc_d::{self, Guard},
     stamp,
 };
 use crate::manifest::Stack;
@@ -116,8 +115,8 @@ pub fn assess(
     let has_apt = apt::is_here(host);
     SetupNeeds {
         apt: has_apt.then(|| apt::privilege(host)),
-        foreign_policy: policy_rc_d::has_foreign_policy(host),
-        leftovers: policy_rc_d::leftovers(host),
+        foreign_policy: apt::has_foreign_policy(host),
+        leftovers: apt::leftovers(host),
         postgres: database == DatabaseNeed::Binaries && !has_postgres(host),
         packages: if has_apt {
             apt::missing(host, packages)
@@ -299,8 +298,8 @@ fn without_apt(needs: &SetupNeeds) -> impl Iterator<Item = String> {
 }
 
 fn guards_for(needs: &SetupNeeds) -> Vec<Guard> {
-    let services = (!needs.foreign_policy).then(policy_rc_d::no_services);
-    let cluster = needs.postgres.then(policy_rc_d::no_cluster);
+    let services = (!needs.foreign_policy).then(apt::no_services);
+    let cluster = needs.postgres.then(apt::no_cluster);
     services.into_iter().chain(cluster).collect()
 }
 

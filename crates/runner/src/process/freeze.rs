@@ -19,7 +19,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::{
     cgroup::Groups,
     group::{Group, Hierarchy},
-    tree::{descendants, thread_states},
+    procfs::{descendants, thread_states},
 };
 
 /// How long a tree may take until all of it is frozen. A process that waits for a disk freezes when that has answered, and

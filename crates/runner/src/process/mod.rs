@@ -7,27 +7,24 @@
 //! `PR_SET_CHILD_SUBREAPER`).
 
 mod cgroup;
-mod ending;
 pub(crate) mod environment;
 mod freeze;
 mod group;
 mod log;
 pub(crate) mod procfs;
-mod shared_memory;
 mod spawn;
 mod supervisor;
 mod sys;
 mod temp_folder;
-mod tree;
 
 pub use cgroup::{CpuGroup, Grouping};
 pub use freeze::FreezeError;
 pub(crate) use group::own_groups_below;
 pub(crate) use log::LOG_END;
 pub use log::log_tail;
+pub use procfs::{ProcessStat, Snapshot, descendants, read_stat};
 pub use spawn::{ProcessError, Spawn, Stopped, Supervised, Supervision, User};
 pub(crate) use supervisor::OPEN_FILES;
 pub use supervisor::{supervise, supervise_with};
 pub use sys::{is_root, pin_current_thread, pin_threads_of, ticks, usable_cpus};
 pub use temp_folder::TempFolder;
-pub use tree::{ProcessStat, Snapshot, descendants, read_stat};

@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     CpuGroup,
     cgroup::Groups,
-    ending::{KILL_PATIENCE, delete},
     freeze::{FreezeError, Freezer},
-    group::{describe_all, end_abandoned},
-    log_tail, sys,
-    tree::descendants,
+    group::{KILL_PATIENCE, delete, describe_all, end_abandoned},
+    log_tail,
+    procfs::descendants,
+    sys,
 };
 use crate::secret::without_password;
 

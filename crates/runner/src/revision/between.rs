@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use deadheat_model::bisect::Commit;
 
-use super::{Revision, RevisionError, git::Git};
+use super::{Git, Revision, RevisionError};
 
 /// Between the fields of a line. No hash has it, and a subject is the last field.
 const SEPARATOR: char = '\u{1f}';

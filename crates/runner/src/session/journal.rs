@@ -6,11 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use deadheat_model::record::{self, Record};
+use deadheat_model::{
+    heats::{JournalEntry, Resumption, SCHEMA, SessionHeader, SessionRecord},
+    record::{self, Record},
+};
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
-use super::lock;
+use super::folder::{exclusively, sync_folder};
 use crate::files;
 
 /// The header's file name.
@@ -108,7 +111,7 @@ impl Journal {
             source,
         };
         let file = options.open(&path).map_err(failed)?;
-        if let Some(holder) = lock::exclusively(&file, &path) {
+        if let Some(holder) = exclusively(&file, &path) {
             return Err(JournalError::Held { path, holder });
         }
         Ok(Self {
@@ -181,15 +184,6 @@ impl Journal {
     }
 }
 
-/// Waits until the names of the files in `folder` are on the disk.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match File::open(folder)?.sync_all() {
-        // Some file systems cannot do that for a folder (fsync(2)).
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        synced => synced,
-    }
-}
-
 /// Where the last whole line of a file ends. It is searched from the end.
 fn last_end(path: &Path, length: u64) -> io::Result<u64> {
     let mut file = files::open(path)?;
@@ -231,11 +225,7 @@ fn too_long(what: &str, most: u64) -> io::Error {
 ///
 /// # Errors
 /// When the file is missing, is not what [`Journal`] writes, or is of another version.
-pub(super) fn read_header_as<H: Record>(
-    folder: &Path,
-    name: &str,
-    schema: u32,
-) -> Result<H, JournalError> {
+fn read_header_as<H: Record>(folder: &Path, name: &str, schema: u32) -> Result<H, JournalError> {
     /// The field by which versions are told apart.
     #[derive(Deserialize)]
     struct Version {
@@ -260,10 +250,7 @@ pub(super) fn read_header_as<H: Record>(
 
 /// Reads the entries of the journal in a file of this name, or of one with `.gz` behind it, as a session that is kept may
 /// have it. A last line without its end, left by a kill, is none.
-pub(super) fn read_entries_of<E: Record>(
-    folder: &Path,
-    name: &str,
-) -> Result<Vec<E>, JournalError> {
+fn read_entries_of<E: Record>(folder: &Path, name: &str) -> Result<Vec<E>, JournalError> {
     let (plain, zipped) = (folder.join(name), folder.join(format!("{name}.gz")));
     let is_zipped = !plain.exists() && zipped.exists();
     let path = if is_zipped { zipped } else { plain };
@@ -310,6 +297,55 @@ fn not_read(folder: &Path, path: &Path, source: io::Error) -> JournalError {
         folder: folder.to_owned(),
         source,
     }
+}
+
+/// The heats' file name.
+pub const HEATS_FILE: &str = "heats.jsonl";
+
+/// Reads a session back. A last line without its end, left by a kill, is no heat.
+///
+/// # Errors
+/// When a file is missing, is not what a session of heats writes, or is of another version.
+pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
+    let header = read_header(folder)?;
+    let mut boot = header.boot.clone();
+    let mut record = SessionRecord {
+        header,
+        heats: Vec::new(),
+        resumed: Vec::new(),
+        end: None,
+    };
+    for entry in read_entries_of(folder, HEATS_FILE)? {
+        match entry {
+            JournalEntry::Heat(heat) => record.heats.push(*heat),
+            JournalEntry::Resumed {
+                at,
+                boot: now,
+                live,
+            } => {
+                record.end = None;
+                record.resumed.push(Resumption {
+                    at,
+                    rebooted: boot.is_some() && now.is_some() && boot != now,
+                    heats_before: record.begun() as usize,
+                    live,
+                });
+                boot = now;
+            }
+            JournalEntry::End { reason, .. } => record.end = Some(reason),
+        }
+    }
+    record.check().map_err(|error| JournalError::Malformed {
+        path: folder.join(HEATS_FILE),
+        line: 1,
+        reason: error.to_string(),
+    })?;
+    Ok(record)
+}
+
+/// Reads what was known before a session's first heat.
+pub(super) fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
+    read_header_as(folder, HEADER_FILE, SCHEMA)
 }
 
 #[cfg(test)]
@@ -461,5 +497,16 @@ mod tests {
             journal.append([entry(2)]).unwrap();
             assert_eq!(read(folder.path()).unwrap().last(), Some(&entry(2)));
         }
+    }
+
+    #[test]
+    fn a_session_of_another_version_is_refused_with_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(HEADER_FILE), "{\"schema\": 2}").unwrap();
+        let error = read_session(folder.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("has format 2, this deadheat reads 3; use the deadheat that wrote it"),
+            "{error}"
+        );
     }
 }

@@ -7,16 +7,14 @@ use std::{
 };
 
 use deadheat_model::{
-    LoadPoint, TargetId, Wait, WorkloadManifest,
+    LoadPoint, Protocols, TargetId, Wait, WorkloadManifest,
     heat::{HeatPlan, Role, WarmUpRule},
     plan::Pinning,
     stack::Runtime,
 };
 
 use super::{
-    Checks, Launch, MemberRequest, Readiness, SelectedTarget, SessionOptions,
-    cpus::server_cpus,
-    participant::{OVERHEAD, USUAL_READY},
+    Checks, Launch, MemberRequest, Readiness, SelectedTarget, SessionOptions, cpus::server_cpus,
 };
 use crate::{
     certificate::Certificate,
@@ -194,4 +192,26 @@ pub(super) fn identity(target: &TargetId, role: Role) -> Identity {
         target: target.clone(),
         is_twin: matches!(role, Role::Twin { .. }),
     }
+}
+
+/// Starting, checking and stopping a server, beside the time to its first answer.
+const OVERHEAD: Duration = Duration::from_millis(400);
+/// The time to the first answer, while it is not known.
+const USUAL_READY: Duration = Duration::from_millis(300);
+
+/// A target that takes part, and how long it took to its first correct answer when it was prepared.
+#[derive(Clone, Debug)]
+pub struct Participant {
+    /// The stack, under its variant.
+    pub target: TargetId,
+    /// How its code is executed.
+    pub runtime: Runtime,
+    /// How it is warmed up in a heat.
+    pub warm_ups: WarmUps,
+    /// Workloads that it answers.
+    pub workloads: Vec<String>,
+    /// What it speaks beside HTTP/1.1 without TLS.
+    pub protocols: Protocols,
+    /// To its first correct answer, once that is known.
+    pub ready: Option<Duration>,
 }

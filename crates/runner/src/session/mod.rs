@@ -1,23 +1,14 @@
 //! A session: every stack is prepared, and then measured in heats ([`heats`]), each of them kept as soon as it ends.
 
-mod ceiling;
-mod circumstances;
-mod cpu_model;
 mod cpus;
-mod error;
 mod folder;
 pub mod heats;
 mod hosts;
-mod inspections;
 mod journal;
 mod launch;
-mod listener;
-mod lock;
 mod machine;
 mod members;
-mod open;
 mod options;
-mod participant;
 mod preparation;
 pub(crate) mod readiness;
 pub(crate) mod request;
@@ -29,32 +20,27 @@ pub(crate) mod sources;
 mod survey;
 #[cfg(test)]
 mod test_options;
-mod topology;
 
-use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
+use std::{io, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
 use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, stack_failure::Phase};
 
-pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
-pub use self::{
-    cpus::share_out,
-    error::SessionError,
-    folder::{commit_of, embedded_of},
-    inspections::Inspections,
-    journal::{HEADER_FILE, Journal, JournalError},
-    launch::Launch,
-    lock::exclusively,
-    machine::{describe_machine, describe_machine_below},
-    options::{PinningMode, RecordedArguments, SelectedTarget, SessionOptions},
-    participant::Participant,
-    preparation::Passed,
-    readiness::Readiness,
-    request::{Checks, MemberRequest},
-    resume::ResumeError,
-    survey::survey,
-};
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};
+
+pub use cpus::share_out;
+pub(crate) use cpus::{cores_below, nodes_below, parse_list};
+pub use folder::{commit_of, embedded_of, exclusively};
+pub use journal::{HEADER_FILE, Journal, JournalError};
+pub use launch::Launch;
+pub use machine::{describe_machine, describe_machine_below};
+pub use members::Participant;
+pub use options::{PinningMode, RecordedArguments, SelectedTarget, SessionOptions};
+pub use preparation::Passed;
+pub use readiness::Readiness;
+pub use request::{Checks, MemberRequest};
+pub use resume::ResumeError;
+pub use survey::{Inspections, survey};
 
 /// All targets, as long as it is not known which of them are available.
 fn participants(options: &SessionOptions) -> Vec<Participant> {
@@ -178,4 +164,43 @@ pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// The variables that servers inherit, by name.
 fn inherited_by_servers() -> Vec<String> {
     environment::names(environment::inherited(&[&environment::OF_EVERY_CHILD]))
+}
+
+/// What ends a session. A stack or a service that fails does not: that is a result.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The session's folder could not be made.
+    #[error("making the session's folder {path}: {source}; choose another one with --results")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
+    /// The certificate for TLS could not be made.
+    #[error(
+        "making a certificate for servers that are asked over TLS: {0}; free some space in the folder for temporary files"
+    )]
+    Certificate(io::Error),
+    /// A record could not be kept, so going on would lose heats.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Deadheat could not keep itself off the server's CPUs.
+    #[error("pinning Deadheat to the generator's CPUs: {0}; try --pinning off")]
+    Pinning(io::Error),
+    /// A heat was planned in a way that cannot be run.
+    #[error(transparent)]
+    Heat(#[from] crate::heat::HeatError),
+    /// What was to be measured next is not in the plan.
+    #[error("measuring a heat that is not in the session's plan: {0}; please report this as a bug")]
+    Unplanned(String),
+    /// Another host cannot be reached.
+    #[error("reaching the other hosts: {0}")]
+    Host(#[from] crate::agent::AgentError),
+    /// What reaches other hosts is no command for that.
+    #[error("reaching the other hosts: {0}")]
+    Launcher(#[from] crate::agent::LauncherError),
+    /// The user asked to stop while stacks were prepared.
+    #[error("interrupted before anything was measured, so nothing is recorded")]
+    Interrupted,
 }

@@ -12,7 +12,7 @@ use deadheat_model::{
     choice::Purpose, comparison::Comparison, hosts::Hosts, plan::Pinning,
 };
 
-use super::{START_TIMEOUT, heats::HeatOptions, inspections::Inspections};
+use super::{START_TIMEOUT, heats::HeatOptions, survey::Inspections};
 use crate::{
     manifest::{SelectedWorkload, Stack},
     process::Supervision,

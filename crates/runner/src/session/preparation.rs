@@ -19,14 +19,13 @@ use super::{
     Participant, SelectedTarget, SessionError, SessionOptions,
     cpus::server_cpus,
     folder::SessionFolder,
-    inspections::Inspections,
     launch::Launch,
     members::warm_ups,
     readiness::Readiness,
     server::{Server, StartError},
     services::Services,
     sources::hash_sources,
-    survey::{answered, answers_nothing},
+    survey::{Inspections, answered, answers_nothing},
 };
 use crate::{
     agent::Agents,

@@ -13,7 +13,7 @@ use deadheat_model::{
     stack_failure::{Phase, StackFailure},
 };
 
-use super::{listener::belongs_to_tree, readiness::NotReady};
+use super::readiness::{NotReady, belongs_to_tree};
 use crate::{
     certificate::Certificate,
     files,

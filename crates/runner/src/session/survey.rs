@@ -1,13 +1,17 @@
 //! Which of the stacks that are asked for can be measured here, before anything is built.
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use deadheat_model::{Protocols, TargetId, figure::list};
 
-use super::{SelectedTarget, SessionOptions, inspections::Inspections};
+use super::{SelectedTarget, SessionOptions};
 use crate::{
-    manifest::SelectedWorkload,
-    prepare::{Asking, Host, Unavailable},
+    manifest::{SelectedWorkload, Stack},
+    prepare::{Asking, Host, Inspection, Unavailable, inspect_all},
 };
 
 /// Asks all toolchains for their versions, and keeps the answers in `options`. Returns the targets that cannot be measured
@@ -70,4 +74,35 @@ pub(super) fn answers_nothing(
         reason: format!("{} answers none of the workloads asked for", target.target),
         remedy: format!("--workload {}", has.join(" --workload ")),
     })
+}
+
+/// What was found for stacks, by their ids and folders: a comparison of revisions has one stack in two of them.
+#[derive(Clone, Debug, Default)]
+pub struct Inspections(Arc<BTreeMap<(String, PathBuf), Inspection>>);
+
+impl Inspections {
+    /// Asks the toolchains of all `stacks`, each once, at the same time.
+    pub(super) fn new<'s>(
+        host: &Host<'_>,
+        stacks: impl Iterator<Item = &'s Stack>,
+        tell: &mut dyn FnMut(&Asking<'_>),
+    ) -> Self {
+        let stacks: BTreeMap<_, _> = stacks.map(|stack| (key(stack), stack)).collect();
+        let all: Vec<&Stack> = stacks.values().copied().collect();
+        let found = inspect_all(host, &all, tell);
+        Self(Arc::new(stacks.into_keys().zip(found).collect()))
+    }
+
+    /// What was found for `stack`, if it was among those that were asked.
+    pub(super) fn get(&self, stack: &Stack) -> Option<&Inspection> {
+        self.0.get(&key(stack))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn key(stack: &Stack) -> (String, PathBuf) {
+    (stack.manifest.id.clone(), stack.dir.clone())
 }

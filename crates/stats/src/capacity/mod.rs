@@ -17,25 +17,16 @@
 //!
 //! Everything here is a function of the record.
 
-mod outcome;
-mod posterior;
+use std::f64::consts::SQRT_2;
 
-use deadheat_model::capacity::CapacityRecord;
-
-pub use self::{
-    outcome::{CapacityAnalysis, HighestRate, Outcome, analyse, precision},
-    posterior::{Posterior, Prior, Probe},
+use deadheat_model::{
+    capacity::{CapacityRecord, ProbeOutcome},
+    figure::{figure, short},
+    warning::{Warning, doubt, limit},
 };
-
-/// What is believed after the probes of a record.
-pub fn so_far(record: &CapacityRecord) -> Posterior {
-    outcome::so_far(record)
-}
-
-/// What to do after the probes of a record, unless the declared number of probes is used up.
-pub fn next(record: &CapacityRecord) -> Next {
-    outcome::next(record)
-}
+use schemars::JsonSchema;
+use serde::Serialize;
+use statrs::function::erf::erf;
 
 /// The probability of the interval.
 pub const CONFIDENCE: f64 = 0.95;
@@ -137,4 +128,417 @@ impl Search {
             .min_by(|(_, one), (_, other)| one.total_cmp(other));
         Next::Probe(best.map_or(range.least, |(rate, _)| rate))
     }
+}
+
+/// A probe at a rate, and whether it held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probe {
+    /// Requests per second.
+    pub per_second: f64,
+    /// Whether every condition held.
+    pub held: bool,
+}
+
+/// What is believed before the first probe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prior {
+    /// The lowest capacity that is thought of, in requests per second.
+    pub least: f64,
+    /// The highest.
+    pub most: f64,
+    /// Where it is likely: near the throughput of a closed loop.
+    pub likely: f64,
+}
+
+/// Capacities of a grid.
+const CELLS: usize = 160;
+/// Spreads of the logarithm of the rate: from a server that turns at once to one whose probes hold or not by chance over
+/// half of the rate. Each is as likely as the others.
+const SPREADS: [f64; 9] = [0.003, 0.006, 0.012, 0.023, 0.045, 0.085, 0.16, 0.30, 0.55];
+/// Shares of probes that do not hold whatever the rate, because something else happened on the machine; how likely each
+/// is.
+const BAD: [(f64, f64); 3] = [(0.01, 0.5), (0.05, 0.3), (0.15, 0.2)];
+/// The share of probes that hold whatever the rate.
+const LUCKY: f64 = 0.01;
+/// Half of the prior is even over the whole range. The other half is normal around the likely capacity, this wide on the
+/// logarithm.
+const NEAR: f64 = 0.5;
+/// What is left out on either side when the grid is made finer.
+const TAIL: f64 = 1e-4;
+/// Cells are made finer until they are this narrow, on the logarithm.
+const FINE: f64 = 0.001;
+/// How often at most.
+const PASSES: usize = 5;
+
+/// What is believed of the capacity after some probes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posterior {
+    /// The logarithm of the first cell's lower edge.
+    from: f64,
+    /// The cells' width on the logarithm.
+    width: f64,
+    /// The probability of each cell, spread and share of bad probes, in this order; together 1.
+    weights: Vec<f64>,
+}
+
+impl Posterior {
+    /// After these probes. The grid covers the prior's whole range first, and then the part where the capacity can be.
+    pub fn new(prior: &Prior, probes: &[Probe]) -> Self {
+        let (from, until) = (prior.least.ln(), prior.most.ln());
+        let mut posterior = Self::on(from, until, prior, probes);
+        for _ in 0..PASSES {
+            if posterior.width <= FINE {
+                break;
+            }
+            let (from, until) = posterior.core();
+            posterior = Self::on(from, until, prior, probes);
+        }
+        posterior
+    }
+
+    fn on(from: f64, until: f64, prior: &Prior, probes: &[Probe]) -> Self {
+        let width = (until - from) / CELLS as f64;
+        let whole = (prior.most / prior.least).ln();
+        let mut weights = Vec::with_capacity(CELLS * SPREADS.len() * BAD.len());
+        for cell in 0..CELLS {
+            let capacity = from + (cell as f64 + 0.5) * width;
+            let near = (-0.5 * ((capacity - prior.likely.ln()) / NEAR).powi(2)).exp()
+                / (NEAR * std::f64::consts::TAU.sqrt());
+            let before = 0.5 / whole + 0.5 * near;
+            for spread in SPREADS {
+                let mut likely = BAD.map(|(_, weight)| before * weight);
+                for probe in probes {
+                    let turn = normal((capacity - probe.per_second.ln()) / spread);
+                    for (likely, (bad, _)) in likely.iter_mut().zip(BAD) {
+                        *likely *= chance_of(turn, bad, probe.held);
+                    }
+                }
+                weights.extend(likely);
+            }
+        }
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+        Self {
+            from,
+            width,
+            weights,
+        }
+    }
+
+    /// Where the capacity can be, with a cell more on either side.
+    fn core(&self) -> (f64, f64) {
+        let (low, high) = (self.at(TAIL), self.at(1.0 - TAIL));
+        let until = self.from + CELLS as f64 * self.width;
+        (
+            (low - self.width).max(self.from),
+            (high + self.width).min(until),
+        )
+    }
+
+    /// The probability of each capacity.
+    fn cells(&self) -> impl Iterator<Item = f64> {
+        let each = self.weights.chunks_exact(SPREADS.len() * BAD.len());
+        each.map(|cell| cell.iter().sum())
+    }
+
+    /// The logarithm of the capacity below which it lies with this probability.
+    fn at(&self, probability: f64) -> f64 {
+        let mut before = 0.0;
+        for (cell, weight) in self.cells().enumerate() {
+            if before + weight >= probability && weight > 0.0 {
+                let part = (probability - before) / weight;
+                return self.from + (cell as f64 + part.clamp(0.0, 1.0)) * self.width;
+            }
+            before += weight;
+        }
+        self.from + CELLS as f64 * self.width
+    }
+
+    /// The capacity below which it lies with this probability (0 to 1), in requests per second.
+    pub fn quantile(&self, probability: f64) -> f64 {
+        self.at(probability).exp()
+    }
+
+    /// The interval that holds the capacity with this probability, with as much on either side.
+    pub fn interval(&self, probability: f64) -> (f64, f64) {
+        let outside = (1.0 - probability) / 2.0;
+        (self.quantile(outside), self.quantile(1.0 - outside))
+    }
+
+    /// How likely the capacity is above this rate.
+    pub fn above(&self, per_second: f64) -> f64 {
+        let place = (per_second.ln() - self.from) / self.width;
+        let below: f64 = self
+            .cells()
+            .enumerate()
+            .map(|(cell, weight)| weight * (place - cell as f64).clamp(0.0, 1.0))
+            .sum();
+        1.0 - below
+    }
+
+    /// The spread that is expected, on the logarithm of the rate.
+    pub fn spread(&self) -> f64 {
+        let each = self.weights.chunks_exact(BAD.len());
+        let spreads = each.zip(SPREADS.iter().cycle());
+        let logarithms = spreads.map(|(weights, spread)| weights.iter().sum::<f64>() * spread.ln());
+        logarithms.sum::<f64>().exp()
+    }
+
+    /// How little will be known of the capacity after a probe at this rate: the entropy that is expected, in nats
+    /// (Kontsevich & Tyler 1999, for the threshold alone).
+    pub(crate) fn entropy_after(&self, per_second: f64) -> f64 {
+        let rate = per_second.ln();
+        let mut held = vec![0.0; CELLS];
+        let mut failed = vec![0.0; CELLS];
+        let each = self.weights.chunks_exact(SPREADS.len() * BAD.len());
+        for (cell, weights) in each.enumerate() {
+            let capacity = self.from + (cell as f64 + 0.5) * self.width;
+            for (weights, spread) in weights.chunks_exact(BAD.len()).zip(SPREADS) {
+                let turn = normal((capacity - rate) / spread);
+                for (weight, (bad, _)) in weights.iter().zip(BAD) {
+                    let holds = chance_of(turn, bad, true);
+                    held[cell] += weight * holds;
+                    failed[cell] += weight * (1.0 - holds);
+                }
+            }
+        }
+        entropy(&held) + entropy(&failed)
+    }
+}
+
+/// The entropy of what these sum up to, weighed by that sum.
+fn entropy(weights: &[f64]) -> f64 {
+    let sum: f64 = weights.iter().sum();
+    let seen = weights.iter().filter(|weight| **weight > 0.0);
+    -seen.map(|weight| weight * (weight / sum).ln()).sum::<f64>()
+}
+
+/// The probability of a probe's outcome.
+fn chance_of(turn: f64, bad: f64, held: bool) -> f64 {
+    let holds = LUCKY + (1.0 - LUCKY - bad) * turn;
+    if held { holds } else { 1.0 - holds }
+}
+
+/// The cumulative normal distribution.
+fn normal(z: f64) -> f64 {
+    match z {
+        ..-6.0 => 0.0,
+        6.0.. => 1.0,
+        z => 0.5 * (1.0 + erf(z / SQRT_2)),
+    }
+}
+
+/// How far below the capacity nearly all probes hold: the 5 % quantile of the normal distribution.
+const RELIABLE: f64 = 1.644_853_6;
+
+/// The highest rate, with its error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct HighestRate {
+    /// Requests per second: as many probes at this rate hold as do not.
+    pub per_second: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+    /// Whether the interval is as narrow as was asked for.
+    pub precise: bool,
+    /// The rate at which 95 % of the probes hold, if no disturbance comes.
+    pub reliable_per_second: f64,
+    /// Whether a probe did not hold at a lower rate than one that did.
+    pub contradictory: bool,
+}
+
+/// What a search ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A rate.
+    Found(HighestRate),
+    /// The conditions do not hold even at the lowest rate.
+    Below {
+        /// That rate, in requests per second.
+        least_per_second: f64,
+    },
+    /// They hold at every rate that the generator could send.
+    GeneratorLimited {
+        /// The highest rate at which a probe held; `None`: there was none.
+        held_per_second: Option<f64>,
+        /// The generator was the limit from this rate on.
+        limit_per_second: f64,
+    },
+    /// There are no probes that count, or none that held, or none that did not.
+    Undecided {
+        /// The highest rate at which a probe held.
+        held_per_second: Option<f64>,
+        /// The lowest rate at which one did not.
+        failed_per_second: Option<f64>,
+    },
+}
+
+/// What a search says.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CapacityAnalysis {
+    /// What it ended with.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// The probability that the interval has the capacity in it.
+    pub confidence: f64,
+    /// Probes that count.
+    pub counted: u32,
+    /// Probes that were discarded, because the generator was the limit.
+    pub discarded: u32,
+    /// What changes a decision; at most one.
+    pub warnings: Vec<Warning>,
+}
+
+impl Search {
+    /// The search of a record.
+    pub fn new(record: &CapacityRecord) -> Self {
+        let burst = &record.burst;
+        Self {
+            range: Range {
+                least: burst.least_per_second,
+                most: burst.most_per_second,
+            },
+            closed: burst.per_second,
+            ceiling: ceiling(record),
+            precision: record.declared.precision,
+        }
+    }
+}
+
+/// The probes that count.
+fn counted(record: &CapacityRecord) -> Vec<Probe> {
+    let probes = record.probes.iter();
+    let counted = probes.filter(|probe| probe.outcome != ProbeOutcome::Discarded);
+    let probe = counted.map(|probe| Probe {
+        per_second: probe.per_second,
+        held: probe.outcome == ProbeOutcome::Held,
+    });
+    probe.collect()
+}
+
+/// The lowest rate at which two probes in all were discarded there or below, above all rates that held. One alone is
+/// chance; it is repeated.
+fn ceiling(record: &CapacityRecord) -> Option<f64> {
+    let rates = |outcome| {
+        let probes = record.probes.iter();
+        let probes = probes.filter(move |probe| probe.outcome == outcome);
+        probes.map(|probe| probe.per_second)
+    };
+    let held = rates(ProbeOutcome::Held).fold(0.0, f64::max);
+    let mut rates: Vec<f64> = rates(ProbeOutcome::Discarded)
+        .filter(|rate| *rate > held)
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    rates.get(1).copied()
+}
+
+/// What to do after the probes of a record, unless the declared number of probes is used up.
+pub fn next(record: &CapacityRecord) -> Next {
+    Search::new(record).next(&counted(record))
+}
+
+/// What is believed after the probes of a record.
+pub fn so_far(record: &CapacityRecord) -> Posterior {
+    Search::new(record).posterior(&counted(record))
+}
+
+/// What the search has found so far.
+pub fn analyse(record: &CapacityRecord) -> CapacityAnalysis {
+    let probes = counted(record);
+    let outcome = outcome(record, &probes);
+    CapacityAnalysis {
+        warnings: warning(record, &outcome).into_iter().collect(),
+        outcome,
+        confidence: CONFIDENCE,
+        counted: probes.len() as u32,
+        discarded: (record.probes.len() - probes.len()) as u32,
+    }
+}
+
+/// The one thing that changes a decision.
+fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
+    let far = 1.0 - 2.0 * record.declared.precision;
+    let is_far = |found: &HighestRate| found.reliable_per_second < far * found.per_second;
+    Some(match outcome {
+        _ if record.interrupted => doubt(
+            "interrupted",
+            "The search was interrupted, so the result covers only the trials before that.",
+        ),
+        Outcome::Found(found) if found.contradictory && is_far(found) => doubt(
+            "far-apart",
+            "The two rates are far apart: between them, some trials meet the conditions and others do not.",
+        ),
+        Outcome::Found(found) if found.precise => return None,
+        Outcome::Found(_) => {
+            let width = precision(record);
+            let sentence = format!("The interval is wider than {width}, because the trials were used up.");
+            doubt("wide", sentence).advice("Allow more (--looks), or longer ones (--duration).")
+        }
+        Outcome::Below { .. } => doubt(
+            "below",
+            "The search does not go lower: a trial would have too few requests, or less than a thousandth of the closed \
+             loop's rate.",
+        )
+        .advice("Try a looser condition, or longer trials (--duration)."),
+        Outcome::GeneratorLimited { .. } => {
+            let probes = record.probes.iter().rev();
+            let mut discarded = probes.filter(|probe| probe.outcome == ProbeOutcome::Discarded);
+            let why = discarded.find_map(|probe| probe.why.as_deref());
+            limit("generator-limited", why.unwrap_or_default())
+                .advice("Give Deadheat more CPUs (--cpus), or load from other machines (--on).")
+        }
+        Outcome::Undecided { .. } => doubt(
+            "undecided",
+            "A rate needs a trial that meets the conditions and one that does not.",
+        )
+        .advice("Allow more trials (--looks)."),
+    })
+}
+
+/// How narrow an interval was asked for: "± 5 %".
+pub fn precision(record: &CapacityRecord) -> String {
+    let percent = figure(record.declared.precision * 100.0);
+    format!("± {} %", short(&percent))
+}
+
+fn outcome(record: &CapacityRecord, probes: &[Probe]) -> Outcome {
+    let rates = |held| {
+        let probes = probes.iter().filter(move |probe| probe.held == held);
+        probes.map(|probe| probe.per_second)
+    };
+    let held_per_second = rates(true).max_by(f64::total_cmp);
+    let failed_per_second = rates(false).min_by(f64::total_cmp);
+    let search = Search::new(record);
+    let next = search.next(probes);
+    if next == Next::Below {
+        let least_per_second = search.range.least;
+        return Outcome::Below { least_per_second };
+    }
+    if let Some(limit_per_second) = search.ceiling
+        && (next == Next::Beyond || failed_per_second.is_none())
+    {
+        return Outcome::GeneratorLimited {
+            held_per_second,
+            limit_per_second,
+        };
+    }
+    let (Some(held), Some(failed)) = (held_per_second, failed_per_second) else {
+        return Outcome::Undecided {
+            held_per_second,
+            failed_per_second,
+        };
+    };
+    let posterior = search.posterior(probes);
+    let (low, high) = posterior.interval(CONFIDENCE);
+    let per_second = posterior.quantile(0.5);
+    Outcome::Found(HighestRate {
+        per_second,
+        low,
+        high,
+        precise: search.is_precise((low, high)),
+        reliable_per_second: per_second * (-RELIABLE * posterior.spread()).exp(),
+        contradictory: failed < held,
+    })
 }

@@ -9,7 +9,7 @@
 //! | differences → faster, dead heat, undecided | [`pairs`] |
 //! | verdicts → ranks from … to | [`ranking`] |
 //! | undecided neighbours → the members of the next heat, and the order of its slices | [`allocation`] |
-//! | a pilot → how far more heats reach | [`pilot`] |
+//! | a pilot → how far more heats reach | [`Pilot`] |
 //!
 //! When the heats are looked at while they are still being run, and what each look may spend, is
 //! [`crate::sequential`]. Everything but [`recorded`] is a pure function of numbers;
@@ -20,7 +20,6 @@ pub mod fit;
 pub mod pairs;
 pub mod pauses;
 pub mod percentile;
-pub mod pilot;
 pub mod ranking;
 pub mod recorded;
 mod simultaneous;
@@ -31,17 +30,14 @@ use deadheat_model::heats::LEAST_HEATS;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{
-    allocation::Allocation,
-    fit::{Contrast, Fit},
-    pairs::{Alone, Pair, Remedy, Rule, Verdict, unseen_starts},
-    percentile::Percentile,
-    pilot::{Pilot, Planned},
-    ranking::{Group, Rank, RankedMember, Ranking, of_fit, rankings},
-    recorded::{LimitedBy, limit_of},
-    within::{Heat, HeatSeries, Quantity, Round, Slice},
-};
 pub use crate::sequential::{Design as Looks, Look};
+pub use allocation::{Allocation, Pilot, Planned};
+pub use fit::{Contrast, Fit};
+pub use pairs::{Alone, Pair, Remedy, Rule, Verdict, unseen_starts};
+pub use percentile::Percentile;
+pub use ranking::{Group, Rank, RankedMember, Ranking, of_fit, rankings};
+pub use recorded::{LimitedBy, limit_of};
+pub use within::{Heat, HeatSeries, Quantity, Round, Slice};
 
 /// The thresholds. All are fixed before the session; none looks at a result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]

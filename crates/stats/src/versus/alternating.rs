@@ -2,7 +2,6 @@
 //! what is not.
 
 mod counted;
-mod equal_work;
 #[cfg(test)]
 mod tests;
 
@@ -17,10 +16,7 @@ use deadheat_model::{
     session::{TargetRecord, TargetState},
 };
 
-use self::{
-    counted::Counted,
-    equal_work::{AtRate, is_part_of},
-};
+use self::counted::{AtRate, Counted, is_part_of};
 use super::{
     Bounds, Check, Compared, Gate, Metric, NotCompared, Subject, Verdict,
     paired::{self, quantity},

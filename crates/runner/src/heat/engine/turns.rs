@@ -5,20 +5,20 @@ use std::time::Duration;
 use deadheat_model::{
     SliceEvent, SliceResult,
     event::HeatStep,
-    heat::{HeatEnd, HeatPlan, LONGEST_GAP, Role, Rounds, SLICE_SPREAD, SliceFlag, SliceRecord},
+    heat::{
+        FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, LONGEST_GAP, PerConnection, Role, Rounds,
+        SLICE_SPREAD, SliceFlag, SliceNoise, SliceRecord,
+    },
     quiet::quiet_rounds,
     stack_failure::StackFailure,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{
-    super::{
-        judging::flags,
-        member_state::{MemberState, Void},
-        slices::{SliceTimes, record},
-    },
-    AFTER_A_FREEZE, COMING_TO, Offer, RunningHeat,
+use super::{AFTER_A_FREEZE, COMING_TO, Offer, RunningHeat};
+use crate::heat::{
+    MeasuredSlice, Work,
+    member_state::{MemberState, Void, flags},
 };
 
 /// How long a slice of the round that leads in is at most.
@@ -304,5 +304,81 @@ impl RunningHeat<'_, '_> {
             // After the reading, so that one that takes long is not taken without a pause.
             place.sampled = Some(self.world.now());
         }
+    }
+}
+
+/// When a slice was, and what was around it.
+#[derive(Clone, Copy, Debug)]
+struct SliceTimes {
+    /// When it began, from the heat's start.
+    pub(super) at: Duration,
+    /// Its guard.
+    pub(super) guard: Duration,
+    /// Since the member's last slice.
+    pub(super) gap: Option<Duration>,
+    pub(super) thaw: Duration,
+    pub(super) freeze: Duration,
+}
+
+/// The record of a slice of the member at `index`; `edges` is what the machine had done at the edges of the counted part.
+fn record(
+    index: usize,
+    times: SliceTimes,
+    seen: &MeasuredSlice,
+    edges: Option<(Work, Work)>,
+    flags: Vec<SliceFlag>,
+) -> SliceRecord {
+    let load = &seen.result.observation;
+    SliceRecord {
+        member: index as u32,
+        at: times.at,
+        gap: times.gap,
+        guard: times.guard,
+        window: load.window,
+        tally: load.measured.clone(),
+        service_time: load.service_time.compact(),
+        per_connection: PerConnection::new(&load.answers_per_connection)
+            .filter(|_| seen.result.reconnected == 0 && load.unmade.is_none()),
+        cut: load.cut,
+        carried: load.carried,
+        draining: load.draining,
+        open: load.open.clone(),
+        body_bytes: load.valid_body_bytes,
+        cpu: seen.cpu,
+        drained: seen.result.drained,
+        reconnected: seen.result.reconnected,
+        generator: generator_use(seen),
+        noise: edges.map(|(first, last)| noise(&first, &last)),
+        frozen: FreezeTimes {
+            thaw: times.thaw,
+            freeze: times.freeze,
+        },
+        flags,
+    }
+}
+
+/// What the generator's threads used, summed up.
+fn generator_use(seen: &MeasuredSlice) -> GeneratorUse {
+    let load = &seen.result.observation;
+    let workers = load.workers.iter();
+    GeneratorUse {
+        cpu_seconds: workers.clone().map(|one| one.cpu_time.as_secs_f64()).sum(),
+        polled_seconds: workers.map(|one| one.polled.as_secs_f64()).sum(),
+        busiest: load.busiest_worker(),
+        host: seen.result.busiest_host,
+    }
+}
+
+fn noise(first: &Work, last: &Work) -> SliceNoise {
+    let grown = |part: fn(&Work) -> Duration| {
+        // Counters that the kernel corrects may go back.
+        part(last).saturating_sub(part(first)).as_secs_f64()
+    };
+    SliceNoise {
+        steal_seconds: grown(|work| work.steal),
+        busy_seconds: grown(|work| work.busy),
+        interrupt_seconds: grown(|work| work.interrupts),
+        own_seconds: grown(|work| work.own),
+        cpus: last.cpus,
     }
 }

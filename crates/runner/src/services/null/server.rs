@@ -14,17 +14,15 @@ use mio::{
     net::{TcpListener, TcpStream},
 };
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
-
 use tokio_rustls::rustls::ServerConfig;
 
 use super::{
-    answers::Answers,
     request_counter::{Intake, READ_BYTES, Then},
-    streams::{self, Listeners},
+    streams::{self, Answers, Listeners},
 };
 use crate::{
     process::{pin_current_thread, usable_cpus},
-    services::limits::raise_open_files,
+    services::raise_open_files,
 };
 
 const LISTENER: Token = Token(usize::MAX);
@@ -297,5 +295,19 @@ impl Connection {
             self.stream.shutdown(Shutdown::Write)?;
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_whole_messages() {
+        let answers = Answers::new("text/plain", b"hi").unwrap();
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n";
+        assert_eq!(answers.get(Then::Keep), format!("{head}\r\nhi").as_bytes());
+        let closing = format!("{head}Connection: close\r\n\r\nhi");
+        assert_eq!(answers.get(Then::Close), closing.as_bytes());
     }
 }

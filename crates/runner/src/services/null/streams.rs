@@ -6,7 +6,7 @@ use h2::server::{self, SendResponse};
 use hyper::{
     Response,
     body::Bytes,
-    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue},
+    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, InvalidHeaderValue},
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
@@ -16,10 +16,41 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
-use super::{
-    answers::Answers,
-    request_counter::{Intake, READ_BYTES, Then},
-};
+use super::request_counter::{Intake, READ_BYTES, Then};
+
+/// The answer: of HTTP/1.1, once for each thing that can follow it, and its parts for HTTP/2.
+#[derive(Debug)]
+pub(super) struct Answers {
+    keep: Vec<u8>,
+    close: Vec<u8>,
+    pub(super) content_type: HeaderValue,
+    pub(super) body: Bytes,
+}
+
+impl Answers {
+    pub(super) fn new(content_type: &str, body: &[u8]) -> Result<Self, InvalidHeaderValue> {
+        let write = |connection: &str| {
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n{connection}\r\n"
+            );
+            [head.as_bytes(), body].concat()
+        };
+        Ok(Self {
+            keep: write(""),
+            close: write("Connection: close\r\n"),
+            content_type: HeaderValue::from_str(content_type)?,
+            body: Bytes::copy_from_slice(body),
+        })
+    }
+
+    pub(super) fn get(&self, then: Then) -> &[u8] {
+        match then {
+            Then::Keep => &self.keep,
+            Then::Close => &self.close,
+        }
+    }
+}
 
 /// After an attempt to accept that failed for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -140,5 +171,19 @@ where
         if count == 0 || taken.is_err() || due.contains(&Then::Close) {
             return stream.shutdown().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_whole_messages() {
+        let answers = Answers::new("text/plain", b"hi").unwrap();
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n";
+        assert_eq!(answers.get(Then::Keep), format!("{head}\r\nhi").as_bytes());
+        let closing = format!("{head}Connection: close\r\n\r\nhi");
+        assert_eq!(answers.get(Then::Close), closing.as_bytes());
     }
 }

@@ -1,17 +1,30 @@
-//! Deadheat's own connection to the server.
+//! Deadheat's own connection to the server, and how it is encrypted.
 
 use std::{
     error::Error as _,
     fmt::Write as _,
     io::{self, Read, Write as _},
     net::{TcpStream, ToSocketAddrs},
-    sync::{Mutex, PoisonError},
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
     time::Duration,
 };
 
-use postgres::{Client, Config};
+use postgres::{
+    Client, Config,
+    tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream},
+};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::{
+    TlsConnector, client,
+    rustls::{
+        ClientConfig,
+        crypto::ring,
+        pki_types::{InvalidDnsNameError, ServerName},
+    },
+};
 
-use super::encryption::Encryption;
 use crate::services::ServiceError;
 
 /// A server on loopback answers much sooner.
@@ -160,4 +173,148 @@ pub(super) fn explain(error: &postgres::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+/// Without a role of their own, Deadheat's connection is the one that asks.
+const HELD: &str = "select count(*) from pg_stat_activity \
+    where usename::text = any($1) and datname = current_database() and pid <> pg_backend_pid()";
+/// The column came with PostgreSQL 14, whose collector may lose what it is told (over UDP) when many sessions end at
+/// once; from 15 on the figures are in shared memory.
+const COUNTS_SESSIONS: &str = "select current_setting('server_version_num')::integer >= 150000";
+const SESSIONS: &str = "select sessions from pg_stat_database where datname = current_database()";
+/// What is reserved is of no use to stacks. (`reserved_connections` came with PostgreSQL 16.)
+const ROOM: &str = "select current_setting('max_connections')::integer, \
+    current_setting('max_connections')::integer \
+    - current_setting('superuser_reserved_connections')::integer \
+    - coalesce(current_setting('reserved_connections', true), '0')::integer \
+    - (select coalesce(sum(numbackends), 0) from pg_stat_database)::integer";
+
+/// How many connections a server takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// At most, in all (`max_connections`).
+    pub most: u32,
+    /// How many more it takes now.
+    pub free: u32,
+}
+
+pub(super) fn held(admin: &Admin, roles: &[String]) -> Result<u32, ServiceError> {
+    let held: i64 = admin.run("counting the stacks' connections", |client| {
+        client.query_one(HELD, &[&roles])?.try_get(0)
+    })?;
+    Ok(held as u32)
+}
+
+pub(super) fn sessions(admin: &Admin) -> Result<Option<u64>, ServiceError> {
+    let opened: Option<i64> = admin.run("counting the connections so far", |client| {
+        if client.query_one(COUNTS_SESSIONS, &[])?.try_get(0)? {
+            client.query_one(SESSIONS, &[])?.try_get(0).map(Some)
+        } else {
+            Ok(None)
+        }
+    })?;
+    Ok(opened.map(|opened| opened.max(0) as u64))
+}
+
+pub(super) fn room(admin: &Admin) -> Result<Room, ServiceError> {
+    let (most, free): (i32, i32) = admin.run("asking how many connections it takes", |client| {
+        let row = client.query_one(ROOM, &[])?;
+        Ok((row.try_get(0)?, row.try_get(1)?))
+    })?;
+    Ok(Room {
+        most: most.max(0) as u32,
+        free: free.max(0) as u32,
+    })
+}
+
+/// Encrypts connections to PostgreSQL.
+#[derive(Clone)]
+pub(super) struct Encryption(Arc<ClientConfig>);
+
+impl Encryption {
+    pub(super) fn new() -> Self {
+        let provider = Arc::new(ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("ring has the cipher suites of TLS 1.2 and 1.3")
+            .dangerous()
+            .with_custom_certificate_verifier(deadheat_load::any_certificate())
+            .with_no_client_auth();
+        Self(Arc::new(config))
+    }
+}
+
+impl<S> MakeTlsConnect<S> for Encryption
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    type Stream = Encrypted<S>;
+    type TlsConnect = To;
+    type Error = InvalidDnsNameError;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<To, InvalidDnsNameError> {
+        Ok(To {
+            connector: TlsConnector::from(Arc::clone(&self.0)),
+            host: ServerName::try_from(host.to_owned())?,
+        })
+    }
+}
+
+/// A connection to be made.
+pub(super) struct To {
+    connector: TlsConnector,
+    host: ServerName<'static>,
+}
+
+impl<S> TlsConnect<S> for To
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    type Stream = Encrypted<S>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move {
+            let stream = self.connector.connect(self.host, stream).await?;
+            Ok(Encrypted(Box::new(stream)))
+        })
+    }
+}
+
+/// An encrypted connection.
+pub(super) struct Encrypted<S>(Box<client::TlsStream<S>>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
 }

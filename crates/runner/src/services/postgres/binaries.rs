@@ -1,4 +1,5 @@
-//! The programs `initdb` and `postgres`: where they are and which version they have.
+//! Where PostgreSQL comes from: the programs `initdb` and `postgres`, their version, and the unprivileged user that runs them
+//! when Deadheat is root (PostgreSQL refuses to run as root).
 
 use std::{
     cmp::Reverse,
@@ -8,8 +9,60 @@ use std::{
     process::Command,
 };
 
-use super::Places;
-use crate::process::User;
+use crate::process::{User, is_root};
+
+/// One place that PostgreSQL can come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A running server. Deadheat makes a database of its own there and drops it afterwards.
+    Url(String),
+    /// Binaries on this machine, for a temporary cluster.
+    Installed(Places),
+    /// Binaries from Maven Central, for a temporary cluster. Kept in a cache.
+    Download(Mirror),
+}
+
+impl Source {
+    /// The usual order of preference: the given server and nothing else, or what is installed, or a download.
+    pub fn automatic(url: Option<String>) -> Vec<Self> {
+        match url {
+            Some(url) => vec![Source::Url(url)],
+            None => vec![
+                Source::Installed(Places::default()),
+                Source::Download(Mirror::default()),
+            ],
+        }
+    }
+}
+
+/// Where installed binaries are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Places {
+    /// The PATH, what `pg_config` says, then where Debian, Red Hat and Homebrew put them, newest first.
+    #[default]
+    Usual,
+    /// This folder, which holds `initdb` and `postgres`.
+    Folder(PathBuf),
+}
+
+/// Where binaries are downloaded from and kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// A Maven repository's address, without a slash at its end.
+    pub repository: String,
+    /// The cache; `None` is `$XDG_CACHE_HOME/deadheat`, `~/.cache/deadheat`, or `/var/cache/deadheat` for root,
+    /// because the server runs as another user then, who cannot look into root's home.
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for Mirror {
+    fn default() -> Self {
+        Self {
+            repository: "https://repo1.maven.org/maven2".to_owned(),
+            cache: None,
+        }
+    }
+}
 
 /// Folders whose entries with this prefix have a `bin` of PostgreSQL: Debian, Red Hat, Homebrew, Postgres.app.
 const VERSIONED: &[(&str, &str)] = &[
@@ -178,6 +231,36 @@ fn version_key(name: &str) -> Vec<u32> {
         .collect()
 }
 
+const CANDIDATES: &[&str] = &["postgres", "nobody"];
+
+/// The user for the server; `None` when Deadheat is not root and the server runs as the same user.
+pub(super) fn server_user() -> Result<Option<User>, String> {
+    if !is_root() {
+        return Ok(None);
+    }
+    let passwd =
+        fs::read_to_string("/etc/passwd").map_err(|error| format!("/etc/passwd: {error}"))?;
+    let found = CANDIDATES.iter().find_map(|name| user_in(&passwd, name));
+    found.map(Some).ok_or_else(|| {
+        let names = CANDIDATES.join(" or ");
+        format!(
+            "PostgreSQL refuses to run as root, and none of the users {names} is in /etc/passwd"
+        )
+    })
+}
+
+/// The line of `name` in the text of /etc/passwd (passwd(5)). Not if it is root under another name.
+fn user_in(passwd: &str, name: &str) -> Option<User> {
+    let mut fields = passwd
+        .lines()
+        .map(|line| line.split(':'))
+        .find_map(|mut fields| (fields.next() == Some(name)).then_some(fields))?
+        .skip(1);
+    let uid = fields.next()?.parse().ok()?;
+    let gid = fields.next()?.parse().ok()?;
+    (uid != 0).then_some(User { uid, gid })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,5 +301,28 @@ mod tests {
         let places = Places::Folder(folder.path().to_owned());
         let reason = Binaries::find(&places, None).unwrap_err();
         assert!(reason.starts_with("`initdb` is missing in /"), "{reason}");
+    }
+
+    #[test]
+    fn a_user_is_found_by_its_whole_name() {
+        let passwd = "root:x:0:0::/root:/bin/sh\npostgresql:x:7:8::/:\npostgres:x:101:104:a,b:/var:/bin/bash\n";
+        assert_eq!(
+            user_in(passwd, "postgres"),
+            Some(User { uid: 101, gid: 104 })
+        );
+        assert_eq!(user_in(passwd, "nobody"), None);
+        assert_eq!(user_in(passwd, "root"), None);
+        assert_eq!(user_in("postgres:x:", "postgres"), None);
+    }
+
+    #[test]
+    fn a_given_server_is_never_replaced_by_another() {
+        let url = "postgresql://me@localhost/postgres".to_owned();
+        assert_eq!(Source::automatic(Some(url.clone())), [Source::Url(url)]);
+        let own = Source::automatic(None);
+        assert!(matches!(
+            own[..],
+            [Source::Installed(_), Source::Download(_)]
+        ));
     }
 }

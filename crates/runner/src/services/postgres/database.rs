@@ -8,7 +8,6 @@ use postgres_protocol::password::scram_sha_256;
 use super::{
     admin::{self, Admin, quoted},
     endpoint::{Endpoint, random_word},
-    items,
     statements::Counting,
     tables,
 };
@@ -77,7 +76,7 @@ impl Database {
         let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
         admin.run("making the tables", |client| {
             tables::seed(client, &readers.join(", "))?;
-            items::make(client, &roles)
+            tables::make_items(client, &roles)
         })?;
         let counting = Counting::choose(&admin, &roles, own_roles);
         let url = |role: &String| endpoint.url(role, &secret, &lease.database);

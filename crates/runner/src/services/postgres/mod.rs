@@ -6,16 +6,9 @@
 mod admin;
 mod binaries;
 mod cluster;
-mod connections;
 mod database;
 mod download;
-mod encryption;
 mod endpoint;
-mod items;
-mod server_user;
-mod settings;
-mod source;
-mod statement_log;
 mod statements;
 mod tables;
 mod unpack;
@@ -27,14 +20,12 @@ use std::{
     time::Duration,
 };
 
+pub use admin::Room;
+pub use binaries::{Mirror, Places, Source};
 pub use cluster::Access;
-pub use connections::Room;
 pub use database::SEATS;
-pub use items::{Item, ItemRows, SEEDED};
-pub use source::{Mirror, Places, Source};
-pub use statement_log::Said;
-pub use statements::ItemStatements;
-pub use tables::USERS;
+pub use statements::{ItemStatements, Said};
+pub use tables::{Item, ItemRows, SEEDED, USERS};
 
 use deadheat_model::workload::Table;
 
@@ -43,7 +34,7 @@ use self::{
     cluster::{Cluster, Plan, free_port},
     database::{Database, Tenure},
     endpoint::Endpoint,
-    statement_log::Listening,
+    statements::Listening,
 };
 use super::ServiceError;
 use crate::process::{CpuGroup, Supervision};
@@ -265,7 +256,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn reset_items(&self, seat: usize) -> Result<(), ServiceError> {
-        self.of_items(seat, "filling the table items", items::reset)
+        self.of_items(seat, "filling the table items", tables::reset_items)
     }
 
     /// Up to `limit` of its items with ids above `after`, by id.
@@ -274,7 +265,7 @@ impl Postgres {
     /// When the server does not answer.
     pub fn items(&self, seat: usize, after: i32, limit: u32) -> Result<Vec<Item>, ServiceError> {
         self.of_items(seat, "reading the table items", |client, role| {
-            items::page(client, role, after, limit)
+            tables::item_page(client, role, after, limit)
         })
     }
 
@@ -284,7 +275,7 @@ impl Postgres {
     /// When the server does not answer.
     pub fn put_item(&self, seat: usize, item: &Item) -> Result<(), ServiceError> {
         self.of_items(seat, "writing an item", |client, role| {
-            items::put(client, role, item)
+            tables::put_item(client, role, item)
         })
     }
 
@@ -294,7 +285,7 @@ impl Postgres {
     /// When the server does not answer.
     pub fn remove_item(&self, seat: usize, id: i32) -> Result<(), ServiceError> {
         self.of_items(seat, "removing an item", |client, role| {
-            items::remove(client, role, id)
+            tables::remove_item(client, role, id)
         })
     }
 
@@ -303,7 +294,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn item_rows(&self, seat: usize) -> Result<ItemRows, ServiceError> {
-        self.of_items(seat, "counting items", items::rows)
+        self.of_items(seat, "counting items", tables::item_rows)
     }
 
     /// One of its items that is neither as it was at first nor as it may have been written: a new one has a name that begins
@@ -318,7 +309,7 @@ impl Postgres {
         prefix: &str,
     ) -> Result<Option<Item>, ServiceError> {
         self.of_items(seat, "checking items", |client, role| {
-            items::damaged(client, role, written, prefix)
+            tables::damaged_item(client, role, written, prefix)
         })
     }
 
@@ -366,7 +357,7 @@ impl Postgres {
     /// When the server does not answer.
     pub fn stack_connections(&self) -> Result<u32, ServiceError> {
         let Database { admin, roles, .. } = &self.database;
-        self.logged(connections::held(admin, roles))
+        self.logged(admin::held(admin, roles))
     }
 
     /// Those of the server with this number among the ones that are alive together; `None` where that cannot be told,
@@ -381,7 +372,7 @@ impl Postgres {
             [_] => Ok(None),
             roles => {
                 let own = &roles[seat % roles.len()..][..1];
-                self.logged(connections::held(admin, own)).map(Some)
+                self.logged(admin::held(admin, own)).map(Some)
             }
         }
     }
@@ -392,7 +383,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn sessions(&self) -> Result<Option<u64>, ServiceError> {
-        self.logged(connections::sessions(&self.database.admin))
+        self.logged(admin::sessions(&self.database.admin))
     }
 
     /// How many connections the server takes, and how many of them are free now.
@@ -400,7 +391,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn room(&self) -> Result<Room, ServiceError> {
-        self.logged(connections::room(&self.database.admin))
+        self.logged(admin::room(&self.database.admin))
     }
 
     /// Ends it and deletes what was made. A second time does nothing.
@@ -431,7 +422,7 @@ impl Postgres {
 
 /// The user that runs the server, or why there is none.
 fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
-    server_user::server_user().map_err(|problem| {
+    binaries::server_user().map_err(|problem| {
         let advice =
             "run deadheat as an ordinary user, or use a server of yours with `--postgres URL`";
         ServiceError::new("choosing a user for PostgreSQL", problem, advice)

@@ -12,25 +12,22 @@ use std::{
 use deadheat_model::{
     Event, HeatRecord, TargetId, WorkloadManifest,
     heat::{HeatEnd, Role},
-    heats::{EndReason, JournalEntry, MeasuredHeat, NextHeat, PlannedLoad, SessionRecord, Step},
+    heats::{
+        Control, EndReason, JournalEntry, MeasuredHeat, NextHeat, PlannedLoad, SessionRecord, Step,
+    },
     stack::Runtime,
 };
 
-use super::{
-    Steering,
-    participants::{Participant, participants},
-    rates::offer,
-};
+use super::{Steering, rates::offer};
 use crate::{
     heat::{Entry, EqualWork, Heat, Identity, KeptServers, Machine, run_told},
     session::{
         SelectedTarget, SessionError, SessionOptions,
-        ceiling::Ceiling,
         folder::{SessionFolder, now},
         hosts::LoadedFrom,
         journal::Journal,
         members::{HeatSetting, Seat, identity},
-        servers::{ServerSetting, words_as_recorded},
+        servers::{Ceiling, ServerSetting, words_as_recorded},
         services::Services,
     },
     verify::Fixtures,
@@ -155,7 +152,7 @@ impl Measuring<'_> {
     ) -> Result<Vec<(usize, HeatRecord)>, SessionError> {
         let plan = &self.record.header.plan;
         let load = planned(&plan.loads, next.load)?;
-        let mut participants = participants(load, next, number).map_err(SessionError::Unplanned)?;
+        let mut participants = heat_members(load, next, number).map_err(SessionError::Unplanned)?;
         let with_it: Vec<(usize, &PlannedLoad)> = plan.equal_work(load).collect();
         let seed = plan.seed ^ u64::from(number) << 32;
         let generator = self.generators.generator();
@@ -260,7 +257,7 @@ impl Measuring<'_> {
 
 /// The numbers of those who take part among the servers that are alive together: of those that go on, their own. Who goes on
 /// and does not take part is ended.
-fn seats(kept: &KeptServers, participants: &[Participant]) -> Vec<usize> {
+fn seats(kept: &KeptServers, participants: &[HeatMember]) -> Vec<usize> {
     let participants = participants
         .iter()
         .map(|one| identity(&one.target, one.role));
@@ -326,11 +323,11 @@ fn ceiling(
 }
 
 /// The log of a stack's server that is started in a heat. A start that serves several loads is named by its heat alone.
-fn log(folder: &SessionFolder, load: &PlannedLoad, one: &Participant, heat: u32) -> PathBuf {
+fn log(folder: &SessionFolder, load: &PlannedLoad, one: &HeatMember, heat: u32) -> PathBuf {
     folder.log(&log_name(load, one, heat))
 }
 
-fn log_name(load: &PlannedLoad, one: &Participant, heat: u32) -> String {
+fn log_name(load: &PlannedLoad, one: &HeatMember, heat: u32) -> String {
     let again = match one.role {
         Role::Twin { .. } => "-twin",
         Role::Member | Role::Ceiling => "",
@@ -345,15 +342,69 @@ fn log_name(load: &PlannedLoad, one: &Participant, heat: u32) -> String {
     }
 }
 
+/// A server that takes part in a heat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct HeatMember {
+    /// The server that is started: a stack, or the null server.
+    target: TargetId,
+    role: Role,
+}
+
+/// The members of a heat and its control, by place. The control is the last in the session's
+/// first heat, the last but one in the next, and so on: a place must not be what tells a twin from its original.
+///
+/// # Errors
+/// What is not in the plan.
+fn heat_members(load: &PlannedLoad, next: &NextHeat, heat: u32) -> Result<Vec<HeatMember>, String> {
+    let stack = |number: usize| {
+        let target = load.targets.get(number).cloned();
+        target.ok_or_else(|| format!("{} has no stack of number {number}", load.name()))
+    };
+    let mut members = Vec::new();
+    for number in &next.members {
+        let (target, role) = (stack(*number)?, Role::Member);
+        members.push(HeatMember { target, role });
+    }
+    if members.is_empty() {
+        return Err(format!("a heat of {} without stacks", load.name()));
+    }
+    let place = members.len() - heat as usize % (members.len() + 1);
+    match next.control {
+        None => {}
+        Some(Control::Ceiling) => members.insert(
+            place,
+            HeatMember {
+                target: TargetId::null_server(),
+                role: Role::Ceiling,
+            },
+        ),
+        Some(Control::Twin { of }) => {
+            let original = next.members.iter().position(|number| *number == of);
+            let original =
+                original.ok_or_else(|| format!("the twin of number {of}, which is not in it"))?;
+            // Those behind the twin move on by one place.
+            let original = original + usize::from(original >= place);
+            let twin = HeatMember {
+                target: stack(of)?,
+                role: Role::Twin {
+                    of: original as u32,
+                },
+            };
+            members.insert(place, twin);
+        }
+    }
+    Ok(members)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::heats::fixture;
+    use crate::session::heats::fixture::load;
 
     #[test]
     fn the_log_of_a_start_that_serves_several_loads_names_none_of_them() {
-        let mut load = fixture::load(&["a"]);
-        let one = |role| Participant {
+        let mut load = load(&["a"]);
+        let one = |role| HeatMember {
             target: TargetId::new("a", Some("b")),
             role,
         };
@@ -362,5 +413,60 @@ mod tests {
         load.shared_starts = Some(0);
         assert_eq!(name(&load, Role::Member), "a@b-from-heat7");
         assert_eq!(name(&load, Role::Twin { of: 0 }), "a@b-from-heat7-twin");
+    }
+
+    fn taking_part(
+        members: &[usize],
+        control: Option<Control>,
+    ) -> Result<Vec<(String, Role)>, String> {
+        in_heat(0, members, control)
+    }
+
+    fn in_heat(
+        heat: u32,
+        members: &[usize],
+        control: Option<Control>,
+    ) -> Result<Vec<(String, Role)>, String> {
+        let next = NextHeat {
+            then: None,
+            load: 0,
+            members: members.to_vec(),
+            control,
+        };
+        let members = heat_members(&load(&["a", "b", "c"]), &next, heat)?.into_iter();
+        Ok(members
+            .map(|one| (one.target.to_string(), one.role))
+            .collect())
+    }
+
+    #[test]
+    fn stacks_come_before_the_control_and_a_twin_knows_its_originals_place() {
+        let named = |name: &str, role| (name.to_owned(), role);
+        let (a, c) = (named("a", Role::Member), named("c", Role::Member));
+        assert_eq!(taking_part(&[0, 2], None).unwrap(), [a.clone(), c.clone()]);
+        let ceiling = taking_part(&[0, 2], Some(Control::Ceiling)).unwrap();
+        let null = named("~null-server", Role::Ceiling);
+        assert_eq!(ceiling, [a.clone(), c.clone(), null]);
+        let twin = taking_part(&[0, 2], Some(Control::Twin { of: 2 })).unwrap();
+        assert_eq!(twin, [a, c, named("c", Role::Twin { of: 1 })]);
+    }
+
+    #[test]
+    fn the_control_is_in_each_place_by_turns() {
+        let named = |name: &str, role| (name.to_owned(), role);
+        let (a, c) = (named("a", Role::Member), named("c", Role::Member));
+        let twin = |of| named("a", Role::Twin { of });
+        let in_heat = |heat| in_heat(heat, &[0, 2], Some(Control::Twin { of: 0 })).unwrap();
+        assert_eq!(in_heat(0), [a.clone(), c.clone(), twin(0)]);
+        assert_eq!(in_heat(1), [a.clone(), twin(0), c.clone()]);
+        assert_eq!(in_heat(2), [twin(1), a.clone(), c.clone()]);
+        assert_eq!(in_heat(3), [a, c, twin(0)]);
+    }
+
+    #[test]
+    fn who_is_not_planned_is_refused() {
+        assert!(taking_part(&[3], None).unwrap_err().contains("number 3"));
+        assert!(taking_part(&[], Some(Control::Ceiling)).is_err());
+        assert!(taking_part(&[0], Some(Control::Twin { of: 1 })).is_err());
     }
 }

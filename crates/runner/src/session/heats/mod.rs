@@ -4,55 +4,50 @@
 mod capacity;
 #[cfg(test)]
 pub(super) mod fixture;
-mod journal;
 mod measuring;
-mod options;
-mod participants;
 mod plan;
 mod rates;
-mod resume;
 mod times;
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use deadheat_model::{
-    Event,
+    Event, TargetId,
     heats::{
-        EndReason, JournalEntry, Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord,
-        SessionRequest, Step,
+        EndReason, JournalEntry, LEAST_HEATS, Plan, PlannedLoad, SCHEMA, SessionHeader,
+        SessionRecord, SessionRequest, Step,
     },
     session::TargetRecord,
     stack::Pool,
+    workload::OfferedRate,
 };
 
-pub use self::plan::{eight_heats, with_room};
 use self::{
     capacity::Limits,
     measuring::Measuring,
     plan::{Circumstances, plan},
 };
-pub use self::{
-    capacity::MOST_MEMBERS,
-    journal::{HEATS_FILE, read_session},
-    options::HeatOptions,
-    resume::{Resumable, resume},
-};
 use super::{
-    Participant, SessionError, SessionOptions, describe_machine,
-    folder::{self, SessionFolder},
+    Participant, ResumeError, SessionError, SessionOptions, describe_machine,
+    folder::{self, SessionFolder, now},
     hosts::ReachedHosts,
     inherited_by_servers,
-    journal::{HEADER_FILE, Journal},
+    journal::{HEADER_FILE, Journal, read_header},
     machine,
     preparation::prepare,
+    resume::{self, expect_header, prepare_again, refuse, reopen},
     servers::{as_recorded, environment_of},
     services::Services,
     sources, stay_off_the_servers_cpus,
 };
+
+pub use self::plan::{eight_heats, with_room};
+pub use super::journal::{HEATS_FILE, read_session};
+pub use capacity::MOST_MEMBERS;
 
 /// Decides what is measured next.
 pub trait Steering {
@@ -247,4 +242,188 @@ fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
     }])?;
     (measuring.on_event)(&Event::HeatsEnded { reason });
     Ok(reason)
+}
+
+/// How a session is measured in heats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatOptions {
+    /// So many heats of each stack at each load, whatever the budget; `None`: what fits it.
+    pub heats: Option<u32>,
+    /// How long rounds go on in a heat; `None`: what tells most in the time.
+    pub time: Option<Duration>,
+    /// The counted part of a slice, at least.
+    pub slice: Duration,
+    /// The part before it that does not count, at least.
+    pub guard: Duration,
+    /// Two stacks whose ratio lies between 1/(1 + this) and 1 + this are as good as equal.
+    pub margin: f64,
+    /// The fewest heats of both stacks with which a pair can be a dead heat.
+    pub least_heats: u32,
+    /// The share of sessions that may call any pair of a ranking different that is not (0 to 1).
+    pub alpha: f64,
+    /// Whether heats have controls beside their members.
+    pub controls: bool,
+    /// Whether each heat starts its processes, in place of one start that serves a heat at each load.
+    pub separate_loads: bool,
+    /// Whether a load gets no more heats once its ranking is decided.
+    pub until_decided: bool,
+    /// The half width of ratios at which a load gets no more heats (0.05: ±5 %), in place of heats or a budget.
+    pub precision: Option<f64>,
+    /// The rates of equal work at each load.
+    pub rates: Vec<OfferedRate>,
+    /// What an hour of a CPU costs, for the record.
+    pub price_per_cpu_hour: Option<f64>,
+    /// Stacks that there are and that nobody asked for, for the record.
+    pub left_out: Vec<TargetId>,
+}
+
+impl Default for HeatOptions {
+    fn default() -> Self {
+        Self {
+            heats: None,
+            time: None,
+            slice: Duration::from_millis(100),
+            guard: Duration::from_millis(30),
+            margin: 0.03,
+            least_heats: LEAST_HEATS,
+            alpha: 0.05,
+            controls: true,
+            separate_loads: false,
+            until_decided: true,
+            precision: None,
+            rates: Vec::new(),
+            price_per_cpu_hour: None,
+            left_out: Vec::new(),
+        }
+    }
+}
+
+/// A session that may go on. While this is there, no other process writes it.
+#[derive(Debug)]
+pub struct Resumable {
+    folder: SessionFolder,
+    record: SessionRecord,
+    journal: Journal,
+}
+
+impl Resumable {
+    /// Reads the session in `folder` and keeps others from writing it.
+    ///
+    /// # Errors
+    /// When it is no session of heats, is of another version, cannot be written, or another process writes it.
+    pub fn open(folder: &Path) -> Result<Self, ResumeError> {
+        expect_header(folder, HEATS_FILE)?;
+        let header = read_header(folder)?;
+        if header.comparison.is_some() {
+            let folder = folder.to_owned();
+            return Err(ResumeError::Comparison { folder });
+        }
+        let journal = reopen(folder, HEATS_FILE)?;
+        if header.plan.loads.is_empty() {
+            let folder = folder.to_owned();
+            return Err(ResumeError::NothingPlanned { folder });
+        }
+        Ok(Self {
+            folder: SessionFolder::new(folder, &header.id, &header.started)?,
+            // Only now, when nobody else adds to it.
+            record: read_session(folder)?,
+            journal,
+        })
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The session so far.
+    pub fn record(&self) -> &SessionRecord {
+        &self.record
+    }
+
+    /// Whether it ended of its own accord, so that nothing is left of it.
+    pub fn is_complete(&self) -> bool {
+        match self.record.end {
+            None | Some(EndReason::Interrupted | EndReason::Lost) => false,
+            Some(
+                EndReason::Decided
+                | EndReason::Precise
+                | EndReason::Finished
+                | EndReason::Budget
+                | EndReason::Nothing,
+            ) => true,
+        }
+    }
+
+    /// A session of which nothing is left, as it ended.
+    pub fn end(self) -> HeatsOutcome {
+        // It may have been killed just before that was deleted.
+        self.folder.remove_remains();
+        HeatsOutcome {
+            folder: self.folder.path().to_owned(),
+            reason: self.record.end.unwrap_or(EndReason::Interrupted),
+            journal: self.journal,
+        }
+    }
+}
+
+/// Goes on with a session: prepares its stacks again, compares what there is with its header, and measures on as it is
+/// steered. `options` are those that it began with; of its targets, those that its plan has.
+///
+/// # Errors
+/// When something changed since it began, or as [`run`].
+pub fn resume(
+    session: Resumable,
+    options: &SessionOptions,
+    steering: &mut dyn Steering,
+    on_event: &mut dyn FnMut(&Event),
+    interrupt: &Arc<AtomicBool>,
+) -> Result<HeatsOutcome, ResumeError> {
+    let Resumable {
+        folder,
+        record,
+        mut journal,
+    } = session;
+    let ended = |reason, journal| HeatsOutcome {
+        folder: folder.path().to_owned(),
+        reason,
+        journal,
+    };
+    let reached = ReachedHosts::reach(record.header.plan.hosts.as_ref(), interrupt)?;
+    refuse(
+        &folder,
+        resume::changed_hosts(&record.header, reached.found),
+    )?;
+    let again = prepare_again(
+        &folder,
+        &record.header,
+        options,
+        reached.database,
+        on_event,
+        interrupt,
+    )?;
+    let Some(mut services) = again else {
+        return Ok(ended(EndReason::Interrupted, journal));
+    };
+    journal.cut_unfinished_line()?;
+    journal.append([JournalEntry::Resumed {
+        at: now(),
+        boot: machine::boot(),
+        live: options.live,
+    }])?;
+    let reason = measure(Measuring {
+        options,
+        folder: &folder,
+        // As the next one who reads it will find it.
+        record: read_session(folder.path())?,
+        services: &mut services,
+        generators: reached.generators,
+        journal: &mut journal,
+        steering,
+        on_event,
+        interrupt,
+        kept: crate::heat::KeptServers::default(),
+        kept_for: None,
+    })?;
+    Ok(ended(reason, journal))
 }

@@ -17,6 +17,7 @@ use super::{
     HeatOptions, Steering,
     capacity::{Capacity, Limits, heats_for_all},
     draft_of,
+    rates::at_rate,
     times::{DELAY, HeatCost, ROUND_TIMES, bring_up, warm_up_at_rates, with_time},
 };
 use crate::{
@@ -27,7 +28,6 @@ use crate::{
         Participant, SessionOptions,
         launch::is_started_alike,
         members::{MEMORY_EVERY, wait, warm_up_time},
-        open::at_rate,
         servers::freezing_and_wait,
     },
 };

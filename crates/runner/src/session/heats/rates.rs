@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use deadheat_model::{
+    LoadPoint,
     heat::{HeatRecord, Role, SliceFlag, SliceRecord},
     heats::SessionRecord,
-    workload::OfferedRate,
+    workload::{OfferedRate, OpenLoad},
 };
 
 use crate::heat::Offer;
@@ -76,15 +77,29 @@ fn capacity(heat: &HeatRecord, place: usize) -> Option<f64> {
     (answers > 0 && !time.is_zero()).then(|| answers as f64 / time.as_secs_f64())
 }
 
+/// The open loop at `rate` in the heats of `closed`.
+pub(super) fn at_rate(closed: &LoadPoint, rate: OfferedRate) -> LoadPoint {
+    let id = match rate {
+        OfferedRate::Common => format!("{}-rate", closed.id),
+        OfferedRate::PerSecond(rate) => format!("{}-rate-{rate}", closed.id),
+    };
+    LoadPoint {
+        id,
+        open: Some(OpenLoad {
+            capacity_of: closed.id.clone(),
+            rate,
+        }),
+        ..closed.clone()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use deadheat_model::{heats::MeasuredHeat, stack_failure::Phase};
 
+    use super::at_rate;
     use super::*;
-    use crate::session::{
-        heats::fixture::{failure, heat, load, record},
-        open::at_rate,
-    };
+    use crate::session::heats::fixture::{failure, heat, load, record};
 
     fn session(rate: OfferedRate) -> SessionRecord {
         let closed = load(&["a", "b"]);
