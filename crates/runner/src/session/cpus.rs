@@ -219,7 +219,7 @@ pub(crate) fn parse_list(text: &str) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::test_options::selected;
+    use crate::session::fixtures::selected;
 
     /// Cores with these CPUs.
     fn cores<const N: usize>(cpus: &[[usize; N]], speed: u32, node: usize) -> Vec<Core> {

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use deadheat_model::workload::{MixedPart, Oracle};
 
-    use crate::session::test_options::{selected, workload};
+    use crate::session::fixtures::{selected, workload};
 
     #[test]
     fn a_limit_of_processes_makes_another_server_only_where_the_cpus_reach_it() {

@@ -1,6 +1,8 @@
 //! A session: every stack is prepared, and then measured in heats ([`heats`]), each of them kept as soon as it ends.
 
 mod cpus;
+#[cfg(test)]
+mod fixtures;
 mod folder;
 pub mod heats;
 mod hosts;
@@ -18,8 +20,6 @@ mod servers;
 mod services;
 pub(crate) mod sources;
 mod survey;
-#[cfg(test)]
-mod test_options;
 
 use std::{io, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 

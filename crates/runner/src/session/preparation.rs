@@ -510,7 +510,7 @@ fn interrupted(target: &SelectedTarget) -> StackFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::test_options::point;
+    use crate::session::fixtures::point;
 
     #[test]
     fn each_protocol_is_checked_once_for_all_and_each_other_request_briefly() {

@@ -351,7 +351,7 @@ fn lost(before: &TargetRecord, after: &TargetRecord) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::heats::fixture;
+    use crate::session::fixtures;
 
     fn versions(found: &[(&str, &str)]) -> Vec<FoundVersion> {
         let found = found.iter().map(|(name, version)| FoundVersion {
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn sources_that_could_not_be_read_are_no_reason_to_go_on() {
-        let mut before = fixture::record(vec![fixture::load(&["a"])]).header;
+        let mut before = fixtures::record(vec![fixtures::load(&["a"])]).header;
         let record = |target: &str, sources: Option<&str>| -> TargetRecord {
             serde_json::from_value(serde_json::json!({
                 "target": target, "language": "", "framework": "", "class": "micro", "role": "stack", "runtime": "native",

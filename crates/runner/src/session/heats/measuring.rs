@@ -399,7 +399,7 @@ fn heat_members(load: &PlannedLoad, next: &NextHeat, heat: u32) -> Result<Vec<He
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::heats::fixture::load;
+    use crate::session::fixtures::load;
 
     #[test]
     fn the_log_of_a_start_that_serves_several_loads_names_none_of_them() {

@@ -2,8 +2,6 @@
 //! soon as it ends. Who takes part in the next one, and when there are enough, is decided by [`Steering`].
 
 mod capacity;
-#[cfg(test)]
-pub(super) mod fixture;
 mod measuring;
 mod plan;
 mod rates;

@@ -99,7 +99,7 @@ mod tests {
 
     use super::at_rate;
     use super::*;
-    use crate::session::heats::fixture::{failure, heat, load, record};
+    use crate::session::fixtures::{failure, heat, load, record};
 
     fn session(rate: OfferedRate) -> SessionRecord {
         let closed = load(&["a", "b"]);

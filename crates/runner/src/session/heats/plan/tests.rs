@@ -9,7 +9,7 @@ use deadheat_model::{
 use super::*;
 use crate::session::{
     SelectedTarget,
-    test_options::{options, participants, point, selected},
+    fixtures::{options, participants, point, selected},
 };
 
 const APART: Pinning = Pinning::Apart {

@@ -1,9 +1,9 @@
-//! Sessions of heats for the tests of what follows from their plans and records.
+//! Sessions for tests: what they are asked to do, their plans and their records.
 
 use std::time::Duration;
 
 use deadheat_model::{
-    LoadPoint, TargetId, Wait,
+    LoadPoint, TargetId, Wait, WorkloadManifest,
     heat::{
         FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, HeatRecord, MemberFailure, MemberRecord,
         MemoryUsed, Role, Rounds, SliceRecord,
@@ -11,11 +11,96 @@ use deadheat_model::{
     heats::{Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord},
     machine::Machine,
     plan::Pinning,
+    stack::Runtime,
     stack_failure::{Phase, StackFailure},
+    workload::Oracle,
 };
 
+use super::{Participant, PinningMode, SelectedTarget, SessionOptions};
+use crate::{
+    heat::WarmUps,
+    manifest::{SelectedWorkload, Stack},
+    process::Supervision,
+};
+
+pub(super) fn point(id: &str) -> LoadPoint {
+    LoadPoint {
+        id: id.to_owned(),
+        connections: 50,
+        rounds: None,
+        revalidate: false,
+        protocol: Default::default(),
+        streams: 1,
+        sending: Default::default(),
+        open: None,
+    }
+}
+
+pub(super) fn workload(id: &str, oracle: Oracle) -> SelectedWorkload {
+    SelectedWorkload {
+        manifest: WorkloadManifest {
+            id: id.to_owned(),
+            description: String::new(),
+            oracle,
+            method: "GET".to_owned(),
+            path: "/".to_owned(),
+            content_type: "text/plain".to_owned(),
+            content_sample: 1,
+            point: vec![point("c50")],
+        },
+        points: vec![point("c50")],
+    }
+}
+
+/// Options with three workloads, no stacks and no pinning. `budget` is in seconds.
+pub(super) fn options(budget: u64) -> SessionOptions {
+    let text = Oracle::Text {
+        body: String::new(),
+    };
+    let workloads = vec![
+        workload("plaintext", text),
+        workload("users", Oracle::Users),
+        workload("proxy", Oracle::Relayed),
+    ];
+    let supervision = Supervision::by("deadheat");
+    SessionOptions {
+        budget: Some(Duration::from_secs(budget)),
+        pinning: PinningMode::Off,
+        ..SessionOptions::new(Vec::new(), workloads, None, 1, supervision)
+    }
+}
+
+pub(super) fn participants(count: usize, runtime: Runtime) -> Vec<Participant> {
+    (0..count)
+        .map(|index| Participant {
+            target: TargetId::new(format!("stack-{index}"), None),
+            runtime,
+            warm_ups: WarmUps::new(runtime, None),
+            workloads: ["plaintext", "users", "proxy"].map(str::to_owned).to_vec(),
+            protocols: Default::default(),
+            ready: None,
+        })
+        .collect()
+}
+
+/// A stack of this name, compiled beforehand, that answers everything.
+pub(super) fn selected(name: &str) -> SelectedTarget {
+    let manifest = serde_json::json!({
+        "id": name, "language": "x", "framework": "x", "class": "platform", "runtime": "native",
+        "run": { "command": ["x"] },
+    });
+    SelectedTarget {
+        stack: Stack {
+            dir: "/".into(),
+            manifest: serde_json::from_value(manifest).unwrap(),
+            added: None,
+        },
+        target: TargetId::new(name, None),
+    }
+}
+
 /// The workload plaintext in a closed loop, for these stacks.
-pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
+pub(super) fn load(targets: &[&str]) -> PlannedLoad {
     PlannedLoad {
         shared_starts: None,
         workload: "plaintext".to_owned(),
@@ -50,7 +135,7 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
 }
 
 /// A session of these loads, without heats.
-pub(in crate::session) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
+pub(super) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
     let plan = Plan {
         hosts: None,
         seed: 7,
