@@ -5,12 +5,10 @@ use std::fmt;
 use deadheat_model::{
     figure::{self, bytes, seconds},
     heats::SessionHeader,
-    hosts::{HostRecord, HostRole},
-    machine::Machine,
+    machine::{HostRecord, HostRole, Machine},
     plan::Pinning,
-    session::{TargetRecord, TargetState},
+    session::{Phase, TargetRecord, TargetState},
     stack::{Class, Database, DatabaseIo, DatabaseLayer, Pool, Runtime, StackRole},
-    stack_failure::Phase,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use deadheat_model::{
     CountHistogram, LatencyHistogram,
-    events::EventsSeen,
-    observation::{Bin, OpenLoop, TlsSeen},
+    observation::{Bin, EventsSeen, OpenLoop, TlsSeen},
 };
 
 use super::Extent;

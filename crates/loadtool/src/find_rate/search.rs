@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::{
     LoadRecord, LoadSpec, Observation, Warning,
     capacity::{Burst, CapacityRecord, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA},
-    fault::TRANSPORT_FAILURES,
+    failure::TRANSPORT_FAILURES,
     figure::{self, counted, per_second},
     load_record,
     machine::Machine,

@@ -238,11 +238,10 @@ mod tests {
 
     use deadheat_model::{
         Failure, LoadSpec, Schedule, StopRule,
-        events::EventsSeen,
         load::{Arrivals, Exchange, Expectation, RequestSpec, Stage, StatusSet, Target},
         load_record::SCHEMA,
         machine::Machine,
-        observation::OpenLoop,
+        observation::{EventsSeen, OpenLoop},
     };
     use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use deadheat_model::{
     figure::{counted, size},
-    noise::CpuSource,
+    machine::CpuSource,
 };
 
 use super::{
@@ -152,8 +152,10 @@ fn groups(world: &World, controller: Option<&str>) -> Vec<PathBuf> {
 mod tests {
     use deadheat_model::warning::Level;
 
-    use super::super::testing::{Planted, found, planted};
-    use super::*;
+    use super::{
+        super::testing::{Planted, found, planted},
+        *,
+    };
 
     const V1: &str = "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
         cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\

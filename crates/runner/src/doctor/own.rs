@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::noise::CpuSource;
+use deadheat_model::machine::CpuSource;
 
 use crate::process::{CpuGroup, is_root};
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::noise::Disturbance;
+use deadheat_model::machine::Disturbance;
 
 use super::Root;
 use crate::{

@@ -5,8 +5,8 @@ use std::time::Duration;
 use deadheat_model::{
     SliceEvent, SliceResult,
     heat::{Compression, CpuUsed, Freezing},
-    noise::CpuSource,
-    stack_failure::{Phase, StackFailure},
+    machine::CpuSource,
+    session::{Phase, StackFailure},
 };
 
 /// A member of a heat, from its start to its stop. The heat calls [`Member::start`] first and [`Member::stop`] last, and

@@ -3,7 +3,7 @@
 use deadheat_model::{
     heat::{HeatPlan, MemberFailure, MemberRecord, MemoryUsed, RouteFigures},
     observation::GroupSeen,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 use super::{Entry, Member, Moment, Started, WarmUps};

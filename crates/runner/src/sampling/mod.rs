@@ -6,7 +6,7 @@ mod noise;
 
 use std::time::Duration;
 
-use deadheat_model::noise::CpuSource;
+use deadheat_model::machine::CpuSource;
 
 pub(crate) use self::noise::CpuClock;
 use self::{cpu_time::cpu_time, memory::pss_bytes};

@@ -6,7 +6,7 @@ use deadheat_model::{
     TargetId,
     change::{Aspect, Change, between},
     heats::SessionHeader,
-    hosts::HostRecord,
+    machine::HostRecord,
     session::{FoundVersion, TargetRecord, TargetState},
 };
 

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, path::Path};
 
-use deadheat_model::{hosts::Hosts, plan::Pinning};
+use deadheat_model::{machine::Hosts, plan::Pinning};
 
 use super::{
     PinningMode, SelectedTarget, SessionOptions,

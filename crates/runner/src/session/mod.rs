@@ -33,7 +33,11 @@ mod topology;
 
 use std::{path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, stack_failure::Phase};
+use deadheat_model::{
+    Event, TargetId,
+    plan::Pinning,
+    session::{Phase, TargetRecord},
+};
 
 pub(crate) use self::topology::{cores_below, nodes_below, parse_list};
 pub use self::{

@@ -2,7 +2,7 @@
 
 use deadheat_model::{
     Failure, StopRule,
-    fault::TRANSPORT_FAILURES,
+    failure::TRANSPORT_FAILURES,
     figure::{count, counted, latency, share},
     heat::PerConnection,
     warning::{Level, Warning, doubt},

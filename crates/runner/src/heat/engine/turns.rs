@@ -5,9 +5,11 @@ use std::time::Duration;
 use deadheat_model::{
     SliceEvent, SliceResult,
     event::HeatStep,
-    heat::{HeatEnd, HeatPlan, LONGEST_GAP, Role, Rounds, SLICE_SPREAD, SliceFlag, SliceRecord},
-    quiet::quiet_rounds,
-    stack_failure::StackFailure,
+    heat::{
+        HeatEnd, HeatPlan, LONGEST_GAP, Role, Rounds, SLICE_SPREAD, SliceFlag, SliceRecord,
+        quiet_rounds,
+    },
+    session::StackFailure,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -11,7 +11,7 @@ use deadheat_model::{
     heats::{Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord},
     machine::Machine,
     plan::Pinning,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 /// The workload plaintext in a closed loop, for these stacks.

@@ -78,7 +78,7 @@ fn capacity(heat: &HeatRecord, place: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{heats::MeasuredHeat, stack_failure::Phase};
+    use deadheat_model::{heats::MeasuredHeat, session::Phase};
 
     use super::*;
     use crate::session::{
