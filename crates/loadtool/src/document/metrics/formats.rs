@@ -1,13 +1,21 @@
-//! OTLP as JSON (<https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>): what a collector takes by HTTP, and,
-//! a line per interval, what OpenTelemetry's file exporters write.
+//! Readings in the formats of monitoring systems:
+//!
+//! - OTLP as JSON (<https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>): what a collector takes by HTTP, and,
+//!   a line per interval, what OpenTelemetry's file exporters write.
+//! - OpenMetrics 1.0 (<https://prometheus.io/docs/specs/om/open_metrics_spec/>), with the instant of each sample, so that
+//!   the file can be read into Prometheus afterwards (`promtool tsdb create-blocks-from openmetrics`).
 
-use std::time::SystemTime;
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    time::{Duration, SystemTime},
+};
 
 use serde_json::{Value as Json, json};
 
 use super::{
     Source,
-    readings::{BOUNDS, FAMILIES, Family, Kind, Label, Reading, Sample, Value},
+    readings::{BOUNDS, FAMILIES, Family, Kind, Label, Reading, Sample, Times, Value},
 };
 
 /// Counts go on from one reading to the next (`AggregationTemporality`).
@@ -132,6 +140,141 @@ fn nanoseconds(at: SystemTime) -> String {
     since.unwrap_or_default().as_nanos().to_string()
 }
 
+/// The values of a series by time, in milliseconds since the epoch, which is Prometheus's resolution.
+type Points = BTreeMap<u128, Value>;
+
+/// All readings of a load as one text. OpenMetrics requires samples of a metric to be adjacent, so it can only be
+/// written at the end.
+pub fn open_metrics(source: &Source, readings: &[Reading]) -> String {
+    let own = [
+        Label::new("run", &source.run),
+        Label::new("url", &source.url),
+    ];
+    let mut text = Text {
+        written: String::new(),
+        common: labels(&[&own[..], &source.labels].concat()),
+    };
+    text.info(source, readings);
+    for family in FAMILIES {
+        text.family(family, &series(family, readings));
+    }
+    text.written += "# EOF\n";
+    text.written
+}
+
+/// The series of a metric. Counters and distributions begin with a zero, because an increase is computed from the value
+/// before.
+fn series<'a>(family: &Family, readings: &'a [Reading]) -> BTreeMap<&'a [Label], Points> {
+    let mut series: BTreeMap<&[Label], Points> = BTreeMap::new();
+    for reading in readings {
+        let own = reading.samples.iter();
+        for sample in own.filter(|sample| sample.family == family) {
+            let at = milliseconds(reading.at);
+            let points = series.entry(&sample.labels).or_insert_with(|| {
+                let beginning = sample.value.beginning().into_iter();
+                // A phase can be shorter than a millisecond.
+                let since = milliseconds(reading.since).min(at.saturating_sub(1));
+                beginning.map(|zero| (since, zero)).collect()
+            });
+            points.insert(at, sample.value.clone());
+        }
+    }
+    series
+}
+
+/// The text so far.
+struct Text {
+    written: String,
+    /// The labels of all samples.
+    common: String,
+}
+
+impl Text {
+    /// Which Deadheat it was, at the instant of each reading.
+    fn info(&mut self, source: &Source, readings: &[Reading]) {
+        self.head("deadheat", "info", None, "The Deadheat that sent the load");
+        let version = labels(&[Label::new("version", &source.version)]);
+        let mut instants: Vec<u128> = readings.iter().map(|one| milliseconds(one.at)).collect();
+        instants.dedup();
+        for at in instants {
+            self.sample("deadheat_info", &version, "1", at);
+        }
+    }
+
+    fn family(&mut self, family: &Family, series: &BTreeMap<&[Label], Points>) {
+        if series.is_empty() {
+            return;
+        }
+        let kind = match family.kind {
+            Kind::Count => "counter",
+            Kind::Level => "gauge",
+            Kind::Times => "histogram",
+        };
+        self.head(family.name, kind, family.unit.open_metrics(), family.help);
+        for (own, points) in series {
+            let own = labels(own);
+            for (at, value) in points {
+                self.point(family.name, &own, value, *at);
+            }
+        }
+    }
+
+    fn head(&mut self, name: &str, kind: &str, unit: Option<&str>, help: &str) {
+        let unit = unit.map_or(String::new(), |unit| format!("# UNIT {name} {unit}\n"));
+        self.written += &format!("# TYPE {name} {kind}\n{unit}# HELP {name} {help}.\n");
+    }
+
+    fn point(&mut self, name: &str, own: &str, value: &Value, at: u128) {
+        match value {
+            Value::Level(level) => self.sample(name, own, &level.to_string(), at),
+            Value::Count(count) => {
+                self.sample(&format!("{name}_total"), own, &count.to_string(), at);
+            }
+            Value::Times(times) => self.times(name, own, times, at),
+        }
+    }
+
+    fn times(&mut self, name: &str, own: &str, times: &Times, at: u128) {
+        let bucket = format!("{name}_bucket");
+        let bounds = BOUNDS.iter().map(|bound| bound.le).chain(["+Inf"]);
+        let mut up_to = 0;
+        for (le, count) in bounds.zip(&times.buckets) {
+            up_to += count;
+            let bounded = format!("{own}le=\"{le}\",");
+            self.sample(&bucket, &bounded, &up_to.to_string(), at);
+        }
+        self.sample(&format!("{name}_count"), own, &up_to.to_string(), at);
+        let sum = times.sum.as_secs_f64().to_string();
+        self.sample(&format!("{name}_sum"), own, &sum, at);
+    }
+
+    fn sample(&mut self, name: &str, own: &str, value: &str, at: u128) {
+        let common = self.common.trim_end_matches(',');
+        let (seconds, milliseconds) = (at / 1_000, at % 1_000);
+        // Writing into a String does not fail.
+        let _ = writeln!(
+            self.written,
+            "{name}{{{own}{common}}} {value} {seconds}.{milliseconds:03}"
+        );
+    }
+}
+
+/// Labels as they are written, each with a comma behind it.
+fn labels(labels: &[Label]) -> String {
+    let label = |label: &Label| {
+        let key = label.key.replace('.', "_");
+        let value = label.value.replace('\\', r"\\").replace('"', "\\\"");
+        format!("{key}=\"{}\",", value.replace('\n', r"\n"))
+    };
+    labels.iter().map(label).collect()
+}
+
+fn milliseconds(at: SystemTime) -> u128 {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH);
+    let rounded = since.unwrap_or_default() + Duration::from_micros(500);
+    rounded.as_millis()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,5 +297,11 @@ mod tests {
             let why = otlp_rejected(answer.as_bytes()).unwrap();
             assert_eq!(why, "the collector rejected 3 data points: too old");
         }
+    }
+
+    #[test]
+    fn a_label_cannot_end_before_its_end() {
+        let nasty = Label::new("error.type", "a\\\"} 1\n# EOF");
+        assert_eq!(labels(&[nasty]), "error_type=\"a\\\\\\\"} 1\\n# EOF\",");
     }
 }
