@@ -9,7 +9,7 @@ use deadheat_document::{Document, Section, Tone, json::Body};
 use deadheat_model::{
     Warning,
     figure::{counted, seconds},
-    hosts::Hosts,
+    machine::Hosts,
 };
 use deadheat_runner::{
     agent::{Binary, Examined, Examinee, Launcher},

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use deadheat_model::{
     heats::Plan,
-    hosts::{DatabaseHost, Hosts},
+    machine::{DatabaseHost, Hosts},
 };
 use deadheat_runner::{
     agent::{LOCAL, Launcher},

@@ -5,7 +5,7 @@ use deadheat_model::{
     RepeatedTable,
     figure::{self, counted, some},
     heats::Plan,
-    hosts::{DatabaseHost, Hosts},
+    machine::{DatabaseHost, Hosts},
     plan::Pinning,
     published::RepeatedRow,
 };

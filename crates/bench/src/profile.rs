@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use deadheat_model::{
-    Cell, RepeatedTable, StackManifest, TargetId, choice::Purpose, figure::counted,
+    Cell, RepeatedTable, StackManifest, TargetId, figure::counted, session::Purpose,
     workload::OfferedRate,
 };
 use deadheat_runner::{

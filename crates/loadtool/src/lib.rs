@@ -7,9 +7,7 @@
 pub mod analysis;
 mod contradictions;
 pub mod document;
-mod expect;
 pub mod find_rate;
-mod form;
 mod hosts;
 mod live;
 pub mod look_alikes;
@@ -23,12 +21,10 @@ mod series;
 mod spec;
 mod target;
 mod template;
-mod threads;
 mod thresholds;
 pub mod url;
-mod urls_file;
 mod values;
-mod wait;
+mod workers;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -87,7 +83,7 @@ fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
         mut spec,
     } = made(args)?;
     let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
-    let waiting = wait::choose(args.safety.wait, &spec);
+    let waiting = workers::choose_wait(args.safety.wait, &spec);
     spec.wait = waiting.wait;
     Ok(Prepared {
         asked,
@@ -110,7 +106,7 @@ pub fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         hosts,
         why_wait,
     } = prepare(args)?;
-    let threads = threads::choose(args.safety.threads, &spec, !hosts.names.is_empty());
+    let threads = workers::choose_threads(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
     let thresholds = &args.output.fail_if;
     let fits = |threshold: &Threshold| threshold.check(&spec);
@@ -210,7 +206,7 @@ struct ResolvedLoad {
 fn made(args: &LoadArgs) -> Result<ResolvedLoad, Failure> {
     let asked = request::asked(args).map_err(Failure::usage)?;
     contradictions::check(args, &asked.origins).map_err(Failure::usage)?;
-    let expect = expect::expectation(&args.answer).map_err(Failure::usage)?;
+    let expect = spec::expectation(&args.answer).map_err(Failure::usage)?;
     let mut targets = Vec::new();
     let mut hows = Vec::new();
     for origin in &asked.origins {

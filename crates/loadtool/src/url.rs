@@ -1,9 +1,15 @@
-//! URLs as they are typed: what is loaded, and the proxy on the way to it.
+//! URLs as they are typed or listed in a file: what is loaded, and the proxy on the way to it.
 
-use std::net::IpAddr;
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
 
 use deadheat_model::load::{Login, ProxyKind};
-use deadheat_runner::secret::{typed_without_userinfo, without_secret_values};
+use deadheat_runner::{
+    files,
+    secret::{typed_without_userinfo, without_secret_values},
+};
 use percent_encoding::percent_decode_str;
 use url::{Host as ParsedHost, Position, Url};
 
@@ -287,212 +293,168 @@ impl ProxyUrl {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A line of a file of URLs: `[WEIGHT] [METHOD] URL [@BODYFILE]`. A `#` at a line's start begins a comment. If the origin is
+/// known, a path is enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UrlLine {
+    /// How often it is asked for in comparison with the others.
+    pub(crate) weight: u32,
+    /// Its own method.
+    pub(crate) method: Option<String>,
+    /// What is asked for.
+    pub(crate) url: LoadUrl,
+    /// The file with its own body.
+    pub(crate) body: Option<PathBuf>,
+}
 
-    fn parsed(text: &str) -> LoadUrl {
-        LoadUrl::parse(text, false).unwrap_or_else(|error| panic!("{text}: {error}"))
+/// Reads the file. Files of bodies are found from its folder. Paths in it are those of `origin`, and so are URLs.
+pub(crate) fn read_urls_file(
+    path: &Path,
+    template: bool,
+    origin: Option<&Origin>,
+) -> Result<Vec<UrlLine>, String> {
+    let shown = path.display();
+    let text = files::read_typed_text(path)
+        .map_err(|error| format!("--urls: reading {shown}: {error}"))?;
+    let mut lines =
+        parse_urls(&text, template, origin).map_err(|error| format!("--urls {shown}{error}"))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for body in lines.iter_mut().filter_map(|line| line.body.as_mut()) {
+        *body = folder.join(&*body);
     }
+    Ok(lines)
+}
 
-    #[test]
-    fn ports_hosts_and_paths_are_completed() {
-        let cases = [
-            ("http://localhost", "localhost", 80, "localhost", "/"),
-            (
-                "http://localhost:8080/a?b=c#d",
-                "localhost",
-                8080,
-                "localhost:8080",
-                "/a?b=c",
-            ),
-            (
-                "HTTPS://Example.COM:443/a b",
-                "example.com",
-                443,
-                "example.com",
-                "/a%20b",
-            ),
-            (
-                "https://example.com:8443",
-                "example.com",
-                8443,
-                "example.com:8443",
-                "/",
-            ),
-            (
-                "http://127.0.0.1:80/?x",
-                "127.0.0.1",
-                80,
-                "127.0.0.1",
-                "/?x",
-            ),
-            ("http://[::1]:8080/", "::1", 8080, "[::1]:8080", "/"),
-            (
-                "http://bücher.example/ü",
-                "xn--bcher-kva.example",
-                80,
-                "xn--bcher-kva.example",
-                "/%C3%BC",
-            ),
-            ("  http://a/%7B?q={1} ", "a", 80, "a", "/%7B?q={1}"),
-        ];
-        for (text, host, port, authority, path) in cases {
-            let url = parsed(text);
-            assert_eq!(url.origin.host.to_string(), host, "{text}");
-            assert_eq!(url.origin.port, port, "{text}");
-            assert_eq!(url.origin.authority, authority, "{text}");
-            assert_eq!(url.path, path, "{text}");
-            assert_eq!(
-                url.origin.tls,
-                text.starts_with("HTTPS") || text.starts_with("https")
-            );
+/// Reads its text. An error begins with the line's number.
+fn parse_urls(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<UrlLine>, String> {
+    let mut lines: Vec<UrlLine> = Vec::new();
+    for (number, text) in (1..).zip(text.lines()) {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
         }
-    }
-
-    #[test]
-    fn an_ipv6_address_may_have_a_zone_that_is_not_sent() {
-        for text in [
-            "http://[fe80::1%25lo]:8080/a",
-            "http://[fe80::1%lo]:8080/a",
-            "http://[fe80::1%251]:8080/a",
-        ] {
-            let url = parsed(text);
-            assert_eq!(url.origin.host.to_string(), "fe80::1");
-            assert_eq!((url.origin.zone, url.origin.port), (1, 8080), "{text}");
-            assert_eq!(url.origin.authority, "[fe80::1]:8080");
+        let line = url_line(text, template, origin)
+            .map_err(|error| format!(", line {number}: {error}"))?;
+        if let Some(other) = origin
+            && *other != line.url.origin
+        {
+            return Err(format!(
+                ", line {number}: {} is another origin than {}. Omit the URL of the command to load several origins",
+                line.url.origin.shown(),
+                other.shown()
+            ));
         }
-        assert_eq!(parsed("http://[::1]/%25lo").origin.zone, 0);
-        let error = LoadUrl::parse("http://[fe80::1%25no-such0]/", false).unwrap_err();
-        assert!(
-            error.contains("\"no-such0\" is not a network interface"),
-            "{error}"
-        );
+        lines.push(line);
     }
-
-    #[test]
-    fn what_is_no_url_is_refused_with_what_to_write() {
-        let cases = [
-            ("localhost:8080/a", "write http://localhost:8080/a"),
-            ("//host/", "write http://host/"),
-            (":8080/", "write http://localhost:8080/"),
-            ("h:80/?to=http://b", "write http://h:80/?to=…"),
-            (":8080", "write http://localhost:8080"),
-            ("8080", "write http://localhost:8080"),
-            ("http://:8080/", "write http://localhost:8080/"),
-            ("http:/127.0.0.1:8080/", "write http://127.0.0.1:8080/"),
-            ("http:127.0.0.1:8080/", "write http://127.0.0.1:8080/"),
-            ("HTTPS:/h:8443/a?b", "write https://h:8443/a?…"),
-            ("http//h/", "write http://h/"),
-            ("http:\\\\h/", "write http://h/"),
-            ("http:8080/", "write http://localhost:8080/"),
-            ("http:///a", "write http://localhost/a"),
-            ("http:///h:80/a", "write http://h:80/a"),
-            ("https:///127.0.0.1/", "write https://127.0.0.1/"),
-            ("127.0.0.1", "write http://127.0.0.1"),
-            ("127.0.0.1:80/a", "write http://127.0.0.1:80/a"),
-            ("::1", "write http://[::1]/"),
-            ("[::1]:80", "write http://[::1]:80"),
-            ("http-server:80/", "write http://http-server:80/"),
-            ("", "like http://localhost:8080/path"),
-            ("/", "like http://localhost:8080/path"),
-            ("?a", "like http://localhost:8080/path"),
-            ("a b", "like http://localhost:8080/path"),
-            ("http://", "like http://localhost:8080/path"),
-            ("http:", "like http://localhost:8080/path"),
-            ("https://?a", "like https://localhost:8080/path"),
-            ("ftp://host/", "does not begin with http:// or https://"),
-            ("http://host:99999/", "is not a URL"),
-            ("http://host:0/", "port 0"),
-            ("http://a b/", "is not a URL"),
-            ("http://[::1/", "is not a URL"),
-            ("http://1.2.3.4.5/", "is not a URL"),
-        ];
-        for (text, expected) in cases {
-            let error = LoadUrl::parse(text, false).unwrap_err();
-            assert!(error.contains(expected), "{text}: {error}");
-            if let Some((_, advice)) = error.split_once(": write ")
-                && !advice.starts_with("it ")
-            {
-                parsed(advice);
-            }
-        }
-    }
-
-    #[test]
-    fn a_user_in_the_url_is_refused_and_never_shown() {
-        for text in [
-            "http://me:secret@host/",
-            "http://secret@host/",
-            "http://:secret@host/",
-            "https://me:secret@[::1",
-            "ftp://me:secret@host/",
-            "me:secret@host",
-        ] {
-            let error = LoadUrl::parse(text, false).unwrap_err();
-            assert!(!error.contains("secret"), "{error}");
-        }
-        let error = LoadUrl::parse("http://me:secret@host/", false).unwrap_err();
-        assert!(error.contains("--user"), "{error}");
-        // An @ in the path is no user.
-        assert_eq!(parsed("http://host/@me").path, "/@me");
-    }
-
-    #[test]
-    fn templates_pass_through_unharmed() {
-        let url = LoadUrl::parse(
-            "http://h/u/{{counter}}/{{line a b?.txt}}?r={{random 1 100}}#{{x}}",
-            true,
-        );
-        let path = "/u/{{counter}}/{{line a b?.txt}}?r={{random 1 100}}";
-        assert_eq!(url.map(|url| url.path), Ok(path.to_owned()));
-        for text in [
-            "http://h{{counter}}/",
-            "http://h:{{counter}}/",
-            "http://{{line a}}/",
-        ] {
-            let error = LoadUrl::parse(text, true).unwrap_err();
-            assert!(
-                error.contains("only in the path and the query"),
-                "{text}: {error}"
-            );
-        }
-    }
-
-    #[test]
-    fn kinds_hosts_and_users_are_read() {
-        let read = |text| ProxyUrl::parse(text).unwrap();
-        let plain = read("http://proxy.test:3128");
-        assert_eq!(
-            (plain.kind, plain.port, plain.resolves_here),
-            (ProxyKind::Http, 3128, false)
-        );
-        assert_eq!(plain.login, None);
-        assert_eq!(read("http://127.0.0.1:80/").port, 80);
-        let login = read("socks5://ann:p%40w@[::1]:1080");
-        assert_eq!((login.kind, login.resolves_here), (ProxyKind::Socks5, true));
-        assert_eq!(login.host, Host::Address("::1".parse().unwrap()));
-        let user = login.login.unwrap();
-        assert_eq!((user.user.as_str(), user.password.as_str()), ("ann", "p@w"));
-        assert!(!login.shown.contains("p%40w"), "{}", login.shown);
-        assert!(!read("socks5h://h:1").resolves_here);
-    }
-
-    #[test]
-    fn what_is_no_proxy_is_refused_without_its_password() {
-        for (text, expected) in [
-            ("proxy:3128", "no scheme"),
-            ("https://ann:s3cret@h:1", "TLS to the proxy"),
-            ("socks4://ann:s3cret@h:1", "not spoken to"),
-            ("http://ann:s3cret@h", "no port"),
-            ("http://ann:s3cret@h:1/x", "no path"),
-            ("http://ann:s3cret@:1", "write http://HOST:PORT"),
-        ] {
-            let error = ProxyUrl::parse(text).unwrap_err();
-            assert!(
-                error.contains(expected) && !error.contains("s3cret"),
-                "{error}"
-            );
-        }
+    if lines.is_empty() {
+        Err(": it contains no URL".to_owned())
+    } else {
+        Ok(lines)
     }
 }
+
+/// What a line can be.
+const EXPECTED_LINE: &str = "expected [WEIGHT] [METHOD] URL [@BODYFILE]";
+
+fn url_line(text: &str, template: bool, origin: Option<&Origin>) -> Result<UrlLine, String> {
+    if text.contains(char::is_control) && !text.contains('\t') {
+        return Err(format!("a control character; {EXPECTED_LINE}"));
+    }
+    let (weight, rest) = match first_word(text) {
+        (word, rest) if is_number_like(word) => (line_weight(word)?, rest),
+        _ => (1, text),
+    };
+    let (method, rest) = match first_word(rest) {
+        (word, rest) if !rest.is_empty() && is_method(word) => (Some(word.to_owned()), rest),
+        _ => (None, rest),
+    };
+    let (url, rest) = url_word(rest);
+    let body = match rest.strip_prefix('@') {
+        Some("") => return Err("no file is named after the @".to_owned()),
+        Some(file) => Some(file.into()),
+        None if rest.is_empty() => None,
+        None => {
+            let unexpected: String = rest.chars().take(40).collect();
+            return Err(format!(
+                "{unexpected:?} after {:?}: {EXPECTED_LINE}; in a URL, a blank is %20",
+                typed_without_userinfo(url)
+            ));
+        }
+    };
+    let url = match origin {
+        Some(origin) if url.starts_with('/') => {
+            LoadUrl::parse(&format!("{}{url}", origin.shown()), template)?
+        }
+        Some(_) if !url.contains("://") => {
+            return Err(format!(
+                "{:?} is neither a URL nor a path, which begins with /: {EXPECTED_LINE}",
+                typed_without_userinfo(url)
+            ));
+        }
+        None if url.starts_with('/') && !url.starts_with("//") => {
+            return Err(format!(
+                "{url:?} is a path, and the command names no server: add its URL, like http://localhost:8080, to the command"
+            ));
+        }
+        _ => LoadUrl::parse(url, template).map_err(|error| format!("{error}: {EXPECTED_LINE}"))?,
+    };
+    Ok(UrlLine {
+        weight,
+        method,
+        url,
+        body,
+    })
+}
+
+/// The first word, and the rest without the blanks around it.
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+/// The URL at the start, whose templates may have blanks in them, and the rest.
+fn url_word(text: &str) -> (&str, &str) {
+    let mut end = 0;
+    for (at, letter) in text.char_indices() {
+        if at < end {
+            continue;
+        }
+        if let Some(template) = text[at..].strip_prefix("{{")
+            && let Some(length) = template.find("}}")
+        {
+            end = at + length + 4;
+        } else if letter.is_whitespace() {
+            return (&text[..at], text[at..].trim_start());
+        }
+    }
+    (text, "")
+}
+
+/// Whether a word was meant as a number, whatever it is.
+fn is_number_like(word: &str) -> bool {
+    let digits = word.trim_start_matches(['+', '-', '.']);
+    digits.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn line_weight(word: &str) -> Result<u32, String> {
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    let weight = digits.then(|| word.parse().ok()).flatten();
+    weight.filter(|weight| *weight > 0).ok_or_else(|| {
+        format!(
+            "the weight {word:?} must be a whole number from 1 to {}: {EXPECTED_LINE}",
+            u32::MAX
+        )
+    })
+}
+
+/// Whether a word is a method: in capitals, as all registered ones are, so that no other word is taken for one.
+fn is_method(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_uppercase())
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
+}
+
+#[cfg(test)]
+#[path = "url_tests.rs"]
+mod tests;

@@ -11,8 +11,7 @@ use crate::{
     TargetId, Wait, figure,
     heat::HeatPlan,
     heats::{PlannedLoad, SessionHeader},
-    hosts::HostRecord,
-    machine::Machine,
+    machine::{HostRecord, Machine},
     session::TargetRecord,
 };
 

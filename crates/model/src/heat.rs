@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 
 pub use self::slice::{
     CpuUsed, FreezeTimes, GeneratorUse, PerConnection, SliceFlag, SliceNoise, SliceRecord,
+    is_suspended, quiet_rounds,
 };
 use crate::{
-    LatencyHistogram, TargetId, Wait, noise::CpuSource, observation::GroupSeen,
-    stack_failure::StackFailure,
+    LatencyHistogram, TargetId, Wait, machine::CpuSource, observation::GroupSeen,
+    session::StackFailure,
 };
 
 /// How long a member may be left without load while the others have their turns. Servers close connections that are
@@ -408,7 +409,7 @@ pub enum HeatEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Failure, LatencyHistogram, Tally, stack_failure::Phase};
+    use crate::{Failure, LatencyHistogram, Tally, session::Phase};
 
     const PLAN: HeatPlan = HeatPlan {
         slice: Duration::from_millis(100),

@@ -17,8 +17,7 @@ use crate::{
     LoadPoint, RepeatedTable, TargetId, Warning,
     comparison::{Comparison, Contender},
     heat::{HeatEnd, HeatPlan, HeatRecord, MemberRecord, Role},
-    hosts::{DatabaseHost, HostRecord, Hosts},
-    machine::Machine,
+    machine::{DatabaseHost, HostRecord, Hosts, Machine},
     plan::Pinning,
     session::TargetRecord,
 };

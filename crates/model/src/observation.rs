@@ -1,21 +1,16 @@
 //! What a load found. Observations of the same load from several threads merge into one.
 
 mod seen;
-mod time;
 
 use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-pub use self::{
-    seen::{CookiesSeen, GroupSeen, RouteSeen, TlsSeen},
-    time::{CountedTime, OwnWaits, Unmade, Waits},
+pub use self::seen::{
+    CookiesSeen, CountedTime, EventsSeen, GroupSeen, OwnWaits, RouteSeen, TlsSeen, Unmade, Waits,
 };
-use crate::{
-    CountHistogram, Failure, FailureCounts, LatencyHistogram, events::EventsSeen,
-    failure::FailurePhase,
-};
+use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
 
 /// Requests by their fate over a span of time. A request belongs to the span in which it was issued. Always:
 /// `carried_in + issued = carried_succeeded + carried_failed + succeeded + failed + in_flight`.

@@ -1,4 +1,4 @@
-//! What a session knows of its stacks before it measures them.
+//! What a session is for, and what it knows of its stacks before it measures them: builds, versions, and failures.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,84 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Protocols, TargetId,
+    Observation, Protocols, TargetId,
     stack::{Class, Database, Runtime, StackRole},
-    stack_failure::StackFailure,
 };
+
+/// What a session is for. It decides what nobody said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// To choose a stack.
+    #[default]
+    Usual,
+    /// Which order of magnitude, and does it work at all?
+    FirstLook,
+    /// Figures that others will quote.
+    Publication,
+    /// Published tables once more.
+    Repetition,
+}
+
+/// Where a stack failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Fetching dependencies.
+    Fetch,
+    /// Building.
+    Build,
+    /// From the start of the process to the first correct answer.
+    Start,
+    /// Probes before the load.
+    VerifyBefore,
+    /// Under load.
+    Load,
+    /// Probes after the load.
+    VerifyAfter,
+    /// From SIGTERM to its end.
+    Stop,
+    /// A service that the workload needs (PostgreSQL, upstream).
+    Service,
+}
+
+impl Phase {
+    /// For a sentence: "failed while …".
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Phase::Fetch => "fetching its dependencies",
+            Phase::Build => "building",
+            Phase::Start => "starting",
+            Phase::VerifyBefore => "being checked before the load",
+            Phase::Load => "under load",
+            Phase::VerifyAfter => "being checked after the load",
+            Phase::Stop => "being stopped",
+            Phase::Service => "waiting for a service it needs",
+        }
+    }
+}
+
+/// Why a stack failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StackFailure {
+    /// Where.
+    pub phase: Phase,
+    /// What was attempted, on what, and what happened.
+    pub reason: String,
+    /// The last lines of the server's or the build's output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log_tail: Vec<String>,
+    /// What the load found, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<Observation>>,
+}
+
+impl StackFailure {
+    /// Where and why, as the end of a sentence ("under load: ended by SIGSEGV").
+    pub fn in_words(&self) -> String {
+        format!("{}: {}", self.phase.describe(), self.reason)
+    }
+}
 
 /// A stack that was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -13,7 +13,7 @@ use std::{
 
 use clap::ValueEnum;
 use deadheat_document::text::{Charset, Screen};
-use deadheat_model::stack_failure::StackFailure;
+use deadheat_model::session::StackFailure;
 use deadheat_runner::secret::without_userinfo;
 use indicatif::ProgressDrawTarget;
 use tracing::level_filters::LevelFilter;

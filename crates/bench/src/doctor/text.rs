@@ -95,7 +95,7 @@ mod tests {
 
     use deadheat_document::{Document, text::Screen};
     use deadheat_model::{
-        noise::{CpuSource, Disturbance},
+        machine::{CpuSource, Disturbance},
         plan::Pinning,
     };
     use deadheat_runner::{

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use deadheat_document::json::Body;
 use deadheat_model::{
-    TargetId, figure::counted, session::TargetState, stack_failure::StackFailure,
+    TargetId,
+    figure::counted,
+    session::{StackFailure, TargetState},
 };
 use deadheat_runner::{
     manifest::{self, Reach},

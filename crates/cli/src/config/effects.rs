@@ -101,6 +101,7 @@ const TABLE: [(Effect, &[&str]); 7] = [
             "think",
             "threads",
             "timeout",
+            "trials",
             "until-interrupted",
             "wait",
             "warm-up",

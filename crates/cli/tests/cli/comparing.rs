@@ -3,7 +3,7 @@
 use deadheat_model::{
     heat::MemberFailure,
     heats::SessionRecord,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 use serde_json::Value;
 

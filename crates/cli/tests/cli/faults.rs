@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use deadheat_model::{session::TargetState, stack_failure::Phase};
+use deadheat_model::session::{Phase, TargetState};
 use deadheat_testkit::{Action, Listen, Turn};
 
 use crate::support::{Fake, PATIENCE, Recorded, Root, root::MANY_ROUNDS, running::THIEF};

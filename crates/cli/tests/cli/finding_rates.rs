@@ -66,7 +66,7 @@ fn the_rate_of_a_queue_is_found_and_its_probes_are_recorded() {
         "500ms",
         "--warm-up",
         "100ms",
-        "--looks",
+        "--trials",
         "12",
         "--precision",
         "10%",
@@ -122,7 +122,7 @@ fn a_search_is_shown_again_from_its_file_and_has_every_format() {
             "200ms",
             "--warm-up",
             "50ms",
-            "--looks",
+            "--trials",
             "6",
             "-o",
             &file,
@@ -182,7 +182,7 @@ fn a_condition_that_never_holds_is_no_rate() {
             "200ms",
             "--warm-up",
             "0s",
-            "--looks",
+            "--trials",
             "10",
         ],
     );
@@ -229,7 +229,7 @@ fn what_makes_no_sense_beside_a_search_is_refused() {
             "these are of one load",
         ),
         (&["--find-rate", "p99<5ms", "--precision", "5"], "like 5%"),
-        (&["--looks", "5"], "--find-rate"),
+        (&["--trials", "5"], "--find-rate"),
     ] {
         let output = deadheat(&[&["load", "http://127.0.0.1:1/"], words].concat());
         assert_eq!(output.status.code(), Some(2), "{}", told(&output));
@@ -250,7 +250,7 @@ fn ctrl_c_ends_a_search_with_what_is_known() {
         "200ms",
         "--warm-up",
         "0s",
-        "--looks",
+        "--trials",
         "100",
         "--precision",
         "0.5%",
@@ -288,7 +288,7 @@ fn other_hosts_search_as_one() {
             "200ms",
             "--warm-up",
             "50ms",
-            "--looks",
+            "--trials",
             "3",
             "--json",
         ],

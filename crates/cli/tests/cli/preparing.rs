@@ -1,6 +1,6 @@
 //! Stacks that cannot be prepared here: said with what would change that, while the others go on.
 
-use deadheat_model::{session::TargetState, stack_failure::Phase};
+use deadheat_model::session::{Phase, TargetState};
 use serde_json::{Value, json};
 
 use crate::support::{Fake, Root};

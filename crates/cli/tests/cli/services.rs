@@ -2,7 +2,7 @@
 
 use std::{env, fs, os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
-use deadheat_model::stack_failure::Phase;
+use deadheat_model::session::Phase;
 use rustix::process::Signal;
 
 use crate::support::{Ended, Fake, Recorded, Root, Running, eventually, running};

@@ -147,12 +147,12 @@ fn the_first_line_is_the_answer_and_a_warning_is_what_changes_a_decision() {
         (
             "undecided",
             "No rate found: p99 < 50 ms and errors < 1 % hold at 4,000/s",
-            Some("--looks"),
+            Some("--trials"),
         ),
         (
             "disturbed",
             "No rate found: p99 < 50 ms and errors < 1 % hold at 4,000/s",
-            Some("--looks"),
+            Some("--trials"),
         ),
     ] {
         let shown = shown(&all[name]);

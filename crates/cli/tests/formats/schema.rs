@@ -8,19 +8,19 @@ use std::{
     sync::{Once, OnceLock},
 };
 
-use crate::schemas::schemas;
+use crate::{
+    schemas::schemas,
+    standings::cases::{self, Case},
+};
 use deadheat_bench::document as standings;
 use deadheat_model::{
     Failure, Observation,
     failure::FailurePhase,
     observation::{FailureExample, FailureGroup, TlsSeen},
-    session::{TargetState, WorkloadFailure},
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure, TargetState, WorkloadFailure},
 };
 use jsonschema::Validator;
 use serde_json::{Value, json};
-
-use crate::standings::cases::{self, Case};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas")

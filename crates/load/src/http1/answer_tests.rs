@@ -246,3 +246,50 @@ proptest! {
         prop_assert_eq!(read(&bytes, &at, false), read(&bytes, &[], false));
     }
 }
+
+fn decode(text: &[u8]) -> Result<(Vec<u8>, usize, Chunked), Malformed> {
+    let (mut state, mut body) = (Chunked::new(), Vec::new());
+    let used = state.feed(text, |data, _| body.extend_from_slice(data))?;
+    Ok((body, used, state))
+}
+
+#[test]
+fn decodes_extensions_trailers_and_blanks() {
+    let text = b"5;a=\"b;c\" ;d\r\nHello\r\n00A  \r\n, big wide\r\n2\t;x\r\n!!\r\n000\r\nTrailer: yes\r\nB: c\r\n\r\nrest";
+    let (body, used, state) = decode(text).unwrap();
+    assert_eq!(body, b"Hello, big wide!!");
+    assert_eq!(&text[used..], b"rest");
+    assert_eq!(state, Chunked::Done);
+}
+
+#[test]
+fn malformed_chunks_are_refused() {
+    let long = format!("5;{}\r\n", "x".repeat(70_000));
+    let trailers = format!("0\r\n{}", "a: b\r\n".repeat(20_000));
+    for text in [
+        "\r\n",
+        "x\r\n",
+        "-5\r\n",
+        "0x5\r\n",
+        "5\nHello",
+        "5 6\r\n",
+        "5;a\n",
+        "5\r\nHello!\r\n",
+        "5\r\nHello\n",
+        "5\r\nHello\rx",
+        "10000000000000000\r\n",
+        "0\r\n\n",
+        "0\r\nTrailer: x\n\r\n",
+        "0\r\n\rx",
+        &long,
+        &trailers,
+    ] {
+        assert!(
+            decode(text.as_bytes()).is_err(),
+            "{:?}",
+            &text[..text.len().min(40)]
+        );
+    }
+    let many_zeros = format!("{}5\r\nHello\r\n0\r\n\r\n", "0".repeat(1000));
+    assert_eq!(decode(many_zeros.as_bytes()).unwrap().0, b"Hello");
+}

@@ -7,7 +7,7 @@ use deadheat_model::Failure;
 
 use super::{
     AnswerReader, Ending, FeedOutcome, Head, Heads, Sink,
-    body::Chunked,
+    answer::Chunked,
     head::{self, Framing},
 };
 

@@ -4,7 +4,6 @@
 //! result. "Incomplete" is no error.
 
 mod answer;
-mod body;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 mod head;

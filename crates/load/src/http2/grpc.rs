@@ -134,7 +134,7 @@ pub(crate) fn message(text: Text<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::huffman, *};
+    use super::{super::hpack::huffman_encode, *};
 
     /// What of the pieces is the message, and what comes of the call.
     fn read(pieces: &[&[u8]], status: Option<u32>) -> (Vec<u8>, Option<&'static str>) {
@@ -194,7 +194,7 @@ mod tests {
             "try é% later"
         );
         assert_eq!(shown(b"100%, %zz", false).unwrap(), "100%, %zz");
-        let coded = huffman::encode(b"a%20b");
+        let coded = huffman_encode(b"a%20b");
         assert_eq!(
             message(Text {
                 bytes: &coded,

@@ -10,7 +10,6 @@ mod frame;
 pub(crate) mod fuzzing;
 pub(crate) mod grpc;
 mod hpack;
-mod huffman;
 mod received;
 mod request;
 mod stream;

@@ -1,7 +1,6 @@
 //! What one worker saw: counters, histograms, time series, examples. One per thread and slice, merged at the end.
 
 mod counters;
-mod failures;
 mod intervals;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -14,12 +13,10 @@ use deadheat_model::{
     },
 };
 
-pub(crate) use counters::{EventBatch, Gauges, RequestTimes};
-pub(crate) use failures::{Cause, Examples, Fault};
+pub(crate) use counters::{Cause, EventBatch, Examples, Fault, Gauges, RequestTimes};
 pub(crate) use intervals::{BufferReturn, IntervalSender, room};
 
-use counters::{BinSeries, Connections, EventTotals, Latencies};
-use failures::FailureGroups;
+use counters::{BinSeries, Connections, EventTotals, FailureGroups, Latencies};
 use intervals::Rolling;
 
 /// Bytes over the whole load so far.

@@ -1,4 +1,4 @@
-//! An open loop's intended starts: a closed form of the request's number.
+//! An open loop's intended starts, a closed form of the request's number, and which of them have been taken.
 //!
 //! Let Λ(t) be the requests expected until t: the integral of the rate, which is linear in each stage. Request k of a
 //! uniform schedule is due at Λ⁻¹(k); of a Poisson schedule at Λ⁻¹(E₀ + … + E_k), where E_k is exponential with mean
@@ -7,12 +7,16 @@
 //! workers or on that of generators: each generator has every so many requests of the same schedule, and numbers its own
 //! from 0.
 
-use std::time::Duration;
+use std::{
+    io,
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use deadheat_model::load::{Arrivals as Kind, Share, Stage};
 
-use super::nanos;
-use crate::{limits::MOST_PER_SECOND, random};
+use super::{nanos, share};
+use crate::{limits::MOST_PER_SECOND, random, socket::Bell};
 
 /// The most requests with random times that are counted before a load.
 const MOST_COUNTED: f64 = 1e8;
@@ -292,6 +296,167 @@ impl Cursor {
         self.skip(arrivals, self.stride);
         Some((seconds * 1e9).round() as u64)
     }
+}
+
+/// One worker's notice to the others, in cache lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Notice {
+    /// Its connections without a request.
+    free: AtomicUsize,
+    /// Connections that it makes at the start.
+    at_start: usize,
+    /// Its connections that requests can be sent on. Until the first has been tried, those of the start count.
+    open: AtomicUsize,
+    /// Arrivals that it has seen fall due.
+    due: AtomicU64,
+    /// Wakes it.
+    bell: Bell,
+}
+
+/// Arrivals whose lag is remembered until somebody takes them. Of a longer backlog the lags of the newest are.
+const REMEMBERED: usize = 1 << 18;
+/// Bits of a remembered lag: 18 minutes of nanoseconds. Above them is a tag that tells whose lag it is.
+const LAG_BITS: u32 = 40;
+
+/// The arrivals that have been taken, and a notice of each worker, without a lock.
+///
+/// Arrivals are taken in their order, each by one worker that can send it. A share for each worker would let requests
+/// wait for one worker's connections while another's are free, and blame the server for it.
+#[derive(Debug)]
+pub(crate) struct ArrivalQueue {
+    taken: AtomicU64,
+    /// Whether a worker has counted all that nobody took at the end.
+    rest_counted: AtomicBool,
+    lags: Box<[AtomicU64]>,
+    notices: Vec<Notice>,
+}
+
+impl ArrivalQueue {
+    /// Of this many workers, which make `connections` at the start.
+    pub(crate) fn new(workers: usize, connections: u32) -> io::Result<Self> {
+        let notice = |worker| {
+            let at_start = share(worker, workers, connections).count();
+            Ok(Notice {
+                free: AtomicUsize::new(0),
+                at_start,
+                open: AtomicUsize::new(at_start),
+                due: AtomicU64::new(0),
+                bell: Bell::new()?,
+            })
+        };
+        Ok(Self {
+            taken: AtomicU64::new(0),
+            rest_counted: AtomicBool::new(false),
+            lags: match workers {
+                0 => Box::default(),
+                _ => (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
+            },
+            notices: (0..workers).map(notice).collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// Begins anew, with arrival 0. No worker may be at work.
+    pub(crate) fn reset(&self) {
+        let relaxed = Ordering::Relaxed;
+        for notice in &self.notices {
+            notice.due.store(0, relaxed);
+            notice.open.fetch_max(notice.at_start, relaxed);
+        }
+        for lag in &self.lags {
+            lag.store(0, relaxed);
+        }
+        self.taken.store(0, relaxed);
+        self.rest_counted.store(false, relaxed);
+    }
+
+    /// Whether the caller is to count what nobody took: the first who asks is.
+    pub(crate) fn claim_rest(&self) -> bool {
+        !self.rest_counted.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether somebody has claimed it.
+    pub(crate) fn is_rest_claimed(&self) -> bool {
+        self.rest_counted.load(Ordering::Relaxed)
+    }
+
+    /// How many arrivals have been taken: the number of the next one.
+    #[inline]
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Takes arrival `index`, unless another worker was quicker.
+    #[inline]
+    pub(crate) fn take(&self, index: u64) -> bool {
+        // Only the number itself is shared: no other memory depends on its order.
+        let relaxed = Ordering::Relaxed;
+        self.taken
+            .compare_exchange(index, index + 1, relaxed, relaxed)
+            .is_ok()
+    }
+
+    /// Arrivals that are due and that nobody has taken.
+    pub(crate) fn waiting(&self) -> u64 {
+        let due = |notice: &Notice| notice.due.load(Ordering::Relaxed);
+        let due: u64 = self.notices.iter().map(due).sum();
+        due.saturating_sub(self.taken())
+    }
+
+    /// Arrival `index`, which `worker` looks after, fell due `lag` nanoseconds ago.
+    #[inline]
+    pub(crate) fn note_due(&self, worker: usize, index: u64, lag: u64) {
+        let due = &self.notices[worker].due;
+        due.store(due.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let lag = lag.min((1 << LAG_BITS) - 1);
+        self.lags[index as usize % REMEMBERED].store(tag(index) | lag, Ordering::Relaxed);
+    }
+
+    /// How late it was noticed that arrival `index` was due; `None`: nobody has, or it is too long ago.
+    #[inline]
+    pub(crate) fn lag(&self, index: u64) -> Option<u64> {
+        let noted = self.lags[index as usize % REMEMBERED].load(Ordering::Relaxed);
+        let lag = noted & ((1 << LAG_BITS) - 1);
+        (noted - lag == tag(index)).then_some(lag)
+    }
+
+    /// `worker` has this many connections without a request.
+    #[inline]
+    pub(crate) fn note_free(&self, worker: usize, free: usize) {
+        self.notices[worker].free.store(free, Ordering::Relaxed);
+    }
+
+    /// A worker other than `worker` with a free connection.
+    #[inline]
+    pub(crate) fn free_elsewhere(&self, worker: usize) -> Option<usize> {
+        let others = (0..self.notices.len()).filter(|other| *other != worker);
+        let mut free = others.filter(|other| self.notices[*other].free.load(Ordering::Relaxed) > 0);
+        free.next()
+    }
+
+    /// `worker` has this many connections that requests can be sent on.
+    #[inline]
+    pub(crate) fn note_open(&self, worker: usize, open: usize) {
+        self.notices[worker].open.store(open, Ordering::Relaxed);
+    }
+
+    /// Whether a worker other than `worker` has a connection that requests can be sent on.
+    #[inline]
+    pub(crate) fn is_open_elsewhere(&self, worker: usize) -> bool {
+        let mut others = (0..self.notices.len()).filter(|other| *other != worker);
+        others.any(|other| self.notices[other].open.load(Ordering::Relaxed) > 0)
+    }
+
+    /// What wakes `worker`.
+    pub(crate) fn bell(&self, worker: usize) -> &Bell {
+        &self.notices[worker].bell
+    }
+}
+
+/// What a remembered lag begins with. An empty place is nobody's.
+#[inline]
+fn tag(index: u64) -> u64 {
+    (index + 1) << LAG_BITS
 }
 
 #[cfg(test)]

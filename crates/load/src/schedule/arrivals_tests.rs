@@ -272,3 +272,42 @@ fn what_is_due_is_worked_out_without_going_through_it() {
         assert_eq!(cursor.next(&slow), Some(all[index as usize]));
     }
 }
+
+#[test]
+fn a_lag_is_known_until_its_place_is_another_arrivals() {
+    let taking = ArrivalQueue::new(2, 0).unwrap();
+    assert_eq!((taking.lag(0), taking.lag(7)), (None, None));
+    taking.note_due(0, 7, 1_234);
+    taking.note_due(1, 8, u64::MAX);
+    assert_eq!(taking.lag(7), Some(1_234));
+    assert_eq!(taking.lag(8), Some((1 << LAG_BITS) - 1));
+    taking.note_due(0, 7 + REMEMBERED as u64, 0);
+    assert_eq!(taking.lag(7), None);
+    assert_eq!(taking.waiting(), 3);
+    assert!(taking.take(0) && !taking.take(0));
+    assert_eq!(taking.waiting(), 2);
+}
+
+#[test]
+fn who_has_a_free_connection_is_known_to_the_others() {
+    let taking = ArrivalQueue::new(3, 0).unwrap();
+    assert_eq!(taking.free_elsewhere(0), None);
+    taking.note_free(2, 1);
+    assert_eq!(taking.free_elsewhere(0), Some(2));
+    assert_eq!(taking.free_elsewhere(2), None);
+}
+
+#[test]
+fn who_is_to_make_a_connection_counts_as_connected_until_that_has_been_tried() {
+    let taking = ArrivalQueue::new(3, 1).unwrap();
+    assert!(!taking.is_open_elsewhere(0) && taking.is_open_elsewhere(1));
+    taking.note_open(0, 0);
+    assert!(!taking.is_open_elsewhere(1));
+    taking.note_open(2, 4);
+    assert!(taking.is_open_elsewhere(1) && !taking.is_open_elsewhere(2));
+    // Connections are held between slices, and those of the start are made again.
+    taking.reset();
+    assert!(taking.is_open_elsewhere(0));
+    taking.note_open(2, 0);
+    assert!(taking.is_open_elsewhere(1) && !taking.is_open_elsewhere(0));
+}

@@ -1,7 +1,6 @@
 //! When requests are sent and when the load ends: pure functions of counts and time, the time to think, and the quota
 //! that all workers share.
 
-mod arrival_queue;
 mod arrivals;
 
 use std::{
@@ -11,10 +10,7 @@ use std::{
 
 use deadheat_model::load::Think;
 
-pub(crate) use self::{
-    arrival_queue::ArrivalQueue,
-    arrivals::{Arrivals, Cursor},
-};
+pub(crate) use self::arrivals::{ArrivalQueue, Arrivals, Cursor};
 use crate::random;
 
 /// Connection `index` of `connections` sends its first request this long after the load's start, in nanoseconds:

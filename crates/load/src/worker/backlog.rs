@@ -1,22 +1,24 @@
 //! The open loop: requests whose time has come, and the connections that they go out on.
 
 mod connections;
-mod end;
 
 use std::collections::VecDeque;
 
 use deadheat_model::{Failure, failure::FailurePhase};
 
-use super::{Phase, Worker, connects::back_off, lateness::Lateness};
+use super::{Phase, Worker, connects::back_off};
 use crate::{
-    connection::{ConnectionState, Task},
-    deadlines::NEVER,
+    connection::ConnectionState,
+    deadlines::{Lateness, NEVER},
+    http_connection::InFlight,
     recorder::{Cause, Fault},
     schedule::{Arrivals, Cursor, global},
 };
 
 /// Arrivals that are counted, taken or given up before events, clock and stop flag are looked at again.
 const AT_A_TIME: usize = 4_096;
+/// Arrivals that are gone through one by one when the measurement ends. Of more, only the number is worked out.
+const AT_THE_END: usize = 65_536;
 
 /// A request that this worker has taken, and that is about to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -332,54 +334,6 @@ impl Worker<'_> {
             && self.plan.taking.is_open_elsewhere(self.index)
     }
 
-    /// Makes a connection before anything is taken, if only other workers have some, and something is due that they
-    /// cannot send now. The connection takes it when it is up. Whether there is room now.
-    fn connect_first(&mut self) -> bool {
-        if !self.is_outsider() {
-            return false;
-        }
-        let is_helped = self.opening > 0 || self.plan.taking.free_elsewhere(self.index).is_some();
-        let is_needed = !is_helped && self.look_due(self.clock.now).is_some();
-        let Some(backlog) = &mut self.backlog else {
-            return false;
-        };
-        // Should the others lose their connections, it could send from now on.
-        backlog.room_since = self.clock.now;
-        if !is_needed || backlog.spare(self.clock.now) == 0 {
-            return false;
-        }
-        let Some(slot) = backlog.absent.pop() else {
-            return false;
-        };
-        self.connect(slot);
-        self.run_task(slot);
-        self.has_room()
-    }
-
-    /// Wakes another worker that has a free connection, if something is due that this one cannot send.
-    fn call_another(&mut self) {
-        let Some(other) = self.plan.taking.free_elsewhere(self.index) else {
-            return;
-        };
-        let due = self.look_due(self.clock.now);
-        if let (Some((index, _)), Some(backlog)) = (due, &mut self.backlog)
-            && index >= backlog.called_for
-        {
-            backlog.called_for = index + 1;
-            self.plan.taking.bell(other).ring();
-        }
-    }
-
-    /// Whether another request can be sent without waiting for an answer.
-    #[inline]
-    fn has_room(&self) -> bool {
-        let has_spare = self.backlog.as_ref().is_some_and(|backlog| {
-            let spare = backlog.free.len() + self.opening + backlog.spare(self.clock.now);
-            backlog.waiting.len() < spare
-        });
-        has_spare && !self.is_outsider()
-    }
-
     /// Request `index`, which was due at `intended`, has been taken.
     fn put_waiting(&mut self, index: u64, intended: u64) {
         let has_room = self.has_room();
@@ -405,49 +359,6 @@ impl Worker<'_> {
             self.recorder.lagged(lag, counts);
             backlog.waiting.push_back(TakenArrival { intended, lag });
         }
-    }
-
-    /// Sends waiting requests on free connections, and opens more where there are none.
-    fn dispatch(&mut self) {
-        if self.clock.is_over() {
-            return;
-        }
-        while self
-            .backlog
-            .as_ref()
-            .is_some_and(|backlog| backlog.waiting() > 0)
-        {
-            let Some(slot) = self.take_free() else {
-                break;
-            };
-            self.send_waiting(slot);
-        }
-        while let Some(backlog) = &mut self.backlog {
-            if backlog.waiting.len() <= self.opening || backlog.spare(self.clock.now) == 0 {
-                return;
-            }
-            // Those that were read in this round are about to be free.
-            let connections = &self.connections;
-            let needs = |slot: &&usize| connections[**slot].need == Task::Send;
-            let drained = self.run_queue.iter().filter(needs).count();
-            if backlog.waiting.len() <= self.opening + drained {
-                return;
-            }
-            let Some(slot) = backlog.absent.pop() else {
-                return;
-            };
-            self.connect(slot);
-            self.run_task(slot);
-        }
-    }
-
-    /// A connection without a request.
-    fn take_free(&mut self) -> Option<usize> {
-        let backlog = self.backlog.as_mut()?;
-        let slot = backlog.free.pop_front()?;
-        self.connections[slot].listed = false;
-        self.plan.taking.note_free(self.index, backlog.free.len());
-        Some(slot)
     }
 
     /// A connection is free: it takes the request that has waited longest, or waits for one.
@@ -565,5 +476,100 @@ impl Worker<'_> {
             cause: Cause::Why("all connections were busy or being made"),
         };
         self.never_sent(fault, end, || "never sent".to_owned());
+    }
+
+    /// Ends the measurement at `at`: arrivals that have not been sent are dropped and recorded.
+    pub(super) fn close_backlog(&mut self, at: u64) {
+        if self.backlog.is_none() {
+            return;
+        }
+        let next_arrival = |backlog: &Backlog| backlog.next_arrival;
+        let noticed = self.backlog.as_ref().map_or(NEVER, next_arrival);
+        // What came due in the last moments, and was not looked at yet; another worker may have sent it.
+        let until = if self.is_spent() {
+            NEVER
+        } else {
+            at.saturating_sub(1)
+        };
+        self.offer_until(until, AT_THE_END);
+        self.offer_rest(until);
+        let (untaken, oldest) = self.count_untaken(at, noticed);
+        let Some(backlog) = &mut self.backlog else {
+            return;
+        };
+        backlog.next_arrival = NEVER;
+        let since =
+            |intended: Option<u64>| intended.map_or(0, |intended| at.saturating_sub(intended));
+        let waiting = backlog.waiting.front().map(|waiting| waiting.intended);
+        let oldest = waiting.into_iter().chain(oldest).min();
+        let flights = self
+            .connections
+            .iter()
+            .flat_map(|connection| connection.http.flights());
+        let in_flight = flights.map(|flight: InFlight| flight.intended).min();
+        let unsent = backlog.waiting() + untaken;
+        backlog.waiting.clear();
+        self.recorder
+            .note_backlog(unsent, since(oldest), since(in_flight));
+    }
+
+    /// Counts the arrivals that were due before `at` and that nobody has taken, and when the oldest was due. Those from
+    /// `noticed` on had not been noticed when the measurement ended.
+    fn count_untaken(&mut self, at: u64, noticed: u64) -> (u64, Option<u64>) {
+        let until = at.saturating_sub(1);
+        let mut untaken = 0;
+        let mut oldest = None;
+        for _ in 0..AT_THE_END {
+            if self.plan.taking.is_rest_claimed() {
+                return (untaken, oldest);
+            }
+            let Some((index, intended)) = self.take_due(until) else {
+                return (untaken, oldest);
+            };
+            let lag = self.plan.taking.lag(index).unwrap_or(0);
+            let counts = self.clock.counts(intended);
+            self.recorder.lagged(lag, counts);
+            untaken += 1;
+            oldest = oldest.or(Some(intended));
+        }
+        let start = self.clock.timeline.start;
+        if let Some((_, intended)) = self.look_due(until)
+            && self.plan.taking.claim_rest()
+            && let Some(backlog) = &mut self.backlog
+        {
+            let cursor = &backlog.all;
+            let before =
+                |at: u64| cursor.expected_before(&backlog.arrivals, at.saturating_sub(start));
+            // The one that was looked at has been taken out of the schedule.
+            let all = 1 + before(at);
+            let in_time = before(noticed.clamp(intended, at)).min(all);
+            self.recorder.lagged_evenly(0, backlog.last_lag, in_time);
+            self.recorder
+                .lagged_evenly(0, at.saturating_sub(noticed.max(intended)), all - in_time);
+            untaken += all;
+            oldest = oldest.or(Some(intended));
+        }
+        (untaken, oldest)
+    }
+
+    /// Counts the requests that were due by `until` and are too many to be gone through.
+    fn offer_rest(&mut self, until: u64) {
+        let timeline = self.clock.timeline;
+        let Some(backlog) = &mut self.backlog else {
+            return;
+        };
+        if backlog.next_arrival > until || backlog.next_arrival == NEVER {
+            return;
+        }
+        let before = |at: u64| {
+            let cursor = &backlog.own;
+            cursor.expected_before(&backlog.arrivals, at.saturating_sub(timeline.start))
+        };
+        // The next one has been taken out of the schedule.
+        let (all, warm_up) = (before(until), before(timeline.measure_from));
+        let is_counted = u64::from(self.clock.counts(backlog.next_arrival));
+        self.recorder
+            .offered(1 + all, is_counted + all.saturating_sub(warm_up));
+        backlog.next_arrival = NEVER;
     }
 }

@@ -7,14 +7,12 @@
 
 mod backlog;
 mod connects;
-mod lateness;
 mod lingering;
 mod multiplexed;
 mod reading;
 mod requests;
 mod run_queue;
 mod slice;
-mod thinking;
 
 use std::{
     iter::repeat_with,
@@ -38,8 +36,8 @@ use crate::{
 
 use backlog::Backlog;
 use lingering::Lingering;
+use requests::Thinkers;
 use slice::{Clock, Health, Phase, recorder};
-use thinking::Thinkers;
 
 /// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;

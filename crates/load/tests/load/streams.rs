@@ -11,8 +11,8 @@ use std::{
 use deadheat_load::LoadError;
 use deadheat_model::{
     Exchange, Failure, LatencyHistogram, LoadSpec, Observation, StopRule,
-    events::EventsSeen,
     load::{Content, HttpVersion, Protocol, RequestSpec, Reuse, Stream, StreamEvent},
+    observation::EventsSeen,
 };
 use deadheat_testkit::{
     Action, OracleServer, Turn,

@@ -390,7 +390,7 @@ pub(super) const EXCLUDE: &[Row] = &[
 /// Any option of the first list needs one of the second.
 pub(super) const NEED: &[Row] = &[
     (
-        &["--looks", "--precision"],
+        &["--trials", "--precision"],
         &["--find-rate"],
         "this is for searches: set a condition with --find-rate 'p99<50ms', or omit it",
     ),

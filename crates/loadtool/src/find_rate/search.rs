@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::{
     LoadRecord, LoadSpec, Observation, Warning,
     capacity::{Burst, CapacityRecord, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA},
-    fault::TRANSPORT_FAILURES,
+    failure::TRANSPORT_FAILURES,
     figure::{self, counted, per_second},
     load_record,
     machine::Machine,
@@ -21,7 +21,7 @@ use deadheat_runner::{
 use deadheat_shell::{exit::Failure, output};
 use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 
-use super::{SearchGoal, plan};
+use super::{SearchGoal, burst, least_rate, length, probe, rounded};
 use crate::{analysis::analyse, hosts::Hosts, messages, thresholds::Threshold, was_cut_short};
 
 /// The lowest rate that is tried, as a share of the closed loop's throughput.
@@ -51,7 +51,7 @@ impl<'a> RateSearch<'a> {
     ) -> Result<Self, Failure> {
         let mut generators = Generators::launch(typed, hosts)?;
         let (began, started) = (Instant::now(), SystemTime::now());
-        let found = generators.load(plan::burst(&base, wanted))?;
+        let found = generators.load(burst(&base, wanted))?;
         if let Some(nothing) = messages::nothing(&found) {
             let interrupted = found.interrupted;
             return Err(if interrupted {
@@ -61,7 +61,7 @@ impl<'a> RateSearch<'a> {
             });
         }
         let per_second = found.observation.throughput();
-        let least_per_second = plan::least_rate(wanted).max(LEAST * per_second);
+        let least_per_second = least_rate(wanted).max(LEAST * per_second);
         if least_per_second >= per_second {
             let needed = wanted.declared.requests;
             let seconds = (1.2 * needed as f64 / per_second).ceil();
@@ -69,7 +69,7 @@ impl<'a> RateSearch<'a> {
                 "the conditions need {} in a trial, and the server does not answer that many in its time at the closed loop's {}. \
                  Make trials longer, like --duration {seconds}s",
                 counted(needed, "request"),
-                figure::rate(plan::rounded(per_second)),
+                figure::rate(rounded(per_second)),
             )));
         }
         let mut spec = base.clone();
@@ -124,7 +124,7 @@ impl<'a> RateSearch<'a> {
             let Next::Probe(per_second) = next(&self.record) else {
                 break;
             };
-            self.probe(plan::rounded(per_second))?;
+            self.probe(rounded(per_second))?;
         }
         self.record.elapsed = self.began.elapsed();
         Ok(self.record)
@@ -133,10 +133,10 @@ impl<'a> RateSearch<'a> {
     /// Tries one rate. An interrupted probe is not recorded.
     fn probe(&mut self, per_second: f64) -> Result<(), Failure> {
         let nth = self.record.probes.len() as u64 + 1;
-        let spec = plan::probe(&self.base, self.wanted, per_second, nth);
+        let spec = probe(&self.base, self.wanted, per_second, nth);
         let (most_connections, length) = (
             spec.schedule.most_connections(),
-            plan::length(self.wanted, per_second),
+            length(self.wanted, per_second),
         );
         let found = self.generators.load(spec)?;
         if found.interrupted {

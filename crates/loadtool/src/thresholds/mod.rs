@@ -1,7 +1,6 @@
 //! `--fail-if`: conditions that make the exit status 1, such as "p99>50ms", "errors>0.1%" or "throughput<1000/s".
 //! Parsed once, judged on the record.
 
-mod find;
 mod judge;
 
 use std::{fmt, str::FromStr};

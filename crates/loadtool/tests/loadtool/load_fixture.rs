@@ -5,7 +5,6 @@ use std::time::Duration;
 use deadheat_model::{
     Exchange, Failure, Interval, LatencyHistogram, LoadPhase, LoadRecord, LoadSpec, Observation,
     Schedule, StopRule,
-    events::EventsSeen,
     failure::FailurePhase,
     load::{
         Arrivals, Endpoint, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, Stage,
@@ -14,8 +13,8 @@ use deadheat_model::{
     load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
     observation::{
-        Bin, CookiesSeen, FailureExample, FailureGroup, GroupSeen, OpenLoop, ReceiveQueues,
-        TlsSeen, WorkerHealth,
+        Bin, CookiesSeen, EventsSeen, FailureExample, FailureGroup, GroupSeen, OpenLoop,
+        ReceiveQueues, TlsSeen, WorkerHealth,
     },
 };
 

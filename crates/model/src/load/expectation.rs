@@ -1,16 +1,11 @@
-//! What makes an answer a success.
+//! What makes an answer a success: its status, its body, and the events that it is taken apart into.
 
-use std::io::Read as _;
+use std::{fmt, io::Read as _, ops::RangeInclusive, str::FromStr};
 
 use flate2::read::MultiGzDecoder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use super::{
-    StatusSet,
-    json_value::{difference, is_same},
-};
+use serde_json::{Number, Value};
 
 /// What makes an answer a success.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,6 +126,246 @@ pub fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
     (text.len() as u64 <= MOST_DECOMPRESSED).then_some(text)
 }
 
+/// How answers are taken apart into events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stream {
+    /// What an event is.
+    pub event: StreamEvent,
+    /// An answer is whole after this many events, at least 1: the rest is not waited for, and the connection is made
+    /// again. `None`: it is whole where HTTP says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enough: Option<u64>,
+}
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamEvent {
+    /// A server-sent event (WHATWG HTML §9.2): lines with data, up to a blank line. Comments are none.
+    Sse,
+    /// A line that is not empty, as in NDJSON.
+    Lines,
+    /// A chunk of the chunked coding (RFC 9112 §7.1).
+    Chunks,
+}
+
+/// The statuses of answers that lead to another address by themselves (RFC 9110 §15.4).
+pub const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// A set of status codes, 100 to 999. Written "200", "2xx", "200-204" and lists of them: "2xx,304".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct StatusSet(Vec<RangeInclusive<u16>>);
+
+impl StatusSet {
+    /// One code.
+    pub fn just(status: u16) -> Self {
+        Self(vec![status..=status])
+    }
+
+    /// These codes.
+    pub fn of(statuses: &[u16]) -> Self {
+        Self(statuses.iter().map(|status| *status..=*status).collect())
+    }
+
+    /// All 2xx.
+    pub fn success() -> Self {
+        Self(vec![200..=299])
+    }
+
+    /// Whether `status` is in it.
+    pub fn contains(&self, status: u16) -> bool {
+        self.0.iter().any(|range| range.contains(&status))
+    }
+}
+
+impl From<u16> for StatusSet {
+    fn from(status: u16) -> Self {
+        Self::just(status)
+    }
+}
+
+/// What is not a status, nor a range or list of them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a status; write 200, 2xx, 200-204 or a list (2xx,304)")]
+pub struct StatusError(String);
+
+impl FromStr for StatusSet {
+    type Err = StatusError;
+
+    fn from_str(text: &str) -> Result<Self, StatusError> {
+        text.split(',')
+            .map(|part| status_range(part.trim()))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+fn status_range(text: &str) -> Result<RangeInclusive<u16>, StatusError> {
+    let bad = || StatusError(text.to_owned());
+    let code = |text: &str| match text.parse() {
+        Ok(code @ 100..=999) if text.len() == 3 => Ok(code),
+        _ => Err(bad()),
+    };
+    if let Some(class) = text.strip_suffix("xx") {
+        return match class.parse::<u16>() {
+            Ok(class @ 1..=9) if text.len() == 3 => Ok(class * 100..=class * 100 + 99),
+            _ => Err(bad()),
+        };
+    }
+    match text.split_once('-') {
+        None => code(text).map(|code| code..=code),
+        Some((first, last)) => match (code(first.trim_end())?, code(last.trim_start())?) {
+            (first, last) if first <= last => Ok(first..=last),
+            _ => Err(bad()),
+        },
+    }
+}
+
+impl fmt::Display for StatusSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, range) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            let (first, last) = (*range.start(), *range.end());
+            if first == last {
+                write!(f, "{first}")?;
+            } else if first % 100 == 0 && last == first + 99 {
+                write!(f, "{}xx", first / 100)?;
+            } else {
+                write!(f, "{first}-{last}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<StatusSet> for String {
+    fn from(set: StatusSet) -> Self {
+        set.to_string()
+    }
+}
+
+impl TryFrom<String> for StatusSet {
+    type Error = StatusError;
+
+    fn try_from(text: String) -> Result<Self, StatusError> {
+        text.parse()
+    }
+}
+
+/// The longest value or place, in characters, that a description shows whole.
+const LONGEST_SHOWN: usize = 60;
+
+/// Whether two values are equal. 10, 10.0 and 1e1 are the same number (RFC 8259 §6).
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => is_same_number(one, other),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .all(|(name, value)| other.get(name).is_some_and(|found| is_same(value, found)))
+        }
+        (one, other) => one == other,
+    }
+}
+
+fn is_same_number(one: &Number, other: &Number) -> bool {
+    match (as_integer(one), as_integer(other)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => one.as_f64() == other.as_f64(),
+        _ => false,
+    }
+}
+
+/// A number without a fraction, exactly; `None`: it has one, or is beyond 128 bits.
+fn as_integer(number: &Number) -> Option<i128> {
+    let integer = number.as_i64().map(i128::from);
+    integer
+        .or_else(|| number.as_u64().map(i128::from))
+        .or_else(|| {
+            let float = number.as_f64()?;
+            // Each such number is an integer that 128 bits have room for, which the conversion keeps exactly.
+            (float.fract() == 0.0 && float.abs() < 2f64.powi(126)).then_some(float as i128)
+        })
+}
+
+/// "at /price: expected 10, found 12.5": the first place below `place` at which `found` is not `expected`.
+pub(super) fn difference(place: &str, expected: &Value, found: Option<&Value>) -> Option<String> {
+    let Some(found) = found else {
+        return Some(format!(
+            "{}: expected {}, found nothing",
+            at(place),
+            shown(expected)
+        ));
+    };
+    match (expected, found) {
+        (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
+            let mut pairs = expected.iter().zip(found).enumerate();
+            pairs.find_map(|(index, (expected, found))| {
+                difference(&format!("{place}/{index}"), expected, Some(found))
+            })
+        }
+        (Value::Array(expected), Value::Array(found)) => Some(format!(
+            "{}: expected an array of length {}, found one of length {}",
+            at(place),
+            expected.len(),
+            found.len()
+        )),
+        (Value::Object(expected), Value::Object(found)) => {
+            let mut members = expected.iter();
+            let differs = members
+                .find_map(|(name, value)| difference(&below(place, name), value, found.get(name)));
+            differs.or_else(|| {
+                let name = found.keys().find(|name| !expected.contains_key(*name))?;
+                Some(format!(
+                    "{}: expected nothing there",
+                    at(&below(place, name))
+                ))
+            })
+        }
+        (expected, found) if is_same(expected, found) => None,
+        (expected, found) => Some(format!(
+            "{}: expected {}, found {}",
+            at(place),
+            shown(expected),
+            shown(found)
+        )),
+    }
+}
+
+fn at(place: &str) -> String {
+    match place {
+        "" => "in the whole value".to_owned(),
+        place => format!("at {}", bounded(place)),
+    }
+}
+
+/// A member's place, escaped as RFC 6901 asks for.
+fn below(place: &str, name: &str) -> String {
+    format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+fn shown(value: &Value) -> String {
+    bounded(&value.to_string())
+}
+
+fn bounded(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;
@@ -173,5 +408,96 @@ mod tests {
             "the body is not compressed by gzip"
         );
         assert_eq!(content.length(), None);
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_written_again() {
+        for text in ["200", "2xx", "200-204", "2xx,304", "100-199"] {
+            let set: StatusSet = text.parse().unwrap();
+            let shown = if text == "100-199" { "1xx" } else { text };
+            assert_eq!(set.to_string(), shown);
+        }
+        let set: StatusSet = " 2xx , 304-305 ".parse().unwrap();
+        let inside = [200, 299, 304, 305];
+        let outside = [100, 199, 300, 303, 306, 500];
+        assert!(inside.iter().all(|status| set.contains(*status)));
+        assert!(!outside.iter().any(|status| set.contains(*status)));
+    }
+
+    #[test]
+    fn what_is_no_status_is_refused() {
+        for text in [
+            "", "20", "2000", "099", "0xx", "axx", "10xx", "204-200", "200,", "200-", "+20",
+        ] {
+            let error = text.parse::<StatusSet>().unwrap_err().to_string();
+            assert!(error.contains("is not a status"), "{text:?}: {error}");
+        }
+    }
+
+    fn value(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_equal_if_their_values_are() {
+        for (one, other) in [
+            ("10", "10.0"),
+            ("10", "1e1"),
+            ("100", "1E+2"),
+            ("-0", "0"),
+            ("0.1", "1e-1"),
+            ("1e300", "10e299"),
+            ("9007199254740993", "9007199254740993"),
+            ("18446744073709551615", "18446744073709551615"),
+            ("[1,{\"a\":2.0}]", "[1.0,{\"a\":2}]"),
+        ] {
+            assert!(is_same(&value(one), &value(other)), "{one} {other}");
+            assert!(is_same(&value(other), &value(one)), "{other} {one}");
+            assert_eq!(difference("", &value(one), Some(&value(other))), None);
+        }
+        for (one, other) in [
+            ("10", "10.5"),
+            ("10", "-10"),
+            ("9007199254740993", "9007199254740992"),
+            ("9007199254740993", "9007199254740992.0"),
+            ("18446744073709551615", "18446744073709551616.0"),
+            ("10", "\"10\""),
+            ("0", "false"),
+            ("[1]", "[1,1]"),
+            ("{\"a\":1}", "{\"a\":1,\"b\":1}"),
+        ] {
+            assert!(!is_same(&value(one), &value(other)), "{one} {other}");
+            assert!(!is_same(&value(other), &value(one)), "{other} {one}");
+            assert!(difference("", &value(one), Some(&value(other))).is_some());
+            assert!(difference("", &value(other), Some(&value(one))).is_some());
+        }
+    }
+
+    #[test]
+    fn a_difference_has_its_place_and_both_values() {
+        let long = format!("\"{}\"", "x".repeat(1_000));
+        for (expected, found, said) in [
+            ("10", "12.5", "at /price: expected 10, found 12.5"),
+            ("[1,2]", "[1,3]", "at /price/1: expected 2, found 3"),
+            (
+                "[1]",
+                "[]",
+                "at /price: expected an array of length 1, found one of length 0",
+            ),
+            (
+                "{\"a\":{\"b/~\":1}}",
+                "{\"a\":{}}",
+                "at /price/a/b~1~0: expected 1, found nothing",
+            ),
+            ("{}", "{\"a\":1}", "at /price/a: expected nothing there"),
+            ("1", "null", "at /price: expected 1, found null"),
+        ] {
+            let found = value(found);
+            let said = Some(said.to_owned());
+            assert_eq!(difference("/price", &value(expected), Some(&found)), said);
+        }
+        let said = difference("", &value("1"), Some(&value(&long))).unwrap();
+        assert!(said.starts_with("in the whole value: expected 1, found \"xxx"));
+        assert!(said.len() < 120 && said.ends_with('…'), "{said}");
     }
 }

@@ -1,4 +1,4 @@
-//! What to connect to.
+//! What to connect to, through which proxy, and how requests travel.
 
 use std::{
     fmt,
@@ -8,8 +8,6 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::{Proxy, ProxyKind};
 
 /// What to connect to, and as whom. Names are resolved and files are read before: the load itself asks nobody.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -162,6 +160,141 @@ impl fmt::Debug for Identity {
     }
 }
 
+/// A proxy that connections go through. The endpoint of its target is the proxy's own address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Proxy {
+    /// What it speaks.
+    pub kind: ProxyKind,
+    /// Host and port that it is asked to connect to. A name is resolved by the proxy.
+    pub to: String,
+    /// Who asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<Login>,
+}
+
+/// What a proxy speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProxyKind {
+    /// HTTP. Plain requests have the whole URL (RFC 9112 §3.2.2); TLS goes through a tunnel (CONNECT).
+    Http,
+    /// SOCKS 5 (RFC 1928).
+    Socks5,
+}
+
+/// A user of a proxy.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Login {
+    /// The name.
+    pub user: String,
+    /// The password. It is part of a spec that is sent to another host, and is emptied before a load is recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(skip)]
+    pub password: String,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How requests travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "protocol")]
+pub enum Protocol {
+    /// HTTP/1.
+    Http1 {
+        /// The version in the request line.
+        version: HttpVersion,
+        /// Whether connections carry more than one request.
+        reuse: Reuse,
+        /// Requests on a connection that are sent before the first of them is answered; 1: no pipelining.
+        pipeline: u32,
+    },
+    /// HTTP/2: agreed on in TLS (ALPN) where there is TLS, with prior knowledge where there is none (RFC 9113 §3).
+    Http2 {
+        /// Requests on a connection at once, at least 1. The server may allow fewer.
+        streams: u32,
+    },
+}
+
+impl Protocol {
+    /// HTTP/1.1 with keep-alive, without pipelining: what most clients speak.
+    pub const HTTP_1_1: Self = Protocol::Http1 {
+        version: HttpVersion::Http11,
+        reuse: Reuse::KeepAlive,
+        pipeline: 1,
+    };
+
+    /// Requests that are on their way on a connection at once, at most.
+    pub const fn depth(self) -> u32 {
+        match self {
+            Protocol::Http1 { pipeline, .. } => pipeline,
+            Protocol::Http2 { streams, .. } => streams,
+        }
+    }
+
+    /// The version of HTTP: "1.1".
+    pub const fn version(self) -> &'static str {
+        match self {
+            Protocol::Http1 {
+                version: HttpVersion::Http10,
+                ..
+            } => "1.0",
+            Protocol::Http1 {
+                version: HttpVersion::Http11,
+                ..
+            } => "1.1",
+            Protocol::Http2 { .. } => "2",
+        }
+    }
+
+    /// Whether each request has a connection of its own.
+    pub const fn is_per_request(self) -> bool {
+        matches!(
+            self,
+            Protocol::Http1 {
+                reuse: Reuse::PerRequest,
+                ..
+            }
+        )
+    }
+}
+
+/// A version of HTTP/1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum HttpVersion {
+    /// HTTP/1.0: connections end after an answer, unless both sides say keep-alive.
+    #[serde(rename = "1.0")]
+    Http10,
+    /// HTTP/1.1: connections go on, unless one side says close.
+    #[serde(rename = "1.1")]
+    Http11,
+}
+
+/// The number, as it stands behind `HTTP/`.
+impl fmt::Display for HttpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HttpVersion::Http10 => "1.0",
+            HttpVersion::Http11 => "1.1",
+        })
+    }
+}
+
+/// Whether connections carry more than one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reuse {
+    /// As many as the server allows; HTTP/1.0 asks for it with `Connection: keep-alive`.
+    KeepAlive,
+    /// One; HTTP/1.1 announces it with `Connection: close`.
+    PerRequest,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,5 +318,16 @@ mod tests {
         }
         assert!(!json("").contains("key"));
         assert!(!format!("{:?}", tls("a secret key")).contains("a secret key"));
+    }
+
+    #[test]
+    fn a_password_travels_and_is_not_shown() {
+        let login = Login {
+            user: "ann".to_owned(),
+            password: "hunter2".to_owned(),
+        };
+        assert!(!format!("{login:?}").contains("hunter2"));
+        let json = serde_json::to_string(&login).unwrap();
+        assert_eq!(serde_json::from_str::<Login>(&json).unwrap(), login);
     }
 }

@@ -1,9 +1,11 @@
-//! What a load saw of TLS, of its exchanges and routes, and of cookies.
+//! What a load saw of TLS, exchanges, routes, cookies and events, what it waited for, and the time that a count ended.
+
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::LatencyHistogram;
+use crate::{LatencyHistogram, figure::counted};
 
 /// What was agreed on with TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,5 +87,235 @@ impl CookiesSeen {
         self.removed += other.removed;
         self.refused += other.refused;
         self.sent += other.sent;
+    }
+}
+
+/// The events that came in the measurement, on answers with a right status, whatever became of these. An event's time is
+/// that of the read that completed it, so that events of one read have no time between them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EventsSeen {
+    /// How many.
+    pub events: u64,
+    /// From a request's actual start to its first event, of the measurement's requests.
+    pub first_event: LatencyHistogram,
+    /// Between an event and the one before it in the same answer.
+    pub gap: LatencyHistogram,
+    /// How long the latest event of an unfinished answer lay back when the measurement ended, at most: a gap that
+    /// had not ended.
+    #[serde(rename = "open_gap_seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub open_gap: Duration,
+    /// Valid answers to the measurement's requests without any event.
+    pub without: u64,
+}
+
+impl EventsSeen {
+    /// The longest time without an event within an answer; `None`: no answer had an event.
+    pub fn longest_gap(&self) -> Option<Duration> {
+        let open = Some(self.open_gap).filter(|gap| !gap.is_zero());
+        self.gap.max().max(open)
+    }
+
+    /// Adds another part of the same load.
+    pub fn merge(&mut self, other: &Self) {
+        self.events += other.events;
+        self.first_event.merge(&other.first_event);
+        self.gap.merge(&other.gap);
+        self.open_gap = self.open_gap.max(other.open_gap);
+        self.without += other.without;
+    }
+}
+
+/// The time of the requests of a load that a count ended. Times are since the load's start, its warm-up included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "loop", rename_all = "kebab-case")]
+pub enum CountedTime {
+    /// Closed loop: each connection has its own time, from the start of its first counted request (of its connection, if
+    /// that was made for it) to the end of its last one and of the thinking after it.
+    Closed {
+        /// Connections that had such a request.
+        connections: u64,
+        /// Their times, together.
+        #[serde(rename = "in_use_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        in_use: Duration,
+    },
+    /// Open loop: from the first intended start to the one that would have come after the last.
+    Open {
+        /// The first intended start.
+        #[serde(rename = "first_due_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        first_due: Duration,
+        /// When the next request would have been due. `None`: none would have been.
+        #[serde(rename = "next_due_seconds", with = "crate::seconds::option")]
+        #[schemars(schema_with = "crate::seconds::option::schema")]
+        next_due: Option<Duration>,
+        /// When the first of the requests ended.
+        #[serde(rename = "first_end_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        first_end: Duration,
+        /// When the last one did.
+        #[serde(rename = "last_end_seconds", with = "crate::seconds")]
+        #[schemars(schema_with = "crate::seconds::schema")]
+        last_end: Duration,
+    },
+}
+
+impl CountedTime {
+    /// The time that `requests` took. Divided by it, their number is the rate that a longer load would have: it has
+    /// neither the end of a warm-up's requests in it nor connections that have nothing left to ask.
+    ///
+    /// - Closed loop: the mean over the connections. With the mean time of a request and its share of everything else, this
+    ///   is Little's law: connections × requests ÷ all their times.
+    /// - Open loop: each request has the time until the next one is due, so that a server that keeps up has the offered
+    ///   rate, however long it takes for each answer. If answers came over a longer time than that, from the first to
+    ///   the last, the server was slower: that time then, and one more gap as between two answers.
+    pub fn of_requests(&self, requests: u64) -> Duration {
+        match *self {
+            Self::Closed {
+                connections,
+                in_use,
+            } => in_use.div_f64(connections.max(1) as f64),
+            Self::Open {
+                first_due,
+                next_due,
+                first_end,
+                last_end,
+            } => {
+                let due = next_due.map_or(Duration::ZERO, |next| next.saturating_sub(first_due));
+                let answered = last_end.saturating_sub(first_end);
+                if answered <= due {
+                    return due;
+                }
+                match requests {
+                    0 | 1 => answered,
+                    _ => answered.mul_f64(requests as f64 / (requests - 1) as f64),
+                }
+            }
+        }
+    }
+
+    /// The time of this part and another part of the load together; `None`: the parts are of different loops.
+    pub(super) fn merged(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (
+                Self::Closed {
+                    connections,
+                    in_use,
+                },
+                Self::Closed {
+                    connections: more,
+                    in_use: longer,
+                },
+            ) => Some(Self::Closed {
+                connections: connections + more,
+                in_use: in_use + longer,
+            }),
+            (
+                Self::Open {
+                    first_due,
+                    next_due,
+                    first_end,
+                    last_end,
+                },
+                Self::Open {
+                    first_due: due,
+                    next_due: next,
+                    first_end: first,
+                    last_end: last,
+                },
+            ) => Some(Self::Open {
+                first_due: first_due.min(due),
+                // The next one of all is the earliest that a part would have had.
+                next_due: next_due.into_iter().chain(next).min(),
+                first_end: first_end.min(first),
+                last_end: last_end.max(last),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Waits of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Waits {
+    /// How many there were.
+    pub count: u64,
+    /// How long they were, together.
+    #[serde(rename = "seconds", with = "crate::seconds")]
+    #[schemars(schema_with = "crate::seconds::schema")]
+    pub total: Duration,
+}
+
+impl Waits {
+    /// Adds one.
+    pub fn add(&mut self, length: Duration) {
+        self.count += 1;
+        self.total += length;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.total += other.total;
+    }
+}
+
+/// How long the generator waited in the measurement by rules of its own, and not for the server to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnWaits {
+    /// Waits for 100 (Continue) that did not come, before a body was sent without it. They are in the service times.
+    pub for_continue: Waits,
+    /// Waits before another attempt to connect, after attempts that failed.
+    pub before_connecting: Waits,
+}
+
+impl OwnWaits {
+    /// Whether there were none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Connections that were still being made, by what they waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unmade {
+    /// TCP, or the Unix socket.
+    pub connecting: u64,
+    /// A proxy.
+    pub proxy: u64,
+    /// The server's part of the TLS handshake.
+    pub tls: u64,
+    /// The server's SETTINGS of HTTP/2.
+    pub settings: u64,
+}
+
+impl Unmade {
+    /// How many there were.
+    pub fn total(&self) -> u64 {
+        self.connecting + self.proxy + self.tls + self.settings
+    }
+
+    /// Whether there were none.
+    pub fn is_none(&self) -> bool {
+        self.total() == 0
+    }
+
+    /// What most of them waited for, in words: "10 connections still waited for the server's SETTINGS of HTTP/2".
+    pub fn described(&self) -> Option<String> {
+        let waits = [
+            (self.connecting, "to be accepted"),
+            (self.proxy, "for the proxy's answer"),
+            (self.tls, "for the server's part of the TLS handshake"),
+            (self.settings, "for the server's SETTINGS of HTTP/2"),
+        ];
+        let (count, what) = waits.into_iter().max_by_key(|(count, _)| *count)?;
+        (count > 0).then(|| format!("{} still waited {what}", counted(count, "connection")))
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.connecting += other.connecting;
+        self.proxy += other.proxy;
+        self.tls += other.tls;
+        self.settings += other.settings;
     }
 }

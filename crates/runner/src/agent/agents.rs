@@ -13,10 +13,10 @@ use std::{
 use deadheat_load::LoadEvent;
 use deadheat_model::{
     LoadSpec, Observation, SliceEvent,
-    hosts::{HostRecord, HostRole},
     interval::IntervalJoiner,
     load::Share,
     load_record::GeneratorHost,
+    machine::{HostRecord, HostRole},
 };
 
 use super::{

@@ -12,8 +12,8 @@ use std::{
 use deadheat_load::Slice;
 use deadheat_model::{
     Interval, LoadSpec, Observation, Schedule, StopRule,
-    hosts::HostRole,
     load::{Exchange, Expectation, RequestSpec, StatusSet, Target},
+    machine::HostRole,
 };
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use deadheat_model::{
     figure::{counted, size},
-    noise::CpuSource,
+    machine::CpuSource,
 };
 
 use super::{

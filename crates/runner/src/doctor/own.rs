@@ -12,7 +12,7 @@ use std::{
 
 use deadheat_model::{
     figure::size,
-    noise::{CpuSource, Disturbance},
+    machine::{CpuSource, Disturbance},
 };
 
 use super::{

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, time::Duration};
 
 use deadheat_model::{
-    noise::{CpuSource, Disturbance},
+    machine::{CpuSource, Disturbance},
     plan::Pinning,
     warning::Level,
 };

@@ -10,11 +10,11 @@ use std::{
 use deadheat_model::{
     Failure, SliceResult, TargetId,
     event::HeatStep,
-    fault::LoadFault,
+    failure::LoadFault,
     heat::{
         Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, SliceRecord, WarmUp, WarmUpRule,
     },
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 pub(crate) use turns::LONGEST_LEAD_IN;

@@ -13,9 +13,9 @@ use std::{
 use deadheat_model::{
     Observation, SliceEvent, SliceResult,
     heat::{CpuUsed, Freezing},
-    noise::CpuSource,
+    machine::CpuSource,
     observation::OpenLoop,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 use super::{MeasuredSlice, Member, Moment, Started, Work, World};

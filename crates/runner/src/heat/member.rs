@@ -5,8 +5,8 @@ use std::time::Duration;
 use deadheat_model::{
     SliceEvent, SliceResult,
     heat::{Compression, CpuUsed, Freezing},
-    noise::CpuSource,
-    stack_failure::{Phase, StackFailure},
+    machine::CpuSource,
+    session::{Phase, StackFailure},
 };
 use rustix::time::{ClockId, clock_gettime};
 

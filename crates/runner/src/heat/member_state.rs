@@ -9,7 +9,7 @@ use deadheat_model::{
         HeatPlan, LONGEST_GAP, MemberFailure, MemberRecord, MemoryUsed, RouteFigures, SliceFlag,
     },
     observation::GroupSeen,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 use super::{Entry, MeasuredSlice, Member, Moment, Started, WarmUps};

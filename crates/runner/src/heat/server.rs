@@ -9,7 +9,7 @@ use deadheat_model::{
     Exchange, LoadSpec, Observation, SliceEvent, StackProtocol, Wait,
     figure::count,
     heat::{Compression, CpuUsed, Freezing},
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 use super::{

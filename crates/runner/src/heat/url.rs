@@ -8,7 +8,7 @@ use std::{
 use deadheat_model::{
     LoadSpec, SliceEvent,
     heat::Freezing,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 use super::{

@@ -10,10 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{
-    session::BuildRecord,
-    stack_failure::{Phase, StackFailure},
-};
+use deadheat_model::session::{BuildRecord, Phase, StackFailure};
 
 use super::{
     Host, Inspection, Unavailable, apt,

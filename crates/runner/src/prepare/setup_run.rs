@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use deadheat_model::stack_failure::StackFailure;
+use deadheat_model::session::StackFailure;
 
 use super::{
     BuildProgress, Builder, Host, NotPrepared, SetupPlan, SetupStep, Unavailable, UnfitProgram,

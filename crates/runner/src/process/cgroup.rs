@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::noise::CpuSource;
+use deadheat_model::machine::CpuSource;
 use serde::{Deserialize, Serialize};
 
 use super::group::{Group, Hierarchy, OwnGroup};

@@ -4,7 +4,7 @@ mod noise;
 
 use std::{io, time::Duration};
 
-use deadheat_model::noise::CpuSource;
+use deadheat_model::machine::CpuSource;
 use rustix::io::Errno;
 
 use crate::process::{CpuGroup, Snapshot, Supervised, procfs, ticks};

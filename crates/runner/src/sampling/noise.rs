@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
-use deadheat_model::noise::Disturbance;
+use deadheat_model::machine::Disturbance;
 
 use crate::process::{Snapshot, ticks};
 

@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap, fs, path::Path};
 
-use deadheat_model::{hosts::Hosts, plan::Pinning};
+use deadheat_model::{machine::Hosts, plan::Pinning};
 
 use super::{PinningMode, SelectedTarget, SessionOptions};
 use crate::process::usable_cpus;

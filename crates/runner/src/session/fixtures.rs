@@ -11,8 +11,8 @@ use deadheat_model::{
     heats::{Plan, PlannedLoad, SCHEMA, SessionHeader, SessionRecord},
     machine::Machine,
     plan::Pinning,
+    session::{Phase, StackFailure},
     stack::Runtime,
-    stack_failure::{Phase, StackFailure},
     workload::Oracle,
 };
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
 
-use deadheat_model::hosts::{self, HostRecord, HostRole};
+use deadheat_model::machine::{self, HostRecord, HostRole};
 
 use super::SessionError;
 use crate::{
@@ -27,7 +27,7 @@ impl ReachedHosts {
     /// # Errors
     /// When a host cannot be reached, or `stop` was set meanwhile.
     pub(super) fn reach(
-        hosts: Option<&hosts::Hosts>,
+        hosts: Option<&machine::Hosts>,
         stop: &AtomicBool,
     ) -> Result<Self, SessionError> {
         let Some(hosts) = hosts else {
@@ -49,7 +49,7 @@ impl ReachedHosts {
 }
 
 fn agents(
-    hosts: &hosts::Hosts,
+    hosts: &machine::Hosts,
     names: &[String],
     stop: &AtomicBool,
 ) -> Result<Agents, SessionError> {
@@ -68,7 +68,7 @@ impl LoadedFrom {
     /// # Errors
     /// When one cannot be reached, or `stop` was set meanwhile.
     pub(super) fn reach(
-        hosts: &hosts::Hosts,
+        hosts: &machine::Hosts,
         stop: &AtomicBool,
     ) -> Result<(Self, Vec<HostRecord>), SessionError> {
         if hosts.generators.is_empty() {

@@ -23,7 +23,11 @@ mod survey;
 
 use std::{io, path::PathBuf, sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_model::{Event, TargetId, plan::Pinning, session::TargetRecord, stack_failure::Phase};
+use deadheat_model::{
+    Event, TargetId,
+    plan::Pinning,
+    session::{Phase, TargetRecord},
+};
 
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};

@@ -9,7 +9,7 @@ use std::{
 
 use deadheat_model::{
     Cell, LoadPoint, Protocols, RepeatedTable, TargetId, Wait, Warning, WorkloadManifest,
-    choice::Purpose, comparison::Comparison, hosts::Hosts, plan::Pinning,
+    comparison::Comparison, machine::Hosts, plan::Pinning, session::Purpose,
 };
 
 use super::{START_TIMEOUT, heats::HeatOptions, survey::Inspections};

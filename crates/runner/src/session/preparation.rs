@@ -10,9 +10,8 @@ use std::{
 use deadheat_model::{
     Event, LoadPoint, Protocols, StackProtocol, TargetId,
     plan::Pinning,
-    session::{BuildRecord, TargetRecord, TargetState, WorkloadFailure},
+    session::{BuildRecord, Phase, StackFailure, TargetRecord, TargetState, WorkloadFailure},
     stack::Runtime,
-    stack_failure::{Phase, StackFailure},
 };
 
 use super::{

@@ -10,7 +10,7 @@ use deadheat_model::{
     Event, TargetId,
     change::{Aspect, Change, between},
     heats::SessionHeader,
-    hosts::HostRecord,
+    machine::HostRecord,
     session::{FoundVersion, TargetRecord, TargetState},
 };
 

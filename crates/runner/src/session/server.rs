@@ -10,7 +10,7 @@ use std::{
 
 use deadheat_model::{
     Protocols, StackProtocol,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 
 use super::readiness::{NotReady, belongs_to_tree};

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use deadheat_model::{
     Event,
     plan::Pinning,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
     workload::Oracle,
 };
 

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_model::stack_failure::StackFailure;
+use deadheat_model::session::StackFailure;
 use deadheat_runner::{
     manifest::Stack,
     prepare::{BuildProgress, Builder, Host, Inspection, NotPrepared, inspect},

@@ -6,10 +6,8 @@
 
 pub mod evidence;
 pub mod field;
-pub mod noise;
 pub mod power;
 
 pub use self::evidence::{GateEvidence, gate};
 pub use evidence::{Evidence, SequentialEvidence, evidence, sequential_evidence, verdicts};
-pub use field::{Field, Member, Trouble};
-pub use noise::{Machine, Processes};
+pub use field::{Field, Machine, Member, Processes, Trouble};

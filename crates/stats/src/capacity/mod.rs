@@ -474,7 +474,7 @@ fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
         Outcome::Found(_) => {
             let width = precision(record);
             let sentence = format!("The interval is wider than {width}, because the trials were used up.");
-            doubt("wide", sentence).advice("Allow more (--looks), or longer ones (--duration).")
+            doubt("wide", sentence).advice("Allow more (--trials), or longer ones (--duration).")
         }
         Outcome::Below { .. } => doubt(
             "below",
@@ -493,7 +493,7 @@ fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
             "undecided",
             "A rate needs a trial that meets the conditions and one that does not.",
         )
-        .advice("Allow more trials (--looks)."),
+        .advice("Allow more trials (--trials)."),
     })
 }
 

@@ -4,10 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     HeatRecord, LatencyHistogram,
-    fault::TRANSPORT_FAILURES,
+    failure::TRANSPORT_FAILURES,
     figure::counted,
-    heat::{MemberRecord, SliceFlag, SliceRecord},
-    quiet::{is_suspended, quiet_rounds},
+    heat::{MemberRecord, SliceFlag, SliceRecord, is_suspended, quiet_rounds},
 };
 use schemars::JsonSchema;
 use serde::Serialize;

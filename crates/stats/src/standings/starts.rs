@@ -15,7 +15,7 @@ use deadheat_model::{
     HeatRecord, TargetId,
     heat::{FIRST_ANSWERS, MemberRecord, Role, WarmUp},
     heats::{PlannedLoad, SessionRecord},
-    stack_failure::Phase,
+    session::Phase,
 };
 
 use super::{

@@ -4,7 +4,7 @@ use deadheat_model::{
     LoadPoint, TargetId, Warning,
     heat::{Compression, HeatPlan},
     heats::EndReason,
-    stack_failure::StackFailure,
+    session::StackFailure,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use deadheat_model::{
     Wait,
-    fault::TRANSPORT_FAILURES,
+    failure::TRANSPORT_FAILURES,
     figure::{counted, list, seconds, short_percent, some, some_of},
     heat::{Freezing, LONGEST_GAP},
     heats::SessionRecord,

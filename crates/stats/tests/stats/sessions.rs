@@ -3,7 +3,7 @@
 use deadheat_model::{
     heat::{MemberFailure, MemberRecord},
     heats::{MeasuredHeat, SessionRecord},
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
 };
 use deadheat_simulation::Recorded;
 use deadheat_stats::steering;

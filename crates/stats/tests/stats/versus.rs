@@ -9,8 +9,7 @@ use deadheat_model::{
     heats::SessionRecord,
     observation::OpenLoop,
     plan::Pinning,
-    session::TargetState,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure, TargetState},
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_simulation::Recorded;

@@ -1,6 +1,6 @@
 //! Where the figures of a session come from, how far they can be trusted, and what it does not show.
 
-use deadheat_document::view::{Fact, StackFacts, clean, facts};
+use deadheat_document::view::{Fact, StackFacts, clean, machine_facts, stack_facts};
 use deadheat_model::{
     Wait, Warning,
     figure::{self, counted, list, long_time, ratio, ratios, seconds, setting, some, span},
@@ -39,10 +39,10 @@ pub(super) fn details(record: &SessionRecord, standings: &Standings, state: Stat
     let findings = findings.filter(|one| one.level > Level::Doubt).cloned();
     Details {
         provenance: provenance(record, state),
-        machine: facts::machine(header),
+        machine: machine_facts(header),
         method: method(record, standings),
         findings: findings.collect(),
-        stacks: header.targets.iter().map(facts::stack).collect(),
+        stacks: header.targets.iter().map(stack_facts).collect(),
         caveats: caveats(header, standings),
         time_line: time_line(&standings.time),
     }

@@ -8,8 +8,7 @@ use std::{
 use deadheat_model::{
     heat::{HeatEnd, MemberRecord, Role},
     heats::{EndReason, JournalEntry, SessionRecord},
-    session::{TargetRecord, TargetState},
-    stack_failure::StackFailure,
+    session::{StackFailure, TargetRecord, TargetState},
 };
 use deadheat_runner::session::heats::{HEATS_FILE, read_session};
 use deadheat_stats::standings::standings;

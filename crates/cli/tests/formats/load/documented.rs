@@ -7,12 +7,13 @@ use deadheat_loadtool::{
 };
 use deadheat_model::{
     Failure, LoadRecord, Schedule, StopRule,
-    events::EventsSeen,
     load::{
         Body, Content, Endpoint, Identity, Login, Protocol, Proxy, ProxyKind, RequestSpec, Stage,
         Stream, StreamEvent, Think, TlsVersion, Trust,
     },
-    observation::{CountedTime, GroupSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade, Waits},
+    observation::{
+        CountedTime, EventsSeen, GroupSeen, OwnWaits, ReceiveQueues, RouteSeen, Unmade, Waits,
+    },
 };
 use serde_json::Value;
 

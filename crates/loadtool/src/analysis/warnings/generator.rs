@@ -13,7 +13,7 @@ use deadheat_model::{
     warning::{Level, Warning, doubt, limit, note},
 };
 
-use super::{Load, connections::FAILURES, requests};
+use super::{Load, requests, requests::FAILURES};
 
 /// A worker that is busy for this share of its time makes the generator the limit …
 pub const BUSY: f64 = 0.85;

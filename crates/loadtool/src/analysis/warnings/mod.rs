@@ -1,8 +1,7 @@
 //! What speaks against the figures of a load, each check with its threshold and its sentence.
 
-mod connections;
 mod generator;
-mod open_loop;
+mod requests;
 
 use std::time::Duration;
 
@@ -15,13 +14,10 @@ use deadheat_model::{
 };
 
 pub use self::{
-    connections::FAILURES,
     generator::{BUSY, CPU_WAIT},
+    requests::FAILURES,
 };
-use super::{
-    LatencyKind, LoadFigures,
-    figures::{REDIRECTS, SHOWN_PERCENTS, requests_for},
-};
+use super::{LatencyKind, LoadFigures, REDIRECTS, SHOWN_PERCENTS, requests_for};
 
 /// The percentiles at which parts of the response time are compared with it: the highest with samples enough.
 const TAILS: [f64; 4] = [99.0, 95.0, 90.0, 50.0];

@@ -6,8 +6,7 @@
 //!
 //! The two formats only lay out readings, so that they cannot contradict each other.
 
-mod open_metrics;
-mod otlp;
+mod formats;
 mod readings;
 
 use std::time::SystemTime;
@@ -19,8 +18,7 @@ use self::readings::{
     SERVICE_TIME, Sample, Times, Value, WAITING,
 };
 pub use self::{
-    open_metrics::open_metrics,
-    otlp::{otlp, otlp_rejected, otlp_request},
+    formats::{open_metrics, otlp, otlp_rejected, otlp_request},
     readings::Reading,
 };
 

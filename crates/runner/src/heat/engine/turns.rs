@@ -7,10 +7,9 @@ use deadheat_model::{
     event::HeatStep,
     heat::{
         FreezeTimes, GeneratorUse, HeatEnd, HeatPlan, LONGEST_GAP, PerConnection, Role, Rounds,
-        SLICE_SPREAD, SliceFlag, SliceNoise, SliceRecord,
+        SLICE_SPREAD, SliceFlag, SliceNoise, SliceRecord, quiet_rounds,
     },
-    quiet::quiet_rounds,
-    stack_failure::StackFailure,
+    session::StackFailure,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

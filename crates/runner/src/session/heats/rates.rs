@@ -95,7 +95,7 @@ pub(super) fn at_rate(closed: &LoadPoint, rate: OfferedRate) -> LoadPoint {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_model::{heats::MeasuredHeat, stack_failure::Phase};
+    use deadheat_model::{heats::MeasuredHeat, session::Phase};
 
     use super::at_rate;
     use super::*;

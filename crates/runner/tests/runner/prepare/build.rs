@@ -5,10 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use deadheat_model::{
-    session::BuildRecord,
-    stack_failure::{Phase, StackFailure},
-};
+use deadheat_model::session::{BuildRecord, Phase, StackFailure};
 use deadheat_runner::prepare::BuildProgress;
 
 use super::{Workshop, runs};

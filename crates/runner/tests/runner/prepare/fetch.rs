@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use deadheat_model::stack_failure::Phase;
+use deadheat_model::session::Phase;
 use deadheat_runner::{manifest::Stack, prepare::BuildProgress};
 
 use super::Workshop;

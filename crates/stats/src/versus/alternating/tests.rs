@@ -10,7 +10,7 @@ use deadheat_model::{
     heats::{MeasuredHeat, Plan, SCHEMA, SessionHeader},
     load::Target,
     machine::Machine,
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure},
     warning::Warning,
 };
 

@@ -4,8 +4,7 @@ use deadheat_model::{
     Cell, RepeatedTable, TargetId,
     heats::SessionRecord,
     published::RepeatedRow,
-    session::{TargetRecord, TargetState, WorkloadFailure},
-    stack_failure::{Phase, StackFailure},
+    session::{Phase, StackFailure, TargetRecord, TargetState, WorkloadFailure},
 };
 use deadheat_stats::standings::{
     AbsentBecause, Agreement, Bound, MeasuredSide, RowSides, standings,

@@ -6,7 +6,7 @@ use deadheat_model::{
     TargetId,
     heat::{HeatEnd, MemberRecord},
     heats::{MeasuredHeat, SessionRecord},
-    stack_failure::Phase,
+    session::Phase,
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_stats::{

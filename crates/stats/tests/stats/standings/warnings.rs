@@ -6,7 +6,7 @@ use deadheat_model::{
     LatencyHistogram, Wait,
     heat::{Freezing, LONGEST_GAP, PerConnection, SliceFlag, SliceRecord},
     heats::{Resumption, SessionRecord},
-    hosts::Hosts,
+    machine::Hosts,
     plan::Pinning,
     warning::{Level, Warning},
 };

@@ -1,13 +1,21 @@
-//! How workers wait for answers: awake where that takes nothing from the server, else asleep.
+//! How many worker threads a load has that are not pinned to CPUs, and how they wait for answers: awake if that takes
+//! nothing from the server, else asleep.
 
 use std::{
     collections::BTreeSet,
     fs,
     net::{SocketAddr, UdpSocket},
+    num::NonZero,
     path::Path,
+    thread,
 };
 
-use deadheat_model::{LoadSpec, Wait, load::Endpoint};
+use deadheat_model::{
+    LoadSpec, Schedule, Wait,
+    figure::{self, counted},
+    load::Endpoint,
+};
+use deadheat_shell::rate;
 
 use crate::options::WaitArg;
 
@@ -19,12 +27,12 @@ pub(crate) struct WaitChoice {
 }
 
 /// What is asked for, or what suits `spec`.
-pub(crate) fn choose(asked: WaitArg, spec: &LoadSpec) -> WaitChoice {
+pub(crate) fn choose_wait(asked: WaitArg, spec: &LoadSpec) -> WaitChoice {
     let asked_for = |wait| WaitChoice { wait, why: None };
     match asked {
         WaitArg::Sleep => asked_for(Wait::Sleep),
         WaitArg::Poll => asked_for(Wait::Poll),
-        WaitArg::Auto => suitable(spec, &server_cpus),
+        WaitArg::Auto => suitable_wait(spec, &server_cpus),
     }
 }
 
@@ -39,7 +47,7 @@ enum Cpus {
     Unknown,
 }
 
-fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> WaitChoice {
+fn suitable_wait(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> WaitChoice {
     let sleep = |why| WaitChoice {
         wait: Wait::Sleep,
         why: Some(why),
@@ -74,7 +82,7 @@ fn suitable(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> WaitCho
 }
 
 /// Whether the server at an endpoint runs on another machine.
-pub(super) fn is_elsewhere(endpoint: &Endpoint) -> bool {
+fn is_elsewhere(endpoint: &Endpoint) -> bool {
     match endpoint {
         // Only addresses of this machine can be bound. A UDP socket sends nothing when it is bound.
         Endpoint::Tcp { address } => UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_err(),
@@ -176,13 +184,109 @@ fn allowed(status: &str) -> Option<Vec<usize>> {
     Some(cpus)
 }
 
+/// The most that are started on our own account: more are of use to few.
+const MOST: u32 = 8;
+/// This many connections keep a worker busy.
+const CONNECTIONS_EACH: u32 = 16;
+/// A worker sends this many requests per second with ease.
+const RATE_EACH: f64 = 20_000.0;
+/// One CPU in this many, where the server needs the others.
+const SHARED: usize = 8;
+
+/// Worker threads, and why there are as many; `None`: because that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Threads {
+    pub(crate) count: u32,
+    pub(crate) why: Option<String>,
+}
+
+/// What is asked for, or what suits `spec` on this machine. `hosts`: the load comes from others.
+pub(crate) fn choose_threads(asked: Option<u32>, spec: &LoadSpec, hosts: bool) -> Threads {
+    let one = |why| Threads { count: 1, why };
+    match asked {
+        Some(count) => Threads { count, why: None },
+        // They are pinned.
+        None if !spec.cpus.is_empty() => one(None),
+        None if hosts => one(Some(
+            "one on each host, unless --threads sets a number".to_owned(),
+        )),
+        None => suitable_threads(&Situation {
+            // Those that this process may run on, within its cgroup's quota.
+            cpus: thread::available_parallelism().map_or(1, NonZero::get),
+            is_elsewhere: spec.routes().all(|(_, endpoint)| is_elsewhere(&endpoint)),
+            connections: spec.schedule.most_connections(),
+            rate: highest_rate(spec),
+        }),
+    }
+}
+
+/// What the number of threads depends on.
+#[derive(Clone, Copy, Debug)]
+struct Situation {
+    /// CPUs that this process may use.
+    cpus: usize,
+    /// Whether the server runs on another machine.
+    is_elsewhere: bool,
+    connections: u32,
+    /// The most requests per second, if that is known beforehand.
+    rate: Option<f64>,
+}
+
+/// As many as there is work and room for.
+fn suitable_threads(situation: &Situation) -> Threads {
+    let Situation {
+        cpus,
+        is_elsewhere,
+        connections,
+        rate,
+    } = *situation;
+    let machine = format!("this process may use {}", counted(cpus as u64, "CPU"));
+    let room = if is_elsewhere {
+        (cpus / 2, format!("{machine}, and the server is elsewhere"))
+    } else if cpus < 2 * SHARED {
+        (1, format!("{machine}, and the server needs them, too"))
+    } else {
+        (
+            cpus / SHARED,
+            format!("{machine}, and most are left to the server"),
+        )
+    };
+    let rates = rate.map(|rate| {
+        let why = format!("{} are little work", figure::rate(rate));
+        ((rate / RATE_EACH).ceil() as usize, why)
+    });
+    let busy = (
+        (connections / CONNECTIONS_EACH) as usize,
+        format!("{} are little work", counted(connections, "connection")),
+    );
+    // Of equals the first says why.
+    let all = [Some(room), rates, Some(busy)].into_iter().flatten();
+    let least = all.min_by_key(|(count, _)| (*count).max(1));
+    let (count, why) = least.unwrap_or_default();
+    Threads {
+        count: u32::try_from(count).unwrap_or(MOST).clamp(1, MOST),
+        why: Some(why),
+    }
+}
+
+/// The most requests per second that a load sends, where its schedule bounds them.
+fn highest_rate(spec: &LoadSpec) -> Option<f64> {
+    match (&spec.schedule, spec.think) {
+        (Schedule::Open { stages, .. }, _) => Some(rate::highest(stages)),
+        (Schedule::Closed { connections, .. }, Some(think)) => {
+            Some(f64::from(*connections) / think.mean().as_secs_f64())
+        }
+        (Schedule::Closed { .. }, None) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::{net::TcpListener, os::unix::net::UnixListener, time::Duration};
 
     use deadheat_model::{
         Schedule, StopRule,
-        load::{Arrivals, Stage, Target},
+        load::{Arrivals, Stage, Target, Think},
     };
 
     use super::*;
@@ -218,7 +322,7 @@ mod tests {
         ];
         for (cpus, server, expected) in cases {
             let told = format!("{cpus:?} {server:?}");
-            let chosen = suitable(&spec(&cpus), &on(server));
+            let chosen = suitable_wait(&spec(&cpus), &on(server));
             assert_eq!(chosen.wait, expected, "{told}: {chosen:?}");
             assert!(chosen.why.is_some());
         }
@@ -229,9 +333,9 @@ mod tests {
             connections: 1,
             most_connections: 1,
         };
-        assert_eq!(suitable(&open, &on(Cpus::Elsewhere)).wait, Wait::Sleep);
-        assert_eq!(choose(WaitArg::Poll, &spec(&[])).wait, Wait::Poll);
-        assert_eq!(choose(WaitArg::Sleep, &spec(&[1])).why, None);
+        assert_eq!(suitable_wait(&open, &on(Cpus::Elsewhere)).wait, Wait::Sleep);
+        assert_eq!(choose_wait(WaitArg::Poll, &spec(&[])).wait, Wait::Poll);
+        assert_eq!(choose_wait(WaitArg::Sleep, &spec(&[1])).why, None);
     }
 
     #[test]
@@ -281,5 +385,107 @@ mod tests {
             Some(vec![0, 1, 2, 5])
         );
         assert_eq!(allowed("Name:\tx\n"), None);
+    }
+
+    fn threads(cpus: usize, is_elsewhere: bool, connections: u32, rate: Option<f64>) -> u32 {
+        let threads = suitable_threads(&Situation {
+            cpus,
+            is_elsewhere,
+            connections,
+            rate,
+        });
+        assert!(threads.why.is_some());
+        threads.count
+    }
+
+    #[test]
+    fn there_are_as_many_as_the_machine_has_room_for() {
+        // CPUs, threads with the server elsewhere, and with the server on this machine.
+        for (cpus, elsewhere, here) in [
+            (1, 1, 1),
+            (2, 1, 1),
+            (3, 1, 1),
+            (4, 2, 1),
+            (8, 4, 1),
+            (15, 7, 1),
+            (16, 8, 2),
+            (64, 8, 8),
+            (256, 8, 8),
+        ] {
+            assert_eq!(threads(cpus, true, 10_000, None), elsewhere, "{cpus}");
+            assert_eq!(threads(cpus, false, 10_000, None), here, "{cpus}");
+        }
+    }
+
+    #[test]
+    fn there_are_no_more_than_there_is_work_for() {
+        for (connections, expected) in [(1, 1), (16, 1), (31, 1), (32, 2), (50, 3), (200, 8)] {
+            assert_eq!(
+                threads(64, true, connections, None),
+                expected,
+                "{connections}"
+            );
+        }
+        for (rate, expected) in [(0.5, 1), (20_000.0, 1), (20_001.0, 2), (1e9, 8)] {
+            assert_eq!(threads(64, true, 10_000, Some(rate)), expected, "{rate}");
+        }
+    }
+
+    #[test]
+    fn the_reason_is_what_bounds_them() {
+        let why = |cpus, is_elsewhere, connections, rate| {
+            let threads = suitable_threads(&Situation {
+                cpus,
+                is_elsewhere,
+                connections,
+                rate,
+            });
+            threads.why.unwrap()
+        };
+        assert!(why(16, true, 1000, None).contains("16 CPUs, and the server is elsewhere"));
+        assert!(why(4, false, 1000, None).contains("the server needs them"));
+        assert!(why(32, false, 1000, None).contains("most are left"));
+        assert!(why(16, true, 20, None).contains("20 connections are little work"));
+        assert!(why(16, true, 1000, Some(500.0)).contains("500/s are little work"));
+        assert!(why(1, true, 20, Some(1.0)).contains("1 CPU,"));
+    }
+
+    #[test]
+    fn what_is_asked_for_comes_first_and_a_rate_follows_from_the_schedule() {
+        let schedule = Schedule::Closed {
+            connections: 100,
+            ramp: Duration::ZERO,
+        };
+        let target = Target::plain("192.0.2.1:80".parse().unwrap());
+        let mut spec = LoadSpec::new(target, Vec::new(), schedule, StopRule::Interrupt);
+        let asked = Threads {
+            count: 5,
+            why: None,
+        };
+        assert_eq!(choose_threads(Some(5), &spec, false), asked);
+        assert!(
+            choose_threads(None, &spec, true)
+                .why
+                .unwrap()
+                .contains("each host")
+        );
+        assert_eq!(highest_rate(&spec), None);
+        spec.think = Some(Think::Exponential {
+            mean: Duration::from_secs(2),
+        });
+        assert_eq!(highest_rate(&spec), Some(50.0));
+        spec.schedule = Schedule::Open {
+            arrivals: deadheat_model::load::Arrivals::Uniform,
+            stages: vec![Stage::constant(5.0), Stage::constant(7.0)],
+            connections: 1,
+            most_connections: 1,
+        };
+        assert_eq!(highest_rate(&spec), Some(7.0));
+        spec.cpus = vec![0];
+        let pinned = Threads {
+            count: 1,
+            why: None,
+        };
+        assert_eq!(choose_threads(None, &spec, false), pinned);
     }
 }
