@@ -22,9 +22,7 @@ use crate::{imported, options::CompareFormat};
 
 /// What `deadheat audit` is asked to do.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Reads what `deadheat import` reads, and data files of HttpArena and web-frameworks: docs/audit.md."
-)]
+#[command(after_help = "Reads the files that `deadheat import` reads: docs/audit.md.")]
 pub struct AuditArgs {
     /// Files with results; several of one suite show the spread between runs; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

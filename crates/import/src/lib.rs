@@ -38,6 +38,7 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
     let mut runs: Vec<Run> = Vec::new();
     let mut copies = Copies::default();
     let mut left_out = Vec::new();
+    let mut is_moved = false;
     for (file, bytes) in files {
         let (of_file, not_read) = if let Some(before) = read_back(bytes) {
             (before.runs, before.left_out)
@@ -66,6 +67,11 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
         left_out.extend(not_read);
         for run in of_file {
             match copies.find_or_add(&run, runs.len()) {
+                // A later table of a suite repeats what was not measured again: it is a figure of that table.
+                Some(index) if run.tool.is_suite() && runs[index].place.file != run.place.file => {
+                    runs[index].place = run.place;
+                    is_moved = true;
+                }
                 Some(index) => left_out.push(LeftOut {
                     reason: format!(
                         "the same report as {}:{}, counted once",
@@ -76,6 +82,9 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
                 None => runs.push(run),
             }
         }
+    }
+    if is_moved {
+        runs.sort_by_key(|run| files.iter().position(|(file, _)| *file == run.place.file));
     }
     if let (true, Some((file, _))) = (runs.is_empty(), files.first()) {
         return Err(ImportError::Nothing {

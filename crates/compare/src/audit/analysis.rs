@@ -13,10 +13,11 @@ use serde::Serialize;
 
 /// The spread between two runs of one server if nothing shows it: the margin of a dead heat.
 pub const USUAL_SPREAD: f64 = 0.03;
-/// The fewest repeated figures whose 95th percentile is used as the spread.
+/// The fewest repeated figures that show the spread.
 const FEWEST_REPEATS: usize = 10;
-/// The level of the spread: of two equal servers, one pair in twenty is further apart.
-const SPREAD_LEVEL: f64 = 0.95;
+/// The 95th percentile of a normal distribution's absolute values over their median (1.960 / 0.6745). The spread is made
+/// of the median, because servers that were changed between two files move the 95th percentile itself.
+const P95_OF_MEDIAN: f64 = 2.906;
 
 /// What the user knows, and the files do not say.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,9 +67,10 @@ pub struct Spread {
     pub source: SpreadSource,
     /// Repeated figures: pairs of runs of one server in one test, one after the other.
     pub repeats: usize,
-    /// The median difference of these pairs, as a share.
+    /// The median difference of these pairs, as a share. The spread is 2.906 times this, which 95 % of normally
+    /// distributed differences do not exceed.
     pub median: Option<f64>,
-    /// Their 95th percentile.
+    /// The 95th percentile of these pairs, which also has the servers that were changed between them.
     pub p95: Option<f64>,
 }
 
@@ -76,7 +78,7 @@ pub struct Spread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpreadSource {
-    /// The 95th percentile of repeated figures.
+    /// The median of repeated figures.
     Repeats,
     /// The option `--spread`.
     Option,
@@ -108,9 +110,10 @@ pub struct Place {
     pub requests_per_second: Option<f64>,
     /// The ranks that it may have within the spread.
     pub ranks: Option<Ranks>,
-    /// Rate × mean time ÷ requests that fit on the connections: the share of them that was in progress. With a median
-    /// in place of the mean, a lower bound.
+    /// Rate × mean time ÷ requests that fit on the connections: the share of them that was in progress.
     pub in_progress: Option<f64>,
+    /// Whether the share in progress is a lower bound, because only the median time is recorded.
+    pub in_progress_is_bound: bool,
     /// CPUs that the server used.
     pub server_cpus: Option<f64>,
     /// Requests without a right answer, as a share.
@@ -157,6 +160,18 @@ impl<'a> Server<'a> {
 struct Servers<'a> {
     test: String,
     servers: Vec<Server<'a>>,
+    /// The last file with this test.
+    last_file: &'a str,
+}
+
+impl<'a> Servers<'a> {
+    /// The servers that have a place: of a suite, those of the last file. Earlier files only show the spread.
+    fn placed(&self) -> impl Iterator<Item = &Server<'a>> {
+        self.servers.iter().filter(|server| {
+            let run = server.latest();
+            !run.tool.is_suite() || run.place.file == self.last_file
+        })
+    }
 }
 
 /// Judges what was imported.
@@ -213,8 +228,10 @@ fn grouped(runs: &[Run]) -> Vec<Servers<'_>> {
             tests.push(Servers {
                 test,
                 servers: Vec::new(),
+                last_file: "",
             });
         }
+        tests[index].last_file = &run.place.file;
         let of_test = &mut tests[index].servers;
         // A file without names has the runs of one server.
         let name = run.label.clone().unwrap_or_else(|| run.place.file.clone());
@@ -257,11 +274,9 @@ fn spread(tests: &[Servers<'_>], given: Option<f64>) -> Spread {
         differences.extend(rates.windows(2).map(|two| distance(two[0], two[1])));
     }
     differences.sort_by(f64::total_cmp);
-    let (median, p95) = (
-        quantile(&differences, 0.5),
-        quantile(&differences, SPREAD_LEVEL),
-    );
-    let measured = p95.filter(|_| differences.len() >= FEWEST_REPEATS);
+    let (median, p95) = (quantile(&differences, 0.5), quantile(&differences, 0.95));
+    let measured = median.filter(|_| differences.len() >= FEWEST_REPEATS);
+    let measured = measured.map(|median| P95_OF_MEDIAN * median);
     let (share, source) = match (given, measured) {
         (Some(share), _) => (share, SpreadSource::Option),
         (None, Some(share)) => (share, SpreadSource::Repeats),
@@ -291,8 +306,7 @@ fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
 fn places(servers: &Servers<'_>, cpus: Option<u32>, found: &mut checks::Found) -> Test {
     let context = checks::Context::new(servers, cpus);
     let mut places: Vec<Place> = servers
-        .servers
-        .iter()
+        .placed()
         .map(|server| {
             let run = server.latest();
             let mut place = Place {
@@ -301,6 +315,7 @@ fn places(servers: &Servers<'_>, cpus: Option<u32>, found: &mut checks::Found) -
                 requests_per_second: server.rate(),
                 ranks: None,
                 in_progress: None,
+                in_progress_is_bound: false,
                 server_cpus: run.figures.server_cpus,
                 errors: checks::errors(run),
                 doubts: Vec::new(),

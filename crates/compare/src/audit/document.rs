@@ -8,7 +8,9 @@ use deadheat_document::{
 };
 use deadheat_model::{
     Warning,
-    figure::{NONE, count, counted, figure, list, rough_percent, short_percent, two_digits},
+    figure::{
+        NONE, count, counted, figure, list, rough_percent, setting, short_percent, two_digits,
+    },
     warning::Level,
 };
 use schemars::JsonSchema;
@@ -58,7 +60,7 @@ pub fn document(audit: &Audit) -> Document {
 fn headline(audit: &Audit) -> String {
     let tools = list(&audit.tools);
     let all = counted(audit.places, "place");
-    let spread = short_percent(audit.spread.share);
+    let spread = setting(audit.spread.share);
     let proven = count(audit.proven as u64);
     if audit.neighbours.all == 0 {
         return format!("{tools}: {all} without a next one, so no rank is proven or open.");
@@ -83,7 +85,7 @@ fn tests_table<'a>(tests: impl Iterator<Item = &'a Test>) -> Table {
         Column::right("places"),
         Column::right("proven"),
         Column::right("close to next"),
-        Column::right("with faults"),
+        Column::right("faulty"),
     ]);
     for test in tests {
         let faulty = test.places.iter().filter(|place| !place.doubts.is_empty());
@@ -133,10 +135,18 @@ fn cells(place: &Place) -> [String; 4] {
         Ranks { best, worst } if best == worst => best.to_string(),
         Ranks { best, worst } => format!("{best}–{worst}"),
     };
+    let bound = if place.in_progress_is_bound {
+        "≥"
+    } else {
+        ""
+    };
+    let in_progress = place.in_progress.map(rough_percent);
+    let in_progress =
+        in_progress.map_or_else(|| NONE.to_owned(), |share| format!("{bound}{share}"));
     [
         place.ranks.map_or_else(|| NONE.to_owned(), ranks),
         or_none(place.requests_per_second, figure),
-        or_none(place.in_progress, rough_percent),
+        in_progress,
         or_none(place.errors, short_percent),
     ]
 }

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use deadheat_model::{
     Warning,
-    figure::{count, counted, short_percent, some, two_digits},
+    figure::{count, counted, setting, share, short_percent, some, two_digits},
     imported::{Run, Tool},
     warning::{Level, doubt, note},
 };
@@ -42,7 +42,7 @@ pub(super) struct Context {
 impl Context {
     pub(super) fn new(servers: &Servers<'_>, cpus: Option<u32>) -> Self {
         let of_all = |value: fn(&Run) -> Option<f64>, level: f64| {
-            let runs = servers.servers.iter().map(|server| server.latest());
+            let runs = servers.placed().map(|server| server.latest());
             let mut values: Vec<f64> = runs.filter_map(value).collect();
             values.sort_by(f64::total_cmp);
             quantile(&values, level).filter(|_| values.len() >= FEWEST_PLACES)
@@ -97,8 +97,11 @@ fn in_progress(run: &Run) -> Result<InProgress, Unjudged> {
     let (time_ms, is_bound) = time.ok_or(Unjudged::NoTime)?;
     let rate = run.valid_rate().ok_or(Unjudged::NoTime)?;
     let pipeline = load.pipeline.or(load.http.map(|_| 1));
-    let (connections, pipeline) = load.connections.zip(pipeline).ok_or(Unjudged::NoLimit)?;
-    let limit = f64::from(connections) * f64::from(pipeline);
+    let limit = load.connections.zip(pipeline);
+    let limit = limit.map(|(connections, pipeline)| f64::from(connections) * f64::from(pipeline));
+    let limit = limit
+        .filter(|limit| *limit > 0.0)
+        .ok_or(Unjudged::NoLimit)?;
     Ok(InProgress {
         share: rate * time_ms / 1e3 / limit,
         is_bound,
@@ -130,7 +133,7 @@ fn miscounted(run: &Run) -> Option<f64> {
     let figures = &run.figures;
     let complete = figures.complete? as f64;
     let right = complete - figures.non_2xx.unwrap_or(0) as f64;
-    let sent = run.valid_rate()? * figures.seconds?;
+    let sent = Some(run.valid_rate()? * figures.seconds?).filter(|sent| *sent > 0.0)?;
     let fits = |answers: f64| (answers / sent - 1.0).abs() <= COUNT_TOLERANCE;
     (!fits(complete) && !fits(right)).then(|| complete / sent)
 }
@@ -186,6 +189,7 @@ impl Found {
         match in_progress(run) {
             Ok(InProgress { share, is_bound }) => {
                 place.in_progress = Some(share);
+                place.in_progress_is_bound = is_bound;
                 if share > 1.0 + LAW_TOLERANCE {
                     self.fail(test, place, "impossible", share);
                     place.doubts.push("impossible");
@@ -233,7 +237,7 @@ impl Found {
         failed.places += 1;
         if value > failed.worst {
             failed.worst = value;
-            failed.at = format!("{} in {test}", place.name);
+            failed.at = format!("{}, {test}", place.name);
         }
     }
 
@@ -250,7 +254,7 @@ impl Found {
         let mut findings: Vec<Warning> = failed.collect();
         findings.extend(self.no_statuses());
         findings.extend(self.one_run(spread));
-        findings.extend(close(spread, neighbours));
+        findings.extend(self.close(spread, neighbours.close));
         findings.extend(repeated(spread));
         let places = |finding: &Warning| {
             let places = finding.evidence.get("places");
@@ -302,7 +306,7 @@ impl Found {
                 Level::Doubt,
                 format!(
                     "{of_all} have another number of answers than rate × duration, by up to {times} times ({at}): the \
-                     recorded duration or rate is not that of the run."
+                     duration or the rate is not that of these answers."
                 ),
             ),
             "idle-connections" => (
@@ -346,9 +350,9 @@ impl Found {
             ),
         };
         format!(
-            "{} had requests without a right answer, up to {} of all ({}).{counts}",
+            "{} had requests without a right answer, and the largest share is {} ({}).{counts}",
             self.of_all(failed.places),
-            short_percent(failed.worst),
+            share(failed.worst),
             failed.at
         )
     }
@@ -377,6 +381,22 @@ impl Found {
             doubt("one-run", text)
                 .with("places", self.single)
                 .advice(advice)
+        })
+    }
+
+    /// Neighbours that the spread does not tell apart.
+    fn close(&self, spread: &Spread, close: usize) -> Option<Warning> {
+        (close > 0).then(|| {
+            let text = format!(
+                "Of {}, {} are within {} of the next: their order is not proven.",
+                counted(self.places, "place"),
+                count(close as u64),
+                setting(spread.share)
+            );
+            doubt("neighbours", text)
+                .with("places", close)
+                .with("of", self.places)
+                .with("spread", spread.share)
         })
     }
 
@@ -418,29 +438,12 @@ fn names(tests: &[Test], id: &str) -> String {
     some(&names, MOST_NAMED)
 }
 
-/// Neighbours that the spread does not tell apart.
-fn close(spread: &Spread, neighbours: Neighbours) -> Option<Warning> {
-    let Neighbours { all, close } = neighbours;
-    (close > 0).then(|| {
-        let text = format!(
-            "Of {} with a next one, {} are within {} of it: their order is not proven.",
-            counted(all, "place"),
-            count(close as u64),
-            short_percent(spread.share)
-        );
-        doubt("neighbours", text)
-            .with("places", close)
-            .with("of", all)
-            .with("spread", spread.share)
-    })
-}
-
 /// The spread of repeated figures.
 fn repeated(spread: &Spread) -> Option<Warning> {
     let (median, p95) = spread.median.zip(spread.p95)?;
     let text = format!(
-        "{} changed by {} (median) and {} (95th percentile) from one run to the next. Between files, changes of the server \
-         and the machine are part of that.",
+        "{} changed by {} (median) and {} (95th percentile) from one run to the next. The 95th percentile also has servers \
+         that were changed in between, so the spread is made of the median: 2.9 times as much.",
         counted(spread.repeats, "repeated figure"),
         short_percent(median),
         short_percent(p95)
