@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use deadheat_model::{
     Warning,
+    figure::{setting, short_percent},
     imported::{Imported, LeftOut, Run},
 };
 use schemars::JsonSchema;
@@ -72,6 +73,16 @@ pub struct Spread {
     pub median: Option<f64>,
     /// The 95th percentile of these pairs, which also has the servers that were changed between them.
     pub p95: Option<f64>,
+}
+
+impl Spread {
+    /// The share in percent, with as many digits as it has.
+    pub fn shown(&self) -> String {
+        match self.source {
+            SpreadSource::Repeats => short_percent(self.share),
+            SpreadSource::Option | SpreadSource::Assumed => setting(self.share),
+        }
+    }
 }
 
 /// Where the spread is from.

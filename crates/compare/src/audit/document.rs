@@ -1,16 +1,14 @@
 //! An audit, for a person or a program.
 
 use deadheat_document::{
-    Cell, Column, Document, Frame, Section, Table, Tone,
+    Column, Document, Frame, Section, Table, Tone,
     error::ReportError,
     html::{DataFile, Shell},
     json::{self, Body},
 };
 use deadheat_model::{
     Warning,
-    figure::{
-        NONE, count, counted, figure, list, rough_percent, setting, short_percent, two_digits,
-    },
+    figure::{NONE, count, counted, figure, list, rough_percent, short_percent, two_digits},
     warning::Level,
 };
 use schemars::JsonSchema;
@@ -60,7 +58,7 @@ pub fn document(audit: &Audit) -> Document {
 fn headline(audit: &Audit) -> String {
     let tools = list(&audit.tools);
     let all = counted(audit.places, "place");
-    let spread = setting(audit.spread.share);
+    let spread = audit.spread.shown();
     let proven = count(audit.proven as u64);
     if audit.neighbours.all == 0 {
         return format!("{tools}: {all} without a next one, so no rank is proven or open.");
@@ -103,34 +101,39 @@ fn tests_table<'a>(tests: impl Iterator<Item = &'a Test>) -> Table {
 
 fn places_table(test: &Test) -> Table {
     let has_cpu = test.places.iter().any(|place| place.server_cpus.is_some());
-    let cpus = has_cpu.then(|| Column::right("CPUs"));
     let columns = [
+        Column::left("server"),
         Column::right("ranks"),
         Column::right("requests/s"),
         Column::right("in use"),
         Column::right("errors"),
     ];
-    let mut table = Table::new(
-        [Column::left("server")]
-            .into_iter()
-            .chain(columns)
-            .chain(cpus)
-            .chain([Column::left("faults")]),
-    );
+    let cpus = has_cpu.then(|| Column::right("CPUs"));
+    let mut table = Table::new(columns.into_iter().chain(cpus));
     for place in &test.places {
         let cpus = has_cpu.then(|| or_none(place.server_cpus, two_digits));
-        let cells = [place.name.clone()]
-            .into_iter()
-            .chain(cells(place))
-            .chain(cpus)
-            .map(Cell::from);
-        let faults = Cell::toned(Tone::Doubtful, place.doubts.join(", "));
-        table.row(cells.chain([faults]));
+        table.row(cells(place).into_iter().chain(cpus));
+        if !place.doubts.is_empty() {
+            let doubts: Vec<&str> = place.doubts.iter().map(|id| fault(id)).collect();
+            table.note("! ", doubts.join(", "));
+        }
     }
     table
 }
 
-fn cells(place: &Place) -> [String; 4] {
+/// A finding about one place, in a few words.
+fn fault(id: &str) -> &str {
+    match id {
+        "no-rate" => "no usable rate",
+        "impossible" => "contradicts Little's law",
+        "errors" => "errors",
+        "short-answers" => "short answers",
+        "miscounted" => "answers are not rate × duration",
+        other => other,
+    }
+}
+
+fn cells(place: &Place) -> [String; 5] {
     let ranks = |ranks: Ranks| match ranks {
         Ranks { best, worst } if best == worst => best.to_string(),
         Ranks { best, worst } => format!("{best}–{worst}"),
@@ -144,6 +147,7 @@ fn cells(place: &Place) -> [String; 4] {
     let in_progress =
         in_progress.map_or_else(|| NONE.to_owned(), |share| format!("{bound}{share}"));
     [
+        place.name.clone(),
         place.ranks.map_or_else(|| NONE.to_owned(), ranks),
         or_none(place.requests_per_second, figure),
         in_progress,

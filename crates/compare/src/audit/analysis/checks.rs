@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use deadheat_model::{
     Warning,
-    figure::{count, counted, setting, share, short_percent, some, two_digits},
+    figure::{count, counted, figure, share, short_percent, some},
     imported::{Run, Tool},
     warning::{Level, doubt, note},
 };
@@ -275,7 +275,7 @@ impl Found {
     fn finding(&self, id: &str, failed: &Failed, tests: &[Test], cpus: Option<u32>) -> Warning {
         let of_all = self.of_all(failed.places);
         let Failed { worst, at, .. } = failed;
-        let times = two_digits(*worst);
+        let times = figure(*worst);
         let rest = short_percent(1.0 - worst);
         let (level, text) = match id {
             "no-rate" => (
@@ -391,7 +391,7 @@ impl Found {
                 "Of {}, {} are within {} of the next: their order is not proven.",
                 counted(self.places, "place"),
                 count(close as u64),
-                setting(spread.share)
+                spread.shown()
             );
             doubt("neighbours", text)
                 .with("places", close)
