@@ -61,7 +61,7 @@ fn headline(audit: &Audit) -> String {
     let spread = audit.spread.shown();
     let proven = count(audit.proven as u64);
     if audit.neighbours.all == 0 {
-        return format!("{tools}: {all} without a next one, so no rank is proven or open.");
+        return format!("{tools}: {all}, and no test has two usable rates to rank.");
     }
     match audit.spread.source {
         SpreadSource::Repeats => format!(

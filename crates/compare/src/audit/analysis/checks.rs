@@ -214,8 +214,11 @@ impl Found {
                     self.counting_errors += usize::from(rate_counts_errors(run));
                 }
             }
-            Some(_) => {}
-            None => self.without_statuses += 1,
+            // Some tools print errors only if there are some, so the reader knows whether they would be seen.
+            _ => {
+                let is_blind = run.warnings.iter().any(|one| one.id == "no-statuses");
+                self.without_statuses += usize::from(is_blind);
+            }
         }
         let bytes = bytes_per_answer(run).zip(context.bytes);
         if let Some((own, usual)) = bytes.filter(|(own, usual)| *own < SHORT_ANSWER * usual) {
@@ -267,8 +270,8 @@ impl Found {
 
     /// "41 of 59 places".
     fn of_all(&self, places: usize) -> String {
-        let all = counted(self.places, "place");
-        format!("{} of {all}", count(places as u64))
+        let [places, all] = [places, self.places].map(|one| count(one as u64));
+        format!("{places} of {all} places")
     }
 
     /// The finding about all places that failed a check.

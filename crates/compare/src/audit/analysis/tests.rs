@@ -181,3 +181,18 @@ fn counts_that_do_not_fit_and_answers_without_content_are_faults() {
     assert_eq!(doubted("s3"), ["miscounted"]);
     assert_eq!(doubted("s5"), ["short-answers"]);
 }
+
+#[test]
+fn a_tool_that_prints_errors_only_if_there_are_some_is_not_blind() {
+    let report = "Running 1s test @ http://127.0.0.1/\n  2 threads and 10 connections\n  \
+        Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \
+        Latency     1.10ms  345.11us   5.11ms   96.93%\n    \
+        Req/Sec    29.33k     2.93k   32.47k    90.00%\n  \
+        9000 requests in 1.00s, 9.02MB read\n\
+        Requests/sec: 9000.00\nTransfer/sec:      8.99MB\n";
+    let files = [("go.txt".to_owned(), report.as_bytes().to_vec())];
+    let found = audit(&import(&files, None).unwrap(), Assumptions::default());
+    assert_eq!(places_of(&found, "no-statuses"), 0);
+    assert_eq!(found.neighbours, Neighbours::default());
+    assert_eq!(found.tests[0].name, "/, 10 connections");
+}
