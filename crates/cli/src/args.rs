@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use deadheat_bench::options::{DoctorArgs, RunArgs, SetupArgs, StacksCommand};
-use deadheat_compare::{bisect::BisectArgs, history::HistoryArgs, options::CompareArgs};
+use deadheat_compare::{
+    audit::AuditArgs, bisect::BisectArgs, history::HistoryArgs, options::CompareArgs,
+};
 use deadheat_loadtool::{look_alikes::AsArgs, options::LoadArgs};
 use deadheat_shell::{
     data::{DataArgs, Format},
@@ -40,6 +42,8 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Read reports of ab, wrk, wrk2, hey, oha, h2load, k6 and vegeta, and list their faults.
     Import(ImportArgs),
+    /// Say how much of somebody's results is proven: reports of other tools, HttpArena, web-frameworks.
+    Audit(AuditArgs),
     /// Load one HTTP server and report throughput and latency.
     Load(Box<LoadArgs>),
     /// Load as ab, wrk, hey or oha would: with their options, and their report.
@@ -304,6 +308,7 @@ mod tests {
             "bisect",
             "history",
             "import",
+            "audit",
             "load",
             "doctor",
             "stacks list",

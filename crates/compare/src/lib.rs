@@ -1,6 +1,7 @@
 //! `deadheat compare`: B against A.
 
 pub mod analysis;
+pub mod audit;
 pub mod bisect;
 pub mod document;
 pub mod history;

@@ -146,6 +146,8 @@ impl Command {
             Tool::H2load => &["-D", "--duration"],
             Tool::K6 => &["-d", "--duration"],
             Tool::Vegeta => &["-duration"],
+            // No command prints a suite's file.
+            Tool::HttpArena | Tool::WebFrameworks => return None,
         };
         if let Some(asked) = value(words, flags) {
             let asked = seconds(&asked)?;
@@ -158,7 +160,7 @@ impl Command {
         let usual = match self.tool {
             Tool::Ab | Tool::H2load => 1,
             Tool::Hey | Tool::Oha => 200,
-            Tool::Wrk | Tool::Wrk2 | Tool::K6 | Tool::Vegeta => return None,
+            _ => return None,
         };
         let asked = value(words, &["-n", "--requests"]);
         let asked = asked.map_or(Some(usual), |asked| asked.parse().ok())?;
@@ -195,7 +197,7 @@ impl Command {
             Tool::Wrk | Tool::Wrk2 => &["-R", "--rate"],
             Tool::Oha => &["-q"],
             Tool::Vegeta => &["-rate"],
-            Tool::Ab | Tool::Hey | Tool::H2load | Tool::K6 => &[],
+            _ => &[],
         };
         let Some(asked) = value(words, flags) else {
             return (is_wrk && report.tool == Tool::Wrk2)

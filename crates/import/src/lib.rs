@@ -1,4 +1,4 @@
-//! Reads the reports of other load generators.
+//! Reads the reports of other load generators, and the data files of public suites.
 //!
 //! [`import`] finds the reports in files, also between prose, and reads their figures exactly as they are printed. A
 //! report that is damaged is an error with its line: no figure of it is used.
@@ -6,6 +6,7 @@
 mod command;
 mod context;
 mod report;
+mod suites;
 mod tables;
 mod text;
 mod tools;
@@ -37,9 +38,27 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
     let mut runs: Vec<Run> = Vec::new();
     let mut copies = Copies::default();
     let mut left_out = Vec::new();
+    let mut is_moved = false;
     for (file, bytes) in files {
         let (of_file, not_read) = if let Some(before) = read_back(bytes) {
             (before.runs, before.left_out)
+        } else if let Some((tool, read)) = suites::read(file, bytes) {
+            let runs = read.map_err(|damage| ImportError::Damaged {
+                place: SourceLine {
+                    file: file.clone(),
+                    line: damage.line,
+                },
+                tool,
+                what: damage.what,
+            })?;
+            (runs, Vec::new())
+        } else if suites::is_empty_table(bytes) && files.len() > 1 {
+            let place = SourceLine {
+                file: file.clone(),
+                line: 1,
+            };
+            let reason = "an empty table: nothing was measured".to_owned();
+            (Vec::new(), vec![LeftOut { place, reason }])
         } else {
             let mut reader = Reader::new(file, bytes, command)?;
             reader.read()?;
@@ -48,6 +67,11 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
         left_out.extend(not_read);
         for run in of_file {
             match copies.find_or_add(&run, runs.len()) {
+                // A later table of a suite repeats what was not measured again: it is a figure of that table.
+                Some(index) if run.tool.is_suite() && runs[index].place.file != run.place.file => {
+                    runs[index].place = run.place;
+                    is_moved = true;
+                }
                 Some(index) => left_out.push(LeftOut {
                     reason: format!(
                         "the same report as {}:{}, counted once",
@@ -58,6 +82,15 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
                 None => runs.push(run),
             }
         }
+    }
+    if is_moved {
+        runs.sort_by_key(|run| files.iter().position(|(file, _)| *file == run.place.file));
+    }
+    if let (true, Some((file, _))) = (runs.is_empty(), files.first()) {
+        return Err(ImportError::Nothing {
+            file: file.clone(),
+            hint: " in it or in the other files".to_owned(),
+        });
     }
     let warnings = warn::of_all(&runs);
     Ok(Imported {
@@ -97,7 +130,9 @@ struct SameFigures {
 impl Copies {
     /// The index of the run that this one is a copy of. Otherwise it is added with its own index.
     fn find_or_add(&mut self, run: &Run, index: usize) -> Option<usize> {
-        let key = format!("{:?} {:?} {:?}", run.tool, run.target, run.figures);
+        // A suite's test without an answer has the figures of another such test.
+        let test = run.section.as_ref().filter(|_| run.tool.is_suite());
+        let key = format!("{:?} {test:?} {:?} {:?}", run.tool, run.target, run.figures);
         let Some(same) = self.0.get_mut(&key) else {
             let same = SameFigures {
                 first: index,

@@ -100,7 +100,9 @@ pub enum ImportError {
         what: String,
     },
     /// There is no report.
-    #[error("{file}: found no report of ab, wrk, wrk2, hey, oha, h2load, k6 or vegeta{hint}")]
+    #[error(
+        "{file}: found no report of ab, wrk, wrk2, hey, oha, h2load, k6, vegeta, HttpArena or web-frameworks{hint}"
+    )]
     Nothing {
         /// The file.
         file: String,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use deadheat_model::{
-    figure::{capital, count, counted, separated},
+    figure::{capital, count, counted, separated, some},
     imported::{ENOUGH_RUNS, Run, Tool},
     load::Reuse,
     warning::{Warning, doubt},
@@ -20,6 +20,8 @@ const RATE_OF_AB: f64 = 20_000.0;
 const KIB_OF_AB: f64 = 1024.0 * 1024.0;
 /// The same of one thread of wrk.
 const RATE_OF_WRK: f64 = 50_000.0;
+/// The most servers that a warning names.
+const MOST_ODD: usize = 8;
 /// Servers this close to the fastest may share a limit.
 const CLOSE: f64 = 0.03;
 
@@ -337,7 +339,7 @@ fn unequal(runs: &[&Run], warnings: &mut Vec<Warning>) {
             "shared-limit",
             format!(
                 "Within 3 % of the fastest are {}: something that they share may be the limit.",
-                close.join(", ")
+                some(&close, MOST_ODD)
             ),
         ));
     }
@@ -360,7 +362,13 @@ fn odd_ones(runs: &[&Run], value: impl Fn(&Run) -> Option<u64>, noun: &str) -> O
         .filter(|(value, _)| *value != usual)
         .map(|(value, name)| format!("{} at {name}", counted(*value, noun)))
         .collect();
-    (!odd.is_empty()).then(|| format!("{}, {} at the others", odd.join(", "), counted(usual, noun)))
+    (!odd.is_empty()).then(|| {
+        format!(
+            "{}, {} at the others",
+            some(&odd, MOST_ODD),
+            counted(usual, noun)
+        )
+    })
 }
 
 /// A rate without decimals.

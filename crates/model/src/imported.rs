@@ -13,7 +13,7 @@ pub const SCHEMA: u32 = 1;
 /// From this many runs of a server on, chance can be told from a difference.
 pub const ENOUGH_RUNS: usize = 3;
 
-/// The load generators whose reports are read.
+/// The load generators whose reports are read, and the suites whose data files are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
@@ -33,10 +33,20 @@ pub enum Tool {
     K6,
     /// vegeta.
     Vegeta,
+    /// HttpArena, a suite that does not record which generator it used.
+    HttpArena,
+    /// web-frameworks of the-benchmarker, a suite.
+    #[serde(rename = "web-frameworks")]
+    WebFrameworks,
 }
 
 impl Tool {
-    /// The name of its program.
+    /// Whether it is a suite, whose files do not record the generator.
+    pub const fn is_suite(self) -> bool {
+        matches!(self, Tool::HttpArena | Tool::WebFrameworks)
+    }
+
+    /// The name of the program or the suite.
     pub const fn name(self) -> &'static str {
         match self {
             Tool::Ab => "ab",
@@ -47,6 +57,8 @@ impl Tool {
             Tool::H2load => "h2load",
             Tool::K6 => "k6",
             Tool::Vegeta => "vegeta",
+            Tool::HttpArena => "HttpArena",
+            Tool::WebFrameworks => "web-frameworks",
         }
     }
 }
@@ -114,6 +126,9 @@ pub struct Load {
     pub connections: Option<u32>,
     /// Threads of the generator.
     pub threads: Option<u32>,
+    /// Requests at once on each connection; `None`: unknown, which over HTTP/1 is one unless the tool was told otherwise.
+    #[serde(default)]
+    pub pipeline: Option<u32>,
     /// Requests per second that were asked for, in an open loop.
     pub rate: Option<f64>,
     /// Whether requests were sent on a schedule, not when an answer had come.
@@ -151,6 +166,9 @@ pub struct RunFigures {
     pub body_bytes: Option<u64>,
     /// KiB received per second.
     pub kib_per_second: Option<f64>,
+    /// CPUs that the server used, on average.
+    #[serde(default)]
+    pub server_cpus: Option<f64>,
 }
 
 impl Run {
@@ -170,19 +188,22 @@ impl Run {
                 errors > 0 && figures.complete.is_some_and(|all| all <= errors)
             })
         };
-        // The other tools count a failed request apart from the complete ones.
-        let counts_failed = matches!(self.tool, Tool::Ab | Tool::K6);
         if figures.complete == Some(0) {
             Some("no request was answered")
         } else if all(figures.non_2xx) {
             Some("every answer was an error")
-        } else if counts_failed && all(figures.failed) {
+        } else if self.counts_failed() && all(figures.failed) {
             Some("every request failed")
         } else if figures.requests_per_second.is_none() {
             Some("no request succeeded")
         } else {
             None
         }
+    }
+
+    /// Whether the tool counts failed requests among the complete ones, and not apart from them.
+    pub const fn counts_failed(&self) -> bool {
+        matches!(self.tool, Tool::Ab | Tool::K6)
     }
 
     /// Requests per second, unless something is known against them.

@@ -125,3 +125,28 @@ fn a_published_table_that_was_imported_is_one_that_sessions_repeat() {
         .exits(0)
         .says(&["fake-one"]);
 }
+
+#[test]
+fn an_audit_reads_what_import_reads_and_refuses_what_is_damaged() {
+    let root = Root::with(&[]);
+    for (name, requests) in [("go", 9000), ("node", 8900), ("php", 2000)] {
+        root.write(&format!("{name}.txt"), &wrk(requests));
+    }
+    let audit = "audit go.txt node.txt php.txt";
+    root.deadheat(&format!("{audit} --details"))
+        .exits(0)
+        .says(&["wrk: 1 of 3 places are proven", "1–2", "node.txt"]);
+    root.deadheat(&format!("{audit} --spread 1% --format html"))
+        .exits(0)
+        .says(&["3 of 3 places are proven"]);
+    let row = r#"{"framework": "a", "rps": 10, "avg_latency": "1ms", "connections": 9}"#;
+    root.write("json-9.json", &format!("[\n{row},\n{row}]"));
+    root.deadheat("audit json-9.json --json").exits(0);
+    root.write("json-9.json", &format!("[\n{row},\n{}", &row[..30]));
+    root.deadheat("audit json-9.json").exits(2).tells(&[
+        "json-9.json:3:",
+        "HttpArena",
+        "Nothing was imported",
+    ]);
+    root.deadheat("audit .").exits(2).tells(&["folder"]);
+}

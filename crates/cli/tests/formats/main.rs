@@ -1,5 +1,6 @@
 //! Every format from records built by hand, the ugly ones too.
 
+mod audit;
 mod bisect;
 mod capacity;
 mod commands;

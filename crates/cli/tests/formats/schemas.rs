@@ -3,7 +3,8 @@
 
 use deadheat_bench::document as standings;
 use deadheat_compare::{
-    bisect::document as bisect, document as compare, history::analysis::History,
+    audit::document as audit, bisect::document as bisect, document as compare,
+    history::analysis::History,
 };
 use deadheat_document::json::{Body, Envelope};
 use deadheat_loadtool::{document as load, find_rate::document as search};
@@ -52,6 +53,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("compare", report::<compare::Report<'static>>("compare")),
         ("bisect", report::<bisect::Report<'static>>("bisect")),
         ("history", report::<History>("history")),
+        ("audit", report::<audit::Report<'static>>("audit")),
     ];
     for (name, schema) in &mut all {
         schema["title"] = format!("deadheat-{name}").into();

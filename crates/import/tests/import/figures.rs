@@ -29,6 +29,7 @@ fn ab() {
         received_bytes: Some(57000),
         body_bytes: Some(6500),
         kib_per_second: Some(338.88),
+        server_cpus: None,
     };
     assert_eq!(run.figures, expected);
 }

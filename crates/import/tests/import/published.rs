@@ -38,6 +38,7 @@ fn figures(row: &PublishedRow) -> RunFigures {
         received_bytes: row.received_bytes,
         body_bytes: row.body_bytes,
         kib_per_second: row.kib_per_second,
+        server_cpus: None,
     }
 }
 

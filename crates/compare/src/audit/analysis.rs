@@ -1,0 +1,375 @@
+//! How much of published results is proven: each check is a function of what was imported.
+
+mod checks;
+
+use std::collections::HashMap;
+
+use deadheat_model::{
+    Warning,
+    figure::{setting, short_percent},
+    imported::{Imported, LeftOut, Run},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The spread between two runs of one server if nothing shows it: the margin of a dead heat.
+pub const USUAL_SPREAD: f64 = 0.03;
+/// The fewest repeated figures that show the spread.
+const FEWEST_REPEATS: usize = 10;
+/// The 95th percentile of a normal distribution's absolute values over their median (1.960 / 0.6745). The spread is made
+/// of the median, because servers that were changed between two files move the 95th percentile itself.
+const P95_OF_MEDIAN: f64 = 2.906;
+
+/// What the user knows, and the files do not say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Assumptions {
+    /// The spread between two runs of one server, as a share.
+    pub spread: Option<f64>,
+    /// CPUs that each server could use.
+    pub cpus: Option<u32>,
+}
+
+/// How much of published results is proven.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Audit {
+    /// The suites or tools by name.
+    pub tools: Vec<&'static str>,
+    /// Places in all tests: a server in a test is one.
+    pub places: usize,
+    /// Places whose rank is proven: no other place is within the spread, and no finding is against the figure.
+    pub proven: usize,
+    /// Places with a next one in their test, and how many of them are within the spread of it.
+    pub neighbours: Neighbours,
+    /// The spread between two runs of one server.
+    pub spread: Spread,
+    /// What speaks against the figures, the gravest first; then what cannot be judged (level `routine`).
+    pub findings: Vec<Warning>,
+    /// The tests, in the order of the files.
+    pub tests: Vec<Test>,
+    /// Lines that were not read ("FILE:LINE: REASON").
+    pub not_read: Vec<String>,
+}
+
+/// Places that are next to each other by their rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Neighbours {
+    /// Places with a next one.
+    pub all: usize,
+    /// Those that are within the spread of the next one.
+    pub close: usize,
+}
+
+/// How far two runs of one server are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Spread {
+    /// Rates that differ by this share or less are not told apart.
+    pub share: f64,
+    /// Where it is from.
+    pub source: SpreadSource,
+    /// Repeated figures: pairs of runs of one server in one test, one after the other.
+    pub repeats: usize,
+    /// The median difference of these pairs, as a share. The spread is 2.906 times this, which 95 % of normally
+    /// distributed differences do not exceed.
+    pub median: Option<f64>,
+    /// The 95th percentile of these pairs, which also has the servers that were changed between them.
+    pub p95: Option<f64>,
+}
+
+impl Spread {
+    /// The share in percent, with as many digits as it has.
+    pub fn shown(&self) -> String {
+        match self.source {
+            SpreadSource::Repeats => short_percent(self.share),
+            SpreadSource::Option | SpreadSource::Assumed => setting(self.share),
+        }
+    }
+}
+
+/// Where the spread is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpreadSource {
+    /// The median of repeated figures.
+    Repeats,
+    /// The option `--spread`.
+    Option,
+    /// The usual 3 %, because too few figures were repeated.
+    Assumed,
+}
+
+/// Places that were asked for the same under the same load.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// Places with a next one, and those close to it.
+    pub neighbours: Neighbours,
+    /// Places whose rank is proven.
+    pub proven: usize,
+    /// The places, fastest first; those without a usable rate are last.
+    pub places: Vec<Place>,
+}
+
+/// A server in a test.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Place {
+    /// The server.
+    pub name: String,
+    /// Its runs in the files; equal figures in two files are one run.
+    pub runs: usize,
+    /// Requests per second: the mean of its usable runs.
+    pub requests_per_second: Option<f64>,
+    /// The ranks that it may have within the spread.
+    pub ranks: Option<Ranks>,
+    /// Rate × mean time ÷ requests that fit on the connections: the share of them that was in progress.
+    pub in_progress: Option<f64>,
+    /// Whether the share in progress is a lower bound, because only the median time is recorded.
+    pub in_progress_is_bound: bool,
+    /// CPUs that the server used.
+    pub server_cpus: Option<f64>,
+    /// Requests without a right answer, as a share.
+    pub errors: Option<f64>,
+    /// Findings against this figure, by their ids.
+    pub doubts: Vec<&'static str>,
+    /// Whether its rank is proven.
+    pub is_proven: bool,
+}
+
+/// The ranks that a place may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Ranks {
+    /// The best.
+    pub best: usize,
+    /// The worst.
+    pub worst: usize,
+}
+
+/// The runs of a server in a test.
+struct Server<'a> {
+    name: String,
+    runs: Vec<&'a Run>,
+}
+
+impl<'a> Server<'a> {
+    /// The latest run, by the order of the files.
+    fn latest(&self) -> &'a Run {
+        self.runs[self.runs.len() - 1]
+    }
+
+    /// The mean rate of its usable runs.
+    fn rate(&self) -> Option<f64> {
+        let rates: Vec<f64> = self
+            .runs
+            .iter()
+            .filter_map(|run| run.valid_rate())
+            .collect();
+        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+    }
+}
+
+/// The servers of a test.
+struct Servers<'a> {
+    test: String,
+    servers: Vec<Server<'a>>,
+    /// The last file with this test.
+    last_file: &'a str,
+}
+
+impl<'a> Servers<'a> {
+    /// The servers that have a place: of a suite, those of the last file. Earlier files only show the spread.
+    fn placed(&self) -> impl Iterator<Item = &Server<'a>> {
+        self.servers.iter().filter(|server| {
+            let run = server.latest();
+            !run.tool.is_suite() || run.place.file == self.last_file
+        })
+    }
+}
+
+/// Judges what was imported.
+pub fn audit(imported: &Imported, assumptions: Assumptions) -> Audit {
+    let grouped = grouped(&imported.runs);
+    let spread = spread(&grouped, assumptions.spread);
+    let mut found = checks::Found::default();
+    let mut tests = Vec::new();
+    for servers in &grouped {
+        let mut test = places(servers, assumptions.cpus, &mut found);
+        rank(&mut test, spread.share);
+        tests.push(test);
+    }
+    let sum = |value: fn(&Test) -> usize| tests.iter().map(value).sum::<usize>();
+    let neighbours = Neighbours {
+        all: sum(|test| test.neighbours.all),
+        close: sum(|test| test.neighbours.close),
+    };
+    let (places, proven) = (sum(|test| test.places.len()), sum(|test| test.proven));
+    let findings = found.findings(&tests, &spread, neighbours, assumptions.cpus);
+    let mut tools: Vec<&str> = imported.runs.iter().map(|run| run.tool.name()).collect();
+    tools.sort_unstable();
+    tools.dedup();
+    Audit {
+        tools,
+        places,
+        proven,
+        neighbours,
+        spread,
+        findings,
+        tests,
+        not_read: imported.left_out.iter().filter_map(not_read).collect(),
+    }
+}
+
+/// A line that was not read. Figures that a later file repeats are not among them: they were read.
+fn not_read(left: &LeftOut) -> Option<String> {
+    let place = &left.place;
+    let is_copy = left.reason.starts_with("the same report");
+    (!is_copy).then(|| format!("{}:{}: {}", place.file, place.line, left.reason))
+}
+
+/// The runs by test and server, in the order of the files.
+fn grouped(runs: &[Run]) -> Vec<Servers<'_>> {
+    let mut tests: Vec<Servers<'_>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut servers: HashMap<(usize, String), usize> = HashMap::new();
+    for run in runs {
+        let test = test_name(run);
+        let load = &run.load;
+        let key = format!("{:?} {test} {:?} {:?}", run.tool, load.rate, load.is_open);
+        let index = *known.entry(key).or_insert(tests.len());
+        if index == tests.len() {
+            tests.push(Servers {
+                test,
+                servers: Vec::new(),
+                last_file: "",
+            });
+        }
+        tests[index].last_file = &run.place.file;
+        let of_test = &mut tests[index].servers;
+        // A file without names has the runs of one server.
+        let name = run.label.clone().unwrap_or_else(|| run.place.file.clone());
+        let server = *servers
+            .entry((index, name.clone()))
+            .or_insert(of_test.len());
+        if server == of_test.len() {
+            of_test.push(Server {
+                name,
+                runs: Vec::new(),
+            });
+        }
+        of_test[server].runs.push(run);
+    }
+    tests
+}
+
+/// The name of a run's test: a suite's own, or the heading or path with the number of connections.
+fn test_name(run: &Run) -> String {
+    let path = run.target.as_deref().map(|target| {
+        let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
+        rest.find('/').map_or("/", |at| &rest[at..])
+    });
+    let name = run.section.as_deref().or(path).unwrap_or(run.tool.name());
+    match run.load.connections {
+        Some(connections) if !run.tool.is_suite() => format!("{name}, {connections} connections"),
+        _ => name.to_owned(),
+    }
+}
+
+/// The spread between runs: as given, from repeated figures, or assumed.
+fn spread(tests: &[Servers<'_>], given: Option<f64>) -> Spread {
+    let mut differences: Vec<f64> = Vec::new();
+    for server in tests.iter().flat_map(|test| &test.servers) {
+        let rates: Vec<f64> = server
+            .runs
+            .iter()
+            .filter_map(|run| run.valid_rate())
+            .collect();
+        differences.extend(rates.windows(2).map(|two| distance(two[0], two[1])));
+    }
+    differences.sort_by(f64::total_cmp);
+    let (median, p95) = (quantile(&differences, 0.5), quantile(&differences, 0.95));
+    let measured = median.filter(|_| differences.len() >= FEWEST_REPEATS);
+    let measured = measured.map(|median| P95_OF_MEDIAN * median);
+    let (share, source) = match (given, measured) {
+        (Some(share), _) => (share, SpreadSource::Option),
+        (None, Some(share)) => (share, SpreadSource::Repeats),
+        (None, None) => (USUAL_SPREAD, SpreadSource::Assumed),
+    };
+    Spread {
+        share,
+        source,
+        repeats: differences.len(),
+        median,
+        p95,
+    }
+}
+
+/// By which share the higher of two rates is above the other.
+fn distance(one: f64, other: f64) -> f64 {
+    one.max(other) / one.min(other) - 1.0
+}
+
+/// The quantile of sorted values by nearest rank; `None` without values.
+fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
+    let rank = (level * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+/// The places of a test, with what speaks against each.
+fn places(servers: &Servers<'_>, cpus: Option<u32>, found: &mut checks::Found) -> Test {
+    let context = checks::Context::new(servers, cpus);
+    let mut places: Vec<Place> = servers
+        .placed()
+        .map(|server| {
+            let run = server.latest();
+            let mut place = Place {
+                name: server.name.clone(),
+                runs: server.runs.len(),
+                requests_per_second: server.rate(),
+                ranks: None,
+                in_progress: None,
+                in_progress_is_bound: false,
+                server_cpus: run.figures.server_cpus,
+                errors: checks::errors(run),
+                doubts: Vec::new(),
+                is_proven: false,
+            };
+            found.check(&servers.test, &mut place, run, &context);
+            place
+        })
+        .collect();
+    let rate = |place: &Place| place.requests_per_second.unwrap_or(0.0);
+    places.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
+    Test {
+        name: servers.test.clone(),
+        neighbours: Neighbours::default(),
+        proven: 0,
+        places,
+    }
+}
+
+/// Finds the ranks that each place may have. The places are sorted.
+fn rank(test: &mut Test, spread: f64) {
+    let rates: Vec<f64> = test
+        .places
+        .iter()
+        .map_while(|place| place.requests_per_second)
+        .collect();
+    let is_close = |two: &&[f64]| distance(two[0], two[1]) <= spread;
+    test.neighbours = Neighbours {
+        all: rates.len().saturating_sub(1),
+        close: rates.windows(2).filter(is_close).count(),
+    };
+    for (place, rate) in test.places.iter_mut().zip(&rates) {
+        let faster = rates.partition_point(|other| *other > rate * (1.0 + spread));
+        let not_slower = rates.partition_point(|other| other * (1.0 + spread) >= *rate);
+        place.ranks = Some(Ranks {
+            best: faster + 1,
+            worst: not_slower,
+        });
+        let is_one = rates.len() > 1 && faster + 1 == not_slower;
+        place.is_proven = is_one && place.doubts.is_empty();
+    }
+    test.proven = test.places.iter().filter(|place| place.is_proven).count();
+}
+
+#[cfg(test)]
+mod tests;

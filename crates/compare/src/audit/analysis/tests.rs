@@ -1,0 +1,198 @@
+use deadheat_import::import;
+
+use super::*;
+
+/// A row of HttpArena's table at 100 connections: the mean time in µs is that of `in_use` connections.
+fn row(name: &str, rate: u32, in_use: f64, cpu: u32, errors: u32) -> String {
+    let mean = in_use * 1e6 / f64::from(rate);
+    let all = rate * 5;
+    format!(
+        r#"{{"framework": "{name}", "rps": {rate}, "avg_latency": "{mean:.3}us", "cpu": "{cpu}.0%",
+            "connections": 100, "duration": "5s", "pipeline": 1, "bandwidth": "{rate}.00KB/s",
+            "status_2xx": {}, "status_3xx": 0, "status_4xx": 0, "status_5xx": {errors}}}"#,
+        all - errors
+    )
+}
+
+fn audit_of(files: &[(&str, Vec<String>)], assumptions: Assumptions) -> Audit {
+    let bytes = |rows: &Vec<String>| format!("[{}]", rows.join(",\n")).into_bytes();
+    let files: Vec<(String, Vec<u8>)> = files
+        .iter()
+        .map(|(name, rows)| ((*name).to_owned(), bytes(rows)))
+        .collect();
+    audit(&import(&files, None).expect("whole files"), assumptions)
+}
+
+fn finding<'a>(audit: &'a Audit, id: &str) -> Option<&'a Warning> {
+    audit.findings.iter().find(|finding| finding.id == id)
+}
+
+/// Of how many places a finding is; 0 without it.
+fn places_of(audit: &Audit, id: &str) -> u64 {
+    finding(audit, id).map_or(0, |finding| finding.evidence["places"].as_u64().unwrap())
+}
+
+#[test]
+fn ranks_are_as_wide_as_the_spread_leaves_open() {
+    // 1000 and 980 are close, so are 980 and 960, and 1000 and 960 are not; 500 is alone.
+    let rows = [("a", 1000), ("b", 980), ("c", 960), ("d", 500)];
+    let rows = rows.map(|(name, rate)| row(name, rate, 99.0, 6400, 0));
+    let found = audit_of(&[("json-100.json", rows.into())], Assumptions::default());
+    let places = &found.tests[0].places;
+    let ranks = places.iter().map(|place| place.ranks.unwrap());
+    let ranks: Vec<(usize, usize)> = ranks.map(|ranks| (ranks.best, ranks.worst)).collect();
+    assert_eq!(ranks, [(1, 2), (1, 3), (2, 3), (4, 4)]);
+    assert_eq!((found.places, found.proven), (4, 1));
+    assert_eq!(found.neighbours, Neighbours { all: 3, close: 2 });
+    assert_eq!(found.spread.source, SpreadSource::Assumed);
+    let narrow = Assumptions {
+        spread: Some(0.01),
+        cpus: None,
+    };
+    let rows = [("a", 1000), ("b", 980), ("c", 960), ("d", 500)];
+    let rows = rows.map(|(name, rate)| row(name, rate, 99.0, 6400, 0));
+    assert_eq!(
+        audit_of(&[("json-100.json", rows.into())], narrow).proven,
+        4
+    );
+}
+
+#[test]
+fn repeated_figures_are_the_spread_and_copies_are_no_repeats() {
+    let name = |place: u32| format!("s{place}");
+    let rows = |change: f64| -> Vec<String> {
+        let rate = |place: u32| (f64::from(place * 10_000) * change) as u32;
+        let of_place = |place| row(&name(place), rate(place), 99.0, 6400, 0);
+        (1..=12).map(of_place).collect()
+    };
+    let files = [
+        ("a/json-100.json", rows(1.0)),
+        ("b/json-100.x.json", rows(1.01)),
+    ];
+    let found = audit_of(&files, Assumptions::default());
+    assert_eq!(found.spread.source, SpreadSource::Repeats);
+    assert_eq!(found.spread.repeats, 12);
+    assert!(
+        (found.spread.share - 0.02906).abs() < 1e-4,
+        "{:?}",
+        found.spread
+    );
+    assert_eq!(places_of(&found, "one-run"), 0);
+    assert_eq!(found.tests.len(), 1);
+    let mut fewer = rows(1.01);
+    fewer.truncate(11);
+    let later = [files[0].clone(), ("b/json-100.json", fewer)];
+    assert_eq!(audit_of(&later, Assumptions::default()).places, 11);
+    let twice = [
+        ("a/json-100.json", rows(1.0)),
+        ("b/json-100.json", rows(1.0)),
+    ];
+    let found = audit_of(&twice, Assumptions::default());
+    assert_eq!((found.spread.repeats, found.places), (0, 12));
+    assert_eq!(places_of(&found, "one-run"), 12);
+}
+
+#[test]
+fn littles_law_has_a_bound_on_both_sides() {
+    let at = |in_use: f64| {
+        let rows = vec![row("a", 10_000, in_use, 6400, 0)];
+        audit_of(&[("json-100.json", rows)], Assumptions::default())
+    };
+    let checks = |in_use: f64| {
+        let found = at(in_use);
+        (
+            places_of(&found, "impossible"),
+            places_of(&found, "idle-connections"),
+        )
+    };
+    assert_eq!(checks(104.0), (0, 0));
+    assert_eq!(checks(106.0), (1, 0));
+    assert_eq!(checks(81.0), (0, 0));
+    assert_eq!(checks(79.0), (0, 1));
+    let rows = vec![row("a", 10_000, 5000.0, 6400, 0)];
+    let h2 = audit_of(&[("json-h2c-100.json", rows)], Assumptions::default());
+    assert_eq!(places_of(&h2, "impossible"), 0, "streams are not recorded");
+    assert_eq!(places_of(&h2, "no-law"), 1);
+}
+
+#[test]
+fn a_fault_takes_a_rank_that_the_spread_would_prove() {
+    let rows = vec![
+        row("a", 10_000, 99.0, 6400, 0),
+        row("wrong", 5000, 99.0, 6400, 24_000),
+        row("failed", 2000, 99.0, 6400, 10_000),
+    ];
+    let found = audit_of(&[("json-100.json", rows)], Assumptions::default());
+    assert_eq!(found.proven, 1);
+    let errors = &finding(&found, "errors").unwrap().sentence;
+    assert!(
+        errors.contains("96.0 %") && errors.contains("as throughput"),
+        "{errors}"
+    );
+    assert_eq!(places_of(&found, "no-rate"), 1);
+    let last = &found.tests[0].places[2];
+    assert_eq!((last.name.as_str(), last.ranks), ("failed", None));
+}
+
+#[test]
+fn saturation_is_judged_by_the_busiest_servers_or_the_given_cpus() {
+    let rows = |busy: usize| -> Vec<String> {
+        let cpu = |place| if place < busy { 6400 } else { 5000 };
+        let of_place = |place| {
+            row(
+                &format!("s{place}"),
+                1000 + place as u32,
+                99.0,
+                cpu(place),
+                0,
+            )
+        };
+        (0..12).map(of_place).collect()
+    };
+    let found = |busy: usize, cpus: Option<u32>| {
+        let assumptions = Assumptions { spread: None, cpus };
+        let found = audit_of(&[("json-100.json", rows(busy))], assumptions);
+        places_of(&found, "idle-server")
+    };
+    assert_eq!(found(4, None), 8);
+    assert_eq!(found(0, None), 0, "nobody used more");
+    assert_eq!(found(0, Some(64)), 12);
+    assert_eq!(found(0, Some(60)), 0);
+}
+
+#[test]
+fn counts_that_do_not_fit_and_answers_without_content_are_faults() {
+    let mut rows: Vec<String> = (0..12)
+        .map(|place| row(&format!("s{place}"), 1000 + place * 100, 99.0, 6400, 0))
+        .collect();
+    rows[3] = rows[3].replace("\"duration\": \"5s\"", "\"duration\": \"15s\"");
+    rows[5] = rows[5].replace("1500.00KB/s", "140.00KB/s");
+    let found = audit_of(&[("json-100.json", rows)], Assumptions::default());
+    assert_eq!(places_of(&found, "miscounted"), 1);
+    assert_eq!(places_of(&found, "short-answers"), 1);
+    let doubted = |name: &str| {
+        let mut places = found.tests[0].places.iter();
+        places
+            .find(|place| place.name == name)
+            .unwrap()
+            .doubts
+            .clone()
+    };
+    assert_eq!(doubted("s3"), ["miscounted"]);
+    assert_eq!(doubted("s5"), ["short-answers"]);
+}
+
+#[test]
+fn a_tool_that_prints_errors_only_if_there_are_some_is_not_blind() {
+    let report = "Running 1s test @ http://127.0.0.1/\n  2 threads and 10 connections\n  \
+        Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \
+        Latency     1.10ms  345.11us   5.11ms   96.93%\n    \
+        Req/Sec    29.33k     2.93k   32.47k    90.00%\n  \
+        9000 requests in 1.00s, 9.02MB read\n\
+        Requests/sec: 9000.00\nTransfer/sec:      8.99MB\n";
+    let files = [("go.txt".to_owned(), report.as_bytes().to_vec())];
+    let found = audit(&import(&files, None).unwrap(), Assumptions::default());
+    assert_eq!(places_of(&found, "no-statuses"), 0);
+    assert_eq!(found.neighbours, Neighbours::default());
+    assert_eq!(found.tests[0].name, "/, 10 connections");
+}
