@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use exchange::{Body, Exchange, HiddenParts, ListSize, RequestSpec};
-pub use expectation::{Content, Expectation, gunzip};
+pub use expectation::{Content, Expectation, gunzip, member};
 pub use protocol::{HttpVersion, Protocol, Reuse};
 pub use proxy::{Login, Proxy, ProxyKind};
 pub use schedule::{Arrivals, Schedule, Stage};

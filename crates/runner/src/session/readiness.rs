@@ -51,7 +51,7 @@ impl Readiness {
         let answered = plaintext.filter(|one| target.stack.manifest.answers(one));
         let chosen = answered.unwrap_or(workload);
         Self {
-            path: chosen.path_at(point),
+            path: point.fill(target.stack.manifest.path_of(chosen)),
             body: match &chosen.oracle {
                 Oracle::Text { body } => Some(body.clone()),
                 _ => None,

@@ -16,6 +16,7 @@ pub(super) fn point(id: &str) -> LoadPoint {
         id: id.to_owned(),
         connections: 50,
         rounds: None,
+        queries: None,
         revalidate: false,
         protocol: Default::default(),
         streams: 1,
@@ -29,6 +30,7 @@ pub(super) fn workload(id: &str, oracle: Oracle) -> SelectedWorkload {
         manifest: WorkloadManifest {
             id: id.to_owned(),
             description: String::new(),
+            pack: None,
             oracle,
             method: "GET".to_owned(),
             path: "/".to_owned(),

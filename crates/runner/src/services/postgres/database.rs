@@ -10,7 +10,7 @@ use super::{
     endpoint::{Endpoint, random_word},
     items,
     statements::Counting,
-    tables,
+    tables, worlds,
 };
 use crate::services::ServiceError;
 
@@ -77,7 +77,8 @@ impl Database {
         let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
         admin.run("making the tables", |client| {
             tables::seed(client, &readers.join(", "))?;
-            items::make(client, &roles)
+            items::make(client, &roles)?;
+            worlds::make(client, &roles)
         })?;
         let counting = Counting::choose(&admin, &roles, own_roles);
         let url = |role: &String| endpoint.url(role, &secret, &lease.database);

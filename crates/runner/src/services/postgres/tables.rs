@@ -42,6 +42,7 @@ fn column(table: Table) -> &'static str {
         Table::Users => "email",
         Table::Fortune => "message",
         Table::Items => "name",
+        Table::World => "randomnumber",
     }
 }
 

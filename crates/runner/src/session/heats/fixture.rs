@@ -24,6 +24,7 @@ pub(in crate::session) fn load(targets: &[&str]) -> PlannedLoad {
             id: "c50".to_owned(),
             connections: 50,
             rounds: None,
+            queries: None,
             revalidate: false,
             protocol: Default::default(),
             streams: 1,
