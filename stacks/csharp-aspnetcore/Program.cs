@@ -41,5 +41,6 @@ app.MapUsers();
 app.MapFortunes();
 app.MapItems();
 app.MapProxy();
+app.MapTechEmpower();
 
 app.Run();

@@ -14,6 +14,7 @@ from .routes import (
     payload,
     products,
     proxy,
+    techempower,
     uploads,
     users,
 )
@@ -28,6 +29,7 @@ for module in (
     payload,
     products,
     proxy,
+    techempower,
     uploads,
     users,
 ):
