@@ -48,10 +48,15 @@ impl Readiness {
         workload: &WorkloadManifest,
         point: &LoadPoint,
     ) -> Self {
-        let answered = plaintext.filter(|one| target.stack.manifest.answers(one));
+        let manifest = &target.stack.manifest;
+        let answered = plaintext.filter(|one| manifest.answers(one));
         let chosen = answered.unwrap_or(workload);
+        let path = manifest.path_of(chosen);
         Self {
-            path: point.fill(target.stack.manifest.path_of(chosen)),
+            path: match answered {
+                Some(_) => path.to_owned(),
+                None => point.fill(path),
+            },
             body: match &chosen.oracle {
                 Oracle::Text { body } => Some(body.clone()),
                 _ => None,
@@ -72,5 +77,31 @@ impl Readiness {
         })?;
         let mut client = Client::with_timeout(route, ATTEMPT);
         Ok(text_answer(&mut client, &self.path, self.body.as_deref())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::test_options::{point, selected, workload};
+
+    #[test]
+    fn the_numbers_of_a_load_point_are_in_the_path_of_its_own_workload_alone() {
+        let text = Oracle::Text {
+            body: String::new(),
+        };
+        let plaintext = workload("plaintext", text).manifest;
+        let hash = WorkloadManifest {
+            path: "/bytes?rounds=".to_owned(),
+            ..workload("hash", Oracle::DigestChain).manifest
+        };
+        let point = LoadPoint {
+            queries: Some(20),
+            ..point("q20")
+        };
+        let target = selected("go");
+        let path = |plaintext| Readiness::new(plaintext, &target, &hash, &point).path;
+        assert_eq!(path(Some(&plaintext)), "/");
+        assert_eq!(path(None), "/bytes?rounds=20");
     }
 }
