@@ -3,6 +3,7 @@ using System.Text.Json.Serialization;
 using Deadheat.AspNetCore.Endpoints;
 using Deadheat.AspNetCore.Items;
 using Deadheat.AspNetCore.Users;
+using Deadheat.AspNetCore.Worlds;
 
 namespace Deadheat.AspNetCore;
 
@@ -13,6 +14,8 @@ namespace Deadheat.AspNetCore;
 [JsonSerializable(typeof(List<Item>))]
 [JsonSerializable(typeof(ItemDraft))]
 [JsonSerializable(typeof(Product[]))]
+[JsonSerializable(typeof(Greeting))]
+[JsonSerializable(typeof(List<World>))]
 internal sealed partial class JsonContext : JsonSerializerContext;
 
 internal static class Json

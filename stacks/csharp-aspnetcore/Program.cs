@@ -46,5 +46,6 @@ app.MapUsers();
 app.MapFortunes();
 app.MapItems();
 app.MapProxy();
+app.MapTechEmpower();
 
 app.Run();

@@ -54,6 +54,7 @@ func run() error {
 			fortunes: fortunesHandler{pool: pool},
 			items:    itemsHandler{pool: pool},
 			proxy:    proxyHandler{client: newUpstreamClient(), url: settings.upstreamURL},
+			suite:    techempower{pool: pool, cached: &cache[[]world]{fill: loadWorlds(pool)}},
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,

@@ -14,6 +14,7 @@ type handlers struct {
 	fortunes fortunesHandler
 	items    itemsHandler
 	proxy    proxyHandler
+	suite    techempower
 }
 
 func routes(h handlers) http.Handler {
@@ -35,5 +36,6 @@ func routes(h handlers) http.Handler {
 	mux.HandleFunc("PUT /items/{id}", h.items.replace)
 	mux.HandleFunc("DELETE /items/{id}", h.items.delete)
 	mux.Handle("GET /proxy", h.proxy)
+	mux.Handle("/techempower/", h.suite.routes(h.fortunes))
 	return mux
 }

@@ -13,15 +13,26 @@ use crate::{
 /// The workload whose session begins first: it waits for the upstream for three minutes, and works for seconds.
 const SLOWEST: &str = "proxy";
 
-/// The workload of each session: every workload of the project. Each stack is in one session, so that every stack and every
-/// workload is measured, but not each with each: conformance has asked every stack for all of them.
+/// A pack, which has a session of its own.
+const PACK: &str = "techempower";
+/// One of its workloads: a stack that answers it answers all of them.
+const OF_PACK: &str = "te-json";
+/// The stacks of the pack's session: each takes a heat at seven loads.
+const STACKS_OF_PACK: usize = 2;
+
+/// The workload of each session: every workload of the project that is not of a pack. Each stack is in one session, so that
+/// every stack and every workload is measured, but not each with each: conformance has asked every stack for all of them.
 fn workloads() -> Result<Vec<String>, String> {
     let folder = root().join("workloads");
     let failed = |error: std::io::Error| format!("listing {}: {error}", folder.display());
     let mut ids = Vec::new();
     for entry in fs::read_dir(&folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|ending| ending == "toml") {
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).map_err(failed)?;
+        if !text.contains("\npack = ") {
             let stem = path.file_stem().unwrap_or_default();
             ids.push(stem.to_string_lossy().into_owned());
         }
@@ -58,16 +69,32 @@ pub(crate) fn short_sessions(steps: &Steps, stacks: &[Runnable]) {
         }
     };
     let dealt = deal(stacks, &workloads);
+    let of_pack = || {
+        let answering = stacks
+            .iter()
+            .filter(|one| one.workloads.iter().any(|id| id == OF_PACK));
+        let names: Vec<&str> = answering
+            .map(|one| one.stack.as_str())
+            .take(STACKS_OF_PACK)
+            .collect();
+        session(steps, &names, ["--pack", PACK], &results.join(PACK));
+    };
     let run = |index: usize| {
         let of_session = dealt.iter().filter(|(_, session)| *session == index);
         let names: Vec<&str> = of_session.map(|(stack, _)| *stack).collect();
         let workload = &workloads[index];
-        session(steps, &names, workload, &results.join(workload));
+        session(
+            steps,
+            &names,
+            ["--workload", workload],
+            &results.join(workload),
+        );
     };
     thread::scope(|scope| {
         scope.spawn(|| run(0));
         two_at_a_time(1..workloads.len(), run);
     });
+    of_pack();
 }
 
 /// Gives each stack the index of its session: in turn, but one in which it answers something.
@@ -83,8 +110,9 @@ fn deal<'a>(stacks: &'a [Runnable], workloads: &[String]) -> Vec<(&'a str, usize
         .collect()
 }
 
-fn session(steps: &Steps, stacks: &[&str], workload: &str, results: &Path) {
-    let name = format!("short session of {workload}");
+/// `selected` is an option that selects workloads, with its value.
+fn session(steps: &Steps, stacks: &[&str], selected: [&str; 2], results: &Path) {
+    let name = format!("short session of {}", selected[1]);
     if stacks.is_empty() {
         steps.check(&name, || Err("no stack can run here".to_owned()));
         return;
@@ -94,8 +122,8 @@ fn session(steps: &Steps, stacks: &[&str], workload: &str, results: &Path) {
     for stack in stacks {
         command.args(["--stack", stack]);
     }
-    command.args(["--workload", workload]);
-    if workload != WITH_EQUAL_WORK {
+    command.args(selected);
+    if selected[1] != WITH_EQUAL_WORK {
         // It takes six seconds of each stack.
         command.args(["--rate", "none"]);
     }

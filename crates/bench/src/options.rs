@@ -32,6 +32,11 @@ pub(crate) struct SelectionArgs {
     /// By default plaintext and users; for `setup` also proxy. Over HTTP/2 or TLS, name the load point: `json:h2c-10x10`.
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
+    /// The workloads of a pack, such as `techempower`, and the stacks that answer them; repeatable
+    ///
+    /// A pack has the workloads and the rules of another suite. No other option selects them, except by their names.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pack: Vec<String>,
     /// Every variant of every stack, every load point of every workload (HTTP/2 and TLS: only if named)
     #[arg(long)]
     pub(crate) all: bool,
@@ -69,7 +74,7 @@ pub struct RunArgs {
         value_name = "DOCUMENT",
         num_args = 0..=1,
         default_missing_value = "*",
-        conflicts_with_all = ["all", "quick", "publish", "rate"],
+        conflicts_with_all = ["all", "pack", "quick", "publish", "rate"],
         hide_short_help = true
     )]
     pub(crate) published: Vec<String>,

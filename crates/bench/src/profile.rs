@@ -167,9 +167,16 @@ fn at_budgets(targets: Vec<SelectedTarget>, budgets: &BTreeSet<u32>) -> Vec<Sele
 }
 
 /// The names of the default stacks and workloads, for whatever was not named. `--all` selects every one.
-fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
+fn usual(catalogue: &Catalogue, args: &RunArgs) -> Result<(Vec<String>, Vec<String>), Failure> {
     let own = &args.selection;
-    let (mut stacks, mut workloads) = (own.stack.clone(), own.workload.clone());
+    let (mut stacks, mut workloads) = (own.stack.clone(), select::workload_names(catalogue, own)?);
+    if stacks.is_empty() && !own.pack.is_empty() {
+        let asked = catalogue.workloads.iter();
+        let asked: Vec<_> = asked.filter(|one| workloads.contains(&one.id)).collect();
+        let all = catalogue.stacks.iter().map(|one| &one.manifest);
+        let answering = all.filter(|stack| asked.iter().any(|one| stack.answers(one)));
+        stacks = answering.map(|one| one.id.clone()).collect();
+    }
     if stacks.is_empty() && !own.all {
         let usual = catalogue.stacks.iter().map(|one| &one.manifest);
         let usual =
@@ -187,7 +194,7 @@ fn usual(catalogue: &Catalogue, args: &RunArgs) -> (Vec<String>, Vec<String>) {
         let usual = usual.iter().filter(|id| has(id));
         workloads = usual.map(ToString::to_string).collect();
     }
-    (stacks, workloads)
+    Ok((stacks, workloads))
 }
 
 /// Whether a heat of a first impression would be over before this stack is warm.
@@ -215,7 +222,7 @@ fn left_out(catalogue: &Catalogue, selection: &Selection, own: &SelectionArgs) -
 
 fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
     let own = &args.selection;
-    let (stacks, workloads) = usual(catalogue, args);
+    let (stacks, workloads) = usual(catalogue, args)?;
     let reach = if own.all { Reach::All } else { Reach::Defaults };
     let selection = select::select(catalogue, &stacks, &workloads, reach)?;
     let purpose = match (args.quick, args.publish) {

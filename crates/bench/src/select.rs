@@ -15,7 +15,10 @@ use deadheat_runner::{
 };
 use deadheat_shell::{exit::Failure, output};
 
-use crate::{meant, options::RootArgs};
+use crate::{
+    meant,
+    options::{RootArgs, SelectionArgs},
+};
 
 /// Where stacks and workloads are.
 pub struct Root {
@@ -65,6 +68,18 @@ pub fn read(root: &Path, more: &[PathBuf]) -> Result<Catalogue, Failure> {
         LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour_of_notes())),
         other => Failure::usage(other),
     })
+}
+
+/// The workloads that were named, each by itself or by its pack.
+pub(crate) fn workload_names(
+    catalogue: &Catalogue,
+    own: &SelectionArgs,
+) -> Result<Vec<String>, Failure> {
+    let mut names = own.workload.clone();
+    for pack in &own.pack {
+        names.extend(manifest::pack(catalogue, pack).map_err(Failure::usage)?);
+    }
+    Ok(names)
 }
 
 /// Picks stacks and workloads.

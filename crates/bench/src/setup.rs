@@ -31,7 +31,8 @@ use crate::{
 pub fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
     let catalogue = select::catalogue(&args.selection.place)?;
     // Without names, everything is set up: a setup is for all sessions to come.
-    let names = [&args.selection.stack, &args.selection.workload];
+    let workloads = select::workload_names(&catalogue, &args.selection)?;
+    let names = [&args.selection.stack, &workloads];
     let reach = if names.iter().all(|names| names.is_empty()) {
         Reach::Everything
     } else if args.selection.all {
@@ -39,12 +40,7 @@ pub fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
     } else {
         Reach::Defaults
     };
-    let selection = select::select(
-        &catalogue,
-        &args.selection.stack,
-        &args.selection.workload,
-        reach,
-    )?;
+    let selection = select::select(&catalogue, &args.selection.stack, &workloads, reach)?;
     let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
     let work = Work::new(
         &catalogue,

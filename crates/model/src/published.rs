@@ -178,6 +178,7 @@ impl PublishedTable {
             id,
             connections,
             rounds: load.rounds,
+            queries: None,
             revalidate: false,
             protocol: Default::default(),
             streams: 1,

@@ -44,9 +44,13 @@ pub struct StackManifest {
     /// What the stack cannot do or deviates in, shown with its results.
     #[serde(default)]
     pub limits: Vec<String>,
-    /// Workloads it answers; all of them when left out.
+    /// Workloads it answers; all of them when left out, apart from those of packs.
     #[serde(default)]
     pub workloads: Option<Vec<String>>,
+    /// The path at which it serves a workload, by the workload's id, where that is not the workload's own. A stack with a route
+    /// for a workload answers it.
+    #[serde(default)]
+    pub routes: BTreeMap<String, String>,
     /// What it does of HTTP beyond or below the contract.
     #[serde(default)]
     pub http: Http,
@@ -509,10 +513,19 @@ impl StackManifest {
 
     /// Whether the stack answers `workload`: it does if it answers all of its parts.
     pub fn answers(&self, workload: &WorkloadManifest) -> bool {
-        self.workloads.as_ref().is_none_or(|list| {
-            let parts = workload.parts();
-            parts.iter().all(|part| list.contains(&part.id))
-        })
+        let answers = |part: &&WorkloadManifest| {
+            let listed = match &self.workloads {
+                Some(list) => list.contains(&part.id),
+                None => part.pack.is_none(),
+            };
+            listed || self.routes.contains_key(&part.id)
+        };
+        workload.parts().iter().all(answers)
+    }
+
+    /// The path at which the stack serves `workload`, before a load point's numbers are in it.
+    pub fn path_of<'a>(&'a self, workload: &'a WorkloadManifest) -> &'a str {
+        self.routes.get(&workload.id).unwrap_or(&workload.path)
     }
 
     /// Whether `target` answers `workload` at `point`.

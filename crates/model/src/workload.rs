@@ -19,11 +19,16 @@ pub struct WorkloadManifest {
     pub id: String,
     /// What it exercises, in a sentence.
     pub description: String,
+    /// The pack that it belongs to: workloads of another suite, with the rules of that suite. They are measured only if the
+    /// pack or the workload is named, and by stacks that declare them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pack: Option<String>,
     /// How its answers are known.
     pub oracle: Oracle,
     /// The method.
     pub method: String,
-    /// Path and query; `{rounds}` stands for the load point's rounds.
+    /// Path and query. `{rounds}` stands for the load point's rounds; the load point's number of queries follows at the end. A
+    /// stack can serve the workload at another path (`[routes]`).
     pub path: String,
     /// The beginning of the answer's content type ("text/plain").
     pub content_type: String,
@@ -55,6 +60,11 @@ impl Oracle {
             Self::Repeated { .. } => 5,
             Self::Users => 6,
             Self::Fortunes => 7,
+            Self::Worlds { task } => match task {
+                WorldTask::One | WorldTask::Cached => 6,
+                WorldTask::Several => 7,
+                WorldTask::Update => 8,
+            },
             Self::Crud => 8,
             Self::Mixed { .. } => 9,
             Self::DigestChain => 10,
@@ -69,6 +79,7 @@ impl Oracle {
             Self::Users => Some(Table::Users),
             Self::Fortunes => Some(Table::Fortune),
             Self::Crud => Some(Table::Items),
+            Self::Worlds { task } if *task != WorldTask::Cached => Some(Table::World),
             _ => None,
         }
     }
@@ -80,7 +91,9 @@ impl Oracle {
 
     /// Whether PostgreSQL is behind its workloads.
     pub fn needs_database(&self) -> bool {
-        self.table().is_some() || self.parts().any(|part| part.oracle.needs_database())
+        self.table().is_some()
+            || matches!(self, Self::Worlds { .. })
+            || self.parts().any(|part| part.oracle.needs_database())
     }
 
     /// Whether the slow upstream is behind its workloads.
@@ -117,11 +130,18 @@ pub enum Table {
     Fortune,
     /// `items`: id, name and price. Each server has one of its own, because it writes.
     Items,
+    /// `world`: id and randomnumber. Each server has one of its own, because it writes.
+    World,
 }
 
 impl Table {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Users, Self::Fortune, Self::Items];
+    pub const ALL: [Self; 4] = [Self::Users, Self::Fortune, Self::Items, Self::World];
+
+    /// Whether each server has one of its own, to which it writes.
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Items | Self::World)
+    }
 }
 
 impl fmt::Display for Table {
@@ -130,6 +150,7 @@ impl fmt::Display for Table {
             Self::Users => "users",
             Self::Fortune => "fortune",
             Self::Items => "items",
+            Self::World => "world",
         })
     }
 }
@@ -171,6 +192,11 @@ pub enum Oracle {
     Fortunes,
     /// Items of the table items: one, a page of them, a new one, one replaced, one deleted.
     Crud,
+    /// Random rows of the table world, as TechEmpower's Framework Benchmarks ask for them.
+    Worlds {
+        /// What is done with them.
+        task: WorldTask,
+    },
     /// The slow upstream's answer.
     Relayed,
     /// Several workloads at once.
@@ -178,6 +204,20 @@ pub enum Oracle {
         /// Which, and how often each is asked for.
         part: Vec<MixedPart>,
     },
+}
+
+/// What a request does with random rows of the table world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorldTask {
+    /// Reads one, which is the answer.
+    One,
+    /// Reads as many as the request says, each by a statement of its own.
+    Several,
+    /// Reads as many as the request says, and writes another number into each.
+    Update,
+    /// Takes as many as the request says from the server's own memory.
+    Cached,
 }
 
 /// A workload in a mixed one.
@@ -213,6 +253,9 @@ pub struct LoadPoint {
     /// For `{rounds}` in the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// The number of rows that a request asks for, which is added to the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<u32>,
     /// What is spoken with the stack. Stacks that do not declare it are not asked.
     #[serde(default, skip_serializing_if = "StackProtocol::is_usual")]
     pub protocol: StackProtocol,
@@ -360,12 +403,16 @@ impl LoadPoint {
     }
 }
 
-impl WorkloadManifest {
-    /// Path and query at `point`.
-    pub fn path_at(&self, point: &LoadPoint) -> String {
-        match point.rounds {
-            Some(rounds) => self.path.replace("{rounds}", &rounds.to_string()),
-            None => self.path.clone(),
+impl LoadPoint {
+    /// `path` of a workload, with the numbers of this load point in it.
+    pub fn fill(&self, path: &str) -> String {
+        let path = match self.rounds {
+            Some(rounds) => path.replace("{rounds}", &rounds.to_string()),
+            None => path.to_owned(),
+        };
+        match self.queries {
+            Some(queries) => format!("{path}{queries}"),
+            None => path,
         }
     }
 }

@@ -267,6 +267,7 @@ impl Recorded {
                 id: format!("c{CONNECTIONS}"),
                 connections: CONNECTIONS,
                 rounds: None,
+                queries: None,
                 revalidate: false,
                 protocol: Default::default(),
                 streams: 1,

@@ -1,6 +1,7 @@
 using Deadheat.AspNetCore.Fortunes;
 using Deadheat.AspNetCore.Items;
 using Deadheat.AspNetCore.Users;
+using Deadheat.AspNetCore.Worlds;
 using Microsoft.EntityFrameworkCore;
 
 namespace Deadheat.AspNetCore.Database;
@@ -12,6 +13,8 @@ internal sealed class DatabaseContext(DbContextOptions<DatabaseContext> options)
     public DbSet<Fortune> Fortunes => Set<Fortune>();
 
     public DbSet<Item> Items => Set<Item>();
+
+    public DbSet<World> Worlds => Set<World>();
 
     protected override void OnModelCreating(ModelBuilder model)
     {
@@ -33,6 +36,12 @@ internal sealed class DatabaseContext(DbContextOptions<DatabaseContext> options)
             item.Property(row => row.Id).HasColumnName("id");
             item.Property(row => row.Name).HasColumnName("name");
             item.Property(row => row.Price).HasColumnName("price");
+        });
+        model.Entity<World>(world =>
+        {
+            world.ToTable("world");
+            world.Property(row => row.Id).HasColumnName("id");
+            world.Property(row => row.RandomNumber).HasColumnName("randomnumber");
         });
     }
 }

@@ -1,6 +1,7 @@
 using Deadheat.AspNetCore.Fortunes;
 using Deadheat.AspNetCore.Items;
 using Deadheat.AspNetCore.Users;
+using Deadheat.AspNetCore.Worlds;
 using Microsoft.EntityFrameworkCore;
 using Npgsql;
 
@@ -15,6 +16,7 @@ internal static class DatabaseServices
             new NpgsqlDataSourceBuilder(ConnectionString(settings))
                 .UseLoggerFactory(provider.GetRequiredService<ILoggerFactory>())
                 .Build());
+        services.AddSingleton<WorldCache>();
         switch (settings.DataAccess)
         {
             case DataAccess.Ef:
@@ -23,11 +25,13 @@ internal static class DatabaseServices
                 services.AddScoped<IUserStore, EfUserStore>();
                 services.AddScoped<IFortuneStore, EfFortuneStore>();
                 services.AddScoped<IItemStore, EfItemStore>();
+                services.AddScoped<IWorldStore, EfWorldStore>();
                 break;
             case DataAccess.Dapper:
                 services.AddSingleton<IUserStore, DapperUserStore>();
                 services.AddSingleton<IFortuneStore, DapperFortuneStore>();
                 services.AddSingleton<IItemStore, DapperItemStore>();
+                services.AddSingleton<IWorldStore, DapperWorldStore>();
                 break;
             default:
                 throw new InvalidOperationException($"no such data access: {settings.DataAccess}");

@@ -12,6 +12,7 @@ import { people } from './routes/people.js';
 import { plaintext } from './routes/plaintext.js';
 import { products } from './routes/products.js';
 import { proxy } from './routes/proxy.js';
+import { techempower } from './routes/techempower.js';
 import { upload } from './routes/upload.js';
 import { users } from './routes/users.js';
 
@@ -47,5 +48,6 @@ export function createApp({ databaseUrl, poolSize, upstreamUrl, blobPath, static
   app.register(fortunes, { database });
   app.register(items, { database });
   app.register(proxy, { upstream });
+  app.register(techempower, { database, prefix: '/techempower' });
   return app;
 }

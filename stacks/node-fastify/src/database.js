@@ -33,6 +33,20 @@ const DELETE_ITEM = {
   name: 'delete-item',
   text: 'delete from items where id = $1',
 };
+const WORLD = {
+  name: 'world',
+  text: 'select id, randomnumber as "randomNumber" from world where id = $1',
+};
+const ALL_WORLDS = {
+  name: 'all-worlds',
+  text: 'select id, randomnumber as "randomNumber" from world',
+};
+const UPDATE_WORLDS = {
+  name: 'update-worlds',
+  text:
+    'update world set randomnumber = new.number ' +
+    'from unnest($1::integer[], $2::integer[]) as new(id, number) where world.id = new.id',
+};
 
 /** A pool that connects on first use, so that the server starts without a database. */
 export function createDatabase(url, poolSize) {
@@ -78,6 +92,20 @@ export function createDatabase(url, poolSize) {
     async deleteItem(id) {
       const { rowCount } = await pool.query({ ...DELETE_ITEM, values: [id] });
       return rowCount === 1;
+    },
+    /** The worlds with these ids, each by a statement of its own. */
+    async worlds(ids) {
+      const read = async (id) => (await pool.query({ ...WORLD, values: [id] })).rows[0];
+      return Promise.all(ids.map(read));
+    },
+    async allWorlds() {
+      const { rows } = await pool.query(ALL_WORLDS);
+      return rows;
+    },
+    async updateWorlds(worlds) {
+      const ids = worlds.map(({ id }) => id);
+      const numbers = worlds.map(({ randomNumber }) => randomNumber);
+      await pool.query({ ...UPDATE_WORLDS, values: [ids, numbers] });
     },
     close: () => pool.end(),
   };

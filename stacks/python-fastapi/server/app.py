@@ -15,6 +15,7 @@ from .routes import (
     payload,
     products,
     proxy,
+    techempower,
     uploads,
     users,
 )
@@ -29,6 +30,7 @@ for module in (
     payload,
     products,
     proxy,
+    techempower,
     uploads,
     users,
 ):

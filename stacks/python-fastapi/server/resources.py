@@ -10,6 +10,7 @@ from fastapi import Depends, FastAPI, Request
 
 from .payload_worker import PayloadWorker
 from .settings import Settings, get_settings
+from .worlds import WorldCache
 
 KEPT_FOR_SECONDS = 30
 UPSTREAM_PATIENCE_SECONDS = 10
@@ -17,6 +18,7 @@ QUERY_PATIENCE_SECONDS = 5
 
 
 class Resources(TypedDict):
+    worlds: WorldCache
     database: asyncpg.Pool | None
     upstream: aiohttp.ClientSession
     payload_worker: PayloadWorker
@@ -30,6 +32,7 @@ async def lifespan(_: FastAPI) -> AsyncIterator[Resources]:
         if settings.database_url:
             database = await stack.enter_async_context(open_pool(settings))
         yield Resources(
+            worlds=WorldCache(),
             database=database,
             upstream=await stack.enter_async_context(open_client()),
             payload_worker=await stack.enter_async_context(PayloadWorker()),
@@ -66,6 +69,10 @@ async def get_database(request: Request) -> asyncpg.Pool | None:
     return request.state.database
 
 
+async def get_worlds(request: Request) -> WorldCache:
+    return request.state.worlds
+
+
 async def get_upstream(request: Request) -> aiohttp.ClientSession:
     return request.state.upstream
 
@@ -75,5 +82,6 @@ async def get_payload_worker(request: Request) -> PayloadWorker:
 
 
 Database = Annotated[asyncpg.Pool | None, Depends(get_database)]
+Worlds = Annotated[WorldCache, Depends(get_worlds)]
 Upstream = Annotated[aiohttp.ClientSession, Depends(get_upstream)]
 Payloads = Annotated[PayloadWorker, Depends(get_payload_worker)]

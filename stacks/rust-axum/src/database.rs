@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use tokio_postgres::{Config, NoTls, Row, types::ToSql};
 
 /// For all that a request needs: a free connection or a new one, and the rows.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 pub type Cause = Box<dyn Error + Send + Sync>;
 pub type Parameter<'a> = &'a (dyn ToSql + Sync);

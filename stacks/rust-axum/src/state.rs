@@ -22,6 +22,7 @@ pub struct AppState {
     pub client: HttpClient,
     pub blob_path: Arc<Path>,
     pub payload_worker: routes::payload::Worker,
+    pub worlds: routes::techempower::Cache,
 }
 
 impl AppState {
@@ -42,6 +43,7 @@ impl AppState {
                 .build(connector),
             blob_path: config.blob_path.into(),
             payload_worker: routes::payload::Worker::spawn(),
+            worlds: Default::default(),
         })
     }
 }

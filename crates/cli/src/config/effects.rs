@@ -77,6 +77,7 @@ const TABLE: [(Effect, &[&str]); 7] = [
             "most-requests-per-connection",
             "no-keepalive",
             "no-resumption",
+            "pack",
             "pinning",
             "pipeline",
             "precision",

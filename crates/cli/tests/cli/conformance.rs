@@ -4,6 +4,7 @@
 
 mod crud;
 mod files;
+mod techempower;
 
 use std::{
     fs,

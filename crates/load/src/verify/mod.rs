@@ -79,6 +79,7 @@ impl Contents {
                 Content::Json { .. }
                 | Content::JsonAt { .. }
                 | Content::Gzip { .. }
+                | Content::Records { .. }
                 | Content::Contains { .. },
             )
             | None => Vec::new(),

@@ -344,6 +344,10 @@ fn validity(spec: &LoadSpec) -> String {
         Content::Contains { bytes } => format!("a body with {:?} in it", excerpt(bytes)),
         Content::Json { .. } => "the expected JSON".to_owned(),
         Content::Gzip { .. } => "the expected content, compressed by gzip".to_owned(),
+        Content::Records { count, .. } => match count {
+            Some(count) => format!("{count} JSON objects"),
+            None => "a JSON object".to_owned(),
+        },
         Content::JsonAt { pointer, value } => {
             format!(
                 "JSON with {:?} at {pointer:?}",

@@ -53,6 +53,15 @@ pub enum Content {
         /// What is compressed.
         content: Box<Content>,
     },
+    /// JSON text of objects with whole numbers in them. Other members are allowed, and capitals do not matter.
+    Records {
+        /// How many objects there are in an array; `None`: one object without an array.
+        count: Option<u32>,
+        /// The members of each object.
+        members: Vec<String>,
+        /// The largest number that is allowed; the smallest is 1.
+        most: u64,
+    },
     /// Anything with these bytes in it.
     Contains {
         /// The bytes.
@@ -76,6 +85,12 @@ impl Content {
             Content::JsonAt { pointer, value } => serde_json::from_slice::<Value>(body)
                 .is_ok_and(|parsed| parsed.pointer(pointer).is_some_and(|at| is_same(at, value))),
             Content::Gzip { content } => gunzip(body).is_some_and(|text| content.matches(&text)),
+            Content::Records {
+                count,
+                members,
+                most,
+            } => serde_json::from_slice::<Value>(body)
+                .is_ok_and(|parsed| records_difference(*count, members, *most, &parsed).is_none()),
             Content::Contains { bytes } => memchr::memmem::find(body, bytes).is_some(),
         }
     }
@@ -87,6 +102,16 @@ impl Content {
                 return match gunzip(body) {
                     Some(text) => content.json_difference(&text),
                     None => Some("the body is not compressed by gzip".to_owned()),
+                };
+            }
+            Content::Records {
+                count,
+                members,
+                most,
+            } => {
+                return match serde_json::from_slice::<Value>(body) {
+                    Ok(parsed) => records_difference(*count, members, *most, &parsed),
+                    Err(error) => Some(format!("the body is not JSON: {error}")),
                 };
             }
             Content::Json { value } => ("", value),
@@ -109,9 +134,43 @@ impl Content {
             Content::Json { .. }
             | Content::JsonAt { .. }
             | Content::Gzip { .. }
+            | Content::Records { .. }
             | Content::Contains { .. } => None,
         }
     }
+}
+
+/// How `found` differs from `count` objects with these members, each a whole number from 1 to `most`.
+fn records_difference(
+    count: Option<u32>,
+    members: &[String],
+    most: u64,
+    found: &Value,
+) -> Option<String> {
+    let records = match (count, found) {
+        (None, one) => std::slice::from_ref(one),
+        (Some(_), Value::Array(records)) => records.as_slice(),
+        (Some(_), _) => return Some("the body is not an array".to_owned()),
+    };
+    if let Some(count) = count.filter(|count| records.len() != *count as usize) {
+        return Some(format!("{} objects instead of {count}", records.len()));
+    }
+    records.iter().find_map(|record| {
+        let wrong = members.iter().find(|name| {
+            let number = member(record, name).and_then(Value::as_u64);
+            !number.is_some_and(|number| (1..=most).contains(&number))
+        })?;
+        Some(format!(
+            "`{wrong}` is not a number from 1 to {most} in {record}"
+        ))
+    })
+}
+
+/// A member of a JSON object by its name, whose capitals do not matter.
+pub fn member<'v>(record: &'v Value, name: &str) -> Option<&'v Value> {
+    let mut members = record.as_object()?.iter();
+    let found = members.find(|(own, _)| own.eq_ignore_ascii_case(name))?;
+    Some(found.1)
 }
 
 /// No answer that is compared is longer than this once it is decompressed.
@@ -499,5 +558,58 @@ mod tests {
         let said = difference("", &value("1"), Some(&value(&long))).unwrap();
         assert!(said.starts_with("in the whole value: expected 1, found \"xxx"));
         assert!(said.len() < 120 && said.ends_with('…'), "{said}");
+    }
+
+    #[test]
+    fn records_are_judged_by_their_number_and_their_members() {
+        let records = |count| Content::Records {
+            count,
+            members: vec!["id".to_owned(), "randomNumber".to_owned()],
+            most: 10_000,
+        };
+        let (one, two) = (records(None), records(Some(2)));
+        for (content, body, problem) in [
+            (&one, r#"{"id":1,"randomNumber":10000}"#, None),
+            (&one, r#"{"ID":1,"randomnumber":7,"more":0}"#, None),
+            (
+                &one,
+                r#"[{"id":1,"randomNumber":7}]"#,
+                Some("`id` is not a number"),
+            ),
+            (
+                &one,
+                r#"{"id":1,"randomNumber":10001}"#,
+                Some("`randomNumber`"),
+            ),
+            (&one, r#"{"id":0,"randomNumber":1}"#, Some("`id`")),
+            (&one, r#"{"id":"1","randomNumber":1}"#, Some("`id`")),
+            (&one, "{", Some("not JSON")),
+            (
+                &two,
+                r#"[{"id":1,"randomNumber":7},{"id":1,"randomNumber":7}]"#,
+                None,
+            ),
+            (
+                &two,
+                r#"[{"id":1,"randomNumber":7}]"#,
+                Some("1 objects instead of 2"),
+            ),
+            (
+                &two,
+                r#"[{"id":1,"randomNumber":7},{"id":1}]"#,
+                Some("`randomNumber`"),
+            ),
+            (&two, r#"{"id":1,"randomNumber":7}"#, Some("not an array")),
+        ] {
+            let difference = content.json_difference(body.as_bytes());
+            assert_eq!(
+                content.matches(body.as_bytes()),
+                problem.is_none(),
+                "{body}"
+            );
+            assert_eq!(difference.is_some(), problem.is_some(), "{body}");
+            let difference = difference.unwrap_or_default();
+            assert!(difference.contains(problem.unwrap_or("")), "{difference}");
+        }
     }
 }

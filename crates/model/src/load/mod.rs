@@ -12,7 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use exchange::{Body, Exchange, HiddenParts, ListSize, RequestSpec};
-pub use expectation::{Content, Expectation, REDIRECTS, StatusSet, Stream, StreamEvent, gunzip};
+pub use expectation::{
+    Content, Expectation, REDIRECTS, StatusSet, Stream, StreamEvent, gunzip, member,
+};
 pub use schedule::{Arrivals, Schedule, Stage, Think};
 pub use target::{
     Endpoint, HttpVersion, Identity, Login, Protocol, Proxy, ProxyKind, Reuse, Target, Tls,

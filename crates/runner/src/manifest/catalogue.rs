@@ -202,7 +202,7 @@ impl Files<'_> {
             self.errors.extend(errors);
         }
         // From the simplest job to the longest, so that plans and reports begin with what most readers look for.
-        workloads.sort_by_key(|one| (one.oracle.job(), one.id.clone()));
+        workloads.sort_by_key(|one| (one.pack.clone(), one.oracle.job(), one.id.clone()));
         Ok(workloads)
     }
 

@@ -28,5 +28,5 @@ pub use hosts::{HostsFile, NamedHosts};
 pub use options::{Given, NamedOption, OptionsFile, OptionsTable};
 pub use repeat::{PublishedSelection, Repetition, repeat};
 pub use root::{ROOT_VARIABLE, RootError, find_root};
-pub use select::{Reach, SelectError, SelectedWorkload, Selection, select, select_targets};
+pub use select::{Reach, SelectError, SelectedWorkload, Selection, pack, select, select_targets};
 pub use suggest::nearest;

@@ -3,7 +3,10 @@
 //! A name without a colon means its default: a stack's first variant, a workload's first load point. After a colon
 //! stands which one (`go-nethttp:2cpu`, `hash:rounds-500`), and `:*` means all of them. Both parts may be globs.
 //! A glob with a wildcard does not reach a stack that is no longer maintained: its whole name does. A workload's name alone
-//! does not reach load points over TLS or HTTP/2: `json:*` and `json:h2c-*` do.
+//! does not reach load points over TLS or HTTP/2: `json:*` and `json:h2c-*` do. The workloads of a pack are reached by their
+//! whole names, as by [`pack`].
+
+use std::collections::BTreeSet;
 
 use deadheat_model::{LoadPoint, TargetId, WorkloadManifest, stack::StackRole};
 use globset::{Glob, GlobMatcher};
@@ -103,6 +106,31 @@ pub fn select(
     })
 }
 
+/// The names of the workloads of a pack.
+///
+/// # Errors
+/// When there is no pack of this name.
+pub fn pack(catalogue: &Catalogue, name: &str) -> Result<Vec<String>, SelectError> {
+    let in_pack = catalogue.workloads.iter().filter(|one| one.pack.is_some());
+    let own = in_pack
+        .clone()
+        .filter(|one| one.pack.as_deref() == Some(name));
+    let own: Vec<String> = own.map(|one| one.id.clone()).collect();
+    if !own.is_empty() {
+        return Ok(own);
+    }
+    let packs: BTreeSet<&str> = in_pack.filter_map(|one| one.pack.as_deref()).collect();
+    let nearest =
+        did_you_mean(name, packs.iter().copied()).map_or(String::new(), |text| format!(" {text}"));
+    let there = match packs.len() {
+        0 => "there are none".to_owned(),
+        _ => format!("there are {}", enumerate(packs)),
+    };
+    Err(SelectError {
+        problems: vec![format!("no pack is called `{name}`:{nearest} {there}")],
+    })
+}
+
 /// Picks stacks by `globs`, a name without a colon with all its variants; everything when there are none.
 ///
 /// # Errors
@@ -193,7 +221,7 @@ fn workload_choices(catalogue: &Catalogue, reach: Reach) -> Vec<Choice> {
                 .iter()
                 .map(|point| point.protocol.key())
                 .collect(),
-            by_name: false,
+            by_name: reach != Reach::Everything && workload.pack.is_some(),
         })
         .collect()
 }

@@ -6,11 +6,13 @@ use deadheat_model::{
     Protocols, WorkloadManifest,
     figure::list,
     stack::{Database, Http, StackManifest, Toolchain, Variant},
+    workload::Oracle,
 };
 
 use super::{
     checks::Checks,
     suggest::{did_you_mean, enumerate},
+    workload::{ROUNDS, check_path},
 };
 use crate::prepare::{
     is_package_name,
@@ -47,6 +49,7 @@ pub(super) fn check(
     checks.text(&["framework"], &manifest.framework);
     check_database(checks, manifest, workloads);
     check_workloads(checks, manifest, known, workloads);
+    check_routes(checks, manifest, known, workloads);
     check_http(checks, &["http"], manifest.http);
     check_protocols(checks, &["protocols"], manifest.protocols);
     for (index, toolchain) in manifest.toolchain.iter().enumerate() {
@@ -127,6 +130,31 @@ fn check_workloads(
         let path = ["workloads", index.as_str()];
         check_workload(checks, &path, name, known);
         check_is_simple(checks, &path, name, workloads);
+    }
+}
+
+fn check_routes(
+    checks: &mut Checks<'_, '_>,
+    manifest: &StackManifest,
+    known: &[String],
+    workloads: &[WorkloadManifest],
+) {
+    for (name, route) in &manifest.routes {
+        let place = ["routes", name];
+        check_workload(checks, &place, name, known);
+        check_is_simple(checks, &place, name, workloads);
+        check_path(checks, &place, route);
+        let Some(workload) = workloads.iter().find(|one| one.id == *name) else {
+            continue;
+        };
+        if workload.oracle == Oracle::Crud {
+            let title = format!("`{name}` has several paths");
+            checks.refuse(&place, title, "these are the workload's own");
+        }
+        if workload.path.contains(ROUNDS) != route.contains(ROUNDS) {
+            let label = format!("the workload's own is `{}`", workload.path);
+            checks.refuse(&place, format!("{ROUNDS} in one path alone"), label);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use deadheat_load::{
 use deadheat_model::{
     LoadPoint,
     figure::counted,
-    workload::{Oracle, WorkloadManifest},
+    workload::{Oracle, WorkloadManifest, WorldTask},
 };
 
 use super::{
@@ -31,6 +31,9 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest, st
         checks.refuse(&["id"], title, format!("the file is called `{stem}.toml`"));
     }
     checks.text(&["description"], &manifest.description);
+    if let Some(pack) = &manifest.pack {
+        checks.id(&["pack"], pack);
+    }
     checks.text(&["content-type"], &manifest.content_type);
     let method = &manifest.method;
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
@@ -45,20 +48,21 @@ pub(super) fn check(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest, st
         let label = "one answer in so many: 1 compares every one";
         checks.refuse(&["content-sample"], "no answer is compared", label);
     }
-    check_path(checks, &manifest.path);
+    check_path(checks, &["path"], &manifest.path);
     check_points(checks, manifest);
     check_oracle(checks, manifest);
 }
 
-fn check_path(checks: &mut Checks<'_, '_>, path: &str) {
+/// Notes the mistakes of a path, which is at `place`.
+pub(super) fn check_path(checks: &mut Checks<'_, '_>, place: &[&str], path: &str) {
     let line_safe = |c: char| c.is_ascii_graphic();
     if !path.starts_with('/') || !path.chars().all(line_safe) {
         let label = "a path begins with `/` and has only ASCII characters and no spaces";
-        checks.refuse(&["path"], "this is not a valid path", label);
+        checks.refuse(place, "this is not a valid path", label);
     }
     if path.replace(ROUNDS, "").contains(['{', '}']) {
         let label = format!("only {ROUNDS} is replaced");
-        checks.refuse(&["path"], "unknown braces in the path", label);
+        checks.refuse(place, "unknown braces in the path", label);
     }
 }
 
@@ -104,6 +108,35 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
             }
             _ => {}
         }
+        check_queries(checks, &index, manifest, point);
+    }
+}
+
+fn check_queries(
+    checks: &mut Checks<'_, '_>,
+    index: &str,
+    manifest: &WorkloadManifest,
+    point: &LoadPoint,
+) {
+    let wants_queries = match manifest.oracle {
+        Oracle::Worlds { task } => task != WorldTask::One,
+        _ => false,
+    };
+    let place = ["point", index, "queries"];
+    match point.queries {
+        Some(0 | 501..) => {
+            let title = "the number of rows that a request asks for";
+            checks.refuse(&place, title, "1 to 500");
+        }
+        Some(_) if !wants_queries => {
+            let label = "only the oracle `worlds` has it, unless its task is `one`";
+            checks.refuse(&place, "no number of rows is asked for", label);
+        }
+        None if wants_queries => {
+            let title = "a point has no `queries`";
+            checks.refuse(&place[..2], title, "`queries` is missing here");
+        }
+        _ => {}
     }
 }
 
@@ -153,7 +186,11 @@ fn check_oracle(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
     }
     let has_keys = matches!(
         manifest.oracle,
-        Oracle::Text { .. } | Oracle::Json { .. } | Oracle::Repeated { .. } | Oracle::Mixed { .. }
+        Oracle::Text { .. }
+            | Oracle::Json { .. }
+            | Oracle::Repeated { .. }
+            | Oracle::Worlds { .. }
+            | Oracle::Mixed { .. }
     );
     if !has_keys {
         check_oracle_keys(checks);

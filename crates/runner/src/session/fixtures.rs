@@ -28,6 +28,7 @@ pub(super) fn point(id: &str) -> LoadPoint {
         id: id.to_owned(),
         connections: 50,
         rounds: None,
+        queries: None,
         revalidate: false,
         protocol: Default::default(),
         streams: 1,
@@ -41,6 +42,7 @@ pub(super) fn workload(id: &str, oracle: Oracle) -> SelectedWorkload {
         manifest: WorkloadManifest {
             id: id.to_owned(),
             description: String::new(),
+            pack: None,
             oracle,
             method: "GET".to_owned(),
             path: "/".to_owned(),
@@ -109,6 +111,7 @@ pub(super) fn load(targets: &[&str]) -> PlannedLoad {
             id: "c50".to_owned(),
             connections: 50,
             rounds: None,
+            queries: None,
             revalidate: false,
             protocol: Default::default(),
             streams: 1,

@@ -218,7 +218,8 @@ impl SessionOptions {
         target: &SelectedTarget,
         workload: &SelectedWorkload,
     ) -> Protocols {
-        if self.every_protocol {
+        // A pack has the protocols of its own suite.
+        if self.every_protocol && workload.manifest.pack.is_none() {
             return target.stack.manifest.protocols(&target.target);
         }
         let points = workload.points.iter();

@@ -436,7 +436,9 @@ fn checks<'p>(points: &[&'p LoadPoint], protocols: Protocols) -> Vec<Check<'p>> 
     let mut checks: Vec<Check<'p>> = full.collect();
     for point in points {
         let is_asked = |check: &Check<'_>| {
-            check.protocol == point.protocol && check.point.rounds == point.rounds
+            check.protocol == point.protocol
+                && check.point.rounds == point.rounds
+                && check.point.queries == point.queries
         };
         if !checks.iter().any(is_asked) {
             checks.push(Check {
@@ -523,6 +525,7 @@ mod tests {
         let points = points.map(|(id, protocol, rounds)| LoadPoint {
             protocol,
             rounds,
+            queries: None,
             ..point(id)
         });
         let of = |points: &[LoadPoint], protocols: &[StackProtocol]| -> Vec<_> {

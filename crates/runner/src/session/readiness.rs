@@ -51,10 +51,15 @@ impl Readiness {
         workload: &WorkloadManifest,
         point: &LoadPoint,
     ) -> Self {
-        let answered = plaintext.filter(|one| target.stack.manifest.answers(one));
+        let manifest = &target.stack.manifest;
+        let answered = plaintext.filter(|one| manifest.answers(one));
         let chosen = answered.unwrap_or(workload);
+        let path = manifest.path_of(chosen);
         Self {
-            path: chosen.path_at(point),
+            path: match answered {
+                Some(_) => path.to_owned(),
+                None => point.fill(path),
+            },
             body: match &chosen.oracle {
                 Oracle::Text { body } => Some(body.clone()),
                 _ => None,
@@ -126,6 +131,7 @@ fn listeners(table: &str, port: u16) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::fixtures::{point, selected, workload};
 
     #[test]
     fn takes_listeners_on_that_port_only() {
@@ -141,5 +147,25 @@ mod tests {
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = socket.local_addr().unwrap().port();
         assert!(!belongs_to_tree(port, std::process::id()));
+    }
+
+    #[test]
+    fn the_numbers_of_a_load_point_are_in_the_path_of_its_own_workload_alone() {
+        let text = Oracle::Text {
+            body: String::new(),
+        };
+        let plaintext = workload("plaintext", text).manifest;
+        let hash = WorkloadManifest {
+            path: "/bytes?rounds=".to_owned(),
+            ..workload("hash", Oracle::DigestChain).manifest
+        };
+        let point = LoadPoint {
+            queries: Some(20),
+            ..point("q20")
+        };
+        let target = selected("go");
+        let path = |plaintext| Readiness::new(plaintext, &target, &hash, &point).path;
+        assert_eq!(path(Some(&plaintext)), "/");
+        assert_eq!(path(None), "/bytes?rounds=20");
     }
 }

@@ -262,6 +262,7 @@ impl Ceiling {
             usual: None,
             limits: Vec::new(),
             workloads: None,
+            routes: Default::default(),
             http: Http::default(),
             protocols: Protocols {
                 tls: true,

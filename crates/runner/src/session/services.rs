@@ -103,7 +103,17 @@ impl Services {
                     ..PostgresOptions::new(options.supervision.clone(), folder.logs())
                 }),
             };
-            match started {
+            let has_worlds = oracles
+                .iter()
+                .any(|one| matches!(one, Oracle::Worlds { .. }));
+            let filled = started.and_then(|postgres| {
+                // A server may read them into its memory when it starts.
+                if has_worlds {
+                    postgres.fill_all_worlds()?;
+                }
+                Ok(postgres)
+            });
+            match filled {
                 Ok(postgres) => own.fixtures.postgres = Some(postgres),
                 Err(error) => own.postgres_failure = Some(failure(&error)),
             }

@@ -70,9 +70,13 @@ pub(super) fn answers_nothing(
         });
     }
     let has = manifest.workloads.clone().unwrap_or_default();
+    let remedy = match has.as_slice() {
+        [] => "another workload, or its route in [routes] of the stack.toml".to_owned(),
+        has => format!("--workload {}", has.join(" --workload ")),
+    };
     Some(Unavailable {
         reason: format!("{} answers none of the workloads asked for", target.target),
-        remedy: format!("--workload {}", has.join(" --workload ")),
+        remedy,
     })
 }
 

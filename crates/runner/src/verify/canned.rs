@@ -12,6 +12,7 @@ use deadheat_model::{
 };
 
 use flate2::{Compression, bufread::GzEncoder};
+use serde_json::Value;
 
 use super::{
     Client, Declared, Fault, Fixtures, Route, Verifier, page,
@@ -101,6 +102,15 @@ fn written(body: &ExpectedBody) -> Vec<u8> {
         Content::Exact { bytes } | Content::Contains { bytes } => bytes.clone(),
         Content::Repeated { byte, count } => vec![*byte; *count as usize],
         Content::Json { value } | Content::JsonAt { value, .. } => value.to_string().into_bytes(),
+        Content::Records { count, members, .. } => {
+            let members = members.iter().map(|name| (name.clone(), Value::from(1)));
+            let record: Value = members.collect();
+            let body = match count {
+                Some(count) => vec![record; *count as usize].into(),
+                None => record,
+            };
+            body.to_string().into_bytes()
+        }
         Content::Gzip { content } => gzip(&written(&ExpectedBody::Content(*content.clone()))),
     }
 }

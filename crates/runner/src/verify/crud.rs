@@ -5,7 +5,10 @@ mod load;
 
 use std::ops::RangeInclusive;
 
-use deadheat_model::load::{Body, Content, RequestSpec};
+use deadheat_model::{
+    load::{Body, Content, RequestSpec},
+    workload::Table,
+};
 use rand::{Rng as _, RngExt as _};
 use serde_json::{Value, json};
 
@@ -20,7 +23,7 @@ use super::{
 };
 use crate::services::{
     ServiceError,
-    postgres::{Item, ItemStatements, Postgres, SEEDED},
+    postgres::{Item, OwnStatements, Postgres, SEEDED},
 };
 
 /// Ids that a load deletes, each at random, …
@@ -110,12 +113,12 @@ impl Verifier<'_> {
         mut written: Vec<Item>,
         deleted: u64,
     ) -> Result<(), Fault> {
-        let rows = self.items(Postgres::item_rows)?;
+        let rows = self.own_table(Postgres::item_rows)?;
         let after = *REPLACED.start() - 1;
         let replaced = written.iter().filter(|item| item.id > 0).count() as u32;
-        let mut found = self.items(|postgres, seat| postgres.items(seat, after, replaced))?;
+        let mut found = self.own_table(|postgres, seat| postgres.items(seat, after, replaced))?;
         let most = written.len() as u32 + rows.created as u32;
-        let created = self.items(|postgres, seat| postgres.items(seat, SEEDED, most))?;
+        let created = self.own_table(|postgres, seat| postgres.items(seat, SEEDED, most))?;
         found.extend(created.into_iter().map(|item| Item { id: 0, ..item }));
         let by_all = |item: &Item| (item.id, item.name.clone(), item.price);
         written.sort_by_key(by_all);
@@ -149,19 +152,19 @@ impl Verifier<'_> {
     }
 
     pub(super) fn verify_crud(&mut self, depth: Depth) -> Result<(), Fault> {
-        self.items(Postgres::reset_items)?;
-        let before = self.item_statements()?;
+        self.own_table(Postgres::reset_items)?;
+        let before = self.own_statements(Table::Items)?;
         let known = Item::seeded(self.random.random_range(READ));
         self.expect_item("the answer is right", &known)?;
         let changed = Item {
             id: known.id,
             ..self.new_item()
         };
-        self.items(|postgres, seat| postgres.put_item(seat, &changed))?;
+        self.own_table(|postgres, seat| postgres.put_item(seat, &changed))?;
         let shown = self
             .expect_item(ANEW, &changed)
             .and_then(|()| self.expect_page(known.id - 3, 5));
-        self.items(|postgres, seat| postgres.put_item(seat, &known))?;
+        self.own_table(|postgres, seat| postgres.put_item(seat, &known))?;
         shown?;
         let item = self.new_item();
         let created = self.expect_created(&item)?;
@@ -188,12 +191,12 @@ impl Verifier<'_> {
             id: SEEDED + 5_000,
             ..self.new_item()
         };
-        self.items(|postgres, seat| postgres.put_item(seat, &added))?;
+        self.own_table(|postgres, seat| postgres.put_item(seat, &added))?;
         self.expect_item(
             "any item of the table is found (this one was added)",
             &added,
         )?;
-        self.items(|postgres, seat| postgres.remove_item(seat, added.id))?;
+        self.own_table(|postgres, seat| postgres.remove_item(seat, added.id))?;
         self.expect_status(GONE, get(added.id), MISSING)?;
         self.expect_status(GONE, delete(added.id), MISSING)?;
         let Item { name, price, .. } = &added;
@@ -254,9 +257,9 @@ impl Verifier<'_> {
         for (after, limit) in [(0, 1), (44_000, 100), (SEEDED - 2, 20), (SEEDED, 20)] {
             self.expect_page(after, limit)?;
         }
-        self.items(|postgres, seat| postgres.remove_item(seat, 41_003))?;
+        self.own_table(|postgres, seat| postgres.remove_item(seat, 41_003))?;
         let shown = self.expect_page(41_000, 5);
-        self.items(|postgres, seat| postgres.put_item(seat, &Item::seeded(41_003)))?;
+        self.own_table(|postgres, seat| postgres.put_item(seat, &Item::seeded(41_003)))?;
         shown?;
         for query in ["limit=0", "limit=101", "limit=x", "after=-1", "after=x"] {
             let rule = "a page that is not as agreed is refused";
@@ -283,7 +286,7 @@ impl Verifier<'_> {
             r#"{"name":"x","price":"much"}"#,
             &*long,
         ];
-        let before = self.items(Postgres::item_rows)?;
+        let before = self.own_table(Postgres::item_rows)?;
         for body in invalid {
             let body = Body::Sized(body.into());
             let replace = put(&format!("/items/{}", target.id), body.clone());
@@ -306,7 +309,7 @@ impl Verifier<'_> {
                 self.passed += 1;
             }
         }
-        let after = self.items(Postgres::item_rows)?;
+        let after = self.own_table(Postgres::item_rows)?;
         if after != before {
             return Err(Fault::new(
                 "POST /items with bodies that are refused".to_owned(),
@@ -347,7 +350,7 @@ impl Verifier<'_> {
     }
 
     fn expect_page(&mut self, after: i32, limit: u32) -> Result<(), Fault> {
-        let items = self.items(|postgres, seat| postgres.items(seat, after, limit))?;
+        let items = self.own_table(|postgres, seat| postgres.items(seat, after, limit))?;
         let rule = "a page has the items above the id `after`, in their order";
         self.expect_content(rule, page_after(after, limit), page_content(&items))?;
         Ok(())
@@ -417,7 +420,7 @@ impl Verifier<'_> {
         id: i32,
         item: Option<&Item>,
     ) -> Result<(), Fault> {
-        let rows = self.items(|postgres, seat| postgres.items(seat, id - 1, 1))?;
+        let rows = self.own_table(|postgres, seat| postgres.items(seat, id - 1, 1))?;
         let found = rows.first().filter(|row| row.id == id);
         if found == item {
             return Ok(());
@@ -444,7 +447,7 @@ impl Verifier<'_> {
     }
 
     /// Does something with the server's own table.
-    pub(super) fn items<T>(
+    pub(super) fn own_table<T>(
         &mut self,
         work: impl FnOnce(&Postgres, usize) -> Result<T, ServiceError>,
     ) -> Result<T, Fault> {
@@ -452,19 +455,20 @@ impl Verifier<'_> {
         work(self.postgres()?, seat).map_err(fault)
     }
 
-    fn item_statements(&mut self) -> Result<Option<ItemStatements>, Fault> {
-        self.items(Postgres::item_statements)
+    /// What the server's statements did so far to `table`, which is its own.
+    pub(super) fn own_statements(&mut self, table: Table) -> Result<Option<OwnStatements>, Fault> {
+        self.own_table(|postgres, seat| postgres.own_statements(seat, table))
     }
 
     /// Checks that so many reads and writes since `before` took a statement each. A mapper may read before it replaces or
     /// deletes.
     fn end_item_count(
         &mut self,
-        before: Option<ItemStatements>,
+        before: Option<OwnStatements>,
         reads: u64,
         writes: u64,
     ) -> Result<(), Fault> {
-        let (Some(before), Some(after)) = (before, self.item_statements()?) else {
+        let (Some(before), Some(after)) = (before, self.own_statements(Table::Items)?) else {
             return Ok(());
         };
         let (Some(read), Some(written)) = (

@@ -33,7 +33,7 @@ impl Verifier<'_> {
     pub(super) fn digest_questions(&mut self, count: usize) -> Vec<Question> {
         (1..=count as u32)
             .map(|rounds| {
-                let path = self.workload.path.replace("{rounds}", &rounds.to_string());
+                let path = self.path.replace("{rounds}", &rounds.to_string());
                 let bytes = self.fixtures.blob.digest(rounds).into_bytes();
                 self.question(RequestSpec::get(path), Content::Exact { bytes })
             })

@@ -1,6 +1,9 @@
 //! A wrong answer, told so that somebody can mend it.
 
-use deadheat_model::load::Content;
+use deadheat_model::{
+    figure::{counted, list},
+    load::Content,
+};
 
 /// How much of a body is shown.
 const SHOWN: usize = 120;
@@ -62,6 +65,18 @@ pub(super) fn described(content: &Content) -> String {
         Content::Repeated { byte, count } => format!("{count} bytes `{}`", char::from(*byte)),
         Content::Json { value } => format!("JSON for {}", shown(value.to_string().as_bytes())),
         Content::JsonAt { pointer, value } => format!("JSON with `{value}` at {pointer}"),
+        Content::Records {
+            count,
+            members,
+            most,
+        } => {
+            let objects = match count {
+                Some(count) => format!("an array of {}", counted(*count, "object")),
+                None => "an object".to_owned(),
+            };
+            let members: Vec<String> = members.iter().map(|name| format!("`{name}`")).collect();
+            format!("{objects} with {} from 1 to {most}", list(&members))
+        }
         Content::Gzip { content } => format!("{}, compressed by gzip", described(content)),
         Content::Contains { bytes } => format!("a body with {} in it", shown(bytes)),
     }

@@ -49,7 +49,7 @@ impl Verifier<'_> {
         };
         let request = RequestSpec {
             headers: vec![content_type("Application/JSON;charset=utf-8")],
-            ..post(&self.workload.path, Body::Sized(body_of(&plain).into()))
+            ..post(&self.path, Body::Sized(body_of(&plain).into()))
         };
         let rule = "a content type may have capitals and parameters (RFC 9110, section 8.3.1)";
         self.expect_content(rule, request, content)?;
@@ -63,7 +63,7 @@ impl Verifier<'_> {
         let content = Content::Exact {
             bytes: format!("Hello, {name}!").into_bytes(),
         };
-        self.question(post(&self.workload.path, body), content)
+        self.question(post(&self.path, body), content)
     }
 
     /// Sends a body sized, and in chunks if the stack reads them.
@@ -76,7 +76,7 @@ impl Verifier<'_> {
             bodies.push(Body::Chunked(body.into()));
         }
         for body in bodies {
-            let request = post(&self.workload.path, body);
+            let request = post(&self.path, body);
             self.expect_content(rule, request, content.clone())?;
         }
         Ok(())
@@ -89,7 +89,7 @@ impl Verifier<'_> {
             bytes: format!("Hello, {name}!").into_bytes(),
         };
         let body = Body::Sized(body_of(&name).into());
-        (post(&self.workload.path, body), content)
+        (post(&self.path, body), content)
     }
 }
 

@@ -45,7 +45,7 @@ impl Verifier<'_> {
         let deletion = Question {
             request: RequestSpec {
                 method: "DELETE".to_owned(),
-                ..RequestSpec::get(self.workload.path_at(self.point))
+                ..RequestSpec::get(self.point.fill(&self.path))
             },
             wanted: ExpectedAnswer::Status(WRONG_METHOD),
         };
@@ -63,7 +63,7 @@ impl Verifier<'_> {
             let untyped = Question {
                 request: RequestSpec {
                     headers: vec![content_type("text/plain")],
-                    ..post(&self.workload.path, Body::Sized(body_of("John").into()))
+                    ..post(&self.path, Body::Sized(body_of("John").into()))
                 },
                 wanted: ExpectedAnswer::Status(WRONG_TYPE),
             };
@@ -110,7 +110,7 @@ impl Verifier<'_> {
     fn verify_malformed(&mut self) -> Result<(), Fault> {
         for body in MALFORMED {
             let bad = Question {
-                request: post(&self.workload.path, Body::Sized(body.into())),
+                request: post(&self.path, Body::Sized(body.into())),
                 wanted: ExpectedAnswer::Status(BAD),
             };
             let asked = format!("{} with the body `{body}`", bad.name());

@@ -46,7 +46,7 @@ impl Verifier<'_> {
         if depth == Depth::Full {
             if self.workload.oracle.writes() {
                 // The questions of items are right after a reset.
-                self.items(Postgres::reset_items)?;
+                self.own_table(Postgres::reset_items)?;
             }
             self.verify_crowd()?;
         }
@@ -91,6 +91,7 @@ impl Verifier<'_> {
     fn part<'p>(&'p mut self, workload: &'p WorkloadManifest) -> Verifier<'p> {
         Verifier {
             address: self.address,
+            path: self.declared.path_of(workload),
             client: Client::new(self.client.route().clone()),
             declared: self.declared.clone(),
             workload,

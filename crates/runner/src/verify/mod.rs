@@ -23,11 +23,14 @@ mod route;
 mod statements;
 mod static_file;
 mod static_folder;
+mod suite;
 mod upload;
 mod users;
 mod wire;
+mod worlds;
 
 use std::{
+    collections::BTreeMap,
     io,
     net::SocketAddr,
     ops::RangeInclusive,
@@ -69,6 +72,8 @@ use crate::{
 
 /// A probe that takes longer has failed; the slowest right answer takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+const ONCE: &str = "the service behind the answer is asked once per request";
 
 /// The name of the file at `BLOB_PATH`, …
 const BLOB: &str = "blob";
@@ -204,6 +209,8 @@ pub struct Declared {
     pub other_statements: bool,
     /// Whether an object-relational mapper writes its statements.
     pub is_orm: bool,
+    /// The paths at which it serves workloads, where these are not the workloads' own.
+    pub routes: Arc<BTreeMap<String, String>>,
 }
 
 impl Default for Declared {
@@ -216,6 +223,7 @@ impl Default for Declared {
             unprepared: Arc::default(),
             other_statements: false,
             is_orm: false,
+            routes: Arc::default(),
         }
     }
 }
@@ -226,10 +234,17 @@ impl Declared {
         self.prepared && self.unprepared.iter().all(|one| one != workload)
     }
 
+    /// Where the stack serves `workload`.
+    fn path_of(&self, workload: &WorkloadManifest) -> String {
+        let own = self.routes.get(&workload.id);
+        own.unwrap_or(&workload.path).clone()
+    }
+
     /// What `manifest` says of `target`.
     pub fn by(manifest: &StackManifest, target: &TargetId) -> Self {
         let of_http = Self {
             http: manifest.http(target),
+            routes: manifest.routes.clone().into(),
             ..Self::default()
         };
         match manifest.database(target) {
@@ -274,6 +289,8 @@ pub struct Verifier<'a> {
     client: Client,
     declared: Declared,
     workload: &'a WorkloadManifest,
+    /// Where the stack serves the workload, before the load point's numbers are in it.
+    path: String,
     point: &'a LoadPoint,
     fixtures: &'a mut Fixtures,
     seat: usize,
@@ -298,6 +315,7 @@ impl<'a> Verifier<'a> {
         Self {
             address,
             client: Client::new(Route::plain(address)),
+            path: declared.path_of(workload),
             declared,
             workload,
             point,
@@ -355,11 +373,14 @@ impl<'a> Verifier<'a> {
             Oracle::Users => self.verify_users(depth)?,
             Oracle::Fortunes => self.verify_fortunes(depth)?,
             Oracle::Crud => self.verify_crud(depth)?,
+            Oracle::Worlds { task } => self.verify_worlds(*task, depth)?,
             Oracle::Mixed { .. } => return self.verify_mixed(depth),
             Oracle::Relayed => self.verify_relay()?,
         }
         if depth == Depth::Full && !self.client.route().protocol.is_usual() {
             self.verify_protocol()?;
+        } else if self.workload.pack.is_some() {
+            self.verify_suite(depth)?;
         } else if depth == Depth::Full {
             self.verify_connections()?;
             self.verify_refusals()?;
@@ -432,6 +453,7 @@ impl<'a> Verifier<'a> {
             Oracle::Greeting => Some((greeting::DIFFERENT, Self::greeting_to_load)),
             Oracle::Products => Some((products::DIFFERENT, Self::products_to_load)),
             Oracle::UploadDigest => Some((upload::DIFFERENT, Self::upload_to_load)),
+            Oracle::Worlds { .. } => Some((1, Self::worlds_to_load)),
             _ => None,
         }
     }
@@ -471,6 +493,14 @@ impl<'a> Verifier<'a> {
         self.expect_service_count(&asked, before, load.total.succeeded..=issued + reads_before)
     }
 
+    /// How often each request asks the service behind the stack.
+    fn times_per_request(&self) -> RangeInclusive<u64> {
+        match self.workload.oracle {
+            Oracle::Worlds { task } => worlds::statements(task, self.queries()),
+            _ => 1..=1,
+        }
+    }
+
     fn expect_service_count(
         &mut self,
         asked: &str,
@@ -481,6 +511,8 @@ impl<'a> Verifier<'a> {
             return Ok(());
         };
         let times = after.saturating_sub(before);
+        let each = self.times_per_request();
+        let expected = expected.start() * each.start()..=expected.end() * each.end();
         if expected.contains(&times) {
             return Ok(());
         }
@@ -490,14 +522,18 @@ impl<'a> Verifier<'a> {
             "the upstream was asked"
         };
         let (least, most) = expected.into_inner();
-        let expected = if least == most {
-            format!("{least} times for as many requests")
+        let (expected, rule) = if each != (1..=1) {
+            let expected = format!("between {least} and {most} times");
+            (expected, worlds::STATEMENTS)
+        } else if least == most {
+            (format!("{least} times for as many requests"), ONCE)
         } else {
-            format!("between {least} and {most} times, one for each request")
+            let expected = format!("between {least} and {most} times, one for each request");
+            (expected, ONCE)
         };
         Err(Fault::new(
             asked.to_owned(),
-            "the service behind the answer is asked once per request",
+            rule,
             expected,
             format!("{service} {times} times"),
         ))
@@ -507,7 +543,7 @@ impl<'a> Verifier<'a> {
     fn request(&self) -> RequestSpec {
         RequestSpec {
             method: self.workload.method.clone(),
-            ..RequestSpec::get(self.workload.path_at(self.point))
+            ..RequestSpec::get(self.point.fill(&self.path))
         }
     }
 
@@ -530,7 +566,11 @@ impl<'a> Verifier<'a> {
             Oracle::Fortunes => return Ok(self.right_fortunes()?.into()),
             Oracle::Crud => Self::right_page(),
             Oracle::Relayed => relay::right_content(),
-            Oracle::Greeting | Oracle::Products | Oracle::UploadDigest | Oracle::Mixed { .. } => {
+            Oracle::Greeting
+            | Oracle::Products
+            | Oracle::UploadDigest
+            | Oracle::Worlds { .. }
+            | Oracle::Mixed { .. } => {
                 unreachable!("the right answer depends on the request")
             }
         };
@@ -546,6 +586,7 @@ impl<'a> Verifier<'a> {
             Oracle::Products => self.products_questions(count),
             Oracle::UploadDigest => self.upload_questions(count),
             Oracle::Crud => self.crud_questions(count),
+            Oracle::Worlds { task } => vec![self.worlds_question(task); count],
             _ => {
                 let body = self.right_body()?;
                 vec![self.question(self.request(), body); count]

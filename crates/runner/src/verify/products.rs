@@ -50,7 +50,7 @@ impl Verifier<'_> {
             let answer = self.expect(PLAIN, &question)?;
             expect_coding(&asked, PLAIN, &answer, None)?;
             for query in BAD_FROM {
-                let bad = RequestSpec::get(format!("{}{query}", self.workload.path));
+                let bad = RequestSpec::get(format!("{}{query}", self.path));
                 self.expect_status("a number that makes no sense is refused", bad, BAD)?;
             }
             for from in [1, MOST] {
@@ -95,7 +95,7 @@ impl Verifier<'_> {
     }
 
     fn from(&self, from: u32) -> String {
-        format!("{}?from={from}", self.workload.path)
+        format!("{}?from={from}", self.path)
     }
 
     /// Asks for products at random; how much shorter compression made them.

@@ -20,7 +20,7 @@ impl Verifier<'_> {
     pub(super) fn verify_relay(&mut self) -> Result<(), Fault> {
         let before = self.relayed()?;
         self.expect_right()?;
-        let asked = format!("{} {}", self.workload.method, self.workload.path);
+        let asked = format!("{} {}", self.workload.method, self.path);
         self.expect_service_count(&asked, Some(before), 1..=1)
     }
 

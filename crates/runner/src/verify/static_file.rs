@@ -104,7 +104,7 @@ impl Verifier<'_> {
             return Ok(tag.to_owned());
         }
         Err(Fault::new(
-            format!("GET {}", self.workload.path),
+            format!("GET {}", self.path),
             "an answer with the file has an ETag",
             "an ETag in quotes".to_owned(),
             match tag {
@@ -222,7 +222,7 @@ impl Verifier<'_> {
 
     /// Asks for what is not in the folder.
     fn verify_folder(&mut self) -> Result<(), Fault> {
-        let path = self.workload.path.clone();
+        let path = self.path.clone();
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
         let missing = RequestSpec::get(format!("{folder}/no-such-file.css"));
         self.expect_status("a file that is not there is not found", missing, &[404])?;

@@ -7,6 +7,7 @@ mod items;
 pub mod payload;
 mod products;
 mod proxy;
+pub mod techempower;
 mod upload;
 mod users;
 
@@ -41,5 +42,6 @@ pub fn router(state: AppState, static_dir: &Path) -> Router {
             get(items::read).put(items::replace).delete(items::delete),
         )
         .route("/proxy", get(proxy::relay))
+        .nest("/techempower", techempower::router())
         .with_state(state)
 }

@@ -114,6 +114,11 @@ fn records() -> Vec<LoadRecord> {
                 bytes: b"x".to_vec(),
             }),
         },
+        Content::Records {
+            count: Some(2),
+            members: vec!["id".to_owned()],
+            most: 3,
+        },
         Content::JsonAt {
             pointer: "/a".to_owned(),
             value: serde_json::json!([1]),

@@ -92,6 +92,7 @@ impl Load {
             id: format!("c{}", self.connections),
             connections: self.connections,
             rounds: None,
+            queries: None,
             revalidate: false,
             protocol: Default::default(),
             streams: 1,

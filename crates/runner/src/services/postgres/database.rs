@@ -9,7 +9,7 @@ use super::{
     admin::{self, Admin, quoted},
     endpoint::{Endpoint, random_word},
     statements::Counting,
-    tables,
+    tables, worlds,
 };
 use crate::services::ServiceError;
 
@@ -76,7 +76,8 @@ impl Database {
         let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
         admin.run("making the tables", |client| {
             tables::seed(client, &readers.join(", "))?;
-            tables::make_items(client, &roles)
+            tables::make_items(client, &roles)?;
+            worlds::make(client, &roles)
         })?;
         let counting = Counting::choose(&admin, &roles, own_roles);
         let url = |role: &String| endpoint.url(role, &secret, &lease.database);

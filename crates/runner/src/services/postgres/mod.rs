@@ -12,6 +12,7 @@ mod endpoint;
 mod statements;
 mod tables;
 mod unpack;
+mod worlds;
 
 use std::{
     ops::RangeInclusive,
@@ -24,8 +25,9 @@ pub use admin::Room;
 pub use binaries::{Mirror, Places, Source};
 pub use cluster::Access;
 pub use database::SEATS;
-pub use statements::{ItemStatements, Said};
+pub use statements::{OwnStatements, Said};
 pub use tables::{Item, ItemRows, SEEDED, USERS};
+pub use worlds::WORLDS;
 
 use deadheat_model::workload::Table;
 
@@ -216,7 +218,9 @@ impl Postgres {
         }
         let advice = match table {
             Table::Users => format!("take an id from 1 to {USERS}"),
-            Table::Fortune | Table::Items => "take the id of a row that it has".to_owned(),
+            Table::Fortune | Table::Items | Table::World => {
+                "take the id of a row that it has".to_owned()
+            }
         };
         let problem = format!("the row is missing in the table {table}");
         Err(ServiceError::new(attempt, problem, advice))
@@ -256,7 +260,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn reset_items(&self, seat: usize) -> Result<(), ServiceError> {
-        self.of_items(seat, "filling the table items", tables::reset_items)
+        self.of_own(seat, "filling the table items", tables::reset_items)
     }
 
     /// Up to `limit` of its items with ids above `after`, by id.
@@ -264,7 +268,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn items(&self, seat: usize, after: i32, limit: u32) -> Result<Vec<Item>, ServiceError> {
-        self.of_items(seat, "reading the table items", |client, role| {
+        self.of_own(seat, "reading the table items", |client, role| {
             tables::item_page(client, role, after, limit)
         })
     }
@@ -274,7 +278,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn put_item(&self, seat: usize, item: &Item) -> Result<(), ServiceError> {
-        self.of_items(seat, "writing an item", |client, role| {
+        self.of_own(seat, "writing an item", |client, role| {
             tables::put_item(client, role, item)
         })
     }
@@ -284,7 +288,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn remove_item(&self, seat: usize, id: i32) -> Result<(), ServiceError> {
-        self.of_items(seat, "removing an item", |client, role| {
+        self.of_own(seat, "removing an item", |client, role| {
             tables::remove_item(client, role, id)
         })
     }
@@ -294,7 +298,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn item_rows(&self, seat: usize) -> Result<ItemRows, ServiceError> {
-        self.of_items(seat, "counting items", tables::item_rows)
+        self.of_own(seat, "counting items", tables::item_rows)
     }
 
     /// One of its items that is neither as it was at first nor as it may have been written: a new one has a name that begins
@@ -308,20 +312,51 @@ impl Postgres {
         written: &RangeInclusive<i32>,
         prefix: &str,
     ) -> Result<Option<Item>, ServiceError> {
-        self.of_items(seat, "checking items", |client, role| {
+        self.of_own(seat, "checking items", |client, role| {
             tables::damaged_item(client, role, written, prefix)
         })
     }
 
-    /// What its statements did so far to its table items; `None` where servers cannot be told apart.
+    /// What its statements did so far to `table`, which is its own; `None` where servers cannot be told apart.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub fn item_statements(&self, seat: usize) -> Result<Option<ItemStatements>, ServiceError> {
+    pub fn own_statements(
+        &self,
+        seat: usize,
+        table: Table,
+    ) -> Result<Option<OwnStatements>, ServiceError> {
         let Database {
             admin, counting, ..
         } = &self.database;
-        self.logged(counting.of_items(admin, self.role(seat)))
+        self.logged(counting.of_own(admin, self.role(seat), table))
+    }
+
+    /// Fills the table world of the server with this number among those that are alive together. Tables that were filled with
+    /// another `salt` from 0 to 9,999 differ in every row.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn fill_worlds(&self, seat: usize, salt: i32) -> Result<(), ServiceError> {
+        self.of_own(seat, "filling the table world", |client, role| {
+            worlds::fill(client, role, salt)
+        })
+    }
+
+    /// Fills the table world of every server.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn fill_all_worlds(&self) -> Result<(), ServiceError> {
+        (0..self.database.roles.len()).try_for_each(|seat| self.fill_worlds(seat, 0))
+    }
+
+    /// The numbers in its table world, by id.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn worlds(&self, seat: usize) -> Result<Vec<i32>, ServiceError> {
+        self.of_own(seat, "reading the table world", worlds::numbers)
     }
 
     /// The role of the server with this number among those that are alive together.
@@ -330,8 +365,8 @@ impl Postgres {
         &roles[seat % roles.len()]
     }
 
-    /// Does something with the table items of a server.
-    fn of_items<T>(
+    /// Does something with a table of a server's own.
+    fn of_own<T>(
         &self,
         seat: usize,
         attempt: &str,

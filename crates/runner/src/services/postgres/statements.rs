@@ -27,9 +27,9 @@ fn follows(words: &str, table: Table) -> String {
     format!(r#"\m({words})\s+(only\s+)?("?\w+"?\.)?("{table}"|{table}\M)"#)
 }
 
-/// What a server's statements did to its table items.
+/// What a server's statements did to a table of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ItemStatements {
+pub struct OwnStatements {
     /// Statements that read.
     pub reads: u64,
     /// Statements that wrote, whether they found a row or not.
@@ -116,23 +116,24 @@ impl Counting {
         }
     }
 
-    /// What the statements of `role` did so far to its table items; `None` where roles cannot be told apart.
-    pub(super) fn of_items(
+    /// What the statements of `role` did so far to `table`, which is its own; `None` where roles cannot be told apart.
+    pub(super) fn of_own(
         &self,
         admin: &Admin,
         role: &str,
-    ) -> Result<Option<ItemStatements>, ServiceError> {
+        table: Table,
+    ) -> Result<Option<OwnStatements>, ServiceError> {
         let Counting::Statements { .. } = self else {
             return Ok(None);
         };
-        let items = Table::Items;
-        let writes = follows(r"insert\s+into|update|delete\s+from", items);
-        let row = admin.run("counting the statements on the table items", |client| {
-            let update = follows("update", items);
-            client.query_one(BY_KIND, &[&role, &asks_for(items), &writes, &update])
+        let writes = follows(r"insert\s+into|update|delete\s+from", table);
+        let attempt = format!("counting the statements on the table {table}");
+        let row = admin.run(&attempt, |client| {
+            let update = follows("update", table);
+            client.query_one(BY_KIND, &[&role, &asks_for(table), &writes, &update])
         })?;
         let count = |index| row.get::<_, i64>(index).max(0) as u64;
-        Ok(Some(ItemStatements {
+        Ok(Some(OwnStatements {
             reads: count(0),
             writes: count(1),
             updated: count(2),

@@ -48,6 +48,7 @@ fn column(table: Table) -> &'static str {
         Table::Users => "email",
         Table::Fortune => "message",
         Table::Items => "name",
+        Table::World => "randomnumber",
     }
 }
 

@@ -367,6 +367,7 @@ fn of_servers(
             id: point,
             connections,
             rounds: None,
+            queries: None,
             revalidate: false,
             protocol: Default::default(),
             streams: 1,

@@ -7,6 +7,7 @@ use deadheat_model::{
     Exchange, Observation,
     figure::count,
     load::{Body, Content, Expectation, RequestSpec, StatusSet},
+    workload::Table,
 };
 use rand::seq::index::sample;
 use serde_json::Value;
@@ -16,7 +17,7 @@ use super::{
     page_after, page_content, put, right_items, value_of, values_of,
 };
 use crate::{
-    services::postgres::{Item, ItemRows, ItemStatements, Postgres},
+    services::postgres::{Item, ItemRows, OwnStatements, Postgres},
     verify::{Fault, Verifier, greeting::post},
 };
 
@@ -92,7 +93,7 @@ impl Acknowledged {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemsSeen {
     rows: ItemRows,
-    statements: ItemStatements,
+    statements: OwnStatements,
 }
 
 /// A number of writes that were acknowledged, and how many there are.
@@ -220,10 +221,10 @@ impl Verifier<'_> {
         if !self.workload.oracle.writes() {
             return Ok(None);
         }
-        let Some(statements) = self.item_statements()? else {
+        let Some(statements) = self.own_statements(Table::Items)? else {
             return Ok(None);
         };
-        let rows = self.items(Postgres::item_rows)?;
+        let rows = self.own_table(Postgres::item_rows)?;
         Ok(Some(ItemsSeen { rows, statements }))
     }
 
@@ -302,7 +303,7 @@ impl Verifier<'_> {
             }
         }
         let damaged =
-            self.items(|postgres, seat| postgres.damaged_item(seat, &REPLACED, WRITTEN))?;
+            self.own_table(|postgres, seat| postgres.damaged_item(seat, &REPLACED, WRITTEN))?;
         if let Some(item) = damaged {
             return Err(Fault::new(
                 asked(),

@@ -37,6 +37,13 @@ fn the_projects_own_manifests_have_no_mistake() {
         "hash",
         "upload",
         "proxy",
+        "te-plaintext",
+        "te-json",
+        "te-cached-queries",
+        "te-db",
+        "te-fortunes",
+        "te-queries",
+        "te-updates",
     ];
     assert_eq!(ids, all);
     assert!(!reading.catalogue.stacks.is_empty());

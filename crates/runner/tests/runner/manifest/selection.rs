@@ -1,4 +1,4 @@
-use deadheat_runner::manifest::{Catalogue, Reach, Selection, load, select};
+use deadheat_runner::manifest::{Catalogue, Reach, Selection, load, pack, select};
 
 use super::{stack, workload};
 
@@ -231,4 +231,46 @@ fn an_empty_catalogue_has_nothing_to_select() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("there are none"), "{error}");
+}
+
+#[test]
+fn a_pack_is_selected_by_its_name_and_no_wildcard_reaches_it() {
+    let in_pack = |id: &str| workload(id, "").replace("method =", "pack = \"suite\"\nmethod =");
+    let routed = "\n[routes]\nte-json = \"/suite/json\"\n";
+    let root = super::root(&[
+        ("stacks/go-a/stack.toml", &stack("go-a", routed)),
+        ("stacks/go-b/stack.toml", &stack("go-b", "")),
+        ("workloads/plaintext.toml", &workload("plaintext", "")),
+        ("workloads/te-json.toml", &in_pack("te-json")),
+        ("workloads/te-db.toml", &in_pack("te-db")),
+    ]);
+    let catalogue = load(root.path(), &[]).unwrap();
+    let found = |names: &[String], reach| {
+        let selection = select(&catalogue, &[], names, reach).unwrap();
+        let ids = selection
+            .workloads
+            .iter()
+            .map(|one| one.manifest.id.clone());
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    let any = ["*".to_owned()];
+    assert_eq!(found(&[], Reach::Defaults), "plaintext");
+    assert_eq!(found(&any, Reach::All), "plaintext");
+    assert_eq!(found(&["te-db".to_owned()], Reach::Defaults), "te-db");
+    let own = pack(&catalogue, "suite").unwrap();
+    assert_eq!(found(&own, Reach::Defaults), "te-db te-json");
+    let error = pack(&catalogue, "suit").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "no pack is called `suit`: did you mean `suite`? there are `suite`"
+    );
+    let answers = |stack: usize, id: &str| {
+        let manifest = &catalogue.stacks[stack].manifest;
+        manifest.answers(catalogue.workload(id).unwrap())
+    };
+    assert!(answers(0, "te-json") && answers(0, "plaintext"));
+    assert!(!answers(0, "te-db") && !answers(1, "te-json"));
+    let json = catalogue.workload("te-json").unwrap();
+    assert_eq!(catalogue.stacks[0].manifest.path_of(json), "/suite/json");
+    assert_eq!(catalogue.stacks[1].manifest.path_of(json), "/te-json");
 }

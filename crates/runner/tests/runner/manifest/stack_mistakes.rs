@@ -164,3 +164,32 @@ fn the_least_manifest_and_a_full_one_have_no_mistake() {
     );
     assert_eq!(of(&full), "");
 }
+
+#[test]
+fn a_route_is_a_path_of_a_workload_with_one_path() {
+    let routed = |route: &str| {
+        let text = "kind = \"text\"\nbody = \"Hello\"";
+        let items = workload("items", "").replace(text, "kind = \"crud\"");
+        drawn(&[
+            (
+                "stacks/go/stack.toml",
+                &stack("go", &format!("\n[routes]\n{route}\n")),
+            ),
+            ("workloads/items.toml", &items),
+            ("workloads/plaintext.toml", &workload("plaintext", "")),
+        ])
+    };
+    assert_eq!(routed("plaintext = \"/hello\""), "");
+    for (route, mistake) in [
+        (
+            "plaintxt = \"/hello\"",
+            "the workload `plaintxt` does not exist",
+        ),
+        ("plaintext = \"hello\"", "this is not a valid path"),
+        ("plaintext = \"/{rounds}\"", "{rounds} in one path alone"),
+        ("items = \"/things\"", "`items` has several paths"),
+    ] {
+        let drawn = routed(route);
+        assert!(drawn.contains(mistake), "{drawn}");
+    }
+}

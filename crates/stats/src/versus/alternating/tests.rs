@@ -173,6 +173,7 @@ fn header(heats: u32) -> SessionHeader {
             id: "c8".to_owned(),
             connections: 8,
             rounds: None,
+            queries: None,
             revalidate: false,
             protocol: Default::default(),
             streams: 1,

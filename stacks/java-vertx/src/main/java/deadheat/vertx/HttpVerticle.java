@@ -99,6 +99,15 @@ final class HttpVerticle extends VerticleBase {
     router.put("/items/:id").handler(body).handler(items::replace);
     router.delete("/items/:id").handler(items::delete);
     router.get("/proxy").handler(new ProxyHandler(vertx, settings.upstreamUrl()));
+    TechEmpower tests = new TechEmpower(database);
+    router.route("/techempower/*").handler(TechEmpower::nameServer);
+    router.get("/techempower/json").handler(TechEmpower::json);
+    router.get("/techempower/plaintext").handler(Greetings::plaintext);
+    router.get("/techempower/db").handler(tests::db);
+    router.get("/techempower/queries").handler(tests::queries);
+    router.get("/techempower/fortunes").handler(new FortunesHandler(database));
+    router.get("/techempower/updates").handler(tests::updates);
+    router.get("/techempower/cached-queries").handler(tests::cachedQueries);
     router.route().failureHandler(Failures::answer);
     return router;
   }

@@ -1,0 +1,321 @@
+//! Random rows of the table world, as TechEmpower's Framework Benchmarks ask for them: one, several, several that are updated, and
+//! several from memory. The rules are those of its toolset
+//! (<https://github.com/TechEmpower/FrameworkBenchmarks/tree/master/toolset/test_types>), and of its description
+//! (<https://github.com/TechEmpower/FrameworkBenchmarks/wiki/Project-Information-Framework-Tests-Overview>) that rows are random.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
+};
+
+use deadheat_model::{
+    load::{Content, RequestSpec, member},
+    workload::{Table, WorldTask},
+};
+use rand::RngExt as _;
+use serde_json::Value;
+
+use super::{Depth, Fault, Verifier, question::Question};
+use crate::services::{Postgres, postgres::WORLDS};
+
+/// A request for several rows says how many, and gets these (`verify_query_cases` in `verifications.py`).
+const CASES: [(&str, u32); 5] = [("2", 2), ("0", 1), ("foo", 1), ("501", 500), ("", 1)];
+/// Answers whose rows are compared with each other.
+const ANSWERS: u32 = 4;
+/// Of fewer rows, chance may decide how many are the same.
+const MANY: usize = 10;
+
+pub(super) const STATEMENTS: &str =
+    "each row is read by a statement of its own, and updated by one of its own or by one for all";
+const ANEW: &str = "rows are read for each request (all were changed after the answer before)";
+const CLAMPED: &str =
+    "the number of rows is 1 to 500: of a larger number 500, of anything else that is asked for 1";
+const RANDOM: &str = "rows are chosen at random for each request";
+const UPDATED: &str = "the table has the numbers of an answer when it comes";
+const CHANGED: &str = "an update writes other numbers than before";
+const NO_OTHERS: &str = "an update changes the rows of its answer, and no others";
+
+/// How many statements a request for this many rows runs. That of cached rows runs none that counts.
+pub(super) fn statements(task: WorldTask, queries: u32) -> RangeInclusive<u64> {
+    let queries = u64::from(queries);
+    match task {
+        WorldTask::One | WorldTask::Several | WorldTask::Cached => queries..=queries,
+        WorldTask::Update => queries + 1..=2 * queries,
+    }
+}
+
+/// A row of an answer: id and number.
+type World = (i32, i32);
+
+impl<'a> Verifier<'a> {
+    pub(super) fn verify_worlds(&mut self, task: WorldTask, depth: Depth) -> Result<(), Fault> {
+        let salt = self.random.random_range(0..WORLDS / 2);
+        self.own_table(|postgres, seat| postgres.fill_worlds(seat, salt))?;
+        self.expect_worlds(task, "the answer is right", self.worlds_question(task))?;
+        self.own_table(|postgres, seat| postgres.fill_worlds(seat, salt + WORLDS / 2))?;
+        let before = self.own_statements(Table::World)?;
+        let mut answers = Vec::new();
+        for _ in 0..ANSWERS {
+            answers.push(self.expect_worlds(task, ANEW, self.worlds_question(task))?);
+        }
+        if task != WorldTask::Cached {
+            let after = self.own_statements(Table::World)?;
+            if let (Some(before), Some(after)) = (before, after) {
+                let counted = Counted {
+                    reads: after.reads.saturating_sub(before.reads),
+                    writes: after.writes.saturating_sub(before.writes),
+                    rows_updated: after.updated.saturating_sub(before.updated),
+                };
+                self.expect_statements(task, &answers, counted)?;
+            }
+        }
+        self.expect_random(&answers)?;
+        if depth == Depth::Full && task != WorldTask::One {
+            for (asked, rows) in CASES {
+                let request = RequestSpec::get(format!("{}{asked}", self.path));
+                let question = self.question(request, records(Some(rows)));
+                self.expect_worlds(task, CLAMPED, question)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The load point's question.
+    pub(super) fn worlds_question(&self, task: WorldTask) -> Question {
+        let rows = (task != WorldTask::One).then(|| self.queries());
+        self.question(self.request(), records(rows))
+    }
+
+    /// The request of the load, with its right answer.
+    pub(super) fn worlds_to_load(&mut self) -> (RequestSpec, Content) {
+        let rows = self.point.queries;
+        (self.request(), records(rows))
+    }
+
+    /// The number of rows that the load point asks for.
+    pub(super) fn queries(&self) -> u32 {
+        self.point.queries.unwrap_or(1)
+    }
+
+    /// Asks, and compares the answer with the table; its rows.
+    fn expect_worlds(
+        &mut self,
+        task: WorldTask,
+        rule: &'static str,
+        question: Question,
+    ) -> Result<Vec<World>, Fault> {
+        let before = self.own_table(Postgres::worlds)?;
+        let answer = self.expect(rule, &question)?;
+        let rows = rows_of(&answer.body);
+        let asked = question.name();
+        match task {
+            WorldTask::One | WorldTask::Several => {
+                expect_rows(&asked, ANEW, &before, &rows)?;
+            }
+            WorldTask::Update => {
+                let after = self.own_table(Postgres::worlds)?;
+                expect_updated(&asked, &before, &after, &rows)?;
+            }
+            WorldTask::Cached => {}
+        }
+        Ok(rows)
+    }
+
+    /// Checks that the rows of these answers took the statements that they should.
+    fn expect_statements(
+        &self,
+        task: WorldTask,
+        answers: &[Vec<World>],
+        counted: Counted,
+    ) -> Result<(), Fault> {
+        let rows: u64 = answers.iter().map(|rows| rows.len() as u64).sum();
+        let (writes, rows_updated) = match task {
+            WorldTask::Update => {
+                let ids = answers.iter().map(|rows| by_id(rows).len() as u64);
+                (answers.len() as u64..=rows, ids.sum()..=rows)
+            }
+            _ => (0..=0, 0..=0),
+        };
+        if counted.reads == rows
+            && writes.contains(&counted.writes)
+            && rows_updated.contains(&counted.rows_updated)
+        {
+            return Ok(());
+        }
+        let in_words = |range: RangeInclusive<u64>| match range.into_inner() {
+            (least, most) if least == most => least.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        };
+        Err(Fault::new(
+            format!("{} requests for {}", answers.len(), self.workload.id),
+            STATEMENTS,
+            format!(
+                "{rows} statements that read, {} that write, {} rows written",
+                in_words(writes),
+                in_words(rows_updated)
+            ),
+            format!(
+                "PostgreSQL counted {}, {} and {}",
+                counted.reads, counted.writes, counted.rows_updated
+            ),
+        ))
+    }
+
+    /// Checks that these answers have other rows than each other, and long ones not the same row again and again.
+    fn expect_random(&self, answers: &[Vec<World>]) -> Result<(), Fault> {
+        let ids = |rows: &Vec<World>| rows.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+        let different: BTreeSet<Vec<i32>> = answers.iter().map(ids).collect();
+        let repeats = |rows: &&Vec<World>| rows.len() >= MANY && by_id(rows).len() * 2 < rows.len();
+        let got = match (different.len(), answers.iter().find(repeats)) {
+            (1, _) => format!("the same ids in {} answers", answers.len()),
+            (_, Some(rows)) => format!("{} different ids of {}", by_id(rows).len(), rows.len()),
+            _ => return Ok(()),
+        };
+        Err(Fault::new(
+            format!("GET {}", self.point.fill(&self.path)),
+            RANDOM,
+            "ids that differ".to_owned(),
+            got,
+        ))
+    }
+}
+
+/// What PostgreSQL counted on the table world.
+struct Counted {
+    reads: u64,
+    writes: u64,
+    rows_updated: u64,
+}
+
+/// An answer with this many rows; `None`: one without an array.
+fn records(count: Option<u32>) -> Content {
+    Content::Records {
+        count,
+        members: ["id", "randomNumber"].map(str::to_owned).to_vec(),
+        most: WORLDS as u64,
+    }
+}
+
+/// The rows of a body that was found right by its form.
+fn rows_of(body: &[u8]) -> Vec<World> {
+    let parsed: Value = serde_json::from_slice(body).unwrap_or_default();
+    let records = match &parsed {
+        Value::Array(records) => records.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let number = |record: &Value, name: &str| Some(member(record, name)?.as_i64()? as i32);
+    let row = |record| Some((number(record, "id")?, number(record, "randomNumber")?));
+    records.iter().filter_map(row).collect()
+}
+
+/// The numbers of each id: a row may be chosen twice.
+fn by_id(rows: &[World]) -> BTreeMap<i32, Vec<i32>> {
+    let mut all: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    for (id, number) in rows {
+        all.entry(*id).or_default().push(*number);
+    }
+    all
+}
+
+/// The number that the table has for an id.
+fn number_in(table: &[i32], id: i32) -> Option<i32> {
+    let index = usize::try_from(id - 1).ok()?;
+    table.get(index).copied()
+}
+
+/// Checks that each of `rows` is as in `table`; of one that was chosen twice, that one of its numbers is.
+fn expect_rows(
+    asked: &str,
+    rule: &'static str,
+    table: &[i32],
+    rows: &[World],
+) -> Result<(), Fault> {
+    for (id, numbers) in by_id(rows) {
+        let own = number_in(table, id);
+        if !own.is_some_and(|own| numbers.contains(&own)) {
+            return Err(Fault::new(
+                asked.to_owned(),
+                rule,
+                format!("the row {id} with {}", own.unwrap_or_default()),
+                numbers[0].to_string(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a table became `after` from `before` by an update of these rows.
+fn expect_updated(asked: &str, before: &[i32], after: &[i32], rows: &[World]) -> Result<(), Fault> {
+    expect_rows(asked, UPDATED, after, rows)?;
+    let updated = by_id(rows);
+    let mut changed = 0;
+    for ((id, old), new) in (1..).zip(before).zip(after) {
+        if old == new {
+            continue;
+        }
+        if !updated.contains_key(&id) {
+            return Err(Fault::new(
+                asked.to_owned(),
+                NO_OTHERS,
+                format!("the row {id} with {old}"),
+                new.to_string(),
+            ));
+        }
+        changed += 1;
+    }
+    // A new number is the old one once in 10,000 times, and the toolset wants nine of ten changed.
+    if updated.len() >= MANY && changed * 10 < updated.len() * 9 {
+        return Err(Fault::new(
+            asked.to_owned(),
+            CHANGED,
+            format!("{} changed rows", updated.len()),
+            changed.to_string(),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_update_writes_what_it_answers_into_its_rows_alone() {
+        let before: Vec<i32> = (1..=20).collect();
+        let rows: Vec<World> = (1..=10).map(|id| (id, 100 + id)).collect();
+        let write = |rows: &[World]| {
+            let mut table = before.clone();
+            for (id, number) in rows {
+                table[*id as usize - 1] = *number;
+            }
+            table
+        };
+        let judged = |after: &[i32], rows: &[World]| {
+            let judged = expect_updated("GET /updates", &before, after, rows);
+            judged.map_err(|fault| fault.rule)
+        };
+        assert_eq!(judged(&write(&rows), &rows), Ok(()));
+        assert_eq!(judged(&before, &rows), Err(UPDATED));
+        let twice = [&rows[..], &[(3, 7)]].concat();
+        assert_eq!(judged(&write(&twice), &twice), Ok(()));
+        assert_eq!(judged(&write(&rows), &twice), Ok(()), "in another order");
+        let others = [&rows[..], &[(15, 7)]].concat();
+        assert_eq!(judged(&write(&others), &rows), Err(NO_OTHERS));
+        let same: Vec<World> = (1..=10).map(|id| (id, id)).collect();
+        assert_eq!(judged(&before, &same), Err(CHANGED));
+    }
+
+    #[test]
+    fn a_row_is_read_whatever_the_capitals_of_its_members() {
+        let body = br#"[{"Id":1,"randomnumber":2},{"id":3,"randomNumber":4}]"#;
+        assert_eq!(rows_of(body), [(1, 2), (3, 4)]);
+        assert_eq!(rows_of(br#"{"id":5,"randomNumber":6}"#), [(5, 6)]);
+    }
+
+    #[test]
+    fn an_update_takes_a_statement_for_each_row_or_one_for_all() {
+        assert_eq!(statements(WorldTask::Several, 20), 20..=20);
+        assert_eq!(statements(WorldTask::Update, 20), 21..=40);
+        assert_eq!(statements(WorldTask::Update, 1), 2..=2);
+    }
+}
