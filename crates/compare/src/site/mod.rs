@@ -41,7 +41,21 @@ pub struct SiteArgs {
     pub(crate) reference: Option<String>,
 }
 
+impl SiteArgs {
+    /// The site of these folders in this one.
+    pub fn new(folders: Vec<PathBuf>, output: PathBuf) -> Self {
+        Self {
+            folders,
+            output,
+            reference: None,
+        }
+    }
+}
+
 /// Writes the site.
+///
+/// # Errors
+/// When there is no session, or the site cannot be written.
 pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
     let folders = found(&args.folders)?;
     let target = Target::new(&args.output)?;

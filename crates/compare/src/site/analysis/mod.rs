@@ -7,7 +7,7 @@ pub mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadheat_model::{TargetId, heats::SessionRecord};
+use deadheat_model::{TargetId, change::Change, heats::SessionRecord};
 use deadheat_stats::{
     heats::{Ranking, pairs::Pair},
     interval::log_mean,
@@ -282,8 +282,24 @@ impl Site {
             step: figures
                 .since
                 .and_then(|since| self.step(target, load, [since, point.session])),
-            changes: point.changes.clone(),
+            changes: point
+                .changes
+                .iter()
+                .filter(|one| !self.is_of_another_load(one, load))
+                .cloned()
+                .collect(),
         }
+    }
+
+    /// Whether a change is one of the settings of another load.
+    fn is_of_another_load(&self, change: &Change, load: &str) -> bool {
+        let mut others = self.loads.iter().filter(|name| *name != load);
+        others.any(|name| {
+            change
+                .what
+                .strip_prefix(name.as_str())
+                .is_some_and(|rest| rest.starts_with(": "))
+        })
     }
 
     /// What a comparison of two sessions says of a stack at a load.

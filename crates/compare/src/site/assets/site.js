@@ -180,6 +180,12 @@ const stackLink = (index, target) => {
   return file ? make("a", { href: `stacks/${file}.html` }, target) : document.createTextNode(target);
 };
 
+// What a reader of a session's verdicts must know.
+const doubts = ({ id, warnings }) =>
+  warnings.length > 0
+    ? [" Before you decide, read its ", make("a", { href: `data.html#${id}` }, counted(warnings.length, "warning")), "."]
+    : [];
+
 // --------------------------------------------------------------------------------------------------------------- table
 
 const DATABASE = { raw: "driver alone", micro: "micro-mapper", orm: "ORM" };
@@ -346,10 +352,7 @@ const tablePage = async (index) => {
     const at = `At ${list(loads.map(({ load, weight }) => (weight === 1 ? load.label : `${load.label} (×${weight})`)))}`;
     const what = (number) => `${number} ${chosenFilters(params)}stack${number === 1 ? "" : "s"}`;
     const where = `Session of ${minute(session)} on ${index.sessions[session.place].machine}.`;
-    const doubts = session.warnings.length > 0
-      ? make("a", { href: `data.html#${session.id}` }, counted(session.warnings.length, "warning"))
-      : null;
-    const details = [where, ...(doubts ? [" Before you decide, read its ", doubts, "."] : [])];
+    const details = [where, ...doubts(session)];
     if (rows.length === 0) {
       answer("No stack matches these filters", details);
       return;
@@ -432,7 +435,7 @@ const tablePage = async (index) => {
     const VERDICTS = { F: "slower", D: "dead heat", U: "undecided", S: "undecided" };
     const line = (row) => {
       const ratios = row.beside ? ends(row.beside) : null;
-      const beside = row.isBase ? ["baseline"] : ratios ? [ratio(ratios.ratio), " ", make("span", { class: "note" }, range(ratios)), bar(scale, ratios, row.beside.verdict)] : [NONE];
+      const beside = row.isBase ? ["baseline"] : ratios ? [make("span", { class: "ratio" }, bar(scale, ratios, row.beside.verdict), make("span", {}, ratio(ratios.ratio), " ", make("span", { class: "note" }, range(ratios))))] : [NONE];
       const tie = row.isFirst ? "first" : row.tie ? VERDICTS[row.tie.verdict] : NONE;
       const other = base === row.stack ? rows.find((one) => one.isFirst && one !== row) ?? rows.find((one) => one !== row) : { target: baseName };
       const link = other && fragment([["a", row.target], ["b", other.target], ["sa", session.id], ["sb", session.id]]);
@@ -580,7 +583,8 @@ const comparePage = async (index) => {
 
   // Two stacks of one session.
   const stacks = async (session, a, b) => {
-    const where = `Measured together on ${minute(session)}, ${index.sessions[session.place].machine}. Each verdict is that of the pair alone.`;
+    const machine = index.sessions[session.place].machine;
+    const where = [`Measured together on ${minute(session)}, ${machine}. Each verdict is that of the pair alone.`, ...doubts(session)];
     if (a === b) {
       answer("Choose two stacks, or two sessions of one stack", where);
       byId("verdicts").replaceChildren();
@@ -647,7 +651,7 @@ const comparePage = async (index) => {
   const headline = (sentences, where) => {
     const [first = "No load has figures of both", ...more] = sentences;
     const rest = more.map((one) => make("li", {}, `${one}.`));
-    answer(`${first}.`, [where, ...(rest.length > 0 ? [make("ul", {}, ...rest)] : [])]);
+    answer(`${first}.`, [...where, ...(rest.length > 0 ? [make("ul", {}, ...rest)] : [])]);
   };
 
   // One stack, or all, in two sessions.
@@ -908,13 +912,14 @@ const timelinePage = async (index) => {
     });
     for (const [nth, point] of points.entries()) {
       const isMachine = steps[nth]?.letter === "M";
-      if (isMachine || point.changes.length > 0) {
+      if (isMachine || changesInWords(point, steps[nth])) {
         const kind = isMachine ? "machine" : "change";
-        const title = isMachine ? "another machine" : changesInWords(point);
+        const title = isMachine ? "another machine" : changesInWords(point, steps[nth]);
         parts.push(make("line", { class: kind, x1: x(point.session), x2: x(point.session), y1: top, y2: height - bottom }, make("title", {}, title)));
       }
     }
-    const path = known.map(({ point, value }, nth) => `${nth === 0 ? "M" : "L"}${x(point.session).toFixed(1)} ${y(value[0]).toFixed(1)}`).join("");
+    // No line leads from one machine to another.
+    const path = known.map(({ point, step, value }, nth) => `${nth === 0 || step?.letter === "M" ? "M" : "L"}${x(point.session).toFixed(1)} ${y(value[0]).toFixed(1)}`).join("");
     parts.push(make("path", { class: "line", d: path }));
     for (const { point, step, value: [middle, below, above] } of known) {
       const at = x(point.session);
@@ -926,8 +931,9 @@ const timelinePage = async (index) => {
     byId("plot").replaceChildren(svg, make("figcaption", {}, caption));
   };
 
-  const changesInWords = ({ changes }) =>
-    changes.map(({ what, before, after }) => `${what} ${shortened(before)} → ${shortened(after)}`).join("; ");
+  // Of another machine, everything differs.
+  const changesInWords = ({ changes }, step) =>
+    changes.filter(({ aspect }) => step?.letter !== "M" || aspect !== "machine").map(({ what, before, after }) => `${what} ${shortened(before)} → ${shortened(after)}`).join("; ");
   const shortened = (text) => (!text ? NONE : text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
   const table = (target, points, steps, of) => {
@@ -942,7 +948,7 @@ const timelinePage = async (index) => {
       const figures = value ? ` ${low === null ? ratio(value) : range({ low, high })}` : "";
       const link = step && fragment([["a", target], ["sa", index.sessions[step.since].id], ["b", target], ["sb", session.id]]);
       const verdict = step ? [make("a", { href: `compare.html${link}` }, step.word), figures] : [NONE];
-      const changes = [changesInWords(point), step?.because ? `(${step.because})` : ""].filter(Boolean).join(" ");
+      const changes = [changesInWords(point, step), step?.because ? `(${step.because})` : ""].filter(Boolean).join(" ");
       return make(
         "tr",
         {},
