@@ -11,6 +11,7 @@ use std::{
 };
 
 use clap::Args;
+use deadheat_document::error::ReportError;
 use deadheat_model::{TargetId, figure::counted, heats::SessionRecord};
 use deadheat_runner::{
     files,
@@ -98,7 +99,7 @@ pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
         kept.insert(added.place, record);
         let needed = site.needed();
         kept.retain(|place, _| needed.contains(place));
-        target.write(&document::session_files(site.folder(added.place), &added)?)?;
+        target.write(document::session_files(site.folder(added.place), &added))?;
         for (name, bytes) in files {
             let path = format!("records/{}/{name}", site.folder(added.place));
             target.write_bytes(&path, &bytes)?;
@@ -128,8 +129,8 @@ pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
             "--reference {reference}: no session has this stack; name one as tables do, with its variant"
         )));
     }
-    target.write(&pages.files(&site, reference.as_ref())?)?;
-    target.write(&badges.files()?)?;
+    target.write(pages.files(&site, reference.as_ref()))?;
+    target.write(badges.files())?;
     output::note(&format!(
         "wrote {} to {}: open index.html there",
         counted(site.len(), "session"),
@@ -199,7 +200,9 @@ impl<'a> Target<'a> {
         Ok(Self { folder })
     }
 
-    fn write(&self, files: &[SiteFile]) -> Result<(), Failure> {
+    fn write(&self, files: Result<Vec<SiteFile>, ReportError>) -> Result<(), Failure> {
+        let files =
+            files.map_err(|error| Failure::no_result(format!("making the site: {error}")))?;
         let mut files = files.iter();
         files.try_for_each(|file| self.write_bytes(&file.path, file.text.as_bytes()))
     }

@@ -396,12 +396,16 @@ fn of_others(ranking: &Ranking, member: usize, names: &[TargetId]) -> BTreeMap<T
     ranking.pairs.iter().filter_map(ends).collect()
 }
 
+/// Letters of a file's name at most.
+const LONGEST_NAME: usize = 80;
+
 /// A name that is safe in paths and URLs.
 fn file_name(name: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.@".contains(letter);
     let name: String = name
         .chars()
         .map(|one| if fits(one) { one } else { '-' })
+        .take(LONGEST_NAME)
         .collect();
     match name.trim_start_matches('.') {
         "" => "-".to_owned(),
@@ -417,6 +421,7 @@ mod tests {
     fn names_of_files_have_no_path_to_elsewhere() {
         assert_eq!(file_name("../../etc"), "-..-etc");
         assert_eq!(file_name("AMD EPYC (tm)"), "AMD-EPYC--tm-");
+        assert_eq!(file_name(&"x".repeat(300)).len(), LONGEST_NAME);
         let mut site = Site::default();
         let names = ["a b", "a:b"].map(|name| site.free_name(&file_name(name)));
         assert_eq!(names, ["a-b", "a-b-2"]);

@@ -363,7 +363,7 @@ const tablePage = async (index) => {
       const ranking = rankingOf(rate, "cost");
       const verdict = (other) => ranking && comparePair(ranking, least.stack, other.stack, "together")?.verdict;
       const equal = others.filter((other) => verdict(other) !== "F");
-      const million = least.price ? `, ${figure(least.price)} for a million` : "";
+      const million = least.price ? `, ${figure(least.price)} for a million requests` : "";
       const tied = equal.length > 0 ? `; not proven cheaper than ${some(equal.map((row) => row.target))}` : "";
       const load = rate.offered_per_second ? rate.label : `${rate.label}, full load`;
       answer(`At ${load}, the cheapest of ${what(costs.length)} is ${least.target}: ${seconds(least.cost.value / 1e6)} of CPU time a request${million}${tied}`, details);
@@ -381,7 +381,7 @@ const tablePage = async (index) => {
       answer(`${at}, ${leader} is the only one shown`, details);
     } else if (tied.length === 0) {
       const [second, found] = verdicts[0];
-      answer(`${at}, ${leader} is the fastest of ${what(scored.length)}: ${range(ends(found))} ${names([second])[0]}`, details);
+      answer(`${at}, ${leader} is the fastest of ${what(scored.length)}: ${range(ends(found))} as fast as ${names([second])[0]}`, details);
     } else {
       const equal = tied.filter(([, found]) => found?.verdict === "D").map(([stack]) => stack);
       const open = tied.filter(([, found]) => found?.verdict !== "D").map(([stack]) => stack);
@@ -458,7 +458,7 @@ const tablePage = async (index) => {
     };
     const caption = `${counted(rows.length, "stack")}. Behind a figure: the ranks that it can have. ${price ? "" : "Price: not recorded; type that of a CPU hour to see it. "}`;
     byId("stacks").replaceChildren(
-      make("caption", {}, caption.trim()),
+      make("caption", {}, make("span", {}, caption.trim())),
       make("thead", {}, make("tr", {}, ...heads.filter(Boolean))),
       make("tbody", {}, ...rows.map(line)),
     );
@@ -546,7 +546,7 @@ const bar = ({ at, margin }, { ratio, low, high }, verdict) => {
     make("rect", { x: percent(left), width: percent(right - left), y: 0, height: "100%" }),
     line("one", at(1), at(1), "0%", "100%"),
     line("range", at(low), at(high), "50%", "50%"),
-    make("circle", { class: verdict === "U" ? "undecided" : null, cx: percent(at(ratio)), cy: "50%", r: 4 }),
+    make("circle", { class: verdict === "U" ? "undecided" : null, cx: percent(Math.min(97, Math.max(3, at(ratio)))), cy: "50%", r: 4 }),
   );
 };
 
@@ -756,7 +756,7 @@ const comparePage = async (index) => {
     const table = make(
       "table",
       {},
-      make("caption", {}, `${meaning}.`),
+      make("caption", {}, make("span", {}, `${meaning}.`)),
       make("thead", {}, make("tr", {}, ...[hasStack ? head("stack") : null, head("load"), head("what"), head(a, "number"), head(b, "number"), head("ratio and interval", "number"), head("verdict")].filter(Boolean))),
       make("tbody", {}, ...rows.map(line)),
     );
@@ -884,7 +884,8 @@ const timelinePage = async (index) => {
       byId("plot").replaceChildren(make("p", {}, "No session has this figure."));
       return;
     }
-    const [width, height, left, right, top, bottom] = [960, 320, 64, 16, 16, 36];
+    const width = Math.min(1120, Math.max(300, byId("plot").clientWidth));
+    const [height, left, right, top, bottom] = [320, 64, 16, 16, 36];
     const times = points.map(({ session }) => Date.parse(index.sessions[session].started));
     const [begin, end] = [Math.min(...times), Math.max(...times)];
     const x = (session) => {
@@ -926,7 +927,7 @@ const timelinePage = async (index) => {
       if (below !== null) parts.push(make("line", { class: "range", x1: at, x2: at, y1: y(below), y2: y(above) }));
       parts.push(make("circle", { class: TONES[step?.letter], cx: at, cy: y(middle), r: ["F", "S"].includes(step?.letter) ? 6 : 4 }));
     }
-    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${target} at ${load} over time; the table has the figures` }, ...parts);
+    const svg = make("svg", { width, height, role: "img", "aria-label": `${target} at ${load} over time; the table has the figures` }, ...parts);
     const caption = "Bars: 95 % intervals. Large dots: proven faster or slower than the point before. Dashed lines: a version, setting or condition changed; full lines: another machine.";
     byId("plot").replaceChildren(svg, make("figcaption", {}, caption));
   };
@@ -954,7 +955,7 @@ const timelinePage = async (index) => {
         {},
         make("th", { scope: "row" }, make("a", { href: `index.html${fragment([["session", session.id]])}` }, minute(session))),
         make("td", { class: "number" }, found ? `${point.is_bound ? "≥ " : ""}${write(found[0])}` : NONE),
-        make("td", { class: "number" }, found?.[1] ? `${write(found[1])}–${write(found[2])}` : NONE),
+        make("td", { class: "number" }, found?.[1] ? (of === "" ? `${figure(found[1])}–${figure(found[2])}` : range({ low: found[1], high: found[2] })) : NONE),
         make("td", {}, point.rank ? `${point.rank[0] === point.rank[1] ? point.rank[0] : `${point.rank[0]}–${point.rank[1]}`} of ${point.rank[2]}` : NONE),
         make("td", { class: TONES[step?.letter] }, ...(point.absent ? [`no figure: ${point.absent}`] : verdict)),
         make("td", { class: "wrap" }, changes || NONE),
@@ -970,6 +971,7 @@ const timelinePage = async (index) => {
     setState(["stack", "load", "machine", "of"].map((name) => [name, control(name).value]));
     show();
   });
+  window.addEventListener("resize", show);
   window.addEventListener("hashchange", show);
   await show();
 };

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use deadheat_document::error::ReportError;
 use deadheat_model::figure::some;
-use deadheat_shell::exit::Failure;
 use deadheat_stats::standings::Measure;
 use serde::Serialize;
 
-use super::{SiteFile, unwritten};
+use super::SiteFile;
 use crate::site::analysis::{
     Added, Site,
     types::{RankingPairs, SiteLoad, SiteSession, SiteTable},
@@ -87,12 +86,11 @@ impl Badges {
     ///
     /// # Errors
     /// When one cannot be written.
-    pub fn files(&self) -> Result<Vec<SiteFile>, Failure> {
-        let files = self.0.iter().map(|(path, badge)| {
-            let json = serde_json::to_string(badge);
-            let json = json.map_err(|error| unwritten(path, &ReportError::from(error)))?;
-            Ok(SiteFile::new(path, json + "\n"))
-        });
+    pub fn files(&self) -> Result<Vec<SiteFile>, ReportError> {
+        let files = self
+            .0
+            .iter()
+            .map(|(path, badge)| Ok(SiteFile::new(path, serde_json::to_string(badge)? + "\n")));
         files.collect()
     }
 }

@@ -12,7 +12,6 @@ use deadheat_document::{
     json::{Body, compact_json},
 };
 use deadheat_model::TargetId;
-use deadheat_shell::exit::Failure;
 use minijinja::{Environment, Value, context, value::Serde};
 
 pub use self::badges::Badges;
@@ -81,7 +80,7 @@ impl SiteFile {
 ///
 /// # Errors
 /// When a figure cannot be written.
-pub fn session_files(folder: &str, added: &Added) -> Result<Vec<SiteFile>, Failure> {
+pub fn session_files(folder: &str, added: &Added) -> Result<Vec<SiteFile>, ReportError> {
     let mut files = data(&format!("data/{folder}/session"), &added.session)?;
     for (index, pairs) in added.pairs.iter().enumerate() {
         files.extend(data(&format!("data/{folder}/pairs-{index}"), pairs)?);
@@ -91,18 +90,14 @@ pub fn session_files(folder: &str, added: &Added) -> Result<Vec<SiteFile>, Failu
 
 /// Data as JSON, for programs, and as a script that hands it to a page: a page that is opened from a file can read no other
 /// file.
-fn data<T: Body>(path: &str, body: &T) -> Result<Vec<SiteFile>, Failure> {
-    let json = compact_json(body).map_err(|error| unwritten(path, &error))?;
+fn data<T: Body>(path: &str, body: &T) -> Result<Vec<SiteFile>, ReportError> {
+    let json = compact_json(body)?;
     let name = path.strip_prefix("data/").unwrap_or(path);
     let script = format!("deadheat.data(\"{name}\", {json});\n");
     Ok(vec![
         SiteFile::new(format!("{path}.js"), script),
         SiteFile::new(format!("{path}.json"), json + "\n"),
     ])
-}
-
-fn unwritten(path: &str, error: &ReportError) -> Failure {
-    Failure::no_result(format!("writing {path}: {error}"))
 }
 
 /// The pages.
@@ -125,7 +120,7 @@ impl Pages {
         &self,
         site: &Site,
         reference: Option<&TargetId>,
-    ) -> Result<Vec<SiteFile>, Failure> {
+    ) -> Result<Vec<SiteFile>, ReportError> {
         let index = site.index(reference);
         let timelines = site.timelines(index.reference.as_ref());
         let mut files = data("data/index", &index)?;
@@ -138,10 +133,7 @@ impl Pages {
         for ([a, b], comparison) in site.comparisons() {
             files.extend(data(&format!("data/comparisons/{a}-{b}"), comparison)?);
         }
-        files.extend(
-            self.pages(site, &index, &timelines)
-                .map_err(|error| unwritten("the pages", &error))?,
-        );
+        files.extend(self.pages(site, &index, &timelines)?);
         Ok(files)
     }
 
