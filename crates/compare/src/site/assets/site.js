@@ -642,6 +642,7 @@ const comparePage = async (index) => {
   const sentence = (at, a, b, found) => {
     if (!found) return `${at}, they cannot be compared yet`;
     const { low, high } = ends(found);
+    if (low === 0 && high === Infinity) return `${at}, it is undecided: there are too few heats for an interval`;
     if (found.verdict === "F") return `${at}, ${a} is ${range({ low, high })} as fast as ${b}: faster`;
     if (found.verdict === "S") return `${at}, ${b} is ${range({ low: 1 / high, high: 1 / low })} as fast as ${a}: ${a} is slower`;
     if (found.verdict === "D") return `${at}, ${a} and ${b} are a dead heat (${range({ low, high })})`;
