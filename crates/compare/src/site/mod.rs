@@ -35,8 +35,8 @@ pub struct SiteArgs {
     #[arg(value_name = "FOLDER", default_value = "results")]
     pub(crate) folders: Vec<PathBuf>,
     /// The folder to write the site to
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: PathBuf,
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub(crate) site: PathBuf,
     /// The stack that timelines are drawn relative to [default: the one that was measured most often]
     #[arg(long, value_name = "STACK")]
     pub(crate) reference: Option<String>,
@@ -44,10 +44,10 @@ pub struct SiteArgs {
 
 impl SiteArgs {
     /// The site of these folders in this one.
-    pub fn new(folders: Vec<PathBuf>, output: PathBuf) -> Self {
+    pub fn new(folders: Vec<PathBuf>, site: PathBuf) -> Self {
         Self {
             folders,
-            output,
+            site,
             reference: None,
         }
     }
@@ -59,7 +59,7 @@ impl SiteArgs {
 /// When there is no session, or the site cannot be written.
 pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
     let folders = found(&args.folders)?;
-    let target = Target::new(&args.output)?;
+    let target = Target::new(&args.site)?;
     let mut site = Site::default();
     let mut pages = Pages::default();
     let mut badges = Badges::default();
@@ -134,7 +134,7 @@ pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
     output::note(&format!(
         "wrote {} to {}: open index.html there",
         counted(site.len(), "session"),
-        args.output.display()
+        args.site.display()
     ));
     Ok(Exit::Fine)
 }

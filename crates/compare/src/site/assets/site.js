@@ -200,8 +200,10 @@ const FILTERS = {
 
 const tablePage = async (index) => {
   let session;
-  // Pairs of loads that were read, by their places.
+  // Pairs of loads that were read, by their names.
   let pairs = new Map();
+  // Data of an earlier choice may arrive after that of a later one.
+  let turn = 0;
 
   const closed = () => session.loads.filter((load) => load.measure === "throughput");
   const tableOf = (load, group) => load.tables.findIndex((table) => sameGroup(table.group, group));
@@ -232,24 +234,34 @@ const tablePage = async (index) => {
   };
 
   const show = async () => {
+    const own = ++turn;
     const params = state();
     const asked = index.sessions.findIndex(({ id }) => id === params.get("session"));
     const place = asked < 0 ? index.sessions.length - 1 : asked;
     if (session?.place !== place) {
-      session = await sessionData(index, place);
+      const read = await sessionData(index, place);
+      if (own !== turn) return;
+      session = read;
       pairs = new Map();
     }
-    if (closed().length === 0) {
-      answer("This session has no load with a figure");
-      return;
-    }
+    choices(control("session"), index.sessions.map((one) => [one.id, `${minute(one)} · ${one.machine}`]).reverse(), session.id, { always: true });
     const loads = chosenLoads(params.get("loads"));
     const groups = groupsOf();
+    if (groups.length === 0) {
+      answer("No stack of this session has a figure", [`Session of ${minute(session)} on ${index.sessions[place].machine}.`, ...doubts(session)]);
+      byId("stacks").replaceChildren();
+      lacking(loads);
+      return;
+    }
     const group = groups.find((one) => groupKey(one) === params.get("group")) ?? groups[0];
     const costs = costLoads(loads);
     const rate = costs.find(({ name }) => name === params.get("rate")) ?? costs[0];
     for (const load of new Set([...loads.map(({ load }) => load), rate])) {
-      if (!pairs.has(load.name)) pairs.set(load.name, await pairsOf(session, load));
+      if (!pairs.has(load.name)) {
+        const read = await pairsOf(session, load);
+        if (own !== turn) return;
+        pairs.set(load.name, read);
+      }
     }
     render(params, { loads, groups, group, costs, rate });
   };
@@ -262,7 +274,6 @@ const tablePage = async (index) => {
     const members = [...new Set(loads.flatMap(({ load }) => rowsOf(load).map((row) => row.stack)))];
 
     // Controls show what the address says.
-    choices(control("session"), index.sessions.map((one, place) => [one.id, `${minute(one)} · ${one.machine}`]).reverse(), session.id);
     choices(control("group"), groups.map((one) => [groupKey(one), groupName(one)]), groupKey(group));
     choices(control("rate"), costs.map((load) => [load.name, load.offered_per_second ? load.label : `${load.label}, full load`]), rate.name);
     const filters = Object.entries(FILTERS).map(([name, of]) => {
@@ -490,6 +501,8 @@ const tablePage = async (index) => {
   const changed = (event) => {
     const params = state();
     const { name, value } = event.target;
+    // A weight counts when it is typed to its end, anything else at once.
+    if ((event.type === "change") !== name.startsWith("weight-")) return;
     if (/^(use|weight)-/.test(name)) {
       const used = closed().filter((load) => control(`use-${load.name}`).checked);
       const weighted = used.map((load) => {
@@ -504,6 +517,7 @@ const tablePage = async (index) => {
     show();
   };
   byId("controls").addEventListener("input", changed);
+  byId("controls").addEventListener("change", changed);
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("controls").addEventListener("reset", (event) => {
     event.preventDefault();
