@@ -112,6 +112,15 @@ fn lacking(session: &SiteSession, target: &TargetId) -> Vec<String> {
 fn point(index: &SiteIndex, point: &SitePoint) -> Value {
     let session = &index.sessions[point.session];
     let step = point.step.as_ref();
+    // Of another machine, everything differs.
+    let is_new_machine = step.is_none()
+        && point
+            .changes
+            .iter()
+            .any(|one| one.aspect == Aspect::Machine);
+    let reasons = point.changes.iter();
+    let reasons = reasons.filter(|one| !is_new_machine || one.aspect != Aspect::Machine);
+    let reasons: Vec<Change> = reasons.cloned().collect();
     let ratio = step.and_then(|step| step.ratio).map(ends);
     context! {
         day => day(session),
@@ -127,12 +136,13 @@ fn point(index: &SiteIndex, point: &SitePoint) -> Value {
         } else {
             format!("{best}–{worst} of {of}")
         }),
+        is_new_machine,
         verdict => step.map(|step| verdict(step.verdict)),
         tone => step.map(|step| tone(step.verdict)),
         ratio,
         because => step.and_then(|step| step.because.clone()),
         absent => point.absent.clone(),
-        changes => changes(&point.changes),
+        changes => changes(&reasons),
     }
 }
 
