@@ -8,7 +8,7 @@ use deadheat_model::{
     figure::bytes,
     heats::{PlannedLoad, SessionHeader, SessionRecord},
     machine::Machine,
-    session::TargetRecord,
+    session::{FoundVersion, TargetRecord},
 };
 use deadheat_stats::{
     heats::{Ranking, Verdict, pairs::Pair},
@@ -38,7 +38,7 @@ pub fn session(record: &SessionRecord, found: &Standings) -> SiteSession {
         started: clean(&header.started),
         ended: record.end,
         deadheat: header.deadheat.clone(),
-        commit: header.commit.clone(),
+        commit: header.commit.as_deref().map(clean),
         command: repeat(header, None),
         repeat_stack: header
             .targets
@@ -158,7 +158,14 @@ fn stack(record: &TargetRecord, found: &Standings, command: Option<&Vec<String>>
         variant: record.variant_description.as_deref().map(clean),
         database: record.database.clone(),
         database_access: facts::stack(record).database,
-        versions: record.versions.clone(),
+        versions: record
+            .versions
+            .iter()
+            .map(|found| FoundVersion {
+                name: clean(&found.name),
+                version: clean(&found.version),
+            })
+            .collect(),
         limits: record.limits.iter().map(|limit| clean(limit)).collect(),
         sources: record.sources.clone(),
         is_own: record.added.is_none(),

@@ -134,6 +134,9 @@ const minute = ({ started }) => started.slice(0, 16).replace("T", " ");
 
 // ---------------------------------------------------------------------------------------------------------------- page
 
+// Text without characters that control a terminal or turn the direction of writing.
+const clean = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+
 // An element with attributes and children; text is never read as markup.
 const make = (name, attributes = {}, ...children) => {
   const isDrawn = ["svg", "g", "line", "rect", "circle", "text", "path", "title"].includes(name);
@@ -141,7 +144,8 @@ const make = (name, attributes = {}, ...children) => {
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  const known = children.filter((child) => child !== null && child !== undefined);
+  element.append(...known.map((child) => (typeof child === "string" ? clean(child) : child)));
   return element;
 };
 const byId = (id) => document.getElementById(id);

@@ -10,6 +10,7 @@ use deadheat_document::{
     error::ReportError,
     html::environment,
     json::{Body, compact_json},
+    view::clean,
 };
 use deadheat_model::TargetId;
 use minijinja::{Environment, Value, context, value::Serde};
@@ -213,6 +214,6 @@ fn lacking(session: &SiteSession) -> Vec<(String, String, String)> {
     let loads = session.loads.iter();
     let some = loads.flat_map(|load| load.absent.iter().map(|one| (one, load.label.clone())));
     all.chain(some)
-        .map(|(absent, load)| (absent.target.to_string(), load, absent.reason.clone()))
+        .map(|(absent, load)| (absent.target.to_string(), load, clean(&absent.reason)))
         .collect()
 }

@@ -1,5 +1,6 @@
 //! The page of a stack: what it is, its latest ranks, how to repeat its figures, and its history.
 
+use deadheat_document::view::clean;
 use deadheat_model::{
     TargetId,
     change::{Aspect, Change},
@@ -105,7 +106,7 @@ fn lacking(session: &SiteSession, target: &TargetId) -> Vec<String> {
     let own = all
         .chain(some)
         .filter(|(absent, _)| absent.target == *target);
-    own.map(|(absent, load)| format!("{load}{}", absent.reason))
+    own.map(|(absent, load)| clean(&format!("{load}{}", absent.reason)))
         .collect()
 }
 
@@ -141,7 +142,7 @@ fn point(index: &SiteIndex, point: &SitePoint) -> Value {
         tone => step.map(|step| tone(step.verdict)),
         ratio,
         because => step.and_then(|step| step.because.clone()),
-        absent => point.absent.clone(),
+        absent => point.absent.as_deref().map(clean),
         changes => changes(&reasons),
     }
 }
@@ -188,12 +189,12 @@ pub(super) fn changes(changes: &[Change]) -> Vec<String> {
     let shown = changes.iter().filter(|one| one.aspect != Aspect::Selection);
     shown
         .map(|one| {
-            format!(
+            clean(&format!(
                 "{} {} → {}",
                 one.what,
                 value(&one.before),
                 value(&one.after)
-            )
+            ))
         })
         .collect()
 }
