@@ -15,11 +15,12 @@ use crate::steps::{Lack, Steps};
 /// Where the tests are, in the project's folder.
 pub(crate) const FOLDER: &str = "crates/cli/tests/browser";
 
-const TESTS: [&str; 4] = [
+const TESTS: [&str; 5] = [
     "checks.test.mjs",
     "heats.test.mjs",
     "pages.test.mjs",
     "saving.test.mjs",
+    "site.test.mjs",
 ];
 
 /// The names that Chromium goes by, as distributions and Google call it.

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use deadheat_bench::options::{DoctorArgs, RunArgs, SetupArgs, StacksCommand};
 use deadheat_compare::{
     audit::AuditArgs, bisect::BisectArgs, history::HistoryArgs, options::CompareArgs,
+    site::SiteArgs,
 };
 use deadheat_loadtool::{look_alikes::AsArgs, options::LoadArgs};
 use deadheat_shell::{
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Bisect(Box<BisectArgs>),
     /// Show the sessions of a folder, the changes between them, and their figures over time.
     History(HistoryArgs),
+    /// Write a folder of static pages that show, compare and track sessions.
+    Site(SiteArgs),
     /// Read reports of ab, wrk, wrk2, hey, oha, h2load, k6 and vegeta, and list their faults.
     Import(ImportArgs),
     /// Say how much of somebody's results is proven: reports of other tools, HttpArena, web-frameworks.

@@ -12,7 +12,7 @@ use std::{env, ffi::OsString, process::ExitCode};
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use deadheat_bench::{doctor, run, setup, stacks};
-use deadheat_compare::{audit, bisect, history};
+use deadheat_compare::{audit, bisect, history, site};
 use deadheat_loadtool::look_alikes;
 use deadheat_shell::{
     exit::{Exit, Failure},
@@ -89,6 +89,7 @@ fn run_command(command: Command) -> Result<Exit, Failure> {
         Command::Compare(args) => deadheat_compare::compare(*args),
         Command::Bisect(args) => bisect::bisect(*args),
         Command::History(args) => history::history(&args),
+        Command::Site(args) => site::site(&args),
         Command::Import(args) => import::import(&args),
         Command::Audit(args) => audit::audit(&args),
         Command::Load(args) => deadheat_loadtool::load(&args),

@@ -11,6 +11,7 @@ pub mod measured;
 pub mod options;
 mod records;
 pub(crate) mod resolve;
+pub mod site;
 
 use deadheat_document::text::Screen;
 use deadheat_loadtool as load;

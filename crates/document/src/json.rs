@@ -37,3 +37,16 @@ pub fn json<T: Body>(body: &T) -> Result<String, ReportError> {
     };
     Ok(serde_json::to_string_pretty(&report)? + "\n")
 }
+
+/// The report as JSON in one line.
+///
+/// # Errors
+/// When a value has no form in JSON.
+pub fn compact_json<T: Body>(body: &T) -> Result<String, ReportError> {
+    let report = Envelope {
+        schema: T::SCHEMA,
+        format: T::FORMAT,
+        body,
+    };
+    Ok(serde_json::to_string(&report)?)
+}

@@ -29,14 +29,14 @@ pub struct SessionFolder {
 pub fn sessions(results: &Path) -> io::Result<Vec<SessionFolder>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(results)? {
-        all.extend(found(entry?.path()));
+        all.extend(session(entry?.path()));
     }
     all.sort();
     Ok(all)
 }
 
 /// The session in `folder`; `None` if it has none.
-fn found(folder: PathBuf) -> Option<SessionFolder> {
+pub fn session(folder: PathBuf) -> Option<SessionFolder> {
     /// What is needed of a header, without keeping the rest of it. A broken one is reported when it is read.
     #[derive(Default, Deserialize)]
     struct Beginning {

@@ -93,7 +93,8 @@ export const axe = async (page, rules = null, within = "html") => {
     await page.evaluate(AXE);
   }
   const ask = async ([rules, within]) => {
-    const options = { resultTypes: ["violations"], ...(rules && { runOnly: { type: "rule", values: rules } }) };
+    // Style sheets of a page that is opened from a file cannot be read again.
+    const options = { resultTypes: ["violations"], preload: false, ...(rules && { runOnly: { type: "rule", values: rules } }) };
     return (await window.axe.run(within, options)).violations;
   };
   const violations = await page.evaluate(ask, [rules, within]);

@@ -54,6 +54,7 @@ mod services;
 mod session;
 mod setup;
 mod shell;
+mod site;
 mod support;
 mod workflows;
 mod writing;

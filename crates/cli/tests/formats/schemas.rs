@@ -3,8 +3,11 @@
 
 use deadheat_bench::document as standings;
 use deadheat_compare::{
-    audit::document as audit, bisect::document as bisect, document as compare,
+    audit::document as audit,
+    bisect::document as bisect,
+    document as compare,
     history::analysis::History,
+    site::analysis::types::{SiteComparison, SiteIndex, SitePairs, SiteSession, SiteTimeline},
 };
 use deadheat_document::json::{Body, Envelope};
 use deadheat_loadtool::{document as load, find_rate::document as search};
@@ -54,6 +57,14 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("bisect", report::<bisect::Report<'static>>("bisect")),
         ("history", report::<History>("history")),
         ("audit", report::<audit::Report<'static>>("audit")),
+        ("site", report::<SiteIndex>("site")),
+        ("site-session", report::<SiteSession>("site-session")),
+        ("site-pairs", report::<SitePairs>("site-pairs")),
+        ("site-timeline", report::<SiteTimeline>("site-timeline")),
+        (
+            "site-comparison",
+            report::<SiteComparison>("site-comparison"),
+        ),
     ];
     for (name, schema) in &mut all {
         schema["title"] = format!("deadheat-{name}").into();

@@ -82,6 +82,16 @@ impl History {
         record: &SessionRecord,
         wanted: impl Fn(&TargetId, &PlannedLoad) -> bool,
     ) {
+        self.add_with(record, &standings(record), wanted);
+    }
+
+    /// The same of a session whose standings are known.
+    pub fn add_with(
+        &mut self,
+        record: &SessionRecord,
+        found: &Standings,
+        wanted: impl Fn(&TargetId, &PlannedLoad) -> bool,
+    ) {
         let header = &record.header;
         // A stack that was unavailable or failed has no versions worth comparing.
         let measured = SessionHeader {
@@ -103,11 +113,10 @@ impl History {
             loads: loads.iter().map(PlannedLoad::name).collect(),
             changes,
         });
-        let found = standings(record);
         for (index, load) in loads.iter().enumerate() {
             let targets = header.targets.iter().map(|record| &record.target);
             for target in targets.filter(|target| wanted(target, load)) {
-                self.add_point(&found, index, target);
+                self.add_point(found, index, target);
             }
         }
         self.series.sort_by(|a, b| {

@@ -23,7 +23,10 @@ pub struct Contents<'a> {
 }
 
 /// Templates, by their names, whose endings switch escaping on. `ends_lines`: whether a template's last line keeps its end.
-pub(crate) fn environment(
+///
+/// # Errors
+/// When a template cannot be read.
+pub fn environment(
     templates: &[(&'static str, &'static str)],
     ends_lines: bool,
 ) -> Result<Environment<'static>, ReportError> {

@@ -158,6 +158,43 @@ fn of_heat(heat: &HeatRecord) -> TimeSpent {
     }
 }
 
+/// The throughput of each stack of a closed loop as a multiple of the null server's, with the interval of the ratio alone,
+/// at 1 − α. The null server is the same program in all sessions, so these ratios can be drawn over time: a slower machine slows
+/// both. That the generator was its limit takes nothing from that.
+pub fn relative_to_null_server(
+    record: &SessionRecord,
+    load: usize,
+) -> BTreeMap<TargetId, NullServerRatio> {
+    let at = LoadAt::new(record, load, settings(&record.header.plan));
+    if at.measure() != Measure::Throughput {
+        return BTreeMap::new();
+    }
+    let fit = at.fit(&at.course(), Quantity::Throughput);
+    let stacks = at.load.targets.iter().enumerate();
+    let ratio = |(number, target): (usize, &TargetId)| {
+        let contrast = fit.contrast(number, at.load.ceiling())?;
+        let half = contrast.half_width(at.settings.alpha);
+        let ratio = NullServerRatio {
+            ratio: contrast.difference.exp(),
+            low: (contrast.difference - half).exp(),
+            high: (contrast.difference + half).exp(),
+        };
+        Some((target.clone(), ratio))
+    };
+    stacks.filter_map(ratio).collect()
+}
+
+/// A stack's throughput as a multiple of the null server's, with the ends of its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NullServerRatio {
+    /// The ratio.
+    pub ratio: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
 /// How the figures of a stack's processes that had served another load differ from those of its fresh ones: differences of
 /// logarithms, by the stack. From each figure its stack's mean over all heats is taken, and then the heat's median, so that one
 /// stack that changes does not look like a change of the others. Without two heats of both kinds a stack is not there, nor

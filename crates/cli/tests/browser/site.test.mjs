@@ -1,0 +1,106 @@
+// The pages of `deadheat site`, opened from their files: what they answer, that an address brings back what it shows, and what
+// holds for every page.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import * as checks from "./checks.mjs";
+import { BOUND_MS, launch, newWindow } from "./browser.mjs";
+
+const SITE = path.join(process.env.PAGES ?? "", "site");
+const HOME = pathToFileURL(SITE).href;
+
+describe("the site", { timeout: 4 * BOUND_MS }, () => {
+  let browser;
+  let window;
+
+  before(async () => {
+    assert.ok(existsSync(path.join(SITE, "index.html")), `there is no site in ${SITE}`);
+    browser = await launch();
+    window = await newWindow(browser);
+  });
+  after(() => browser?.close());
+
+  // Opens a page with what is after the # of its address, and waits for its answer.
+  const open = async (address, width = 1280, colorScheme = "light") => {
+    const [file, hash = ""] = address.split("#");
+    const { page, complaints } = await window.open(path.join(SITE, file), width, colorScheme);
+    if (hash) await page.evaluate((hash) => (location.hash = hash), hash);
+    await settled(page);
+    // The site's own files are all that it may read.
+    return { page, faults: () => complaints.filter((one) => !one.startsWith(`request: ${HOME}/`)) };
+  };
+  const settled = (page) =>
+    page.waitForFunction(() => !/^Loading/.test(document.getElementById("answer")?.textContent ?? "")).then(() => page.waitForTimeout(200));
+  const answer = (page) => page.locator("#answer").textContent();
+
+  const ADDRESSES = [
+    "index.html#session=usual",
+    "index.html#session=hostile",
+    "index.html#session=many&sort=cost&price=0.04",
+    "index.html#session=no-heats",
+    "index.html#session=all-unavailable",
+    "compare.html#sa=usual&sb=usual",
+    "compare.html#sa=usual&sb=usual-again",
+    "compare.html#sa=hostile&sb=hostile",
+    "timeline.html#of=null-server",
+    "data.html",
+    "stacks/stack-0.html",
+  ];
+  for (const address of ADDRESSES) {
+    test(`${address} at 360 pixels, on paper, by keys, and with axe`, async () => {
+      const narrow = await open(address, 360);
+      const faults = await checks.sideways(narrow.page);
+      await checks.unfold(narrow.page);
+      faults.push(...(await checks.sideways(narrow.page)), ...(await checks.paper(narrow.page)));
+      faults.push(...(await checks.keyboard(narrow.page)), ...(await checks.axe(narrow.page)), ...narrow.faults());
+      const dark = await open(address, 1280, "dark");
+      faults.push(...(await checks.axe(dark.page, ["color-contrast"])), ...(await checks.print(dark.page)), ...dark.faults());
+      assert.deepEqual(faults, []);
+    });
+  }
+
+  test("a filter by keys changes the address, and the address brings it back", async () => {
+    const { page } = await open("index.html#session=usual");
+    const before = await page.locator("#stacks tbody tr").count();
+    const select = page.locator("[name=language]");
+    await select.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction((before) => document.querySelectorAll("#stacks tbody tr").length < before, before);
+    const [shown, hash] = [await page.locator("#stacks").innerText(), await page.evaluate(() => location.hash)];
+    assert.match(hash, /session=usual&language=/);
+    const again = await open(`index.html${hash}`);
+    await again.page.waitForFunction((before) => document.querySelectorAll("#stacks tbody tr").length < before, before);
+    assert.equal(await again.page.locator("#stacks").innerText(), shown);
+  });
+
+  test("two workloads with weights have a score, and the table is sorted by what is asked for", async () => {
+    const { page } = await open("index.html#session=usual");
+    const boxes = page.locator("#weights input[type=checkbox]");
+    assert.ok((await boxes.count()) > 1);
+    await boxes.nth(1).check();
+    await page.waitForFunction(() => /score/.test(document.querySelector("#stacks thead").innerText));
+    assert.match(await page.evaluate(() => location.hash), /loads=/);
+    await page.getByRole("button", { name: "peak memory" }).click();
+    await page.waitForFunction(() => document.querySelector("[data-sort=memory]").closest("th").ariaSort === "ascending");
+    assert.match(await page.evaluate(() => location.hash), /sort=memory/);
+  });
+
+  test("one stack against another has the verdict in its first line, reversed when they are swapped", async () => {
+    const { page } = await open("compare.html#sa=usual&sb=usual");
+    const first = await answer(page);
+    await page.getByRole("button", { name: "Swap" }).click();
+    await page.waitForFunction((first) => document.getElementById("answer").textContent !== first, first);
+    const words = ["faster", "slower", "undecided", "dead heat"].map((word) => first.includes(word));
+    assert.ok(words.some(Boolean), first);
+    const swapped = await answer(page);
+    assert.equal(first.includes("faster"), swapped.includes("slower"), `${first} ${swapped}`);
+  });
+
+  test("one session against an older one says how much changed, and which versions", async () => {
+    const { page } = await open("compare.html#sa=usual&sb=usual-again");
+    assert.match(await answer(page), /0 faster, 0 slower/);
+    assert.match(await page.locator("#differences").innerText(), /1\.26/);
+  });
+});

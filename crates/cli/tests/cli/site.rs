@@ -1,0 +1,240 @@
+//! `deadheat site`: its verdicts are those of the report and of the comparison, and nothing on it leads nowhere.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::support::{
+    Root,
+    schema::assert_satisfied,
+    sessions::{simulated, write},
+};
+
+/// A root with two sessions of one machine, the second with a slower rust-axum, and their site.
+fn with_site() -> Root {
+    let root = Root::with(&[]);
+    for (id, started, share) in [
+        ("first", "2026-03-01T10:00:00Z", 1.0),
+        ("second", "2026-04-02T10:00:00Z", 0.8),
+    ] {
+        let mut record = simulated(id, share, 0.01);
+        record.header.started = started.to_owned();
+        record.header.arguments = vec!["run".to_owned(), "--stack".to_owned(), "x&y".to_owned()];
+        write(&root, &record);
+    }
+    root.deadheat("site results -o site")
+        .exits(0)
+        .tells(&["wrote 2 sessions to site"]);
+    root
+}
+
+fn read(root: &Root, path: &str) -> String {
+    let path = root.path().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn json(root: &Root, path: &str) -> Value {
+    serde_json::from_str(&read(root, path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
+
+/// The folder of a session's data.
+fn folder(root: &Root, nth: usize) -> String {
+    let index = json(root, "site/data/index.json");
+    index["sessions"][nth]["folder"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn verdicts_and_intervals_are_those_of_the_report() {
+    let root = with_site();
+    let report = root.deadheat("report results/second --json").exits(0);
+    let report: Value = serde_json::from_str(&report.stdout).unwrap();
+    let folder = folder(&root, 1);
+    let pairs = json(&root, &format!("site/data/{folder}/pairs-0.json"));
+    assert_satisfied("site-pairs", [&pairs]);
+    assert_satisfied(
+        "site-session",
+        [&json(&root, &format!("site/data/{folder}/session.json"))],
+    );
+    let table = &report["standings"]["loads"][0]["tables"][0];
+    for (name, ranking) in [("main", "ranking"), ("cost", "cost")] {
+        let (own, pair) = (&pairs["tables"][0][name], &table[ranking]["pairs"][0]);
+        let word = |verdict: &Value| match verdict.as_str() {
+            Some("faster") => "F",
+            Some("dead-heat") => "D",
+            _ => "U",
+        };
+        assert_eq!(own["verdicts_together"], word(&pair["verdict"]), "{pair}");
+        assert_eq!(
+            own["verdicts_alone"],
+            word(&pair["alone"]["verdict"]),
+            "{pair}"
+        );
+        let number = |value: &Value| value.as_f64().unwrap();
+        let units = |value: &Value| number(value) / 1e5;
+        let log = units(&own["log"][0]) - units(&own["log"][1]);
+        assert!(
+            (log.exp() - number(&pair["ratio"])).abs() < 1e-4,
+            "{own} {pair}"
+        );
+        let high = (log + units(&own["alone"][0])).exp();
+        let interval = &pair["alone"]["interval"];
+        assert!(
+            (high - number(&interval["high"])).abs() < 1e-4,
+            "{own} {pair}"
+        );
+    }
+    assert_eq!(pairs["tables"][0]["main"]["verdicts_together"], "F");
+}
+
+#[test]
+fn steps_of_a_timeline_are_those_of_a_comparison() {
+    let root = with_site();
+    let compared = root
+        .deadheat("compare results/first results/second --json")
+        .exits(0);
+    let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
+    assert_satisfied(
+        "site-comparison",
+        [&json(&root, "site/data/comparisons/0-1.json")],
+    );
+    let words = BTreeMap::from([
+        ("better", "faster"),
+        ("worse", "slower"),
+        ("dead-heat", "dead-heat"),
+        ("not-enough-data", "undecided"),
+    ]);
+    for cell in compared["compared"].as_array().unwrap() {
+        let stack = cell["target"].as_str().unwrap();
+        let timeline = json(&root, &format!("site/data/stacks/{stack}.json"));
+        assert_satisfied("site-timeline", [&timeline]);
+        let step = &timeline["series"][0]["points"][1]["step"];
+        assert_eq!(
+            step["verdict"],
+            words[cell["verdict"].as_str().unwrap()],
+            "{stack}"
+        );
+        let ratio = cell["ratios"][0]["ratio"].as_f64().unwrap();
+        assert!(
+            (step["ratio"][0].as_f64().unwrap() - ratio).abs() < 1e-4,
+            "{step}"
+        );
+    }
+    let axum = json(&root, "site/data/stacks/rust-axum.json");
+    assert_eq!(axum["series"][0]["points"][1]["step"]["verdict"], "slower");
+    // It is in the feed, with the link that proves it.
+    let feed = read(&root, "site/feed.atom");
+    for part in [
+        "rust-axum is slower at plaintext:c50",
+        "compare.html#a=rust-axum&amp;sa=first&amp;b=rust-axum&amp;sb=second",
+    ] {
+        assert!(feed.contains(part), "{part}: {feed}");
+    }
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_nothing_is_loaded_from_elsewhere() {
+    let root = with_site();
+    assert_satisfied("site", [&json(&root, "site/data/index.json")]);
+    let site = root.path().join("site");
+    let all = files(&site);
+    let pages = all
+        .iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "html"));
+    let mut links = 0;
+    for page in pages {
+        let text = fs::read_to_string(page).unwrap();
+        for tag in text.split('<').skip(1) {
+            for name in ["href=\"", "src=\""] {
+                let Some((_, rest)) = tag.split_once(name) else {
+                    continue;
+                };
+                let address = rest.split('"').next().unwrap().replace("&#x2f;", "/");
+                links += 1;
+                if address.starts_with("https:") {
+                    assert!(
+                        tag.contains("rel=\"external\""),
+                        "{}: {tag}",
+                        page.display()
+                    );
+                    continue;
+                }
+                let path = address.split('#').next().unwrap();
+                let is_here = path.is_empty() || path.starts_with("data:");
+                let target = page.parent().unwrap().join(path);
+                assert!(is_here || target.is_file(), "{}: {address}", page.display());
+            }
+        }
+    }
+    assert!(links > 30, "{links}");
+    assert!(!read(&root, "site/site.css").contains("url("));
+    // The first view, without the session's data.
+    let sizes = ["index.html", "site.js", "site.css", "data/index.js"];
+    let size: usize = sizes
+        .iter()
+        .map(|path| read(&root, &format!("site/{path}")).len())
+        .sum();
+    assert!(size < 100_000, "{size} bytes");
+}
+
+#[test]
+fn badges_and_the_feed_have_the_forms_that_others_read() {
+    let root = with_site();
+    let badge = json(&root, "site/badge/rust-axum/plaintext-c50.json");
+    assert_eq!(badge["schemaVersion"], 1);
+    assert_eq!(badge["label"], "plaintext");
+    assert_eq!(badge["message"], "rank 2 of 2");
+    let mut open: Vec<String> = Vec::new();
+    let feed = read(&root, "site/feed.atom");
+    for tag in feed.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').unwrap();
+        let name = tag.split_whitespace().next().unwrap();
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop().as_deref(), Some(name)),
+            None if tag.ends_with('/') || tag.starts_with('?') => {}
+            None => open.push(name.to_owned()),
+        }
+    }
+    assert!(
+        open.is_empty() && feed.matches("<entry>").count() >= 3,
+        "{feed}"
+    );
+}
+
+#[test]
+fn a_folder_with_other_files_is_refused_and_a_broken_session_is_reported() {
+    let root = with_site();
+    root.write("other/file", "");
+    root.deadheat("site results -o other")
+        .exits(2)
+        .tells(&["the folder has other files"]);
+    root.write("results/broken/session.json", "{");
+    // An earlier site is written again.
+    root.deadheat("site results results/first -o site")
+        .exits(0)
+        .tells(&["broken", "the same session again", "wrote 2 sessions"]);
+    root.deadheat("site results -o site --reference nobody")
+        .exits(2)
+        .tells(&["nobody", "with its variant"]);
+}

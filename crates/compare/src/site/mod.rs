@@ -1,0 +1,216 @@
+//! `deadheat site`: a folder of static pages from any number of sessions.
+
+pub mod analysis;
+pub mod document;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
+
+use clap::Args;
+use deadheat_document::error::ReportError;
+use deadheat_model::{TargetId, figure::counted, heats::SessionRecord};
+use deadheat_runner::{
+    files,
+    session::{HEADER_FILE, heats::read_session},
+};
+use deadheat_shell::{
+    exit::{Exit, Failure},
+    output,
+    session_folders::{SessionFolder, session, sessions},
+};
+
+use self::{
+    analysis::Site,
+    document::{Badges, Pages, SiteFile},
+};
+
+/// What `deadheat site` is asked to do.
+#[derive(Debug, Args)]
+pub struct SiteArgs {
+    /// Sessions, or folders of sessions
+    #[arg(value_name = "FOLDER", default_value = "results")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// The folder to write the site to
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub(crate) site: PathBuf,
+    /// The stack that timelines are drawn relative to [default: the one that was measured most often]
+    #[arg(long, value_name = "STACK")]
+    pub(crate) reference: Option<String>,
+}
+
+impl SiteArgs {
+    /// The site of these folders in this one.
+    pub fn new(folders: Vec<PathBuf>, site: PathBuf) -> Self {
+        Self {
+            folders,
+            site,
+            reference: None,
+        }
+    }
+}
+
+/// Writes the site.
+///
+/// # Errors
+/// When there is no session, or the site cannot be written.
+pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
+    let folders = found(&args.folders)?;
+    let target = Target::new(&args.site)?;
+    let mut site = Site::default();
+    let mut pages = Pages::default();
+    let mut badges = Badges::default();
+    let mut read = Vec::new();
+    let mut kept: BTreeMap<usize, Rc<SessionRecord>> = BTreeMap::new();
+    for folder in &folders {
+        let record = match read_session(folder) {
+            Ok(record) if record.header.comparison.is_some() => {
+                let shown = folder.display();
+                output::note(&format!("skipped {shown}: a comparison of two sides"));
+                continue;
+            }
+            Ok(record) if site.has(&record) => {
+                output::note(&format!(
+                    "skipped {}: the same session again",
+                    folder.display()
+                ));
+                continue;
+            }
+            Ok(record) => Rc::new(record),
+            // One broken session does not hide the others.
+            Err(error) => {
+                output::warn(&format!("warning: {error}; skipped"));
+                continue;
+            }
+        };
+        let files = record_files(folder)?;
+        let added = site.add(
+            &record,
+            files.iter().map(|(name, _)| name.clone()).collect(),
+        );
+        for before in &added.compared_with {
+            if let Some(older) = kept.get(before) {
+                site.compare((*before, older), (added.place, &record));
+            }
+        }
+        kept.insert(added.place, record);
+        let needed = site.needed();
+        kept.retain(|place, _| needed.contains(place));
+        target.write(document::session_files(site.folder(added.place), &added))?;
+        for (name, bytes) in files {
+            let path = format!("records/{}/{name}", site.folder(added.place));
+            target.write_bytes(&path, &bytes)?;
+        }
+        badges.add(&site, &added);
+        pages.add(added.session);
+        read.push(folder);
+    }
+    if site.is_empty() {
+        return Err(Failure::usage(
+            "found no session that can be shown; `deadheat run` makes sessions in results/",
+        ));
+    }
+    for (newest, older) in site.not_compared_with_newest() {
+        let record = read_session(read[newest]).map_err(Failure::usage)?;
+        for place in older {
+            let older = read_session(read[place]).map_err(Failure::usage)?;
+            site.compare((place, &older), (newest, &record));
+        }
+    }
+    let reference: Option<TargetId> = args.reference.as_ref().map(|name| {
+        let Ok(target) = name.parse();
+        target
+    });
+    if let Some(reference) = reference.as_ref().filter(|one| !site.has_stack(one)) {
+        return Err(Failure::usage(format!(
+            "--reference {reference}: no session has this stack; name one as tables do, with its variant"
+        )));
+    }
+    target.write(pages.files(&site, reference.as_ref()))?;
+    target.write(badges.files())?;
+    output::note(&format!(
+        "wrote {} to {}: open index.html there",
+        counted(site.len(), "session"),
+        args.site.display()
+    ));
+    Ok(Exit::Fine)
+}
+
+/// The folders of sessions among these folders and in them, in the order of the sessions' time.
+fn found(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut all: Vec<SessionFolder> = Vec::new();
+    for folder in folders {
+        if folder.join(HEADER_FILE).is_file() {
+            all.extend(session(folder.clone()));
+            continue;
+        }
+        let inside = sessions(folder).map_err(|error| {
+            let shown = folder.display();
+            Failure::usage(format!(
+                "reading sessions in {shown}: {error}; name a session or a folder of sessions"
+            ))
+        })?;
+        all.extend(inside);
+    }
+    all.sort();
+    Ok(all.into_iter().map(|one| one.folder).collect())
+}
+
+/// The most that is read of a file of records.
+const LONGEST_RECORDS: u64 = 4 << 30;
+
+/// The files of a session's records: names and contents.
+fn record_files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let mut records = Vec::new();
+    for name in [HEADER_FILE, "heats.jsonl", "heats.jsonl.gz"] {
+        let path = folder.join(name);
+        if path.is_file() {
+            let bytes = files::read(&path, LONGEST_RECORDS)
+                .map_err(|error| Failure::usage(format!("reading {}: {error}", path.display())))?;
+            records.push((name.to_owned(), bytes));
+        }
+    }
+    Ok(records)
+}
+
+/// The folder that the site is written to.
+struct Target<'a> {
+    folder: &'a Path,
+}
+
+/// A site has this file, so that its folder can be recognised.
+const MARK: &str = "data/index.json";
+
+impl<'a> Target<'a> {
+    /// A new or empty folder, or one with an earlier site.
+    fn new(folder: &'a Path) -> Result<Self, Failure> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Failure::usage(format!("writing to {}: {error}", folder.display()))
+        };
+        fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        let mut entries = fs::read_dir(folder).map_err(|error| failed(&error))?;
+        if entries.next().is_some() && !folder.join(MARK).is_file() {
+            return Err(failed(
+                &"the folder has other files; name a new folder, or one with an earlier site",
+            ));
+        }
+        Ok(Self { folder })
+    }
+
+    fn write(&self, files: Result<Vec<SiteFile>, ReportError>) -> Result<(), Failure> {
+        let files =
+            files.map_err(|error| Failure::no_result(format!("making the site: {error}")))?;
+        let mut files = files.iter();
+        files.try_for_each(|file| self.write_bytes(&file.path, file.text.as_bytes()))
+    }
+
+    fn write_bytes(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let path = self.folder.join(path);
+        let folder = path.parent().unwrap_or(self.folder);
+        let written = fs::create_dir_all(folder).and_then(|()| files::write_whole(&path, bytes));
+        written.map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))
+    }
+}
