@@ -126,7 +126,7 @@ const QUICK: [&str; 7] = [
 ];
 
 pub(super) fn clock_source(world: &World) -> CheckResult {
-    let why = "With a slow clock_source each reading is a system call or an access to a device, several a request. It slows \
+    let why = "With a slow source each reading is a system call or an access to a device, several a request. It slows \
                down the generator, and every server that reads the clock.";
     match world.root.text(&format!("{FOLDER}/current_clocksource")) {
         None => unknown("the kernel does not tell", why),
@@ -135,22 +135,22 @@ pub(super) fn clock_source(world: &World) -> CheckResult {
     }
 }
 
-/// A better clock_source, where the kernel has one.
+/// A better source, where the kernel has one.
 fn quicker(world: &World) -> String {
     let available = world.root.text(&format!("{FOLDER}/available_clocksource"));
     let available = available.unwrap_or_default();
     let mut known = available.split(' ');
     match known.find(|name| QUICK.contains(name)) {
         Some(name) => world.set(&format!("/{FOLDER}/current_clocksource"), name),
-        None => "Use another machine: this kernel has no quicker clock_source, because the processor's counter (TSC) is \
+        None => "Use another machine: this kernel has no quicker source, because the processor's counter (TSC) is \
                  unreliable or the hypervisor hides it."
             .to_owned(),
     }
 }
 
 pub(super) fn clock_cost(world: &World) -> CheckResult {
-    let (clock_cost, step) = (world.own.clock_cost, world.own.clock_step);
-    let found = format!("{} ns to read", clock_cost.as_nanos());
+    let (cost, step) = (world.own.clock_cost, world.own.clock_step);
+    let found = format!("{} ns to read", cost.as_nanos());
     match step {
         None => warning(
             "it stands still",
@@ -162,7 +162,7 @@ pub(super) fn clock_cost(world: &World) -> CheckResult {
             "That is the resolution of service times.",
             quicker(world),
         ),
-        Some(_) if clock_cost > MOST_COST => warning(
+        Some(_) if cost > MOST_COST => warning(
             found,
             "The generator reads it several times for each request, and is the limit sooner.",
             quicker(world),
@@ -231,11 +231,8 @@ mod tests {
 
     #[test]
     fn slow_sources_have_a_remedy_where_there_is_one() {
-        assert_eq!(
-            planted("clock-clock_source", &current(), "kvm-clock\n").0,
-            None
-        );
-        let (level, finding) = planted("clock-clock_source", &current(), "hpet\n");
+        assert_eq!(planted("clock-source", &current(), "kvm-clock\n").0, None);
+        let (level, finding) = planted("clock-source", &current(), "hpet\n");
         assert_eq!(
             (level, finding.found.as_str()),
             (Some(Level::Doubt), "hpet")
@@ -247,7 +244,7 @@ mod tests {
         let only = Planted::good()
             .with(&current(), "acpi_pm")
             .with(&format!("{FOLDER}/available_clocksource"), "acpi_pm");
-        let (level, finding) = found(&only.world(), "clock-clock_source");
+        let (level, finding) = found(&only.world(), "clock-source");
         assert_eq!(level, Some(Level::Doubt));
         assert!(finding.advice.starts_with("Use another machine"));
     }
@@ -255,8 +252,8 @@ mod tests {
     #[test]
     fn cost_and_step_have_bounds() {
         let mut world = Planted::good().world();
-        let mut of = |clock_cost, step| {
-            (world.own.clock_cost, world.own.clock_step) = (clock_cost, step);
+        let mut of = |cost, step| {
+            (world.own.clock_cost, world.own.clock_step) = (cost, step);
             found(&world, "clock").0
         };
         let nanos = Duration::from_nanos;

@@ -297,17 +297,3 @@ impl Connection {
         Ok(true)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_are_whole_messages() {
-        let answers = Answers::new("text/plain", b"hi").unwrap();
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n";
-        assert_eq!(answers.get(Then::Keep), format!("{head}\r\nhi").as_bytes());
-        let closing = format!("{head}Connection: close\r\n\r\nhi");
-        assert_eq!(answers.get(Then::Close), closing.as_bytes());
-    }
-}
