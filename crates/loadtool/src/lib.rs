@@ -8,6 +8,7 @@ pub mod analysis;
 mod contradictions;
 pub mod document;
 pub mod find_rate;
+mod form;
 mod hosts;
 mod live;
 pub mod look_alikes;

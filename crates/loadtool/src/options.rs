@@ -19,8 +19,8 @@ use deadheat_shell::{
 };
 
 use crate::{
+    form::{self, Field},
     push::{CollectorUrl, collector},
-    request::{Field, form_field},
     thresholds::Threshold,
     values::{
         FixedAddress, StreamArgs, grpc_path, header, interval, label, number, requests, think,
@@ -177,7 +177,7 @@ pub struct RequestArgs {
     /// A field of a form, repeatable: NAME=VALUE, or NAME=@FILE; sent as multipart/form-data
     ///
     /// ;type=TYPE and ;filename=NAME may follow.
-    #[arg(long, value_name = "FIELD", value_parser = form_field, hide_short_help = true)]
+    #[arg(long, value_name = "FIELD", value_parser = form::field, hide_short_help = true)]
     pub form: Vec<Field>,
     /// Send the body in chunks, without a content-length
     #[arg(long, hide_short_help = true)]

@@ -1,5 +1,4 @@
-//! What is sent: requests with their bodies, from options, forms (multipart/form-data, RFC 7578, written like curl's -F)
-//! and the file of URLs.
+//! What is sent: requests with their bodies, from options and from the file of URLs.
 
 use std::{
     io,
@@ -13,6 +12,7 @@ use deadheat_model::load::{
 use deadheat_runner::{files, secret};
 
 use crate::{
+    form,
     options::{LoadArgs, RequestArgs},
     url::{self, LoadUrl, Origin},
     values::is_token_byte,
@@ -279,12 +279,12 @@ impl Bodies {
 
     /// The bodies of the options, to be sent in turn. The list is empty without any; a gRPC call always has a message,
     /// which may be empty.
-    fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<Sent>, String> {
+    pub(crate) fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<Sent>, String> {
         if let Some(text) = &args.body {
             return Ok(vec![self.sent(text.clone().into_bytes(), None)]);
         }
         if !args.form.is_empty() {
-            let (bytes, content_type) = encode_form(&args.form, &mut |path| self.read(path))
+            let (bytes, content_type) = form::encode(&args.form, &mut |path| self.read(path))
                 .map_err(|error| format!("--form {error}"))?;
             return Ok(vec![self.sent(bytes, Some(content_type))]);
         }
@@ -327,187 +327,147 @@ impl Bodies {
     }
 }
 
-/// What files are, by their extension. Anything else is sent as bytes of no known type.
-const FILE_TYPES: [(&str, &str); 17] = [
-    ("css", "text/css"),
-    ("csv", "text/csv"),
-    ("gif", "image/gif"),
-    ("gz", "application/gzip"),
-    ("htm", "text/html"),
-    ("html", "text/html"),
-    ("jpeg", "image/jpeg"),
-    ("jpg", "image/jpeg"),
-    ("js", "text/javascript"),
-    ("json", "application/json"),
-    ("pdf", "application/pdf"),
-    ("png", "image/png"),
-    ("svg", "image/svg+xml"),
-    ("txt", "text/plain"),
-    ("webp", "image/webp"),
-    ("xml", "application/xml"),
-    ("zip", "application/zip"),
-];
-/// The type of a file whose extension says nothing (RFC 7578 §4.4).
-const UNKNOWN_TYPE: &str = "application/octet-stream";
-/// What comes before a part's own type and file name.
-const FIELD_OPTIONS: [&str; 2] = [";type=", ";filename="];
-
-/// A field of a form as it is typed: `NAME=VALUE` or `NAME=@FILE`, and perhaps `;type=TYPE` and `;filename=NAME`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    name: String,
-    content: FieldContent,
-    content_type: Option<String>,
-    filename: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum FieldContent {
-    Text(String),
-    File(PathBuf),
-}
-
-/// Reads what is typed for a field.
-pub(crate) fn form_field(text: &str) -> Result<Field, String> {
-    let write = "write NAME=VALUE or NAME=@FILE";
-    let Some((name, rest)) = text.split_once('=') else {
-        return Err(format!("the = is missing; {write}"));
-    };
-    if name.is_empty() {
-        return Err(format!("a field needs a name; {write}"));
-    }
-    let (value, options) = rest.split_at(next_option(rest).unwrap_or(rest.len()));
-    let content = match value.strip_prefix('@') {
-        Some("") => return Err(format!("no file is named after the @; {write}")),
-        Some("-") => {
-            return Err("standard input has no name to send: write it to a file".to_owned());
-        }
-        Some(file) => FieldContent::File(file.into()),
-        None => FieldContent::Text(value.to_owned()),
-    };
-    let mut field = Field {
-        name: name.to_owned(),
-        content,
-        content_type: None,
-        filename: None,
-    };
-    let mut options = options;
-    while !options.is_empty() {
-        let (option, rest) =
-            options.split_at(next_option(&options[1..]).map_or(options.len(), |end| end + 1));
-        options = rest;
-        let (place, value) = match option.split_once('=') {
-            Some((";type", value)) if !is_type(value) => {
-                return Err(format!(
-                    "{value:?} is not a media type; write one like text/csv"
-                ));
-            }
-            Some((";type", value)) => (&mut field.content_type, value),
-            Some((_, value)) => (&mut field.filename, value),
-            None => continue,
-        };
-        *place = Some(value.to_owned());
-    }
-    Ok(field)
-}
-
-fn next_option(text: &str) -> Option<usize> {
-    FIELD_OPTIONS
-        .iter()
-        .filter_map(|option| text.find(option))
-        .min()
-}
-
-fn is_type(text: &str) -> bool {
-    let has_both = text
-        .split_once('/')
-        .is_some_and(|(kind, rest)| !kind.is_empty() && !rest.is_empty());
-    has_both && !text.chars().any(char::is_control)
-}
-
-/// The body with these fields, and its content type. `read` reads files.
-fn encode_form(
-    fields: &[Field],
-    read: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
-) -> Result<(Vec<u8>, String), String> {
-    let mut parts = Vec::new();
-    for field in fields {
-        let content = match &field.content {
-            FieldContent::Text(text) => text.clone().into_bytes(),
-            FieldContent::File(path) => read(path)
-                .map_err(|error| format!("{}=@{}: {error}", field.name, path.display()))?,
-        };
-        parts.push((field.head(), content));
-    }
-    let boundary = boundary(&parts);
-    let mut body = Vec::new();
-    for (head, content) in &parts {
-        body.extend_from_slice(format!("--{boundary}\r\n{head}\r\n").as_bytes());
-        body.extend_from_slice(content);
-        body.extend_from_slice(b"\r\n");
-    }
-    body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-    Ok((body, format!("multipart/form-data; boundary={boundary}")))
-}
-
-/// A boundary that occurs in no part (RFC 2046 §5.1.1). The same fields always have the same one.
-fn boundary(parts: &[(String, Vec<u8>)]) -> String {
-    let occurs = |boundary: &str| {
-        let finder = memchr::memmem::Finder::new(boundary);
-        parts.iter().any(|(head, content)| {
-            finder.find(head.as_bytes()).is_some() || finder.find(content).is_some()
-        })
-    };
-    let mut boundaries = (0u64..).map(|number| format!("deadheat-form-{number}"));
-    // There are more numbers than parts have bytes.
-    let free = boundaries.find(|boundary| !occurs(boundary));
-    free.unwrap_or_default()
-}
-
-impl Field {
-    /// Its header fields, each with its CR LF.
-    fn head(&self) -> String {
-        let name = quoted(&self.name);
-        let (filename, content_type) = match &self.content {
-            FieldContent::Text(_) => (self.filename.clone(), self.content_type.clone()),
-            FieldContent::File(path) => {
-                let own = || {
-                    path.file_name()
-                        .map(|name| name.to_string_lossy().into_owned())
-                };
-                let own_type = || type_of(path).to_owned();
-                (
-                    self.filename.clone().or_else(own),
-                    Some(self.content_type.clone().unwrap_or_else(own_type)),
-                )
-            }
-        };
-        let mut head = format!("Content-Disposition: form-data; name=\"{name}\"");
-        if let Some(filename) = filename {
-            head.push_str(&format!("; filename=\"{}\"", quoted(&filename)));
-        }
-        head.push_str("\r\n");
-        if let Some(content_type) = content_type {
-            head.push_str(&format!("Content-Type: {content_type}\r\n"));
-        }
-        head
-    }
-}
-
-fn type_of(path: &Path) -> &'static str {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let extension = extension.unwrap_or_default().to_ascii_lowercase();
-    let known = FILE_TYPES.iter().find(|(known, _)| *known == extension);
-    known.map_or(UNKNOWN_TYPE, |(_, content_type)| content_type)
-}
-
-/// A name between quotation marks, as browsers write it (the HTML standard, multipart/form-data encoding algorithm).
-fn quoted(name: &str) -> String {
-    name.replace('"', "%22")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
 #[cfg(test)]
-#[path = "request_tests.rs"]
-mod tests;
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Typed {
+        #[command(flatten)]
+        load: LoadArgs,
+    }
+
+    fn sent(args: &[&str]) -> Result<Vec<Exchange>, String> {
+        let typed = Typed::try_parse_from([&["load"], args].concat());
+        let typed = typed.map_err(|error| error.to_string())?;
+        let expect = Expectation {
+            status: StatusSet::success(),
+            length: typed.load.answer.expect_length,
+            content: None,
+        };
+        exchanges(&asked(&typed.load)?, &typed.load.request, &expect)
+    }
+
+    fn one(args: &[&str]) -> RequestSpec {
+        let mut sent = sent(args).unwrap();
+        assert_eq!(sent.len(), 1);
+        sent.remove(0).request
+    }
+
+    #[test]
+    fn the_method_follows_the_body_unless_it_is_given() {
+        assert_eq!(one(&["http://h/"]).method, "GET");
+        let post = one(&["http://h/", "-b", "x"]);
+        assert_eq!(
+            (post.method.as_str(), post.body),
+            ("POST", Body::Sized(b"x".to_vec()))
+        );
+        assert_eq!(
+            one(&["http://h/", "-X", "PUT", "-b", ""]).body,
+            Body::Sized(Vec::new())
+        );
+        let chunked = one(&["http://h/", "--chunked", "-b", "x", "-X", "PATCH"]);
+        assert_eq!(
+            (chunked.method.as_str(), chunked.body),
+            ("PATCH", Body::Chunked(b"x".to_vec()))
+        );
+        for (method, expected) in [
+            ("get", "write GET"),
+            ("", "not an HTTP method"),
+            ("G T", "not an HTTP method"),
+            ("CONNECT", "tunnel"),
+        ] {
+            let error = sent(&["http://h/", "-X", method]).unwrap_err();
+            assert!(error.contains(expected), "{method}: {error}");
+        }
+        assert_eq!(one(&["http://h/", "-X", "purge"]).method, "purge");
+    }
+
+    #[test]
+    fn headers_are_kept_in_order() {
+        let request = one(&[
+            "http://h/",
+            "-H",
+            "A: 1",
+            "-H",
+            "a:2 : 3",
+            "-H",
+            "Host: x",
+            "-H",
+            "Empty:",
+        ]);
+        let expected = [("A", "1"), ("a", "2 : 3"), ("Host", "x"), ("Empty", "")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(request.headers, expected);
+    }
+
+    #[test]
+    fn basic_authentication_is_that_of_the_rfc() {
+        // The example of RFC 7617 §2.
+        let request = one(&["http://h/", "--user", "Aladdin:open sesame"]);
+        let expected = (
+            "Authorization".to_owned(),
+            "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned(),
+        );
+        assert_eq!(request.headers, [expected]);
+        let error = sent(&["http://h/", "--user", "secret"]).unwrap_err();
+        assert!(
+            error.contains("USER:PASSWORD") && !error.contains("secret"),
+            "{error}"
+        );
+        assert!(basic("a:b\n").is_err());
+    }
+
+    #[test]
+    fn a_file_of_urls_has_methods_weights_and_the_body() {
+        use std::io::Write as _;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"http://h/a\n3 GET http://h/b\nPUT http://h/c\n")
+            .unwrap();
+        let path = file.path().display().to_string();
+        let sent = sent(&["--urls", &path, "-b", "x"]).unwrap();
+        let seen: Vec<_> = sent
+            .iter()
+            .map(|one| {
+                (
+                    one.weight,
+                    one.request.method.as_str(),
+                    one.request.body == Body::None,
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [(1, "POST", false), (3, "GET", true), (1, "PUT", false)]
+        );
+    }
+
+    #[test]
+    fn there_is_one_source_of_urls() {
+        assert!(sent(&[]).unwrap_err().contains("no URL: name one"));
+        assert!(
+            sent(&["http://h/a", "--urls", "x"])
+                .unwrap_err()
+                .contains("from the URL")
+        );
+        assert!(
+            sent(&["--urls", "/no/such"])
+                .unwrap_err()
+                .contains("reading /no/such")
+        );
+        let error = sent(&["http://h/", "--body-file", "/no/such"]).unwrap_err();
+        assert!(error.contains("--body-file /no/such"), "{error}");
+        let error = sent(&["http://h/", "-X", "HEAD", "--expect-length", "3"]).unwrap_err();
+        assert!(error.contains("HEAD"), "{error}");
+    }
+
+    #[test]
+    fn words_are_found_in_lists_of_any_case() {
+        let headers = [("Connection".to_owned(), "x, Close".to_owned())];
+        assert!(has_word(&headers, "connection", "close"));
+        assert!(!has_word(&headers, "connection", "clos"));
+        assert!(!has_word(&headers, "expect", "close"));
+    }
+}

@@ -31,13 +31,13 @@ pub mod warning;
 pub mod workload;
 
 pub use event::Event;
-pub use failure::{Failure, FailureCounts, LoadFault};
+pub use failure::{Failure, FailureCounts};
 pub use heat::HeatRecord;
 pub use histogram::{CountHistogram, LatencyHistogram};
 pub use interval::{Interval, LoadPhase, SliceEvent, SliceResult};
 pub use load::{Exchange, LoadSpec, Schedule, StopRule, Wait};
 pub use load_record::LoadRecord;
-pub use observation::{Observation, Tally};
+pub use observation::{LoadFault, Observation, Tally};
 pub use plan::Cell;
 pub use published::{PublishedDocument, RepeatedTable};
 pub use stack::{StackManifest, TargetId};

@@ -8,10 +8,10 @@ use std::{
 use deadheat_model::{
     LoadRecord, LoadSpec, Observation, Warning,
     capacity::{Burst, CapacityRecord, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA},
-    failure::TRANSPORT_FAILURES,
     figure::{self, counted, per_second},
     load_record,
     machine::Machine,
+    observation::TRANSPORT_FAILURES,
 };
 use deadheat_runner::{
     agent::{Agents, MergedLoad},

@@ -8,9 +8,8 @@ use std::{
 };
 
 use deadheat_model::{
-    Failure, SliceResult, TargetId,
+    Failure, LoadFault, SliceResult, TargetId,
     event::HeatStep,
-    failure::LoadFault,
     heat::{
         Freezing, HeatEnd, HeatPlan, HeatRecord, LONGEST_GAP, Role, SliceRecord, WarmUp, WarmUpRule,
     },

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use deadheat_model::{
     HeatRecord, LatencyHistogram,
-    failure::TRANSPORT_FAILURES,
     figure::counted,
     heat::{MemberRecord, SliceFlag, SliceRecord, is_suspended, quiet_rounds},
+    observation::TRANSPORT_FAILURES,
 };
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use deadheat_model::{
     Wait,
-    failure::TRANSPORT_FAILURES,
     figure::{counted, list, seconds, short_percent, some, some_of},
     heat::{Freezing, LONGEST_GAP},
     heats::SessionRecord,
+    observation::TRANSPORT_FAILURES,
     plan::{NoiseBound, Pinning},
     warning::{Warning, doubt, note},
 };

@@ -3,10 +3,9 @@
 
 use deadheat_model::{
     Failure, StopRule,
-    failure::TRANSPORT_FAILURES,
     figure::{count, counted, latency, share},
     heat::PerConnection,
-    observation::OpenLoop,
+    observation::{OpenLoop, TRANSPORT_FAILURES},
     warning::{Level, Warning, doubt, limit, note},
 };
 use deadheat_stats::uneven::{self, ENOUGH_ANSWERS, Uneven};
