@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_document::view::{clean, facts};
+use deadheat_document::view::{clean, machine_facts, stack_facts};
 use deadheat_model::{
     TargetId,
     figure::bytes,
@@ -45,7 +45,7 @@ pub fn session(record: &SessionRecord, found: &Standings) -> SiteSession {
             .iter()
             .map(|one| (one.target.clone(), repeat(header, Some(&one.target))))
             .collect(),
-        machine: facts::machine(header)
+        machine: machine_facts(header)
             .into_iter()
             .map(|fact| (fact.name, fact.value))
             .collect(),
@@ -157,7 +157,7 @@ fn stack(record: &TargetRecord, found: &Standings, command: Option<&Vec<String>>
         runtime: record.runtime,
         variant: record.variant_description.as_deref().map(clean),
         database: record.database.clone(),
-        database_access: facts::stack(record).database,
+        database_access: stack_facts(record).database,
         versions: record
             .versions
             .iter()
