@@ -58,7 +58,7 @@ const HABITS: [Habit; 10] = [
     Habit {
         pattern: r"\blooks?\b",
         instead: "see, check, checkpoint or trial",
-        ceiling: 10,
+        ceiling: 9,
     },
     Habit {
         pattern: r", so that\b",
