@@ -196,7 +196,7 @@ pub struct DoctorArgs {
 /// List, check, create and copy stacks.
 #[derive(Debug, Subcommand)]
 pub enum StacksCommand {
-    /// List, check, create and copy stacks.
+    /// List the stacks, and the toolchains that each lacks here.
     List(ListArgs),
     /// Begin a stack: a folder that passes `stacks check` for plaintext at once, with a list of the remaining work.
     New(NewArgs),

@@ -205,7 +205,7 @@ fn warms_up_slowly(stack: &StackManifest) -> bool {
     own.is_some_and(|own| own.started.least > QUICK_WARM_UP)
 }
 
-/// Default variants of stacks that nobody asked for or against.
+/// Default variants of stacks that nobody asked for or against, and that answer what is asked for.
 fn left_out(catalogue: &Catalogue, selection: &Selection, own: &SelectionArgs) -> Vec<TargetId> {
     if !own.stack.is_empty() {
         return Vec::new();
@@ -213,7 +213,9 @@ fn left_out(catalogue: &Catalogue, selection: &Selection, own: &SelectionArgs) -
     let stacks = catalogue.stacks.iter().map(|one| &one.manifest);
     let left_out = stacks.filter(|manifest| {
         let mut targets = selection.targets.iter();
+        let mut workloads = selection.workloads.iter();
         !targets.any(|target| target.stack == manifest.id)
+            && workloads.any(|one| manifest.answers(&one.manifest))
     });
     left_out
         .filter_map(|manifest| manifest.targets().into_iter().next())

@@ -161,7 +161,8 @@ fn http_arena(file: &str, text: &str, lines: &[usize]) -> Result<Vec<Run>, Damag
         figures.server_cpus = row.cpu;
         figures.kib_per_second = row.bandwidth;
         let errors = [row.status_3xx, row.status_4xx, row.status_5xx];
-        let errors = errors.into_iter().sum::<Option<u64>>();
+        let mut errors = errors.into_iter();
+        let errors = errors.try_fold(0_u64, |sum, one| Some(sum.saturating_add(one?)));
         let complete = row.status_2xx.zip(errors);
         figures.complete = complete.map(|(right, errors)| right.saturating_add(errors));
         figures.non_2xx = errors.filter(|_| complete.is_some());

@@ -104,6 +104,10 @@ pub(crate) fn run(
         if !args.data.plan_is_json()? {
             let lines = unavailable.iter().map(|line| format!("{line}\n"));
             output::data(&lines.collect::<String>())?;
+            if draft.loads.is_empty() {
+                let reason = "none of these stacks can be measured here; the reasons are above";
+                return Err(Failure::no_result(reason));
+            }
         }
         return args.data.print_plan(&plan, || PlanOfSession {
             plan: &draft,

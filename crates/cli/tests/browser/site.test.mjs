@@ -75,6 +75,29 @@ describe("the site", { timeout: 4 * BOUND_MS }, () => {
     assert.equal(await again.page.locator("#stacks").innerText(), shown);
   });
 
+  test("a link to something that is not here says so", async () => {
+    for (const [address, lost] of [
+      ["index.html#session=usual&language=Cobol", "Cobol"],
+      ["index.html#session=gone", "gone"],
+      ["compare.html#sa=usual&sb=usual&a=nobody", "nobody"],
+      ["compare.html#sa=usual&sb=usual&load=nothing", "nothing"],
+      ["timeline.html#stack=nobody", "nobody"],
+    ]) {
+      const { page } = await open(address);
+      assert.match(await page.locator("#details").innerText(), new RegExp(`The link asks for ${lost}, which is not here`), address);
+      assert.doesNotMatch(await answer(page), new RegExp(lost), address);
+    }
+  });
+
+  test("the load that a link asks for comes first", async () => {
+    const { page } = await open("compare.html#sa=usual&sb=usual");
+    const loads = await page.locator("#verdicts tbody th").allInnerTexts();
+    const last = loads.filter((load) => load !== "any").at(-1);
+    assert.notEqual(last, loads[0]);
+    const asked = await open(`compare.html#sa=usual&sb=usual&load=${last.split(/[: ]/)[0]}`);
+    assert.equal((await asked.page.locator("#verdicts tbody th").first().innerText()).split(/[: ]/)[0], last.split(/[: ]/)[0]);
+  });
+
   test("two workloads with weights have a score, and the table is sorted by what is asked for", async () => {
     const { page } = await open("index.html#session=usual");
     const boxes = page.locator("#weights input[type=checkbox]");

@@ -132,10 +132,10 @@ fn a_plan_has_only_what_can_be_measured_and_says_what_cannot() {
     assert_eq!(json["unavailable"][0]["target"], "fake-absent", "{json}");
     let planned = &json["plan"]["loads"][0]["targets"];
     assert_eq!(*planned, json!(["fake-good"]));
-    // None at all is a plan of nothing.
     root.deadheat("run --dry-run --stack fake-absent")
-        .exits(0)
-        .says(&["fake-absent: UNAVAILABLE", "Plan: 0 stacks"]);
+        .exits(3)
+        .says(&["fake-absent: UNAVAILABLE"])
+        .tells(&["none of these stacks can be measured here; the reasons are above"]);
 }
 
 #[test]

@@ -36,8 +36,10 @@ pub struct Audit {
     pub tools: Vec<&'static str>,
     /// Places in all tests: a server in a test is one.
     pub places: usize,
-    /// Places whose rank is proven: no other place is within the spread, and no finding is against the figure.
+    /// Places whose rank among the sound places is proven: no other one is within the spread.
     pub proven: usize,
+    /// Places without a finding against their figure, which are ranked.
+    pub sound: usize,
     /// Places with a next one in their test, and how many of them are within the spread of it.
     pub neighbours: Neighbours,
     /// The spread between two runs of one server.
@@ -79,7 +81,7 @@ impl Spread {
     /// The share in percent, with as many digits as it has.
     pub fn shown(&self) -> String {
         match self.source {
-            SpreadSource::Repeats => short_percent(self.share),
+            SpreadSource::Repeats | SpreadSource::Largest => short_percent(self.share),
             SpreadSource::Option | SpreadSource::Assumed => setting(self.share),
         }
     }
@@ -93,7 +95,9 @@ pub enum SpreadSource {
     Repeats,
     /// The option `--spread`.
     Option,
-    /// The usual 3 %, because too few figures were repeated.
+    /// The largest difference of repeated figures that are too few for a median, and the usual 3 % at least.
+    Largest,
+    /// The usual 3 %, because no figure was repeated.
     Assumed,
 }
 
@@ -106,7 +110,7 @@ pub struct Test {
     pub neighbours: Neighbours,
     /// Places whose rank is proven.
     pub proven: usize,
-    /// The places, fastest first; those without a usable rate are last.
+    /// The places, those without a finding against their figure first, then by their rate.
     pub places: Vec<Place>,
 }
 
@@ -117,9 +121,9 @@ pub struct Place {
     pub name: String,
     /// Its runs in the files; equal figures in two files are one run.
     pub runs: usize,
-    /// Requests per second: the mean of its usable runs.
+    /// Requests per second: of a suite, those of the latest run; else the mean of the usable runs.
     pub requests_per_second: Option<f64>,
-    /// The ranks that it may have within the spread.
+    /// The ranks that it may have within the spread, among the sound places; `None` if a finding is against its figure.
     pub ranks: Option<Ranks>,
     /// Rate × mean time ÷ requests that fit on the connections: the share of them that was in progress.
     pub in_progress: Option<f64>,
@@ -127,12 +131,19 @@ pub struct Place {
     pub in_progress_is_bound: bool,
     /// CPUs that the server used.
     pub server_cpus: Option<f64>,
-    /// Requests without a right answer, as a share.
+    /// Requests without a right answer, as a share: the largest of the runs behind the rate.
     pub errors: Option<f64>,
     /// Findings against this figure, by their ids.
     pub doubts: Vec<&'static str>,
     /// Whether its rank is proven.
     pub is_proven: bool,
+}
+
+impl Place {
+    /// Whether no finding is against its figure.
+    pub fn is_sound(&self) -> bool {
+        self.doubts.is_empty()
+    }
 }
 
 /// The ranks that a place may have.
@@ -156,15 +167,37 @@ impl<'a> Server<'a> {
         self.runs[self.runs.len() - 1]
     }
 
-    /// The mean rate of its usable runs.
+    /// The runs that its figure is of. A suite's earlier files have another state of its servers.
+    fn counted(&self) -> &[&'a Run] {
+        let is_suite = self.latest().tool.is_suite();
+        let first = if is_suite { self.runs.len() - 1 } else { 0 };
+        &self.runs[first..]
+    }
+
+    /// The mean rate of the runs that count.
     fn rate(&self) -> Option<f64> {
-        let rates: Vec<f64> = self
-            .runs
-            .iter()
-            .filter_map(|run| run.valid_rate())
-            .collect();
+        let rates: Vec<f64> = rates(self.counted()).collect();
         (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
     }
+
+    /// Differences between a run and the next one. Equal figures are one run.
+    fn differences(&self) -> Vec<f64> {
+        let rates: Vec<f64> = rates(&self.runs).collect();
+        let pairs = rates.windows(2).map(|two| distance(two[0], two[1]));
+        pairs.filter(|difference| *difference > 0.0).collect()
+    }
+
+    /// Whether a suite has it in one file twice.
+    fn is_twice(&self) -> bool {
+        let files = self.runs.windows(2);
+        let mut files = files.map(|two| two[0].place.file == two[1].place.file);
+        self.latest().tool.is_suite() && files.any(|is_same| is_same)
+    }
+}
+
+/// The usable rates of these runs.
+fn rates(runs: &[&Run]) -> impl Iterator<Item = f64> {
+    runs.iter().filter_map(|run| run.valid_rate())
 }
 
 /// The servers of a test.
@@ -192,7 +225,7 @@ pub fn audit(imported: &Imported, assumptions: Assumptions) -> Audit {
     let mut found = checks::Found::default();
     let mut tests = Vec::new();
     for servers in &grouped {
-        let mut test = places(servers, assumptions.cpus, &mut found);
+        let mut test = places(servers, assumptions.cpus, spread.share, &mut found);
         rank(&mut test, spread.share);
         tests.push(test);
     }
@@ -202,6 +235,7 @@ pub fn audit(imported: &Imported, assumptions: Assumptions) -> Audit {
         close: sum(|test| test.neighbours.close),
     };
     let (places, proven) = (sum(|test| test.places.len()), sum(|test| test.proven));
+    let sound = sum(|test| test.places.iter().filter(|place| place.is_sound()).count());
     let findings = found.findings(&tests, &spread, neighbours, assumptions.cpus);
     let mut tools: Vec<&str> = imported.runs.iter().map(|run| run.tool.name()).collect();
     tools.sort_unstable();
@@ -210,6 +244,7 @@ pub fn audit(imported: &Imported, assumptions: Assumptions) -> Audit {
         tools,
         places,
         proven,
+        sound,
         neighbours,
         spread,
         findings,
@@ -275,23 +310,17 @@ fn test_name(run: &Run) -> String {
 
 /// The spread between runs: as given, from repeated figures, or assumed.
 fn spread(tests: &[Servers<'_>], given: Option<f64>) -> Spread {
-    let mut differences: Vec<f64> = Vec::new();
-    for server in tests.iter().flat_map(|test| &test.servers) {
-        let rates: Vec<f64> = server
-            .runs
-            .iter()
-            .filter_map(|run| run.valid_rate())
-            .collect();
-        differences.extend(rates.windows(2).map(|two| distance(two[0], two[1])));
-    }
+    let servers = tests.iter().flat_map(|test| &test.servers);
+    let mut differences: Vec<f64> = servers.flat_map(Server::differences).collect();
     differences.sort_by(f64::total_cmp);
     let (median, p95) = (quantile(&differences, 0.5), quantile(&differences, 0.95));
     let measured = median.filter(|_| differences.len() >= FEWEST_REPEATS);
     let measured = measured.map(|median| P95_OF_MEDIAN * median);
-    let (share, source) = match (given, measured) {
-        (Some(share), _) => (share, SpreadSource::Option),
-        (None, Some(share)) => (share, SpreadSource::Repeats),
-        (None, None) => (USUAL_SPREAD, SpreadSource::Assumed),
+    let (share, source) = match (given, measured, differences.last()) {
+        (Some(share), _, _) => (share, SpreadSource::Option),
+        (None, Some(share), _) => (share, SpreadSource::Repeats),
+        (None, None, Some(largest)) => (largest.max(USUAL_SPREAD), SpreadSource::Largest),
+        (None, None, None) => (USUAL_SPREAD, SpreadSource::Assumed),
     };
     Spread {
         share,
@@ -314,7 +343,12 @@ fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
 }
 
 /// The places of a test, with what speaks against each.
-fn places(servers: &Servers<'_>, cpus: Option<u32>, found: &mut checks::Found) -> Test {
+fn places(
+    servers: &Servers<'_>,
+    cpus: Option<u32>,
+    spread: f64,
+    found: &mut checks::Found,
+) -> Test {
     let context = checks::Context::new(servers, cpus);
     let mut places: Vec<Place> = servers
         .placed()
@@ -328,16 +362,28 @@ fn places(servers: &Servers<'_>, cpus: Option<u32>, found: &mut checks::Found) -
                 in_progress: None,
                 in_progress_is_bound: false,
                 server_cpus: run.figures.server_cpus,
-                errors: checks::errors(run),
+                errors: server
+                    .counted()
+                    .iter()
+                    .filter_map(|run| checks::errors(run))
+                    .reduce(f64::max),
                 doubts: Vec::new(),
                 is_proven: false,
             };
             found.check(&servers.test, &mut place, run, &context);
+            if server.is_twice() {
+                found.against(&servers.test, &mut place, "twice", 0.0);
+            } else if let Some(last) = server.differences().last().filter(|last| **last > spread) {
+                found.against(&servers.test, &mut place, "changed", *last);
+            }
             place
         })
         .collect();
     let rate = |place: &Place| place.requests_per_second.unwrap_or(0.0);
-    places.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
+    places.sort_by(|one, other| {
+        let sound = other.is_sound().cmp(&one.is_sound());
+        sound.then(rate(other).total_cmp(&rate(one)))
+    });
     Test {
         name: servers.test.clone(),
         neighbours: Neighbours::default(),
@@ -346,12 +392,11 @@ fn places(servers: &Servers<'_>, cpus: Option<u32>, found: &mut checks::Found) -
     }
 }
 
-/// Finds the ranks that each place may have. The places are sorted.
+/// Finds the ranks that each sound place may have among the sound ones, which come first and are sorted.
 fn rank(test: &mut Test, spread: f64) {
-    let rates: Vec<f64> = test
-        .places
-        .iter()
-        .map_while(|place| place.requests_per_second)
+    let sound = test.places.iter().take_while(|place| place.is_sound());
+    let rates: Vec<f64> = sound
+        .filter_map(|place| place.requests_per_second)
         .collect();
     let is_close = |two: &&[f64]| distance(two[0], two[1]) <= spread;
     test.neighbours = Neighbours {
@@ -365,8 +410,7 @@ fn rank(test: &mut Test, spread: f64) {
             best: faster + 1,
             worst: not_slower,
         });
-        let is_one = rates.len() > 1 && faster + 1 == not_slower;
-        place.is_proven = is_one && place.doubts.is_empty();
+        place.is_proven = rates.len() > 1 && faster + 1 == not_slower;
     }
     test.proven = test.places.iter().filter(|place| place.is_proven).count();
 }

@@ -33,13 +33,16 @@ pub fn document(audit: &Audit) -> Document {
     let hidden = tests.len().saturating_sub(MOST_TESTS);
     let more = (hidden > 0).then(|| format!("{} more with --details.", counted(hidden, "test")));
     let all = (hidden > 0).then_some(tests);
+    let unranked = "Faulty places have no rank, and the others are ranked without them.";
+    let unranked = (audit.sound < audit.places).then(|| unranked.to_owned());
     Document::new(Tone::Plain, headline(audit))
         .section(Section::lead().warnings(grave))
         .section(Section::new("Also found").bullets(notes))
         .section(
             Section::new("Tests")
                 .table(tests_table(tests.iter().take(MOST_TESTS)))
-                .aside(more),
+                .aside(more)
+                .aside(unranked),
         )
         .section(Section::new("Cannot be judged").bullets(unknown))
         .section(Section::new("Not read").bullets(&audit.not_read))
@@ -67,12 +70,16 @@ fn headline(audit: &Audit) -> String {
         SpreadSource::Repeats => format!(
             "{tools}: {proven} of {all} are proven. Their distance to the others exceeds the spread between runs, {spread}."
         ),
+        SpreadSource::Largest => format!(
+            "{tools}: {proven} of {all} are proven. Their distance to the others exceeds the largest difference between runs, \
+             {spread}."
+        ),
         SpreadSource::Option => format!(
             "{tools}: {proven} of {all} are proven if runs of one server differ by at most {spread}, as assumed with --spread."
         ),
         SpreadSource::Assumed => format!(
-            "{tools}: {proven} of {all} are proven, if runs of one server differ by at most {spread}. That is assumed: too \
-             few figures are repeated."
+            "{tools}: {proven} of {all} are proven, if runs of one server differ by at most {spread}. That is assumed: no figure \
+             is repeated."
         ),
     }
 }
@@ -86,7 +93,7 @@ fn tests_table<'a>(tests: impl Iterator<Item = &'a Test>) -> Table {
         Column::right("faulty"),
     ]);
     for test in tests {
-        let faulty = test.places.iter().filter(|place| !place.doubts.is_empty());
+        let faulty = test.places.iter().filter(|place| !place.is_sound());
         let figures = [
             test.places.len(),
             test.proven,
@@ -129,6 +136,8 @@ fn fault(id: &str) -> &str {
         "errors" => "errors",
         "short-answers" => "short answers",
         "miscounted" => "answers are not rate × duration",
+        "twice" => "twice in one file",
+        "changed" => "changed since the run before",
         other => other,
     }
 }

@@ -181,8 +181,8 @@ struct Target<'a> {
     folder: &'a Path,
 }
 
-/// A site has this file, so that its folder can be recognised.
-const MARK: &str = "data/index.json";
+/// A site's folder has this file from the beginning, so that it is recognised even if writing it did not end.
+const MARK: &str = ".deadheat-site";
 
 impl<'a> Target<'a> {
     /// A new or empty folder, or one with an earlier site.
@@ -197,6 +197,13 @@ impl<'a> Target<'a> {
                 &"the folder has other files; name a new folder, or one with an earlier site",
             ));
         }
+        // What an earlier site had, and this one may not have any more.
+        for made in ["badge", "data", "records", "stacks"].map(|made| folder.join(made)) {
+            if made.is_dir() {
+                fs::remove_dir_all(made).map_err(|error| failed(&error))?;
+            }
+        }
+        fs::write(folder.join(MARK), "").map_err(|error| failed(&error))?;
         Ok(Self { folder })
     }
 

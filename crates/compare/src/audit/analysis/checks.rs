@@ -22,6 +22,8 @@ const BUSY: f64 = 0.8;
 const BUSIEST: f64 = 0.9;
 /// The fewest places that show how much CPU a server could use, or how long an answer is.
 const FEWEST_PLACES: usize = 10;
+/// The fewest bytes of a usual answer by which others are judged.
+const FEWEST_BYTES: f64 = 10.0;
 /// A place whose answers have a smaller share of the usual bytes does not answer as the others do.
 const SHORT_ANSWER: f64 = 0.1;
 /// Rate × duration may differ from the number of answers by this share: some files have whole seconds.
@@ -50,7 +52,7 @@ impl Context {
         let used = of_all(|run| run.figures.server_cpus, BUSIEST);
         Self {
             cpus: cpus.map(f64::from).or(used),
-            bytes: of_all(bytes_per_answer, 0.5),
+            bytes: of_all(bytes_per_answer, 0.5).filter(|bytes| *bytes >= FEWEST_BYTES),
         }
     }
 }
@@ -182,8 +184,7 @@ impl Found {
         self.places += 1;
         self.single += usize::from(place.runs == 1);
         if place.requests_per_second.is_none() {
-            self.fail(test, place, "no-rate", 0.0);
-            place.doubts.push("no-rate");
+            self.against(test, place, "no-rate", 0.0);
             return;
         }
         match in_progress(run) {
@@ -191,8 +192,7 @@ impl Found {
                 place.in_progress = Some(share);
                 place.in_progress_is_bound = is_bound;
                 if share > 1.0 + LAW_TOLERANCE {
-                    self.fail(test, place, "impossible", share);
-                    place.doubts.push("impossible");
+                    self.against(test, place, "impossible", share);
                 } else if !is_bound && share < IN_USE {
                     self.fail(test, place, "idle-connections", 1.0 - share);
                 }
@@ -208,9 +208,10 @@ impl Found {
         }
         match place.errors {
             Some(share) if share > 0.0 => {
-                self.fail(test, place, "errors", share);
-                if share >= MANY_ERRORS {
-                    place.doubts.push("errors");
+                if share < MANY_ERRORS {
+                    self.fail(test, place, "errors", share);
+                } else {
+                    self.against(test, place, "errors", share);
                     self.counting_errors += usize::from(rate_counts_errors(run));
                 }
             }
@@ -222,17 +223,21 @@ impl Found {
         }
         let bytes = bytes_per_answer(run).zip(context.bytes);
         if let Some((own, usual)) = bytes.filter(|(own, usual)| *own < SHORT_ANSWER * usual) {
-            self.fail(test, place, "short-answers", 1.0 - own / usual);
-            place.doubts.push("short-answers");
+            self.against(test, place, "short-answers", 1.0 - own / usual);
         }
         if let Some(times) = miscounted(run) {
-            self.fail(test, place, "miscounted", times.max(1.0 / times));
-            place.doubts.push("miscounted");
+            self.against(test, place, "miscounted", times.max(1.0 / times));
         }
         let times = run.figures.p99_ms.zip(run.figures.mean_ms);
         if times.is_some_and(|(p99, mean)| p99 == mean) {
             self.fail(test, place, "equal-times", 0.0);
         }
+    }
+
+    /// Notes that a place failed a check that its rank depends on.
+    pub(super) fn against(&mut self, test: &str, place: &mut Place, id: &'static str, value: f64) {
+        self.fail(test, place, id, value);
+        place.doubts.push(id);
     }
 
     fn fail(&mut self, test: &str, place: &Place, id: &'static str, value: f64) {
@@ -257,7 +262,7 @@ impl Found {
         let mut findings: Vec<Warning> = failed.collect();
         findings.extend(self.no_statuses());
         findings.extend(self.one_run(spread));
-        findings.extend(self.close(spread, neighbours.close));
+        findings.extend(self.close(tests, spread, neighbours.close));
         findings.extend(repeated(spread));
         let places = |finding: &Warning| {
             let places = finding.evidence.get("places");
@@ -310,6 +315,25 @@ impl Found {
                 format!(
                     "{of_all} have another number of answers than rate × duration, by up to {times} times ({at}): the \
                      duration or the rate is not that of these answers."
+                ),
+            ),
+            "twice" => (
+                Level::Doubt,
+                format!(
+                    "{of_all} are in one file twice, with different figures ({}).",
+                    names(tests, id)
+                ),
+            ),
+            "changed" => (
+                Level::Doubt,
+                format!(
+                    "{of_all} changed by more than the spread since the run before, by up to {} ({at}): one run of the present \
+                     state proves no rank.",
+                    if *worst < 1.0 {
+                        short_percent(*worst)
+                    } else {
+                        format!("{} times", figure(1.0 + worst))
+                    }
                 ),
             ),
             "idle-connections" => (
@@ -373,7 +397,7 @@ impl Found {
     /// Figures without a second run.
     fn one_run(&self, spread: &Spread) -> Option<Warning> {
         let advice = match spread.source {
-            SpreadSource::Repeats => "",
+            SpreadSource::Repeats | SpreadSource::Largest => "",
             _ => "Add an earlier file of the same tests, because repeated figures show the spread.",
         };
         (self.single > 0).then(|| {
@@ -388,17 +412,20 @@ impl Found {
     }
 
     /// Neighbours that the spread does not tell apart.
-    fn close(&self, spread: &Spread, close: usize) -> Option<Warning> {
+    fn close(&self, tests: &[Test], spread: &Spread, close: usize) -> Option<Warning> {
         (close > 0).then(|| {
+            let places = tests.iter().flat_map(|test| &test.places);
+            let sound = places.filter(|place| place.is_sound()).count();
+            let kind = if sound < self.places { "sound " } else { "" };
             let text = format!(
                 "Of {}, {} are within {} of the next: their order is not proven.",
-                counted(self.places, "place"),
+                counted(sound, &format!("{kind}place")),
                 count(close as u64),
                 spread.shown()
             );
             doubt("neighbours", text)
                 .with("places", close)
-                .with("of", self.places)
+                .with("of", sound)
                 .with("spread", spread.share)
         })
     }
@@ -444,9 +471,16 @@ fn names(tests: &[Test], id: &str) -> String {
 /// The spread of repeated figures.
 fn repeated(spread: &Spread) -> Option<Warning> {
     let (median, p95) = spread.median.zip(spread.p95)?;
+    let use_of_it = match spread.source {
+        SpreadSource::Repeats => {
+            " The 95th percentile also has servers that were changed in between, so the spread is made of the median: 2.9 times \
+             as much."
+        }
+        SpreadSource::Largest => " The spread is the largest of these changes, and 3 % at least.",
+        SpreadSource::Option | SpreadSource::Assumed => "",
+    };
     let text = format!(
-        "{} changed by {} (median) and {} (95th percentile) from one run to the next. The 95th percentile also has servers \
-         that were changed in between, so the spread is made of the median: 2.9 times as much.",
+        "{} changed by {} (median) and {} (95th percentile) from one run to the next.{use_of_it}",
         counted(spread.repeats, "repeated figure"),
         short_percent(median),
         short_percent(p95)

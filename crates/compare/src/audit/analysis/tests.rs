@@ -116,22 +116,104 @@ fn littles_law_has_a_bound_on_both_sides() {
 }
 
 #[test]
-fn a_fault_takes_a_rank_that_the_spread_would_prove() {
+fn a_faulty_place_has_no_rank_and_the_others_are_ranked_without_it() {
     let rows = vec![
         row("a", 10_000, 99.0, 6400, 0),
-        row("wrong", 5000, 99.0, 6400, 24_000),
-        row("failed", 2000, 99.0, 6400, 10_000),
+        row("wrong", 9_900, 99.0, 6400, 47_520),
+        row("failed", 6_000, 99.0, 6400, 30_000),
+        row("b", 5_000, 99.0, 6400, 0),
     ];
     let found = audit_of(&[("json-100.json", rows)], Assumptions::default());
-    assert_eq!(found.proven, 1);
+    assert_eq!((found.places, found.sound, found.proven), (4, 2, 2));
     let errors = &finding(&found, "errors").unwrap().sentence;
     assert!(
         errors.contains("96.0 %") && errors.contains("as throughput"),
         "{errors}"
     );
     assert_eq!(places_of(&found, "no-rate"), 1);
-    let last = &found.tests[0].places[2];
-    assert_eq!((last.name.as_str(), last.ranks), ("failed", None));
+    let places = found.tests[0].places.iter();
+    let ranks: Vec<_> = places
+        .map(|place| (place.name.as_str(), place.ranks.map(|ranks| ranks.best)))
+        .collect();
+    let expected = [
+        ("a", Some(1)),
+        ("b", Some(2)),
+        ("wrong", None),
+        ("failed", None),
+    ];
+    assert_eq!(ranks, expected);
+}
+
+/// The audit of three servers in two files, of which `a` has these rates and errors.
+fn audit_of_two(before: (u32, u32), after: (u32, u32)) -> Audit {
+    let rows = |(rate, errors): (u32, u32), change: u32| {
+        vec![
+            row("a", rate, 99.0, 6400, errors),
+            row("b", 50_000 + change, 99.0, 6400, 0),
+            row("c", 20_000 + change, 99.0, 6400, 0),
+        ]
+    };
+    let files = [
+        ("x/json-100.json", rows(before, 0)),
+        ("y/json-100.json", rows(after, 100)),
+    ];
+    audit_of(
+        &files,
+        Assumptions {
+            spread: Some(0.03),
+            cpus: None,
+        },
+    )
+}
+
+#[test]
+fn a_suites_places_are_those_of_its_last_file() {
+    let place = |found: &Audit| {
+        let mut places = found.tests[0].places.iter();
+        places.find(|place| place.name == "a").unwrap().clone()
+    };
+    let fell = audit_of_two((100_000, 0), (10_000, 0));
+    assert_eq!(place(&fell).requests_per_second, Some(10_000.0));
+    assert_eq!(place(&fell).doubts, ["changed"]);
+    assert_eq!((fell.proven, places_of(&fell, "changed")), (2, 1));
+    let failed = audit_of_two((100_000, 0), (100_000, 500_000));
+    assert_eq!(place(&failed).doubts, ["no-rate"]);
+    let mended = audit_of_two((100_000, 250_000), (101_000, 0));
+    assert_eq!((place(&mended).errors, mended.proven), (Some(0.0), 3));
+}
+
+#[test]
+fn few_repeats_widen_the_spread_and_a_name_is_in_a_file_once() {
+    let file = |rates: [u32; 3]| {
+        let names = ["a", "b", "c"].into_iter().zip(rates);
+        names
+            .map(|(name, rate)| row(name, rate, 99.0, 6400, 0))
+            .collect()
+    };
+    let files = [
+        ("x/json-100.json", file([60_000, 90_000, 20_000])),
+        ("y/json-100.json", file([70_000, 80_000, 20_200])),
+    ];
+    let found = audit_of(&files, Assumptions::default());
+    assert_eq!(found.spread.source, SpreadSource::Largest);
+    assert!(
+        (found.spread.share - 1.0 / 6.0).abs() < 1e-9,
+        "{:?}",
+        found.spread
+    );
+    assert_eq!(found.proven, 1);
+    let twice = vec![
+        row("a", 90_000, 99.0, 6400, 0),
+        row("a", 50_000, 99.0, 6400, 0),
+        row("b", 20_000, 99.0, 6400, 0),
+    ];
+    let found = audit_of(&[("json-100.json", twice)], Assumptions::default());
+    assert_eq!((places_of(&found, "twice"), found.proven), (1, 0));
+    let huge = row("a", 90_000, 99.0, 6400, 0)
+        .replace("\"status_4xx\": 0", "\"status_4xx\": 18446744073709551615");
+    let huge = huge.replace("\"status_5xx\": 0", "\"status_5xx\": 18446744073709551615");
+    let found = audit_of(&[("json-100.json", vec![huge])], Assumptions::default());
+    assert_eq!(found.places, 1);
 }
 
 #[test]

@@ -400,7 +400,7 @@ fn of_others(ranking: &Ranking, member: usize, names: &[TargetId]) -> BTreeMap<T
 const LONGEST_NAME: usize = 80;
 
 /// A name that is safe in paths and URLs.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.@".contains(letter);
     let name: String = name
         .chars()

@@ -213,6 +213,11 @@ fn load(header: &SessionHeader, load: &LoadStandings, label: String) -> SiteLoad
         offered_per_second: load.offered_per_second.map(rounded),
         heats: load.heats,
         judged_heats: load.look.map(|look| look.heats),
+        copies_differ: load
+            .twin
+            .as_ref()
+            .filter(|twin| twin.differs())
+            .map(|twin| rounded((twin.ratio - 1.0).abs())),
         shared_starts: planned.and_then(|one: &PlannedLoad| one.shared_starts),
         tables: load.tables.iter().map(table).collect(),
         absent: load.lacking.clone(),

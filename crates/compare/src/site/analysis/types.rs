@@ -170,6 +170,8 @@ pub struct SiteLoad {
     pub heats: u32,
     /// Heats behind the verdicts; null: there are too few for any.
     pub judged_heats: Option<u32>,
+    /// By how much a stack and its copy in the same heats (A/A) differ, if that is proven, as a share.
+    pub copies_differ: Option<f64>,
     /// Loads with the same number share their starts, so that their errors are not independent.
     pub shared_starts: Option<u32>,
     /// A table for each CPU budget, the largest first, then one of yardsticks.

@@ -157,14 +157,19 @@ const fragment = (entries) =>
   `#${entries.filter(([, value]) => value).map(([key, value]) => `${key}=${encoded(value)}`).join("&")}`;
 const setState = (entries) => history.replaceState(null, "", fragment(entries));
 
+// What the address asks for, and this site does not have.
+const missing = new Set();
+
 const answer = (text, details = "") => {
   byId("answer").textContent = text;
-  byId("details").replaceChildren(...[details].flat());
+  const lost = missing.size > 0 ? [make("strong", {}, `The link asks for ${list([...missing])}, which is not here. `)] : [];
+  byId("details").replaceChildren(...lost, ...[details].flat());
   document.title = `${text} · Deadheat`;
 };
 
-// Fills a select with [value, text] pairs. Of one choice alone there is nothing to choose.
-const choices = (select, options, chosen, { always = false } = {}) => {
+// Fills a select with [value, text] pairs. Of one choice alone there is nothing to choose. `asked`: what the address has.
+const choices = (select, options, chosen, { always = false, asked = chosen } = {}) => {
+  if (asked && options.every(([value]) => value !== asked)) missing.add(asked);
   select.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
   select.value = options.some(([value]) => value === chosen) ? chosen : (options[0]?.[0] ?? "");
   select.closest("label").hidden = options.length < 2 && !always;
@@ -184,11 +189,12 @@ const stackLink = (index, target) => {
   return file ? make("a", { href: `stacks/${file}.html` }, target) : document.createTextNode(target);
 };
 
-// What a reader of a session's verdicts must know.
-const doubts = ({ id, warnings }) =>
-  warnings.length > 0
-    ? [" Before you decide, read its ", make("a", { href: `data.html#${id}` }, counted(warnings.length, "warning")), "."]
-    : [];
+// What a reader of a session's verdicts must know: the gravest warning, and where the others are.
+const doubts = ({ id, warnings: [first, ...others] }) => {
+  if (first === undefined) return [];
+  const link = (text) => make("a", { href: `data.html#${id}` }, text);
+  return [` Before you decide: ${first} `, link(others.length > 0 ? `${counted(others.length, "more warning")}.` : "Its records.")];
+};
 
 // --------------------------------------------------------------------------------------------------------------- table
 
@@ -219,6 +225,7 @@ const tablePage = async (index) => {
       load: closed().find((load) => load.name === name || load.workload === name),
       weight: Number(weight ?? 1),
     }));
+    for (const [nth, { load }] of found.entries()) if (!load) missing.add(parts[nth][0]);
     const valid = found.filter(({ load, weight }) => load && weight > 0 && Number.isFinite(weight));
     return valid.length > 0 ? valid : closed().slice(0, 1).map((load) => ({ load, weight: 1 }));
   };
@@ -240,6 +247,7 @@ const tablePage = async (index) => {
   const show = async () => {
     const own = ++turn;
     const params = state();
+    missing.clear();
     const asked = index.sessions.findIndex(({ id }) => id === params.get("session"));
     const place = asked < 0 ? index.sessions.length - 1 : asked;
     if (session?.place !== place) {
@@ -248,7 +256,7 @@ const tablePage = async (index) => {
       session = read;
       pairs = new Map();
     }
-    choices(control("session"), index.sessions.map((one) => [one.id, `${minute(one)} · ${one.machine}`]).reverse(), session.id, { always: true });
+    choices(control("session"), index.sessions.map((one) => [one.id, `${minute(one)} · ${one.machine}`]).reverse(), session.id, { always: true, asked: params.get("session") });
     const loads = chosenLoads(params.get("loads"));
     const groups = groupsOf();
     if (groups.length === 0) {
@@ -278,8 +286,8 @@ const tablePage = async (index) => {
     const members = [...new Set(loads.flatMap(({ load }) => rowsOf(load).map((row) => row.stack)))];
 
     // Controls show what the address says.
-    choices(control("group"), groups.map((one) => [groupKey(one), groupName(one)]), groupKey(group));
-    choices(control("rate"), costs.map((load) => [load.name, load.offered_per_second ? load.label : `${load.label}, full load`]), rate.name);
+    choices(control("group"), groups.map((one) => [groupKey(one), groupName(one)]), groupKey(group), { asked: params.get("group") });
+    choices(control("rate"), costs.map((load) => [load.name, load.offered_per_second ? load.label : `${load.label}, full load`]), rate.name, { asked: params.get("rate") });
     const filters = Object.entries(FILTERS).map(([name, of]) => {
       const values = [...new Set(members.map((stack) => of(stacks[stack])))].sort();
       const options = [["", "all"], ...values.map((value) => [value, value])];
@@ -304,14 +312,16 @@ const tablePage = async (index) => {
         session,
       );
     const scored = shown.filter((stack) => loads.every(({ load }) => rowOf(load, stack)?.per_second));
-    const compareLogs = (x, y) => between(y, x, "together")?.log ?? 0;
+    // With too few heats for a comparison, the figures alone.
+    const figureOf = (stack) => loads.reduce((sum, { load, weight }) => sum + weight * Math.log(rowOf(load, stack).per_second.value), 0);
+    const compareLogs = (x, y) => between(y, x, "together")?.log ?? figureOf(y) - figureOf(x);
     scored.sort((x, y) => compareLogs(x, y) || x - y);
     const first = scored[0];
     const asked = stacks.findIndex(({ target }) => target === params.get("base"));
     const base = members.includes(asked) ? asked : first;
     choices(control("base"), [["", "the first"], ...members.map((stack) => [stacks[stack].target, stacks[stack].target])], params.get("base") ?? "");
 
-    const price = Number(params.get("price")?.replace(",", ".")) || session.price_per_cpu_hour;
+    const price = Math.max(0, Number(params.get("price")?.replace(",", "."))) || session.price_per_cpu_hour;
     const isSingle = loads.length === 1;
     const placeOf = (stack) => {
       const verdicts = scored.filter((other) => other !== stack).map((other) => between(stack, other, "together")?.verdict);
@@ -338,7 +348,7 @@ const tablePage = async (index) => {
         start: stacks[stack].first_answer_seconds,
       };
     });
-    const sort = params.get("sort") ?? "rank";
+    const sort = Object.hasOwn(HEADS, params.get("sort") ?? "") ? params.get("sort") : "rank";
     const key = {
       rank: (row) => row.order,
       name: (row) => row.target,
@@ -352,20 +362,20 @@ const tablePage = async (index) => {
     const compareKeys = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
     rows.sort((one, other) => (descending ? -1 : 1) * compareKeys(key(one), key(other)) || one.order - other.order);
 
-    headline({ rows, scored, between, loads, rate, sort, price, rankingOf, params });
+    headline({ rows, scored, between, loads, rate, sort, rankingOf });
     table({ rows, sort, descending, isSingle, rate, base, price, loads });
     lacking(loads);
   };
 
-  const chosenFilters = (params) => {
-    const words = [params.get("language"), params.get("class"), params.get("runtime")].filter(Boolean);
+  const chosenFilters = () => {
+    const words = ["language", "class", "runtime"].map((name) => control(name).value).filter(Boolean);
     return words.length > 0 ? `${words.join(" ")} ` : "";
   };
 
-  const headline = ({ rows, scored, between, loads, rate, sort, price, rankingOf, params }) => {
+  const headline = ({ rows, scored, between, loads, rate, sort, rankingOf }) => {
     const names = (stacks) => stacks.map((stack) => session.stacks[stack].target);
     const at = `At ${list(loads.map(({ load, weight }) => (weight === 1 ? load.label : `${load.label} (×${weight})`)))}`;
-    const what = (number) => `${number} ${chosenFilters(params)}stack${number === 1 ? "" : "s"}`;
+    const what = (number) => `${number} ${chosenFilters()}stack${number === 1 ? "" : "s"}`;
     const where = `Session of ${minute(session)} on ${index.sessions[session.place].machine}.`;
     const details = [where, ...doubts(session)];
     if (rows.length === 0) {
@@ -394,9 +404,13 @@ const tablePage = async (index) => {
     const [leader] = names([first]);
     if (rest.length === 0) {
       answer(`${at}, ${leader} is the only one shown`, details);
+    } else if (loads.some(({ load }) => load.judged_heats === null)) {
+      answer(`${at}, ${leader} has the best figure of ${what(scored.length)}, after too few heats for a verdict`, details);
     } else if (tied.length === 0) {
-      const [second, found] = verdicts[0];
-      answer(`${at}, ${leader} is the fastest of ${what(scored.length)}: ${range(ends(found))} as fast as ${names([second])[0]}`, details);
+      // As the second's row and the page of the two have it. The verdict is that of all pairs together.
+      const [second] = rest;
+      const ratios = range(ends(between(first, second, "alone")));
+      answer(`${at}, ${leader} is the fastest of ${what(scored.length)}: ${ratios} as fast as ${names([second])[0]}`, details);
     } else {
       const equal = tied.filter(([, found]) => found?.verdict === "D").map(([stack]) => stack);
       const open = tied.filter(([, found]) => found?.verdict !== "D").map(([stack]) => stack);
@@ -415,7 +429,7 @@ const tablePage = async (index) => {
     price: "price of a million",
     p99: "p99",
     memory: "peak memory",
-    start: "first answer",
+    start: "start to first answer",
   };
 
   const table = ({ rows, sort, descending, isSingle, rate, base, price, loads }) => {
@@ -453,7 +467,7 @@ const tablePage = async (index) => {
       const beside = row.isBase ? ["baseline"] : ratios ? [make("span", { class: "ratio" }, bar(scale, ratios, row.beside.verdict), make("span", {}, ratio(ratios.ratio), " ", make("span", { class: "note" }, range(ratios))))] : [NONE];
       const tie = row.isFirst ? "first" : row.tie ? VERDICTS[row.tie.verdict] : NONE;
       const other = base === row.stack ? rows.find((one) => one.isFirst && one !== row) ?? rows.find((one) => one !== row) : { target: baseName };
-      const link = other && fragment([["a", row.target], ["b", other.target], ["sa", session.id], ["sb", session.id]]);
+      const link = other && fragment([["a", row.target], ["b", other.target], ["sa", session.id], ["sb", session.id], ["load", isSingle ? loads[0].load.name : ""]]);
       const perSecond = row.perSecond ? `${row.perSecond.is_bound ? "≥ " : ""}${figure(row.perSecond.value)}` : NONE;
       return make(
         "tr",
@@ -471,7 +485,7 @@ const tablePage = async (index) => {
         make("td", {}, link ? make("a", { href: `compare.html${link}`, "aria-label": `compare ${row.target} with ${other.target}` }, `with ${other.target}`) : NONE),
       );
     };
-    const caption = `${counted(rows.length, "stack")}. Behind a figure: the ranks that it can have. ${price ? "" : "Price: not recorded; type that of a CPU hour to see it. "}`;
+    const caption = `${counted(rows.length, "stack")}. Small numbers behind figures: possible ranks. ${price ? "" : "Price: not recorded; type that of a CPU hour to see it. "}`;
     byId("stacks").replaceChildren(
       make("caption", {}, make("span", {}, caption.trim())),
       make("thead", {}, make("tr", {}, ...heads.filter(Boolean))),
@@ -578,6 +592,7 @@ const STEPS = { faster: "F", slower: "S", "dead-heat": "D", undecided: "U", "not
 const comparePage = async (index) => {
   const show = async () => {
     const params = state();
+    missing.clear();
     const newest = index.sessions.length - 1;
     const find = (name) => index.sessions.findIndex(({ id }) => id === params.get(name));
     let [sa, sb] = [find("sa"), find("sb")];
@@ -593,14 +608,17 @@ const comparePage = async (index) => {
     a = choices(control("a"), [...(isPair ? [] : all), ...names(one).map((name) => [name, name])], a, { always: true });
     b = choices(control("b"), [...(isPair ? [] : all), ...names(other).map((name) => [name, name])], b, { always: true });
     const sessions = index.sessions.map((session) => [session.id, `${minute(session)} · ${session.machine}`]).reverse();
-    choices(control("sa"), sessions, one.id, { always: true });
-    choices(control("sb"), sessions, other.id, { always: true });
-    if (isPair) await stacks(one, a, b);
+    choices(control("sa"), sessions, one.id, { always: true, asked: params.get("sa") });
+    choices(control("sb"), sessions, other.id, { always: true, asked: params.get("sb") });
+    if (isPair) await stacks(one, a, b, params.get("load"));
     else await dates(one, other, a, b);
   };
 
-  // Two stacks of one session.
-  const stacks = async (session, a, b) => {
+  // Two stacks of one session. The load that a link asks for comes first.
+  const stacks = async (session, a, b, asked) => {
+    const isAsked = ({ name, workload }) => [name, workload].includes(asked);
+    if (asked && !session.loads.some(isAsked)) missing.add(asked);
+    const loads = [...session.loads.filter(isAsked), ...session.loads.filter((load) => !isAsked(load))];
     const machine = index.sessions[session.place].machine;
     const where = [`Measured together on ${minute(session)}, ${machine}. Each verdict is that of the pair alone.`, ...doubts(session)];
     if (a === b) {
@@ -612,7 +630,7 @@ const comparePage = async (index) => {
     const [x, y] = [a, b].map((name) => session.stacks.findIndex(({ target }) => target === name));
     const rows = [];
     const sentences = [];
-    for (const load of session.loads) {
+    for (const load of loads) {
       const position = load.tables.findIndex((table) => [x, y].every((stack) => table.rows.some((row) => row.stack === stack)));
       if (position < 0) {
         const reasons = [...load.absent, ...session.absent].filter(({ target }) => [a, b].includes(target));
@@ -651,7 +669,7 @@ const comparePage = async (index) => {
       if (load.measure === "throughput") rows.push({ load: load.label, what: "peak memory", a: memory(rowX), b: memory(rowY), ratio: NONE, verdict: "not judged" });
     }
     const start = (stack) => seconds(session.stacks[stack].first_answer_seconds?.value);
-    rows.push({ load: "any", what: "first answer", a: start(x), b: start(y), ratio: NONE, verdict: "not judged" });
+    rows.push({ load: "any", what: "start to first answer", a: start(x), b: start(y), ratio: NONE, verdict: "not judged" });
     headline(sentences, where);
     verdicts(rows, a, b, `${a} as a multiple of ${b}: above 1 it is better (faster, or cheaper)`);
     differences(stackDifferences(session.stacks[x], session.stacks[y]), a, b);
@@ -661,8 +679,8 @@ const comparePage = async (index) => {
     if (!found) return `${at}, they cannot be compared yet`;
     const { low, high } = ends(found);
     if (low === 0 && high === Infinity) return `${at}, it is undecided: there are too few heats for an interval`;
-    if (found.verdict === "F") return `${at}, ${a} is ${range({ low, high })} as fast as ${b}: faster`;
-    if (found.verdict === "S") return `${at}, ${b} is ${range({ low: 1 / high, high: 1 / low })} as fast as ${a}: ${a} is slower`;
+    if (found.verdict === "F") return `${at}, ${a} is faster: ${range({ low, high })} as fast as ${b}`;
+    if (found.verdict === "S") return `${at}, ${a} is slower: ${range({ low, high })} as fast as ${b}`;
     if (found.verdict === "D") return `${at}, ${a} and ${b} are a dead heat (${range({ low, high })})`;
     return `${at}, it is undecided: ${a} is ${range({ low, high })} as fast as ${b}`;
   };
@@ -821,7 +839,8 @@ const comparePage = async (index) => {
   };
 
   const set = () => {
-    setState(["a", "b", "sa", "sb"].map((name) => [name, control(name).value]));
+    const load = ["load", state().get("load")];
+    setState([...["a", "b", "sa", "sb"].map((name) => [name, control(name).value]), load]);
     show();
   };
   byId("controls").addEventListener("input", (event) => {
@@ -833,7 +852,7 @@ const comparePage = async (index) => {
   });
   byId("swap").addEventListener("click", () => {
     const [a, b, sa, sb] = ["a", "b", "sa", "sb"].map((name) => control(name).value);
-    setState([["a", b], ["b", a], ["sa", sb], ["sb", sa]]);
+    setState([["a", b], ["b", a], ["sa", sb], ["sb", sa], ["load", state().get("load")]]);
     show();
   });
   window.addEventListener("hashchange", show);
@@ -852,8 +871,9 @@ const timelinePage = async (index) => {
 
   const show = async () => {
     const params = state();
+    missing.clear();
     const stacks = index.stacks.map(({ target }) => [target, target]);
-    const target = choices(control("stack"), stacks, params.get("stack") ?? stacks[0]?.[0], { always: true });
+    const target = choices(control("stack"), stacks, params.get("stack") ?? index.reference ?? stacks[0]?.[0], { always: true });
     const { file } = index.stacks.find((stack) => stack.target === target);
     const timeline = await deadheat.get(`stacks/${file}`);
     const load = choices(control("load"), timeline.series.map(({ load }) => [load, load]), params.get("load"), { always: true });
@@ -888,12 +908,16 @@ const timelinePage = async (index) => {
 
   const headline = (target, load, points, steps) => {
     const proven = points.map((point, nth) => [point, steps[nth]]).filter(([, step]) => ["F", "S"].includes(step?.letter));
-    const when = ([point, { word, ratio: [value, low, high] }]) =>
-      `${word} on ${day(index.sessions[point.session])} (${low === null ? ratio(value) : range({ low, high })})`;
-    const text = proven.length === 0
+    const when = ([point, { word, ratio: [value, low, high] }]) => {
+      const also = point.changes.length > 0 ? `, when ${list([...new Set(point.changes.map(({ what }) => what))].slice(0, 3))} changed` : "";
+      return `${word} on ${day(index.sessions[point.session])} (${low === null ? ratio(value) : range({ low, high })})${also}`;
+    };
+    const text = points.length === 1
+      ? `${target} at ${load} was measured once, so there is nothing to compare yet`
+      : proven.length === 0
       ? `${target} at ${load}: no proven change in ${counted(points.length, "session")}`
       : `${target} at ${load}: ${counted(proven.length, "proven change")} in ${counted(points.length, "session")}, the latest ${when(proven.at(-1))}`;
-    answer(`${text}.`, "Each session is compared with the one before on the same machine, as deadheat compare does. A difference must exceed 1 %, and that of the null server between the two.");
+    answer(`${text}.`, "Each session is compared with the one before it on the same machine. A change must exceed 1 %, and what the machine itself changed (seen at a server that only answers). Figures are means of the stack's own heats. A session's table also allows for the heats that each stack was in, so its figures differ a little. Where the kernel or another condition changed (dashed line), a change may be due to that.");
   };
 
   const draw = (target, load, points, steps, of) => {

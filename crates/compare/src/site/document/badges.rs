@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use deadheat_document::error::ReportError;
-use deadheat_model::figure::some;
+use deadheat_model::figure::{short_percent, some};
 use deadheat_stats::standings::Measure;
 use serde::Serialize;
 
 use super::SiteFile;
 use crate::site::analysis::{
-    Added, Site,
+    Added, Site, file_name,
     types::{RankingPairs, SiteLoad, SiteSession, SiteTable},
 };
 
@@ -71,11 +71,22 @@ impl Badges {
                 [] => String::new(),
                 equals => format!(", dead heat with {}", some(equals, NAMES)),
             };
-            let message = format!("rank {range} of {}{equals}", table.rows.len());
-            let color = if rank.best == 1 {
-                "brightgreen"
-            } else {
-                "blue"
+            let all = table.rows.len();
+            let doubt = load.copies_differ.map_or_else(String::new, |share| {
+                format!(", copies of one stack differ by {}", short_percent(share))
+            });
+            let (message, color) = match (rank.best, rank.worst) {
+                (1, worst) if worst == all && all > 1 => {
+                    (format!("undecided, {all} stacks"), "lightgrey")
+                }
+                (best, worst) => {
+                    let color = match (&doubt[..], best, worst) {
+                        ("", 1, 1) => "brightgreen",
+                        ("", _, _) => "blue",
+                        _ => "yellow",
+                    };
+                    (format!("rank {range} of {all}{equals}{doubt}"), color)
+                }
             };
             let path = path(site.file(&session.stacks[row.stack].target), &load.name);
             self.0.insert(path, badge(load, message, color));
@@ -97,7 +108,7 @@ impl Badges {
 
 /// The path of the badge of a stack's file at a load.
 pub(super) fn path(file: &str, load: &str) -> String {
-    format!("badge/{file}/{}.json", load.replace(':', "-"))
+    format!("badge/{file}/{}.json", file_name(load))
 }
 
 fn badge(load: &SiteLoad, message: String, color: &'static str) -> Badge {

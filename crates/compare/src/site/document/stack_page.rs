@@ -68,6 +68,8 @@ pub(super) fn context(
         commit => commit.map(|commit| commit.chars().take(COMMIT).collect::<String>()),
         is_dirty => commit.is_some_and(|commit| commit.ends_with("-dirty")),
         repeat => latest.map(|session| repeat(session, target)),
+        whole_command => latest.map(|session| session.command.clone()),
+        warning => latest.and_then(|session| session.warnings.first().cloned()),
         lacking => latest.map(|session| lacking(session, target)),
         series,
     }
