@@ -58,7 +58,7 @@ impl Verifier<'_> {
         self.verify_unread_body(UNKNOWN)?;
         if self.workload.oracle == Oracle::Greeting {
             self.verify_malformed()?;
-            let path = self.workload.path.clone();
+            let path = self.path.clone();
             self.verify_unread_body(&path)?;
             let untyped = Question {
                 request: RequestSpec {
