@@ -59,7 +59,7 @@ impl SiteArgs {
 /// When there is no session, or the site cannot be written.
 pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
     let folders = found(&args.folders)?;
-    let target = Target::new(&args.site)?;
+    let target = Target::new(&args.site, &folders)?;
     let mut site = Site::default();
     let mut pages = Pages::default();
     let mut badges = Badges::default();
@@ -99,6 +99,9 @@ pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
         kept.insert(added.place, record);
         let needed = site.needed();
         kept.retain(|place, _| needed.contains(place));
+        if read.is_empty() {
+            target.clear()?;
+        }
         target.write(document::session_files(site.folder(added.place), &added))?;
         for (name, bytes) in files {
             let path = format!("records/{}/{name}", site.folder(added.place));
@@ -185,8 +188,8 @@ struct Target<'a> {
 const MARK: &str = ".deadheat-site";
 
 impl<'a> Target<'a> {
-    /// A new or empty folder, or one with an earlier site.
-    fn new(folder: &'a Path) -> Result<Self, Failure> {
+    /// A new or empty folder, or one with an earlier site, which will be deleted: none of these sessions may be in it.
+    fn new(folder: &'a Path, sessions: &[PathBuf]) -> Result<Self, Failure> {
         let failed = |error: &dyn std::fmt::Display| {
             Failure::usage(format!("writing to {}: {error}", folder.display()))
         };
@@ -197,14 +200,29 @@ impl<'a> Target<'a> {
                 &"the folder has other files; name a new folder, or one with an earlier site",
             ));
         }
-        // What an earlier site had, and this one may not have any more.
-        for made in ["badge", "data", "records", "stacks"].map(|made| folder.join(made)) {
-            if made.is_dir() {
-                fs::remove_dir_all(made).map_err(|error| failed(&error))?;
-            }
+        let own = folder.canonicalize().map_err(|error| failed(&error))?;
+        let is_inside = |session: &PathBuf| {
+            let session = session.canonicalize();
+            session.is_ok_and(|session| session.starts_with(&own))
+        };
+        if sessions.iter().any(is_inside) {
+            return Err(failed(&"its sessions are in that folder; name another one"));
         }
         fs::write(folder.join(MARK), "").map_err(|error| failed(&error))?;
         Ok(Self { folder })
+    }
+
+    /// Deletes what an earlier site had, and this one may not have any more.
+    fn clear(&self) -> Result<(), Failure> {
+        for made in ["badge", "data", "records", "stacks"] {
+            let made = self.folder.join(made);
+            if made.is_dir() {
+                fs::remove_dir_all(&made).map_err(|error| {
+                    Failure::no_result(format!("deleting {}: {error}", made.display()))
+                })?;
+            }
+        }
+        Ok(())
     }
 
     fn write(&self, files: Result<Vec<SiteFile>, ReportError>) -> Result<(), Failure> {

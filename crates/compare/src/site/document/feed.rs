@@ -1,15 +1,15 @@
 //! The Atom feed (RFC 4287): each session, and each change of a stack that is proven.
 
-use deadheat_model::figure::{capital, counted, ratio, ratios};
+use deadheat_model::figure::{capital, counted};
 use minijinja::{Value, context};
 
 use super::super::analysis::{
     Site,
-    types::{Ends, IndexedSession, SiteIndex, SiteTimeline, StepVerdict},
+    types::{IndexedSession, SiteIndex, SiteTimeline, StepVerdict},
 };
 use super::{
     fragment,
-    stack_page::{changes, day},
+    stack_page::{changes, day, in_words},
 };
 
 /// Entries of the feed at most.
@@ -85,11 +85,4 @@ fn of_stack(
             ),
         })
     })
-}
-
-/// "0.95× (0.93–0.97)".
-fn in_words(Ends(value, low, high): Ends) -> String {
-    let interval = low.zip(high);
-    let interval = interval.map(|(low, high)| format!(" ({})", ratios(low, high)));
-    format!("{}×{}", ratio(value), interval.unwrap_or_default())
 }

@@ -124,7 +124,7 @@ fn point(index: &SiteIndex, point: &SitePoint) -> Value {
     let reasons = point.changes.iter();
     let reasons = reasons.filter(|one| !is_new_machine || one.aspect != Aspect::Machine);
     let reasons: Vec<Change> = reasons.cloned().collect();
-    let ratio = step.and_then(|step| step.ratio).map(ends);
+    let ratio = step.and_then(|step| step.ratio).map(in_words);
     context! {
         day => day(session),
         id => session.id.clone(),
@@ -149,7 +149,8 @@ fn point(index: &SiteIndex, point: &SitePoint) -> Value {
     }
 }
 
-fn ends(Ends(value, low, high): Ends) -> String {
+/// "0.95× (0.93–0.97)".
+pub(super) fn in_words(Ends(value, low, high): Ends) -> String {
     let interval = low
         .zip(high)
         .map(|(low, high)| format!(" ({})", ratios(low, high)));
