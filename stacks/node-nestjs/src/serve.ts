@@ -40,8 +40,6 @@ export async function serve(): Promise<void> {
   );
   app.useGlobalFilters(new GoneClientFilter(app.getHttpAdapter()));
   app.useGlobalPipes(new StandardSchemaValidationPipe());
-  // Without it, @fastify/view adds a hook to every request.
-  app.getHttpAdapter().getInstance().decorateReply('locals', null);
   app.setViewEngine({ engine: { ejs }, root: VIEWS });
   await app.register(compress, { global: false });
 

@@ -5,7 +5,7 @@ mod routes;
 mod shutdown;
 mod state;
 
-use std::{error::Error, io, net::SocketAddr, process::ExitCode, time::Duration};
+use std::{error::Error, io, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
 use axum::{Router, serve::ListenerExt};
 use axum_server::{
@@ -58,7 +58,7 @@ async fn serve(config: Config) -> Result<(), Box<dyn Error>> {
     let tls = config.tls.clone();
     let plain = [Some(config.address), config.h2c_address];
     let static_dir = config.static_dir.clone();
-    let app = routes::router(AppState::new(config)?, &static_dir);
+    let app = routes::router(Arc::new(AppState::new(config)?), &static_dir);
 
     let mut servers = JoinSet::new();
     for address in plain.into_iter().flatten() {

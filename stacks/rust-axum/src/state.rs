@@ -1,8 +1,11 @@
 //! What the handlers share.
 
-use std::{path::Path, sync::Arc};
+use std::path::PathBuf;
 
-use axum::{body::Body, http::Uri};
+use axum::{
+    body::Body,
+    http::{StatusCode, Uri},
+};
 use deadpool_postgres::{BuildError, Pool};
 use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
@@ -13,14 +16,13 @@ use crate::{config::Config, database, routes};
 
 pub type HttpClient = Client<HttpConnector, Body>;
 
-#[derive(Clone)]
 pub struct AppState {
     /// None without a DATABASE_URL: the other routes answer nevertheless.
     pub database: Option<Pool>,
     /// None without an UPSTREAM_URL.
     pub upstream: Option<Uri>,
     pub client: HttpClient,
-    pub blob_path: Arc<Path>,
+    pub blob_path: PathBuf,
     pub payload_worker: routes::payload::Worker,
     pub worlds: routes::techempower::Cache,
 }
@@ -41,9 +43,14 @@ impl AppState {
                 // Without a timer, idle connections would stay for ever.
                 .pool_timer(TokioTimer::new())
                 .build(connector),
-            blob_path: config.blob_path.into(),
+            blob_path: config.blob_path,
             payload_worker: routes::payload::Worker::spawn(),
             worlds: Default::default(),
         })
+    }
+
+    pub fn pool(&self) -> Result<&Pool, StatusCode> {
+        let pool = self.database.as_ref();
+        pool.ok_or(StatusCode::SERVICE_UNAVAILABLE)
     }
 }

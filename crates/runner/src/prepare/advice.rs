@@ -8,7 +8,7 @@ use std::{
 
 use deadheat_model::stack::Toolchain;
 
-use super::{Host, command::in_shell, version::compare};
+use super::{Host, command::in_shell, toolchain::compare};
 
 /// What is wrong with a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ const MANAGERS: [(&str, &str, &str); 20] = [
     (
         "/.pyenv/",
         "python",
-        "pyenv install {minor} && pyenv global {minor}",
+        "PYTHON_CONFIGURE_OPTS='--enable-optimizations --with-lto' pyenv install {minor} && pyenv global {minor}",
     ),
     (
         "/.nvm/",

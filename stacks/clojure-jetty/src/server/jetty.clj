@@ -75,8 +75,8 @@
     (send-buffer (ByteBuffer/wrap body) response callback))
 
   String
-  (send-body [body response callback]
-    (send-buffer (.encode StandardCharsets/UTF_8 body) response callback))
+  (send-body [^String body response callback]
+    (send-buffer (ByteBuffer/wrap (.getBytes body StandardCharsets/UTF_8)) response callback))
 
   InputStream
   (send-body [body response callback]

@@ -34,12 +34,16 @@ net::awaitable<std::vector<Fortune>> all_fortunes(database::Pool& pool) {
     co_return fortunes;
 }
 
+const ctemplate::StaticTemplateString kFortune = STS_INIT(kFortune, "FORTUNE");
+const ctemplate::StaticTemplateString kId = STS_INIT(kId, "ID");
+const ctemplate::StaticTemplateString kMessage = STS_INIT(kMessage, "MESSAGE");
+
 std::string page(const std::vector<Fortune>& fortunes) {
     ctemplate::TemplateDictionary values("fortunes");
     for (const auto& fortune : fortunes) {
-        auto* const row = values.AddSectionDictionary("FORTUNE");
-        row->SetIntValue("ID", fortune.id);
-        row->SetValue("MESSAGE", fortune.message);
+        auto* const row = values.AddSectionDictionary(kFortune);
+        row->SetIntValue(kId, fortune.id);
+        row->SetValue(kMessage, fortune.message);
     }
     return templates::render("fortunes.tpl", values);
 }

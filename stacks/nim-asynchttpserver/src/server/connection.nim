@@ -14,6 +14,7 @@ const
 type
   DatabaseError* = object of CatchableError
   Row* = seq[string]
+  Rows* = ref seq[Row] ## By reference, because a future copies what it is completed with.
   Connection* = ref object
     handle: PPGconn
     prepared: Table[string, string] ## The names of statements.
@@ -89,15 +90,15 @@ proc nextResult(connection: Connection): Future[PPGresult] {.async.} =
       raise failure(connection.handle)
   return pqgetResult(connection.handle)
 
-proc rows(outcome: PPGresult): seq[Row] =
+proc add(rows: Rows, outcome: PPGresult) =
   for i in 0'i32 ..< pqntuples(outcome):
-    var row: Row
+    rows[].add newSeqOfCap[string](pqnfields(outcome))
     for j in 0'i32 ..< pqnfields(outcome):
-      row.add $pqgetvalue(outcome, i, j)
-    result.add row
+      rows[^1].add $pqgetvalue(outcome, i, j)
 
-proc finish(connection: Connection, sent: int32): Future[seq[Row]] {.async.} =
+proc finish(connection: Connection, sent: int32): Future[Rows] {.async.} =
   ## Writes what was sent and reads all its results.
+  let rows = new Rows
   if sent == 0:
     raise failure(connection.handle)
   while (let unsent = pqflush(connection.handle); unsent != 0):
@@ -108,7 +109,8 @@ proc finish(connection: Connection, sent: int32): Future[seq[Row]] {.async.} =
     defer: pqclear(outcome)
     if pqresultStatus(outcome) notin {PGRES_COMMAND_OK, PGRES_TUPLES_OK}:
       raise newException(DatabaseError, $pqresultErrorMessage(outcome))
-    result.add rows(outcome)
+    rows.add outcome
+  return rows
 
 proc execute(connection: Connection, name: string, parameters: seq[string]): int32 =
   let values = allocCStringArray(parameters)
@@ -116,8 +118,8 @@ proc execute(connection: Connection, name: string, parameters: seq[string]): int
   pqsendQueryPrepared(connection.handle, name.cstring, int32(parameters.len), values, nil, nil,
       textFormat)
 
-proc query*(connection: Connection, statement: string, parameters: seq[string]): Future[seq[
-    Row]] {.async.} =
+proc query*(connection: Connection, statement: string, parameters: seq[string]): Future[
+    Rows] {.async.} =
   ## The rows of a statement, which is prepared when it is first seen.
   if statement notin connection.prepared:
     let name = "s" & $connection.prepared.len

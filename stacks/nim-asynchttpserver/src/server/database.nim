@@ -3,7 +3,7 @@
 import std/[asyncdispatch, deques]
 import connection
 
-export DatabaseError, Row
+export DatabaseError, Row, Rows
 
 type
   Pool* = ref object
@@ -60,8 +60,8 @@ proc discardBroken(pool: Pool, connection: Connection) =
   if pool.waiting.len > 0:
     asyncCheck pool.grow()
 
-proc query*(pool: Pool, statement: string, parameters: seq[string] = @[]): Future[seq[
-    Row]] {.async.} =
+proc query*(pool: Pool, statement: string, parameters: seq[string] = @[]): Future[Rows] {.
+    async.} =
   let connection = await pool.acquire()
   try:
     result = await connection.query(statement, parameters)

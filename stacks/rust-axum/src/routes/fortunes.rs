@@ -1,6 +1,8 @@
 //! Rows from PostgreSQL, in a page of HTML.
 
 use askama::Template;
+use std::sync::Arc;
+
 use axum::{extract::State, http::StatusCode, response::Html};
 use deadpool_postgres::Pool;
 
@@ -22,9 +24,9 @@ struct Page {
     fortunes: Vec<Fortune>,
 }
 
-pub async fn list(State(state): State<AppState>) -> Result<Html<String>, StatusCode> {
-    let pool = state.database.ok_or(StatusCode::SERVICE_UNAVAILABLE)?;
-    let mut fortunes = all_fortunes(&pool).await.map_err(|error| {
+pub async fn list(State(state): State<Arc<AppState>>) -> Result<Html<String>, StatusCode> {
+    let pool = state.pool()?;
+    let mut fortunes = all_fortunes(pool).await.map_err(|error| {
         eprintln!("cannot read the fortunes: {error}");
         StatusCode::SERVICE_UNAVAILABLE
     })?;

@@ -1,6 +1,6 @@
 //! SHA-256 of a file, over and over.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, path::Path, sync::Arc};
 
 use axum::{
     extract::{Query, State},
@@ -21,15 +21,14 @@ pub struct Params {
 }
 
 pub async fn bytes(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Query(Params { rounds }): Query<Params>,
 ) -> Result<String, StatusCode> {
     if !(1..=MAX_ROUNDS).contains(&rounds) {
         return Err(StatusCode::BAD_REQUEST);
     }
     // 10,000 rounds hold a thread for a millisecond, so they are kept off the threads that serve connections.
-    let path = state.blob_path;
-    let digest = task::spawn_blocking(move || hash_file(&path, rounds))
+    let digest = task::spawn_blocking(move || hash_file(&state.blob_path, rounds))
         .await
         .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?
         .map_err(|error| {

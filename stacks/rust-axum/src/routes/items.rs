@@ -1,5 +1,7 @@
 //! Rows of PostgreSQL: read, listed, created, replaced and deleted.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::{Path, Query, State},
@@ -74,14 +76,14 @@ impl Default for Page {
 }
 
 pub async fn read(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Path(id): Path<i32>,
 ) -> Result<Json<Item>, StatusCode> {
     only(items(&state, READ, &[&id]).await?)
 }
 
 pub async fn list(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Query(Page { after, limit }): Query<Page>,
 ) -> Result<Json<Vec<Item>>, StatusCode> {
     if after < 0 || !(1..=100).contains(&limit) {
@@ -91,7 +93,7 @@ pub async fn list(
 }
 
 pub async fn create(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     JsonBody(Draft { name, price }): JsonBody<Draft>,
 ) -> Result<impl IntoResponse, StatusCode> {
     let item = only(items(&state, CREATE, &[&name, &price]).await?)?;
@@ -100,7 +102,7 @@ pub async fn create(
 }
 
 pub async fn replace(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Path(id): Path<i32>,
     JsonBody(Draft { name, price }): JsonBody<Draft>,
 ) -> Result<Json<Item>, StatusCode> {
@@ -108,11 +110,11 @@ pub async fn replace(
 }
 
 pub async fn delete(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Path(id): Path<i32>,
 ) -> Result<StatusCode, StatusCode> {
-    let pool = state.database.ok_or(StatusCode::SERVICE_UNAVAILABLE)?;
-    match database::execute(&pool, DELETE, &[&id]).await {
+    let pool = state.pool()?;
+    match database::execute(pool, DELETE, &[&id]).await {
         Ok(0) => Err(StatusCode::NOT_FOUND),
         Ok(_) => Ok(StatusCode::NO_CONTENT),
         Err(error) => Err(failure(&error)),
@@ -131,11 +133,7 @@ async fn items(
     sql: &str,
     parameters: &[Parameter<'_>],
 ) -> Result<Vec<Item>, StatusCode> {
-    let pool = state
-        .database
-        .as_ref()
-        .ok_or(StatusCode::SERVICE_UNAVAILABLE)?;
-    let read = read_items(pool, sql, parameters).await;
+    let read = read_items(state.pool()?, sql, parameters).await;
     read.map_err(|error| failure(&error))
 }
 

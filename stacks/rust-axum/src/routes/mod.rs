@@ -11,7 +11,7 @@ pub mod techempower;
 mod upload;
 mod users;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use axum::{
     Router,
@@ -21,7 +21,7 @@ use tower_http::{compression::CompressionLayer, services::ServeDir};
 
 use crate::state::AppState;
 
-pub fn router(state: AppState, static_dir: &Path) -> Router {
+pub fn router(state: Arc<AppState>, static_dir: &Path) -> Router {
     Router::new()
         .route("/plaintext", get(greetings::plaintext))
         .route("/json", get(greetings::encode).post(greetings::decode))

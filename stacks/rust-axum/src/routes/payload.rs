@@ -1,5 +1,7 @@
 //! One mebibyte, written directly or handed over by a worker task.
 
+use std::sync::Arc;
+
 use axum::{body::Bytes, extract::State, http::StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
@@ -8,7 +10,6 @@ use crate::state::AppState;
 static PAYLOAD: [u8; 1 << 20] = [b'd'; 1 << 20];
 
 /// A task that answers every message with the payload.
-#[derive(Clone)]
 pub struct Worker(mpsc::Sender<oneshot::Sender<Bytes>>);
 
 impl Worker {
@@ -34,7 +35,7 @@ pub async fn direct() -> Bytes {
     Bytes::from_static(&PAYLOAD)
 }
 
-pub async fn handed_over(State(state): State<AppState>) -> Result<Bytes, StatusCode> {
+pub async fn handed_over(State(state): State<Arc<AppState>>) -> Result<Bytes, StatusCode> {
     let payload = state.payload_worker.ask().await;
     payload.ok_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

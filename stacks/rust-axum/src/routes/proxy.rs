@@ -1,6 +1,6 @@
 //! A slow upstream, relayed.
 
-use std::{convert::identity, error::Error, time::Duration};
+use std::{convert::identity, error::Error, sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
@@ -15,8 +15,8 @@ use crate::state::{AppState, HttpClient};
 
 const UPSTREAM_PATIENCE: Duration = Duration::from_secs(10);
 
-pub async fn relay(State(state): State<AppState>) -> Result<Response, StatusCode> {
-    let uri = state.upstream.ok_or(StatusCode::BAD_GATEWAY)?;
+pub async fn relay(State(state): State<Arc<AppState>>) -> Result<Response, StatusCode> {
+    let uri = state.upstream.clone().ok_or(StatusCode::BAD_GATEWAY)?;
     let fetched = timeout(UPSTREAM_PATIENCE, fetch(&state.client, uri)).await;
     match fetched.map_err(Into::into).and_then(identity) {
         Ok(response) => Ok(response),

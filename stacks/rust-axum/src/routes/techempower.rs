@@ -30,7 +30,7 @@ const ALL_WORLDS: &str = "select id, randomnumber from world";
 const UPDATE: &str = "update world set randomnumber = new.number \
     from unnest($1::integer[], $2::integer[]) as new(id, number) where world.id = new.id";
 
-pub type Cache = Arc<OnceCell<Vec<World>>>;
+pub type Cache = OnceCell<Vec<World>>;
 
 #[derive(Serialize)]
 struct Message {
@@ -58,7 +58,7 @@ impl Count {
     }
 }
 
-pub fn router() -> Router<AppState> {
+pub fn router() -> Router<Arc<AppState>> {
     Router::new()
         .route("/json", get(json))
         .route("/plaintext", get(greetings::plaintext))
@@ -83,8 +83,8 @@ async fn json() -> Json<Message> {
     })
 }
 
-async fn db(State(state): State<AppState>) -> Result<Json<World>, StatusCode> {
-    let pool = pool(&state)?;
+async fn db(State(state): State<Arc<AppState>>) -> Result<Json<World>, StatusCode> {
+    let pool = state.pool()?;
     let worlds = read(pool, 1).await.map_err(unavailable)?;
     worlds
         .first()
@@ -94,26 +94,26 @@ async fn db(State(state): State<AppState>) -> Result<Json<World>, StatusCode> {
 }
 
 async fn queries(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Query(count): Query<Count>,
 ) -> Result<Json<Vec<World>>, StatusCode> {
-    let worlds = read(pool(&state)?, count.get()).await;
+    let worlds = read(state.pool()?, count.get()).await;
     worlds.map(Json).map_err(unavailable)
 }
 
 async fn updates(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Query(count): Query<Count>,
 ) -> Result<Json<Vec<World>>, StatusCode> {
-    let worlds = update(pool(&state)?, count.get()).await;
+    let worlds = update(state.pool()?, count.get()).await;
     worlds.map(Json).map_err(unavailable)
 }
 
 async fn cached_queries(
-    State(state): State<AppState>,
+    State(state): State<Arc<AppState>>,
     Query(count): Query<Count>,
 ) -> Result<Json<Vec<World>>, StatusCode> {
-    let pool = pool(&state)?;
+    let pool = state.pool()?;
     let all = state.worlds.get_or_try_init(|| load(pool));
     let all = all.await.map_err(unavailable)?;
     let mut random = rand::rng();
@@ -168,13 +168,6 @@ fn random_id() -> i32 {
 fn ids(count: usize) -> Vec<i32> {
     let chosen = rand::seq::index::sample(&mut rand::rng(), WORLDS as usize, count);
     chosen.into_iter().map(|index| index as i32 + 1).collect()
-}
-
-fn pool(state: &AppState) -> Result<&Pool, StatusCode> {
-    state
-        .database
-        .as_ref()
-        .ok_or(StatusCode::SERVICE_UNAVAILABLE)
 }
 
 fn unavailable(error: Cause) -> StatusCode {

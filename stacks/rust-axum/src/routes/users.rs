@@ -1,5 +1,7 @@
 //! Rows from PostgreSQL.
 
+use std::sync::Arc;
+
 use axum::{Json, extract::State, http::StatusCode};
 use deadpool_postgres::Pool;
 use serde::Serialize;
@@ -17,9 +19,9 @@ pub struct User {
     email: String,
 }
 
-pub async fn list(State(state): State<AppState>) -> Result<Json<Vec<User>>, StatusCode> {
-    let pool = state.database.ok_or(StatusCode::SERVICE_UNAVAILABLE)?;
-    match first_users(&pool).await {
+pub async fn list(State(state): State<Arc<AppState>>) -> Result<Json<Vec<User>>, StatusCode> {
+    let pool = state.pool()?;
+    match first_users(pool).await {
         Ok(users) => Ok(Json(users)),
         Err(error) => {
             eprintln!("cannot read the users: {error}");

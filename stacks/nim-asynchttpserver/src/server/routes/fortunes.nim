@@ -24,13 +24,13 @@ include "../templates/fortunes.nimf"
 proc sortedFortunes*(app: App, request: Request) {.async.} =
   if app.database.isNil:
     raise newHttpError(Http503, "no DATABASE_URL")
-  var rows: seq[Row]
+  var rows: Rows
   try:
     rows = await app.database.query(allFortunesQuery)
   except CatchableError as error:
     error("cannot read the fortunes: ", error.msg)
     raise newHttpError(Http503, "the database failed")
-  var fortunes = rows.map(toFortune)
+  var fortunes = rows[].map(toFortune)
   fortunes.add Fortune(id: 0, message: "Additional fortune added at request time.")
   fortunes.sort(byMessage)
   await request.respondHtml(fortunesPage(fortunes))

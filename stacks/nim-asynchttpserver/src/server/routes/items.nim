@@ -42,28 +42,27 @@ proc itemId(request: Request): string =
   if parseNumber(result, 1 .. maxId) < 0:
     raise newHttpError(Http404, "no such item")
 
-proc query(app: App, statement: string, parameters: seq[string]): Future[seq[Item]] {.async.} =
+proc query(app: App, statement: string, parameters: seq[string]): Future[Rows] {.async.} =
   if app.database.isNil:
     raise newHttpError(Http503, "no DATABASE_URL")
-  var rows: seq[Row]
   try:
-    rows = await app.database.query(statement, parameters)
+    result = await app.database.query(statement, parameters)
   except CatchableError as error:
     error("cannot read or write the items: ", error.msg)
     raise newHttpError(Http503, "the database failed")
-  return rows.map(toItem)
 
 proc one(app: App, statement: string, parameters: seq[string]): Future[Item] {.async.} =
-  let items = await app.query(statement, parameters)
-  if items.len == 0:
+  let rows = await app.query(statement, parameters)
+  if rows[].len == 0:
     raise newHttpError(Http404, "no such item")
-  return items[0]
+  return rows[0].toItem
 
 proc listItems*(app: App, request: Request) {.async.} =
   let
     after = request.number("after", 0 .. maxId, missing = 0)
     limit = request.number("limit", 1 .. maxPage, missing = defaultPage)
-  await request.respondJson(%(await app.query(listQuery, @[$after, $limit])))
+  let rows = await app.query(listQuery, @[$after, $limit])
+  await request.respondJson(%rows[].map(toItem))
 
 proc readItem*(app: App, request: Request) {.async.} =
   await request.respondJson(%(await app.one(readQuery, @[request.itemId])))

@@ -15,10 +15,10 @@ proc toUser(row: Row): User =
 proc firstUsers*(app: App, request: Request) {.async.} =
   if app.database.isNil:
     raise newHttpError(Http503, "no DATABASE_URL")
-  var rows: seq[Row]
+  var rows: Rows
   try:
     rows = await app.database.query(firstUsersQuery)
   except CatchableError as error:
     error("cannot read the users: ", error.msg)
     raise newHttpError(Http503, "the database failed")
-  await request.respondJson(%rows.map(toUser))
+  await request.respondJson(%rows[].map(toUser))
