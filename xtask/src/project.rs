@@ -4,7 +4,7 @@ use std::{
     ffi::OsString,
     fs, io,
     os::unix::fs::symlink,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Command,
     sync::{
         OnceLock,
@@ -15,9 +15,14 @@ use std::{
 /// Cargo's settings for a compilation that lints, with warnings as errors.
 const WITH_CLIPPY: &str = ".cargo/with-clippy.toml";
 
-/// Cargo's settings for releases that nobody measures.
-const UNOPTIMISED: &str =
-    "profile.release = { opt-level = 0, lto = \"off\", codegen-units = 16 }\n";
+/// Cargo's settings for releases that nobody measures, and for the place of what they have in common.
+fn unoptimised(shared: &Path) -> String {
+    format!(
+        "profile.release = {{ opt-level = 0, lto = \"off\", codegen-units = 16 }}\n\
+         build.build-dir = {:?}\n",
+        shared.display().to_string()
+    )
+}
 
 /// Whether [`compiling`] lints.
 static LINTS: AtomicBool = AtomicBool::new(false);
@@ -97,11 +102,11 @@ pub(crate) fn deadheat_with_quick_builds(args: &[&str]) -> Command {
     command
 }
 
-/// A folder for `CARGO_HOME` that makes every release without optimisation, and has the downloads of the real one: builds
-/// of stacks inherit no variable that changes what is built.
+/// A folder for `CARGO_HOME` that makes every release without optimisation and each dependency once for all stacks, and has
+/// the downloads of the real one: builds of stacks inherit no variable that changes what is built.
 ///
 /// # Errors
-/// When it cannot be made, or somebody's own settings have profiles.
+/// When it cannot be made, or somebody's own settings have profiles or a table for builds.
 fn quick_cargo_home() -> io::Result<PathBuf> {
     let home = |name, folder: &str| Some(PathBuf::from(std::env::var_os(name)?).join(folder));
     let real = home("CARGO_HOME", "").or_else(|| home("HOME", ".cargo"));
@@ -116,9 +121,10 @@ fn quick_cargo_home() -> io::Result<PathBuf> {
         }
     }
     let own = fs::read_to_string(real.join("config.toml")).unwrap_or_default();
-    if own.contains("profile") {
+    if own.contains("profile") || own.contains("build") {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    fs::write(quick.join("config.toml"), format!("{UNOPTIMISED}{own}"))?;
+    let shared = unoptimised(&target().join("tmp/stacks"));
+    fs::write(quick.join("config.toml"), format!("{shared}{own}"))?;
     Ok(quick)
 }

@@ -281,7 +281,7 @@ pub struct HeatArgs {
     /// With `--quick` 3m, with `--publish` no limit, with `--published` 30m.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
-    /// The maximum number of heats of each load [default: as many as fit the budget]
+    /// The maximum number of heats of each stack at each load [default: as many as fit the budget]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub heats: Option<u32>,
     /// How long the rounds of a heat last [default: 10s to 60s, longer if its servers start slowly]

@@ -67,8 +67,8 @@ fn target(text: &str) -> Result<(String, TargetId), String> {
 }
 
 pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
-    let files = args.data.open()?;
     let paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    let files = args.data.open_beside(paths.iter().copied())?;
     let read = imported::read(&paths, args.command.as_deref())?;
     let rendered = |format: ImportFormat, screen| match format {
         ImportFormat::Text => Ok(imported::as_text(&read, screen)),

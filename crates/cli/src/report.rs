@@ -17,7 +17,7 @@ use deadheat_shell::{
 use crate::args::ReportArgs;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let sink = args.data.open()?;
+    let sink = args.data.open_beside(args.session.as_deref())?;
     if args.details && sink.format != Format::Text {
         return Err(Failure::usage(
             "--details applies to text only; the other formats show everything",

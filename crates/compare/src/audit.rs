@@ -45,8 +45,8 @@ pub struct AuditArgs {
 
 /// Reads results, and reports how much of them is proven.
 pub fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
-    let files = args.data.open()?;
     let paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    let files = args.data.open_beside(paths.iter().copied())?;
     let read = imported::read(&paths, args.command.as_deref())?;
     let audit = audited(
         &read,

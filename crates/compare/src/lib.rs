@@ -13,6 +13,8 @@ mod records;
 pub(crate) mod resolve;
 pub mod site;
 
+use std::path::Path;
+
 use deadheat_document::text::Screen;
 use deadheat_loadtool as load;
 use deadheat_shell::{
@@ -39,7 +41,8 @@ pub fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
         .read_file(&mut args.explicit)
         .map_err(Failure::usage)?;
     let comparands = resolve::resolve(&args)?;
-    let files = args.verdict.data.open()?;
+    let sides = [&args.a, &args.b].map(Path::new);
+    let files = args.verdict.data.open_beside(sides)?;
     let measured = match comparands {
         Comparands::Sessions { a, b } => {
             let versus = records::compare_sessions(&a, &b, bounds(&args), args.sessions.force)?;

@@ -7,7 +7,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use deadheat_model::load::{
-    Body, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
+    Body, Bytes, Exchange, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, StatusSet,
 };
 use deadheat_runner::{files, secret};
 
@@ -265,12 +265,12 @@ pub(crate) struct Sent {
 #[derive(Debug)]
 pub(crate) struct Bodies {
     left: u64,
-    framing: fn(Vec<u8>) -> Body,
+    framing: fn(Bytes) -> Body,
 }
 
 impl Bodies {
     /// Reads bodies that are sent in this framing.
-    pub(crate) fn new(framing: fn(Vec<u8>) -> Body) -> Self {
+    pub(crate) fn new(framing: fn(Bytes) -> Body) -> Self {
         Self {
             left: files::LONGEST_BODY,
             framing,
@@ -306,7 +306,7 @@ impl Bodies {
 
     fn sent(&self, bytes: Vec<u8>, content_type: Option<String>) -> Sent {
         Sent {
-            body: (self.framing)(bytes),
+            body: (self.framing)(bytes.into()),
             content_type,
         }
     }
@@ -362,16 +362,16 @@ mod tests {
         let post = one(&["http://h/", "-b", "x"]);
         assert_eq!(
             (post.method.as_str(), post.body),
-            ("POST", Body::Sized(b"x".to_vec()))
+            ("POST", Body::Sized(b"x".to_vec().into()))
         );
         assert_eq!(
             one(&["http://h/", "-X", "PUT", "-b", ""]).body,
-            Body::Sized(Vec::new())
+            Body::Sized(Vec::new().into())
         );
         let chunked = one(&["http://h/", "--chunked", "-b", "x", "-X", "PATCH"]);
         assert_eq!(
             (chunked.method.as_str(), chunked.body),
-            ("PATCH", Body::Chunked(b"x".to_vec()))
+            ("PATCH", Body::Chunked(b"x".to_vec().into()))
         );
         for (method, expected) in [
             ("get", "write GET"),

@@ -209,7 +209,7 @@ mod tests {
         };
         let request = RequestSpec {
             headers: vec![("X".to_owned(), header.to_owned())],
-            body: Body::Sized(body.as_bytes().to_vec()),
+            body: Body::Sized(body.as_bytes().to_vec().into()),
             template: true,
             ..RequestSpec::get(path)
         };
@@ -274,7 +274,7 @@ mod tests {
             assert!(error.contains(expected), "{header}: {error}");
         }
         let mut binary = exchange("/", "{{ counter }}", "");
-        binary.request.body = Body::Sized(vec![0xff]);
+        binary.request.body = Body::Sized(vec![0xff].into());
         assert!(lists(&[binary]).is_ok());
     }
 

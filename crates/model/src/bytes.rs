@@ -15,8 +15,9 @@ pub fn schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// Reads base64.
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-    STANDARD
-        .decode(String::deserialize(deserializer)?)
-        .map_err(D::Error::custom)
+pub fn deserialize<'de, D: Deserializer<'de>, B: From<Vec<u8>>>(
+    deserializer: D,
+) -> Result<B, D::Error> {
+    let bytes = STANDARD.decode(String::deserialize(deserializer)?);
+    bytes.map(B::from).map_err(D::Error::custom)
 }

@@ -175,6 +175,15 @@ impl Plan {
         load.planned_heats(self.precision)
     }
 
+    /// The share of the planned heats that the budget is expected to have time for (0 to 1).
+    pub fn share_in_budget(&self) -> f64 {
+        let estimate = self.estimate.as_secs_f64();
+        match self.budget_seconds {
+            Some(budget) if budget < estimate => budget / estimate,
+            _ => 1.0,
+        }
+    }
+
     /// The numbers of CPUs with which each stack is measured, if the session compares several.
     pub fn cpu_budgets(&self) -> BTreeSet<u32> {
         let targets = self.loads.iter().flat_map(|load| &load.targets);

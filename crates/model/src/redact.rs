@@ -3,7 +3,7 @@
 
 use crate::{
     LoadSpec,
-    load::{Body, HiddenParts, ListSize},
+    load::{Body, Bytes, HiddenParts, ListSize},
 };
 
 /// What takes the place of a value that is not shown.
@@ -147,7 +147,7 @@ pub fn hide(load: &mut LoadSpec) {
         match &mut request.body {
             Body::None => {}
             Body::Sized(bytes) | Body::Chunked(bytes) | Body::Call(bytes) => {
-                *bytes = Vec::new();
+                *bytes = Bytes::new();
             }
         }
     }
@@ -230,7 +230,7 @@ mod tests {
                 ("X-Own".to_owned(), secret.to_owned()),
                 ("Accept".to_owned(), "text/html".to_owned()),
             ],
-            body: Body::Sized(format!("name={secret}").into_bytes()),
+            body: Body::Sized(format!("name={secret}").into()),
             template: true,
             ..RequestSpec::get(format!("/a;jsessionid={secret}?code={secret}#{secret}"))
         };

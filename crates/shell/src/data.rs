@@ -224,6 +224,20 @@ impl<F: DataFormat> DataArgs<F> {
     }
 }
 
+impl<F: DataFormat> DataArgs<F> {
+    /// [`open`](Self::open), unless the file is one of those that are read.
+    ///
+    /// # Errors
+    /// As `open`, and when it would replace what is read.
+    pub fn open_beside<'p>(
+        &self,
+        read: impl IntoIterator<Item = &'p Path>,
+    ) -> Result<Sink<F>, Failure> {
+        keep(read, self.output.as_slice())?;
+        self.open()
+    }
+}
+
 impl<F> Sink<F> {
     /// The screen to lay out for: a file has a fixed width and no colours.
     pub fn screen(&self) -> Screen {
@@ -320,6 +334,18 @@ impl<F: DataFormat> FilesArgs<F> {
     pub fn open(&self) -> Result<Files<F>, Failure> {
         destinations(&self.output).map(Files)
     }
+
+    /// [`open`](Self::open), unless a file is one of those that are read.
+    ///
+    /// # Errors
+    /// As `open`, and when one would replace what is read.
+    pub fn open_beside<'p>(
+        &self,
+        read: impl IntoIterator<Item = &'p Path>,
+    ) -> Result<Files<F>, Failure> {
+        keep(read, &self.output)?;
+        self.open()
+    }
 }
 
 /// Output files, opened before the measurement and written after it.
@@ -369,6 +395,22 @@ pub fn destinations<F: DataFormat>(
         files.push((path.clone(), format, destination));
     }
     Ok(files)
+}
+
+/// Refuses to write what is read.
+fn keep<'p>(read: impl IntoIterator<Item = &'p Path>, written: &[PathBuf]) -> Result<(), Failure> {
+    let read: Vec<PathBuf> = read
+        .into_iter()
+        .filter_map(|path| fs::canonicalize(path).ok())
+        .collect();
+    let both = |path: &&PathBuf| place(path).is_some_and(|place| read.contains(&place));
+    match written.iter().find(both) {
+        Some(path) => Err(unusable(
+            path,
+            "this file is read, and would be replaced; name another one",
+        )),
+        None => Ok(()),
+    }
 }
 
 fn opened(path: &Path) -> Result<Destination, Failure> {

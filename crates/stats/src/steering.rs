@@ -347,14 +347,14 @@ impl LoadSoFar<'_> {
     }
 }
 
-/// What can be expected of each closed loop of a plan before its first heat, with the noise that is usual on a shared
-/// machine.
+/// What can be expected of each closed loop of a plan before its first heat, after the heats that fit its budget and with the
+/// noise that is usual on a shared machine.
 pub fn foretold(plan: &Plan) -> Vec<Expected> {
     let settings = settings(plan);
     let expected = plan.leading().map(|load| {
         let stacks = load.targets.len();
         let numbers: Vec<usize> = (0..stacks).collect();
-        let heats = plan.planned_heats(load);
+        let heats = (f64::from(plan.planned_heats(load)) * plan.share_in_budget()) as u32;
         let alpha = plan.precision.map_or(1.0, |_| SPENT_IF_NARROW) * settings.alpha;
         let planned = planned(load, stacks, heats, rounds(load), alpha);
         Expected {

@@ -34,6 +34,9 @@ pub(crate) struct Options {
     /// Keep the records of this session in docs/results
     #[arg(long, value_name = "FOLDER")]
     session: Option<PathBuf>,
+    /// What follows the day in that session's name, such as `services`; README shows the newest one without
+    #[arg(long, value_name = "WORD", requires = "session")]
+    named: Option<String>,
     /// The deadheat that measures: a release build
     #[arg(long, value_name = "FILE", default_value = "target/release/deadheat")]
     deadheat: PathBuf,
@@ -74,7 +77,7 @@ fn measure(options: &Options) -> Result<(), String> {
         records::take(row, &kept, &options.deadheat)?;
     }
     if let Some(session) = &options.session {
-        results::bring(session)?;
+        results::bring(session, options.named.as_deref())?;
     }
     let table = page(&rows, &options.deadheat)?;
     fs::write(page_file(), table).map_err(|error| format!("{}: {error}", page_file().display()))?;

@@ -14,14 +14,15 @@ const REPORTS: [(&str, &str); 2] = [("md", "markdown"), ("html", "html")];
 /// The picture in README.
 const CARD: &str = "docs/card.png";
 
-/// Takes a session's records into docs/results, in a folder that is named by the day in the session's name.
-pub(super) fn bring(session: &Path) -> Result<(), String> {
+/// Takes a session's records into docs/results, in a folder that is named by the day in the session's name, and a word.
+pub(super) fn bring(session: &Path, word: Option<&str>) -> Result<(), String> {
     let name = session.file_name().unwrap_or_default().to_string_lossy();
     let day = name
         .get(..8)
         .filter(|day| day.bytes().all(|byte| byte.is_ascii_digit()))
         .ok_or_else(|| format!("{name} is no session: its name does not begin with a day"))?;
-    let into = folder().join(format!("{}-{}-{}", &day[..4], &day[4..6], &day[6..]));
+    let word = word.map_or_else(String::new, |word| format!("-{word}"));
+    let into = folder().join(format!("{}-{}-{}{word}", &day[..4], &day[4..6], &day[6..]));
     keep(session, &into).map_err(|error| format!("{}: {error}", session.display()))
 }
 
@@ -79,9 +80,13 @@ fn folder() -> PathBuf {
     root().join("docs/results")
 }
 
-/// The newest session of docs/results.
+/// The newest session of docs/results that is named by a day alone: one of the series that README shows.
 pub(super) fn newest() -> Option<PathBuf> {
-    sessions().pop()
+    let of_series = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        name.len() == "2026-01-01".len()
+    };
+    sessions().into_iter().rfind(of_series)
 }
 
 /// The folders with records, the oldest first.

@@ -207,12 +207,14 @@ fn equal_work(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// How well ratios will be known, with the noise that is usual on a shared machine.
+/// How well ratios will be known, with the noise that is usual on a shared machine. One stack has none.
 fn expected(plan: &Plan) -> Option<String> {
-    let mut widths: Vec<f64> = foretold(plan)
-        .iter()
-        .filter_map(|expected| expected.half_width)
-        .collect();
+    let foretold = foretold(plan);
+    let widths = foretold.iter().filter_map(|expected| expected.half_width);
+    let mut widths: Vec<f64> = widths.collect();
+    if widths.is_empty() && plan.leading().any(|load| load.targets.len() > 1) {
+        return Some("no ratios: fewer than two heats of each stack fit".to_owned());
+    }
     widths.sort_by(f64::total_cmp);
     let [least, most] = [widths.first()?, widths.last()?].map(|width| rough_percent(*width));
     let width = if least == most {
@@ -260,11 +262,11 @@ const ENOUGH: f64 = 0.8;
 
 /// The warning that the budget has no room for the heats that a verdict needs. The estimate is for at least these.
 fn too_short(plan: &Plan) -> Option<String> {
-    let budget = plan
-        .budget_seconds
-        .filter(|budget| *budget < ENOUGH * plan.estimate.as_secs_f64())?;
+    let share = plan.share_in_budget();
+    if share >= ENOUGH {
+        return None;
+    }
     let minutes = (plan.estimate.as_secs_f64() / 60.0).ceil();
-    let share = budget / plan.estimate.as_secs_f64();
     let heats = plan.leading().map(PlannedLoad::most_heats).min()?;
     let fits = f64::from(heats) * share;
     Some(format!(
@@ -295,6 +297,13 @@ mod tests {
             deadheat_model::heats::Step::End(deadheat_model::heats::EndReason::Nothing)
         });
         record.header.plan
+    }
+
+    fn width(plan: &Plan) -> f64 {
+        let text = described(plan);
+        let (_, width) = text.split_once("ratios known to ±").expect("a width");
+        let (width, _) = width.split_once(" %").expect("in per cent");
+        width.parse().expect("a number")
     }
 
     #[test]
@@ -348,13 +357,21 @@ mod tests {
     }
 
     #[test]
+    fn the_expected_precision_is_that_of_the_heats_that_fit() {
+        let mut plan = plan(6);
+        let with_all = width(&plan);
+        plan.estimate = Duration::from_secs(1_800);
+        assert!(width(&plan) > 1.5 * with_all, "{} {with_all}", width(&plan));
+        plan.estimate = Duration::from_secs(6_000);
+        let text = described(&plan);
+        assert!(
+            text.contains("no ratios: fewer than two heats of each stack fit"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn it_says_how_well_ratios_will_be_known() {
-        let width = |plan: &Plan| {
-            let text = described(plan);
-            let (_, width) = text.split_once("ratios known to ±").expect("a width");
-            let (width, _) = width.split_once(" %").expect("in per cent");
-            width.parse::<f64>().expect("a number")
-        };
         let mut plan = plan(6);
         let many = width(&plan);
         for load in &mut plan.loads {

@@ -150,3 +150,23 @@ fn an_audit_reads_what_import_reads_and_refuses_what_is_damaged() {
     ]);
     root.deadheat("audit .").exits(2).tells(&["folder"]);
 }
+
+#[test]
+fn no_command_replaces_what_it_reads() {
+    let root = Root::with(&[]);
+    root.write("a.json", &three([9000, 9100, 9200]));
+    root.write("b.json", &three([8000, 8100, 8200]));
+    for command in [
+        "import a.json b.json -o ./a.json",
+        "audit b.json a.json -o a.json",
+        "report a.json -o a.json",
+        "compare a.json b.json -o b.json",
+    ] {
+        root.deadheat(command)
+            .exits(2)
+            .has_no_data()
+            .tells(&["this file is read, and would be replaced; name another one"]);
+    }
+    let kept = fs::read_to_string(root.path().join("a.json")).expect("reading a file");
+    assert_eq!(kept, three([9000, 9100, 9200]));
+}

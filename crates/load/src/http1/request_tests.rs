@@ -46,15 +46,15 @@ fn host_is_added_unless_given() {
 #[test]
 fn bodies_are_framed() {
     let start = "POST /x?y=1 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Type: text/plain\r\n";
-    let sized = encode(&post(Body::Sized(b"Hello".to_vec())));
+    let sized = encode(&post(Body::Sized(b"Hello".to_vec().into())));
     assert_eq!(sized, format!("{start}Content-Length: 5\r\n\r\nHello"));
-    let chunked = encode(&post(Body::Chunked(b"Hello".to_vec())));
+    let chunked = encode(&post(Body::Chunked(b"Hello".to_vec().into())));
     let chunks = "3\r\nHel\r\n2\r\nlo\r\n0\r\n\r\n";
     assert_eq!(
         chunked,
         format!("{start}Transfer-Encoding: chunked\r\n\r\n{chunks}")
     );
-    let empty = encode(&post(Body::Chunked(Vec::new())));
+    let empty = encode(&post(Body::Chunked(Vec::new().into())));
     assert_eq!(
         empty,
         format!("{start}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
@@ -92,7 +92,7 @@ fn methods_that_define_content_have_a_length_without_a_body() {
         line("DELETE", &[("Content-Length", "0")], false),
         format!("DELETE {start}Content-Length: 0\r\n\r\n")
     );
-    let mut own = post(Body::Sized(b"Hello".to_vec()));
+    let mut own = post(Body::Sized(b"Hello".to_vec().into()));
     own.headers = vec![("Content-Length".to_owned(), "5".to_owned())];
     assert!(encode(&own).ends_with("8080\r\nContent-Length: 5\r\n\r\nHello"));
 }
@@ -188,13 +188,13 @@ fn versions_and_reuse_show_in_the_head() {
         version: HttpVersion::Http10,
         ..MANNER
     };
-    let chunked = post(Body::Chunked(b"x".to_vec()));
+    let chunked = post(Body::Chunked(b"x".to_vec().into()));
     assert!(EncodedRequest::new(&chunked, old, &Lists::default()).is_err());
 }
 
 #[test]
 fn a_body_that_is_asked_for_first_is_held_back() {
-    let mut request = post(Body::Sized(b"Hello".to_vec()));
+    let mut request = post(Body::Sized(b"Hello".to_vec().into()));
     assert_eq!(encoded(&request, MANNER).hold_at, None);
     request
         .headers
@@ -214,7 +214,7 @@ fn a_body_that_is_asked_for_first_is_held_back() {
 fn a_template_is_filled_for_each_request() {
     let mut request = RequestSpec {
         template: true,
-        ..post(Body::Sized(b"{\"n\": {{counter}}}".to_vec()))
+        ..post(Body::Sized(b"{\"n\": {{counter}}}".to_vec().into()))
     };
     request.path = "/x?n={{ counter }}".to_owned();
     request.headers[0].1 = "x/{{counter}}".to_owned();

@@ -196,7 +196,7 @@ fn http2() {
     spec.cpus = vec![0, 0];
     let request = RequestSpec {
         method: "POST".to_owned(),
-        body: Body::Sized(vec![b'x'; 20_000]),
+        body: Body::Sized(vec![b'x'; 20_000].into()),
         ..RequestSpec::get("/")
     };
     spec.exchanges = vec![expecting(request, b"hello")];

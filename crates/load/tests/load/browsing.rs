@@ -84,9 +84,9 @@ fn the_method_and_the_body_go_where_the_rfc_says() {
             request.template = true;
             let body = b"n={{counter}}".to_vec();
             request.body = if chunked {
-                Body::Chunked(body)
+                Body::Chunked(body.into())
             } else {
-                Body::Sized(body)
+                Body::Sized(body.into())
             };
             let of = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
             request.headers = [("Content-Type", "text/plain"), ("X-Own", "{{counter}}")]
@@ -329,7 +329,7 @@ fn cookies_go_along_with_redirects_and_only_where_they_belong() {
     let server = server.unwrap();
     let mut spec = following(&server, 2, "/login");
     spec.exchanges[0].request.method = "POST".to_owned();
-    spec.exchanges[0].request.body = Body::Sized(b"me".to_vec());
+    spec.exchanges[0].request.body = Body::Sized(b"me".to_vec().into());
     spec.cookies = true;
     let seen = run(&spec);
     assert_eq!(seen.total.succeeded, 2, "{:?}", seen.examples);
@@ -391,7 +391,7 @@ fn what_cannot_follow_is_refused() {
     );
     let mut spec = following(&server, 1, "/0");
     let request = &mut spec.exchanges[0].request;
-    request.body = Body::Sized(b"x".to_vec());
+    request.body = Body::Sized(b"x".to_vec().into());
     let expect = ("Expect".to_owned(), "100-continue".to_owned());
     request.headers.push(expect);
     let refused = deadheat_load::check(&spec);

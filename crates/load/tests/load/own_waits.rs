@@ -94,7 +94,7 @@ fn an_answer_before_the_whole_request_counts_although_the_rest_cannot_be_written
     let mut request = RequestSpec::get("/");
     "POST".clone_into(&mut request.method);
     // More than sockets hold.
-    request.body = Body::Sized(vec![b'x'; 32 << 20]);
+    request.body = Body::Sized(vec![b'x'; 32 << 20].into());
     for (status, expected) in [(200, Ok(())), (413, Err(Failure::WrongStatus))] {
         let answer = sized(status, "Connection: close\r\n", BODY);
         let server = answering_early(answer, 20);
@@ -114,7 +114,7 @@ fn an_answer_before_the_whole_request_counts_although_the_rest_cannot_be_written
 fn a_part_of_an_answer_before_a_reset_is_still_a_failed_write() {
     let mut request = RequestSpec::get("/");
     "POST".clone_into(&mut request.method);
-    request.body = Body::Sized(vec![b'x'; 32 << 20]);
+    request.body = Body::Sized(vec![b'x'; 32 << 20].into());
     for answer in [Vec::new(), b"HTTP/1.1 200 OK\r\nContent-Le".to_vec()] {
         let server = answering_early(answer, 5);
         let mut spec = count(server.local_addr().unwrap(), 1, 5);
@@ -133,7 +133,7 @@ fn a_wait_for_100_continue_that_does_not_come_is_counted() {
     let server = OracleServer::start(|_: &Turn<'_>| send(hello())).unwrap();
     let mut request = RequestSpec::get("/");
     "POST".clone_into(&mut request.method);
-    request.body = Body::Sized(b"hi".to_vec());
+    request.body = Body::Sized(b"hi".to_vec().into());
     request
         .headers
         .push(("Expect".to_owned(), "100-continue".to_owned()));

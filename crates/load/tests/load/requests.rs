@@ -32,9 +32,9 @@ fn bodies_arrive_sized_and_chunked() {
     ] {
         let server = echoing();
         let mut spec = count(server.address(), 2, 4);
-        let chunks = post(Body::Chunked(body.clone()));
+        let chunks = post(Body::Chunked(body.clone().into()));
         spec.exchanges = vec![
-            expecting(post(Body::Sized(body.clone())), &body),
+            expecting(post(Body::Sized(body.clone().into())), &body),
             expecting(chunks, &body),
         ];
         let seen = run(&spec);
@@ -79,7 +79,7 @@ fn an_answer_may_come_before_its_request_is_whole() {
     }
     let server = OracleServer::start(Early).unwrap();
     let mut spec = count(server.address(), 1, 3);
-    let upload = post(Body::Sized(vec![b'z'; 9_000_000]));
+    let upload = post(Body::Sized(vec![b'z'; 9_000_000].into()));
     spec.exchanges = vec![expecting(upload, BODY)];
     let seen = run(&spec);
     assert_eq!(seen.total.succeeded, 3, "{:?}", seen.examples);

@@ -258,7 +258,7 @@ fn bodies_larger_than_sockets_buffers_arrive_over_tls() {
     spec.target.tls = Some(believing(&authority));
     let upload = RequestSpec {
         method: "POST".to_owned(),
-        body: Body::Sized(body.clone()),
+        body: Body::Sized(body.clone().into()),
         ..RequestSpec::get("/")
     };
     spec.exchanges = vec![expecting(upload, &body)];

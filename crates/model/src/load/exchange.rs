@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Expectation;
+use super::{Bytes, Expectation};
 
 /// A request and the answer that is expected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,7 +91,7 @@ pub struct ListSize {
     pub bytes: u64,
 }
 
-/// A request's body.
+/// A request's body. Its bytes are shared by all copies: a session has several of each load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "framing", content = "bytes")]
 pub enum Body {
@@ -101,16 +101,16 @@ pub enum Body {
     /// With a content-length.
     #[serde(with = "crate::bytes")]
     #[schemars(schema_with = "crate::bytes::schema")]
-    Sized(Vec<u8>),
+    Sized(Bytes),
     /// In chunks, as a client sends it that does not know the length beforehand.
     #[serde(with = "crate::bytes")]
     #[schemars(schema_with = "crate::bytes::schema")]
-    Chunked(Vec<u8>),
+    Chunked(Bytes),
     /// The message of a unary call of gRPC: it is sent behind a prefix of 5 bytes, and the answer is one message and its
     /// status (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
     #[serde(with = "crate::bytes")]
     #[schemars(schema_with = "crate::bytes::schema")]
-    Call(Vec<u8>),
+    Call(Bytes),
 }
 
 impl Body {

@@ -11,6 +11,7 @@ use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use bytes::Bytes;
 pub use exchange::{Body, Exchange, HiddenParts, ListSize, RequestSpec};
 pub use expectation::{
     Content, Expectation, REDIRECTS, StatusSet, Stream, StreamEvent, gunzip, member,

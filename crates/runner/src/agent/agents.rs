@@ -25,8 +25,8 @@ use super::{
     message::{AgentMessage, Order},
     monotonic_ns,
     patience::{Deadline, Patience},
-    plausible::{ExpectedLoad, check_interval},
     remote::{Agent, AgentError, Heard},
+    slices::{ExpectedLoad, check_interval},
 };
 
 /// Questions for the time, of which the quickest answered one counts.

@@ -9,22 +9,19 @@
 //! seconds, and the coordinator takes an agent for lost by the same rule.
 
 mod agents;
-mod database;
-mod examine;
 #[cfg(test)]
 mod faults;
 mod frame;
 mod launcher;
 mod message;
 mod patience;
-mod plausible;
 mod remote;
 mod serve;
 mod slices;
 
+pub use self::remote::{Examined, Examinee};
+pub use self::serve::Serving;
 pub use agents::{Agents, MergedLoad};
-pub use database::Serving;
-pub use examine::{Examined, Examinee};
 pub use launcher::{Binary, LOCAL, Launcher, LauncherError};
 pub use remote::AgentError;
 pub use serve::{ServeError, serve};

@@ -4,11 +4,7 @@ use std::collections::BTreeSet;
 
 use deadheat_model::{figure::counted, plan::Pinning};
 
-use super::{
-    World,
-    found::{CheckResult, fine, listed, note, unknown, warning},
-    own::throttled,
-};
+use super::{CheckResult, World, fine, listed, note, own::throttled, unknown, warning};
 use crate::session::{cores_below, nodes_below, parse_list};
 
 const MORE: &str = "Use a machine with four cores or more.";

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use deadheat_model::figure::counted;
 
-use super::{
-    World,
-    found::{CheckResult, fine, note, unknown, warning},
-};
+use super::{CheckResult, World, fine, note, unknown, warning};
 
 pub(super) fn hypervisor(world: &World) -> CheckResult {
     match world.root.hypervisor() {

@@ -6,10 +6,7 @@ use deadheat_model::{
     plan::NoiseBound,
 };
 
-use super::{
-    Busy, World,
-    found::{CheckResult, fine, note, unknown, warning},
-};
+use super::{Busy, CheckResult, World, fine, note, unknown, warning};
 
 /// Programs that change the machine's settings, move interrupts or begin to work on their own, by the names that the
 /// kernel keeps (15 bytes).

@@ -15,10 +15,7 @@ use deadheat_model::{
     machine::{CpuSource, Disturbance},
 };
 
-use super::{
-    Root, World,
-    found::{CheckResult, fine, note, unknown, warning},
-};
+use super::{CheckResult, Root, World, fine, note, unknown, warning};
 use crate::{
     process::{CpuGroup, Snapshot, descendants, is_root, read_stat, ticks},
     sampling::CpuClock,

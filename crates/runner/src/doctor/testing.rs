@@ -9,7 +9,7 @@ use deadheat_model::{
 };
 use tempfile::TempDir;
 
-use super::{CHECKS, OwnFacts, Root, Watched, World, found::CheckResult};
+use super::{CHECKS, CheckResult, OwnFacts, Root, Watched, World};
 use crate::session::describe_machine_below;
 
 /// Files to be planted.

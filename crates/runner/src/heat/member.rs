@@ -1,16 +1,24 @@
-//! What a heat asks of one of its members, of the clocks and of the machine.
+//! What a heat asks of one of its members, of the clocks and of the machine. Members may be left frozen when a heat is over,
+//! for the heat that follows at another load.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use deadheat_model::{
-    SliceEvent, SliceResult,
+    SliceEvent, SliceResult, TargetId,
     heat::{Compression, CpuUsed, Freezing},
     machine::CpuSource,
     session::{Phase, StackFailure},
 };
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{process::CpuGroup, sampling::CpuClock};
+use crate::{
+    process::CpuGroup,
+    sampling::{CpuClock, Tree},
+    session::server::Server,
+};
 
 /// A member of a heat, from its start to its stop. The heat calls [`Member::start`] first and [`Member::stop`] last, and
 /// sends load between [`Member::open`] and [`Member::stop`] alone.
@@ -225,6 +233,67 @@ impl World for Machine {
 
 fn read(clock: ClockId) -> Duration {
     Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+}
+
+/// Which of the servers that are alive together it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// What runs.
+    pub(crate) target: TargetId,
+    /// Whether it is the second one of its kind.
+    pub(crate) is_twin: bool,
+}
+
+/// A server between two heats.
+pub(super) struct Kept {
+    pub(super) identity: Identity,
+    /// Its number among those that are alive together, under which it was started.
+    pub(super) seat: usize,
+    /// Loads that it has served.
+    pub(super) loads: u32,
+    pub(super) server: Server,
+    pub(super) tree: Tree,
+}
+
+/// The servers between two heats. Members take theirs when they start, and leave it when they are kept.
+#[derive(Default)]
+pub struct KeptServers {
+    servers: Mutex<Vec<Kept>>,
+}
+
+impl KeptServers {
+    /// The seat of this one, if it is there.
+    pub(crate) fn seat(&self, identity: &Identity) -> Option<usize> {
+        let servers = self.servers();
+        let mut all = servers.iter();
+        let own = all.find(|kept| kept.identity == *identity)?;
+        Some(own.seat)
+    }
+
+    /// Ends all but these. How they end is not looked at.
+    pub(crate) fn stop_others(&self, than: &[Identity]) {
+        let is_other = |kept: &mut Kept| !than.contains(&kept.identity);
+        let others: Vec<Kept> = self.servers().extract_if(.., is_other).collect();
+        std::thread::scope(|scope| {
+            for kept in others {
+                scope.spawn(|| kept.server.stop_soon());
+            }
+        });
+    }
+
+    pub(super) fn take(&self, identity: &Identity) -> Option<Kept> {
+        let mut servers = self.servers();
+        let place = servers.iter().position(|kept| kept.identity == *identity)?;
+        Some(servers.swap_remove(place))
+    }
+
+    pub(super) fn leave(&self, kept: Kept) {
+        self.servers().push(kept);
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]

@@ -15,24 +15,22 @@
 mod engine;
 #[cfg(test)]
 mod fakes;
-mod kept;
 mod load;
 mod member;
 mod member_state;
 mod server;
 #[cfg(test)]
 mod tests;
-mod url;
 mod warm_up;
 
+pub use self::load::UrlMember;
+pub(crate) use self::member::Identity;
+pub use self::member::KeptServers;
 pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN};
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
-pub(crate) use kept::Identity;
-pub use kept::KeptServers;
 pub use load::{Generator, Hosts};
 pub use member::{Machine, MeasuredSlice, Member, Moment, Started, Work, World};
 pub(crate) use member_state::suited;
 pub use server::ServerMember;
 pub(crate) use server::{KeptAt, Subject, Verified};
-pub use url::UrlMember;
 pub use warm_up::WarmUps;

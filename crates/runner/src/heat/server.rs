@@ -14,14 +14,14 @@ use deadheat_model::{
 
 use super::{
     MeasuredSlice, Member, Started,
-    kept::{Identity, Kept, KeptServers},
     load::{Generator, Load, at_rate},
+    member::{Identity, Kept, KeptServers},
 };
 use crate::{
     sampling::Tree,
     session::{
-        readiness,
-        request::{Checks, MemberRequest, load_spec},
+        launch,
+        members::{Checks, MemberRequest, load_spec},
         server::{Server, StartError},
     },
     verify::{self, Acknowledged, Declared, Depth, Fault, Fixtures, ItemsSeen, Ports, Verifier},
@@ -485,7 +485,7 @@ impl Subject for StackSubject<'_> {
         if let Checks::Canned(canned) = &self.request.checks {
             let protocol = self.request.point.protocol;
             let route = self.request.launch.route(&server.ports, protocol);
-            canned.ask(route, readiness::ATTEMPT)?;
+            canned.ask(route, launch::ATTEMPT)?;
             return Ok(Verified {
                 checks: 1,
                 exchanges: vec![canned.exchange.clone()],

@@ -7,26 +7,22 @@
 //! and [`OptionsFile`] one with defaults for options.
 
 mod catalogue;
-mod checks;
 mod decode;
 mod error;
 mod hosts;
 mod options;
 mod published;
 mod repeat;
-mod root;
 mod select;
 mod stack;
-mod suggest;
 mod tree;
-mod wording;
 mod workload;
 
+pub use self::catalogue::{ROOT_VARIABLE, RootError, find_root};
+pub use self::error::nearest;
 pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
 pub use error::{ManifestError, ManifestErrors};
 pub use hosts::{HostsFile, NamedHosts};
 pub use options::{Given, NamedOption, OptionsFile, OptionsTable};
 pub use repeat::{PublishedSelection, Repetition, repeat};
-pub use root::{ROOT_VARIABLE, RootError, find_root};
 pub use select::{Reach, SelectError, SelectedWorkload, Selection, pack, select, select_targets};
-pub use suggest::nearest;

@@ -9,8 +9,7 @@ use toml::{
 
 use super::{
     decode::malformed,
-    error::{ManifestError, ManifestErrors, Source},
-    suggest::{did_you_mean, enumerate},
+    error::{ManifestError, ManifestErrors, Source, did_you_mean, enumerate},
 };
 use crate::files;
 

@@ -6,7 +6,7 @@ use deadheat_model::{
     published::{PublishedRow, PublishedTable},
 };
 
-use super::{Stack, checks::Checks, suggest::did_you_mean, workload::ROUNDS};
+use super::{Stack, decode::Checks, error::did_you_mean, workload::ROUNDS};
 
 /// Half of the last digit of a rate, as the tools print it, in requests per second; of a time, in seconds; and of a
 /// transfer rate, in KiB per second. With a hair for what they round themselves.

@@ -9,7 +9,7 @@ use deadheat_model::{
 };
 use globset::{Glob, GlobMatcher};
 
-use super::{Catalogue, SelectError, SelectedWorkload, Selection, suggest::enumerate};
+use super::{Catalogue, SelectError, SelectedWorkload, Selection, error::enumerate};
 
 /// Which published tables, and what of them.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use globset::{Glob, GlobMatcher};
 
 use super::{
     Catalogue,
-    suggest::{did_you_mean, either, enumerate, nearest_few},
+    error::{did_you_mean, either, enumerate, nearest_few},
 };
 
 /// Of more stacks than these, only those with a name like the one that was typed are shown.

@@ -10,8 +10,8 @@ use deadheat_model::{
 };
 
 use super::{
-    checks::Checks,
-    suggest::{did_you_mean, enumerate},
+    decode::Checks,
+    error::{did_you_mean, enumerate},
     workload::{ROUNDS, check_path},
 };
 use crate::prepare::{

@@ -11,9 +11,8 @@ use deadheat_model::{
 };
 
 use super::{
-    checks::Checks,
-    decode::unknown_key_error,
-    suggest::enumerate,
+    decode::{Checks, unknown_key_error},
+    error::enumerate,
     tree::{Path, PathSegment},
 };
 

@@ -14,8 +14,7 @@ use super::{
     Host, apt,
     command::in_shell,
     locked::{self, LockedError},
-    toolchain::{Asking, Program, Question, UnfitProgram, VersionScope, ask},
-    version::compare,
+    toolchain::{Asking, Program, Question, UnfitProgram, VersionScope, ask, compare},
 };
 use crate::manifest::Stack;
 

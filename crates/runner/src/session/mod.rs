@@ -7,13 +7,11 @@ mod folder;
 pub mod heats;
 mod hosts;
 mod journal;
-mod launch;
+pub(crate) mod launch;
 mod machine;
-mod members;
+pub(crate) mod members;
 mod options;
 mod preparation;
-pub(crate) mod readiness;
-pub(crate) mod request;
 mod resume;
 pub(crate) mod server;
 mod servers;
@@ -32,6 +30,8 @@ use deadheat_model::{
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};
 
+pub use self::launch::Readiness;
+pub use self::members::{Checks, MemberRequest};
 pub use cpus::share_out;
 pub(crate) use cpus::{cores_below, nodes_below, parse_list};
 pub use folder::{commit_of, embedded_of, exclusively};
@@ -41,8 +41,6 @@ pub use machine::{describe_machine, describe_machine_below};
 pub use members::Participant;
 pub use options::{PinningMode, RecordedArguments, SelectedTarget, SessionOptions};
 pub use preparation::Passed;
-pub use readiness::Readiness;
-pub use request::{Checks, MemberRequest};
 pub use resume::ResumeError;
 pub use survey::{Inspections, survey};
 

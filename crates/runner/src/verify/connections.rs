@@ -1,18 +1,25 @@
 //! Rules about connections, asked with the workload's own requests: kept or closed as declared, HTTP/1.0, requests in
-//! pieces, several requests in one write.
+//! pieces, several requests in one write; what a stack says that it speaks beside HTTP/1.1 without TLS; and many
+//! connections at once, each with its own answers.
 
 use std::{
+    net::SocketAddr,
+    sync::Barrier,
     thread,
     time::{Duration, Instant},
 };
 
 use deadheat_model::{
+    StackProtocol,
     load::{Body, HttpVersion, RequestSpec},
+    stack::Http,
     workload::Oracle,
 };
 
 use super::{
     Fault, PATIENCE, Verifier,
+    client::Route,
+    http2::Http2,
     question::{ExpectedAnswer, LATE, Question},
     wire::{NoReply, ProbeConnection, Reply, encode},
 };
@@ -237,4 +244,182 @@ fn send_in_pieces(wire: &mut ProbeConnection, bytes: &[u8], body: usize) -> Resu
         from = to;
     }
     Ok(())
+}
+
+/// Streams of a connection at once, …
+const STREAMS: usize = 16;
+/// … and of large answers: servers bound what they hold for a connection (node:http2 by default 10 MB).
+const STREAMS_OF_LARGE: usize = 4;
+/// How long a server may take to refuse HTTP/1.1 on a port for HTTP/2. It only ends a broken check.
+const REFUSAL: Duration = Duration::from_secs(10);
+
+const AT_ONCE: &str = "requests on a connection at once are all answered, each with its own answer";
+const NOT_FOUND: &str = "an unknown path";
+const OFFERED_ONE: &str = "a client that offers http/1.1 alone by ALPN is answered in HTTP/1.1";
+const NO_ALPN: &str = "a client without ALPN is answered in HTTP/1.1";
+const NEVER_HANGS: &str = "HTTP/1.1 on the port for h2c is refused, or answered rightly";
+
+impl Verifier<'_> {
+    /// Asks everything that holds for the protocol of this verifier alone.
+    pub(super) fn verify_protocol(&mut self) -> Result<(), Fault> {
+        let route = self.client.route().clone();
+        let unknown = Question {
+            request: RequestSpec::get(UNKNOWN),
+            wanted: ExpectedAnswer::Status(&[404]),
+        };
+        self.expect(NOT_FOUND, &unknown)?;
+        if route.protocol.is_http2() {
+            self.verify_streams(&route)?;
+        }
+        match route.protocol {
+            StackProtocol::Http1 => Ok(()),
+            StackProtocol::Tls | StackProtocol::H2 => self.verify_http1_over_tls(&route),
+            StackProtocol::H2c => self.verify_http1_on_h2c(&route),
+        }
+    }
+
+    fn verify_streams(&mut self, route: &Route) -> Result<(), Fault> {
+        let streams = match self.workload.oracle {
+            Oracle::Repeated { .. } => STREAMS_OF_LARGE,
+            _ => STREAMS,
+        };
+        let questions = self.questions(streams)?;
+        let requests: Vec<&RequestSpec> = questions.iter().map(|one| &one.request).collect();
+        let asked = |question: &Question| {
+            let name = question.name();
+            format!("{name}, {streams} times on a connection{}", route.over())
+        };
+        let answers =
+            Http2::open(route, PATIENCE).and_then(|mut http2| http2.ask_together(&requests));
+        let answers = answers.map_err(|error| {
+            let asked = questions.first().map(asked).unwrap_or_default();
+            Fault::new(asked, AT_ONCE, "answers".to_owned(), error.to_string())
+        })?;
+        for (question, answer) in questions.iter().zip(&answers) {
+            question.judge_of_stack(&asked(question), AT_ONCE, answer, LATE)?;
+            self.passed += 1;
+        }
+        Ok(())
+    }
+
+    fn verify_http1_over_tls(&mut self, route: &Route) -> Result<(), Fault> {
+        for (alpn, rule) in [(&["http/1.1"][..], OFFERED_ONE), (&[], NO_ALPN)] {
+            for question in self.questions(1)? {
+                let asked = format!("{} over TLS", question.name());
+                let wire = route.open_tls(alpn, PATIENCE);
+                let reply = wire.and_then(|mut wire| wire.ask(&question.request));
+                judged(&question, &asked, rule, reply)?;
+                self.passed += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_http1_on_h2c(&mut self, route: &Route) -> Result<(), Fault> {
+        for question in self.questions(1)? {
+            let asked = format!("{} in HTTP/1.1 on $H2C_PORT", question.name());
+            let reply = ProbeConnection::open(route.address, REFUSAL)
+                .and_then(|mut wire| wire.ask(&question.request));
+            match reply {
+                Err(NoReply::Closed | NoReply::Broken(_) | NoReply::Refused(_)) => {}
+                Ok(reply) if reply.answer.status >= 400 => {}
+                reply @ (Ok(_) | Err(NoReply::Late(_))) => {
+                    judged(&question, &asked, NEVER_HANGS, reply)?;
+                }
+            }
+            self.passed += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Connections at once.
+pub const CONNECTIONS: usize = 64;
+/// Requests on each of them, one after the other.
+const EACH: usize = 3;
+
+const RULE: &str = "connections at once are all answered, each with its own answer";
+
+impl Verifier<'_> {
+    pub(super) fn verify_crowd(&mut self) -> Result<(), Fault> {
+        let questions = self.questions(CONNECTIONS * EACH)?;
+        let counted = self.service_count()?;
+        let sessions = self.sessions()?;
+        ask_together(self.address, self.declared.http, &questions)?;
+        self.passed += questions.len() as u32;
+        let answers = questions.len() as u64;
+        let asked = format!(
+            "{} over {CONNECTIONS} connections at once",
+            self.workload.id
+        );
+        self.expect_service_count(&asked, counted, answers..=answers)?;
+        self.check_pool(&asked, sessions, answers)
+    }
+}
+
+/// Asks all of `questions` over up to [`CONNECTIONS`] connections at once: each asks its next one when it has an answer.
+///
+/// # Errors
+/// The first wrong answer of the first connection that got one.
+pub(super) fn ask_together(
+    address: SocketAddr,
+    declared: Http,
+    questions: &[Question],
+) -> Result<(), Fault> {
+    let each = questions.len().div_ceil(CONNECTIONS).max(1);
+    let size = questions.len().div_ceil(each);
+    let crowd = &Crowd {
+        address,
+        keep_alive: declared.keep_alive,
+        size,
+        together: Barrier::new(size),
+    };
+    thread::scope(|scope| {
+        let clients = questions.chunks(each).enumerate();
+        let clients: Vec<_> = clients
+            .map(|(index, own)| scope.spawn(move || crowd.client(index, own)))
+            .collect();
+        let results = clients.into_iter().map(|client| {
+            let joined = client.join();
+            joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        // All of them are waited for.
+        results.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+/// Clients that ask one server at once.
+struct Crowd {
+    address: SocketAddr,
+    keep_alive: bool,
+    size: usize,
+    /// Where they wait for each other when they have connected.
+    together: Barrier,
+}
+
+impl Crowd {
+    /// One of them: connects, waits for the others, and asks its questions.
+    fn client(&self, index: usize, questions: &[Question]) -> Result<(), Fault> {
+        let connect = || ProbeConnection::open(self.address, PATIENCE);
+        let first = connect();
+        self.together.wait();
+        let mut open = Some(first);
+        for (round, question) in questions.iter().enumerate() {
+            let asked = format!(
+                "{}, request {} on connection {} of {} at once",
+                question.name(),
+                round + 1,
+                index + 1,
+                self.size
+            );
+            let reply = open.take().unwrap_or_else(connect).and_then(|mut wire| {
+                let reply = wire.ask(&question.request)?;
+                // Whether it may close is another rule's affair.
+                open = (self.keep_alive && reply.keeps).then_some(Ok(wire));
+                Ok(reply)
+            });
+            judged(question, &asked, RULE, reply)?;
+        }
+        Ok(())
+    }
 }

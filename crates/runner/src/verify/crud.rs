@@ -16,9 +16,8 @@ pub(super) use self::load::ROUTES;
 pub(crate) use self::load::{Acknowledged, ItemsSeen};
 use super::{
     Depth, Fault, Verifier,
-    fault::shown,
     greeting::post,
-    question::{ExpectedAnswer, ExpectedBody, Question},
+    question::{ExpectedAnswer, ExpectedBody, Question, shown},
     users::fault,
 };
 use crate::services::{
@@ -288,7 +287,7 @@ impl Verifier<'_> {
         ];
         let before = self.own_table(Postgres::item_rows)?;
         for body in invalid {
-            let body = Body::Sized(body.into());
+            let body = Body::Sized(body.to_owned().into());
             let replace = put(&format!("/items/{}", target.id), body.clone());
             for request in [post("/items", body), replace] {
                 let shown = String::from_utf8_lossy(match &request.body {

@@ -71,9 +71,9 @@ impl Verifier<'_> {
         let content = Content::Exact {
             bytes: format!("Hello, {name}!").into_bytes(),
         };
-        let mut bodies = vec![Body::Sized(body.into())];
+        let mut bodies = vec![Body::Sized(body.to_owned().into())];
         if self.declared.http.chunked_bodies {
-            bodies.push(Body::Chunked(body.into()));
+            bodies.push(Body::Chunked(body.to_owned().into()));
         }
         for body in bodies {
             let request = post(&self.path, body);

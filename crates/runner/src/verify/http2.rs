@@ -22,7 +22,7 @@ use tokio::{
 use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
 use super::{
-    route::{Route, no_certificate},
+    client::{Route, no_certificate},
     wire::{LONGEST, NoReply, WholeAnswer},
 };
 
@@ -165,10 +165,10 @@ fn head_and_body(
         // No workload makes calls of gRPC.
         Body::Sized(bytes) | Body::Call(bytes) => {
             head = head.header(CONTENT_LENGTH, bytes.len());
-            Some(Bytes::from(bytes.clone()))
+            Some(bytes.clone())
         }
         // A body without a length is what chunks are in HTTP/1.
-        Body::Chunked(bytes) => Some(Bytes::from(bytes.clone())),
+        Body::Chunked(bytes) => Some(bytes.clone()),
     };
     let head = head.body(());
     Ok((

@@ -78,7 +78,7 @@ impl Verifier<'_> {
         let one = format!("GET {UNKNOWN} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
         let body = one.repeat(UNREAD.div_ceil(one.len()));
         let refused = Question {
-            request: post(path, Body::Sized(body.into())),
+            request: post(path, Body::Sized(body.to_owned().into())),
             wanted: ExpectedAnswer::Status(REFUSED),
         };
         for good in self.questions(1)? {
@@ -110,7 +110,7 @@ impl Verifier<'_> {
     fn verify_malformed(&mut self) -> Result<(), Fault> {
         for body in MALFORMED {
             let bad = Question {
-                request: post(&self.path, Body::Sized(body.into())),
+                request: post(&self.path, Body::Sized(body.to_owned().into())),
                 wanted: ExpectedAnswer::Status(BAD),
             };
             let asked = format!("{} with the body `{body}`", bad.name());

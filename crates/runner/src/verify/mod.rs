@@ -1,30 +1,20 @@
 //! Whether a stack's answers are right: asked before and after the load, and what the load itself must expect.
 
-mod blob;
 mod canned;
 mod client;
-mod concurrency;
 mod connections;
 mod crud;
 mod digest;
-mod fault;
-mod fortunes;
 mod greeting;
 mod http2;
 mod invalid_requests;
 mod mixed;
 mod page;
-mod pool;
 mod products;
-mod protocols;
 mod question;
 mod relay;
-mod route;
 mod statements;
 mod static_file;
-mod static_folder;
-mod suite;
-mod upload;
 mod users;
 mod wire;
 mod worlds;
@@ -52,17 +42,15 @@ use rand_chacha::ChaCha8Rng;
 
 pub(crate) use self::crud::{Acknowledged, ItemsSeen};
 pub use self::{
-    blob::Blob,
     canned::Canned,
-    client::Client,
-    concurrency::CONNECTIONS,
-    fault::Fault,
-    route::{Ports, Route},
-    static_folder::StaticFolder,
+    client::{Client, Ports, Route},
+    connections::CONNECTIONS,
+    digest::Blob,
+    question::Fault,
+    static_file::StaticFolder,
 };
 use self::{
-    fault::shown,
-    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, Question},
+    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, Question, shown},
     wire::WholeAnswer,
 };
 use crate::{
@@ -452,7 +440,7 @@ impl<'a> Verifier<'a> {
         match self.workload.oracle {
             Oracle::Greeting => Some((greeting::DIFFERENT, Self::greeting_to_load)),
             Oracle::Products => Some((products::DIFFERENT, Self::products_to_load)),
-            Oracle::UploadDigest => Some((upload::DIFFERENT, Self::upload_to_load)),
+            Oracle::UploadDigest => Some((digest::DIFFERENT, Self::upload_to_load)),
             Oracle::Worlds { .. } => Some((1, Self::worlds_to_load)),
             _ => None,
         }

@@ -1,6 +1,15 @@
-//! A page of HTML with rows in a table: read as a browser reads it, and written.
+//! fortunes: rows of the database and one more, sorted, in a page that a template engine renders. The page is read as a
+//! browser reads it; servers that only answer have one that is written here.
 
+use std::sync::Arc;
+
+use deadheat_model::workload::Table;
 use html5gum::{DefaultEmitter, Token, Tokenizer};
+use rand::Rng as _;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Depth, Fault, Verifier};
+use crate::services::postgres::RowChange;
 
 /// Id and message.
 pub(super) type Row = (i32, String);
@@ -175,6 +184,56 @@ impl Page {
     }
 }
 
+/// The row that each request adds: id and message, as in the workload of the same name of TechEmpower's Framework
+/// Benchmarks (<https://github.com/TechEmpower/FrameworkBenchmarks/wiki/Project-Information-Framework-Tests-Overview>).
+const ADDED: (i32, &str) = (0, "Additional fortune added at request time.");
+/// More rows than the table ever has.
+const ALL: u32 = 1_000;
+/// The id of a row that is there for a moment.
+const PASSING: i32 = 900;
+
+const ANY_NUMBER: &str =
+    "each row of the table is a row of the page (one was added after the answer before)";
+
+impl Verifier<'_> {
+    /// The rows of a right answer, in their order.
+    pub(super) fn right_fortunes(&mut self) -> Result<Arc<[Row]>, Fault> {
+        Ok(page_rows(self.rows(Table::Fortune, ALL)?))
+    }
+
+    pub(super) fn verify_fortunes(&mut self, depth: Depth) -> Result<(), Fault> {
+        let counted = self.begin_count(depth)?;
+        self.expect_right()?;
+        let rows = self.rows(Table::Fortune, ALL)?;
+        self.expect_changed(Table::Fortune, &rows, random_message)?;
+        let mut requests = 2;
+        if depth == Depth::Full {
+            let message = random_message(&mut self.random);
+            self.change_row(Table::Fortune, PASSING, RowChange::Add(&message))?;
+            let shown = self.expect_right_by(ANY_NUMBER);
+            self.change_row(Table::Fortune, PASSING, RowChange::Remove)?;
+            shown?;
+            requests += 1;
+        }
+        self.expect_right()?;
+        self.end_count(counted, requests + 1)
+    }
+}
+
+/// A message with another place in the page, and something to escape.
+fn random_message(random: &mut ChaCha8Rng) -> String {
+    let number = random.next_u32();
+    let first = char::from(b'A' + (number % 26) as u8);
+    format!("{first}{number:08x} <b>\"{number}\" & 'more'</b>")
+}
+
+/// The rows of a page for a table with `rows`: one more, by message, in the order of code points.
+fn page_rows(mut rows: Vec<Row>) -> Arc<[Row]> {
+    rows.push((ADDED.0, ADDED.1.to_owned()));
+    rows.sort_by(|a, b| a.1.cmp(&b.1));
+    rows.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,16 +254,16 @@ mod tests {
         let rows = rows();
         assert_eq!(difference(&rows, written(&rows).as_bytes()), None);
         let loose = "<!doctype html>\n<html lang=en>\n<head><meta charset='utf-8'>\n<title>Fortunes</title></head>\n\
-            <body> <table>\n<thead><tr> <th>id</th> <th>message</th> </tr></thead>\n<tbody>\n\
-            <tr><td>2<td>&#60;script&gt;x&lt;/script&#x3e;\n";
+        <body> <table>\n<thead><tr> <th>id</th> <th>message</th> </tr></thead>\n<tbody>\n\
+        <tr><td>2<td>&#60;script&gt;x&lt;/script&#x3e;\n";
         let loose = loose.to_owned()
             + "</td></tr><tr><td>0</td><td>Additional fortune added at request time.</td></tr>\
-               <tr><td>1</td><td>b &lt; c &amp; d</td></tr><!-- last -->\
-               <tr><td class=id>3</td><td>&#24613;がば回れ</td></tr></tbody></table></body></html>";
+           <tr><td>1</td><td>b &lt; c &amp; d</td></tr><!-- last -->\
+           <tr><td class=id>3</td><td>&#24613;がば回れ</td></tr></tbody></table></body></html>";
         assert_eq!(difference(&rows, loose.as_bytes()), None);
         let short = "<!-- made --><!doctype html><title>\n Fortunes\n</title><table><tr><th>id<th>message<tbody>\n\
-            <tr><td>\n2\n<td>\n&lt;script>x&lt;/script>\n<tr><td>0<td>Additional fortune added at request time.\n\
-            <tr><td>1<td>b &lt; c &amp; d<tr><td>3<td>急がば回れ\n</tbody></table>\n";
+        <tr><td>\n2\n<td>\n&lt;script>x&lt;/script>\n<tr><td>0<td>Additional fortune added at request time.\n\
+        <tr><td>1<td>b &lt; c &amp; d<tr><td>3<td>急がば回れ\n</tbody></table>\n";
         assert_eq!(difference(&rows, short.as_bytes()), None);
     }
 
@@ -289,5 +348,13 @@ mod tests {
             let rows: Vec<Row> = messages.into_iter().zip(1..).map(|(text, id)| (id, text)).collect();
             proptest::prop_assert_eq!(difference(&rows, written(&rows).as_bytes()), None);
         }
+    }
+
+    #[test]
+    fn rows_are_sorted_by_message_with_the_one_that_is_added() {
+        let rows = [(1, "b"), (2, "<script>"), (3, "急がば回れ")];
+        let rows = page_rows(rows.map(|(id, text)| (id, text.to_owned())).to_vec());
+        let ids: Vec<i32> = rows.iter().map(|row| row.0).collect();
+        assert_eq!(ids, [2, 0, 1, 3]);
     }
 }

@@ -2,6 +2,7 @@
 //! is kept, requests in pieces, several of them at once, answers to HTTP/1.0.
 
 use std::{
+    borrow::Cow,
     io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
     sync::Arc,
@@ -456,20 +457,20 @@ pub(super) fn encode(
         head += &format!("{name}: {value}\r\n");
     }
     let body = match &request.body {
-        Body::None => Vec::new(),
+        Body::None => Cow::default(),
         Body::Sized(bytes) | Body::Call(bytes) => {
             head += &format!("Content-Length: {}\r\n", bytes.len());
-            bytes.clone()
+            Cow::Borrowed(&**bytes)
         }
         Body::Chunked(bytes) => {
             head += "Transfer-Encoding: chunked\r\n";
-            in_chunks(bytes)
+            Cow::Owned(in_chunks(bytes))
         }
     };
     head += "\r\n";
     let begin = head.len();
     let mut bytes = head.into_bytes();
-    bytes.extend(body);
+    bytes.extend_from_slice(&body);
     (bytes, begin)
 }
 

@@ -277,7 +277,9 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
         )];
     }
     let leaders = ranked.iter().filter(|(_, main)| may_lead(main));
-    let leaders: Vec<Ranked> = leaders.copied().collect();
+    let (leaders, vague): (Vec<Ranked>, Vec<Ranked>) =
+        leaders.partition(|(_, main)| is_near(main, best));
+    let vague = too_uncertain(&vague);
     let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
     let rest: Vec<Ranked> = rest.take(MOST_FOLLOWERS).copied().collect();
     match leaders.len() {
@@ -289,15 +291,19 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
             ),
             "undecided".to_owned(),
         ],
-        many if many > MOST_LEADERS => vec![crowd(load, &leaders, many == ranked.len())],
+        many if many > MOST_LEADERS => {
+            let crowd = crowd(load, &leaders, many == ranked.len());
+            [crowd].into_iter().chain(vague).collect()
+        }
         _ => {
             let lead = lead(load, table, &leaders);
-            let room = MOST_WORDS.saturating_sub(words_of(&load.short) + words_of(&lead));
+            let before = [&load.short, &lead].into_iter().chain(&vague);
+            let room = MOST_WORDS.saturating_sub(before.map(|text| words_of(text)).sum::<usize>());
             let shorter = (1..=rest.len()).rev();
             let mut texts =
                 shorter.filter_map(|most| followers(load.measure, best.is_bound, &rest[..most]));
             let fitting = texts.find(|text| words_of(text) <= room);
-            [lead].into_iter().chain(fitting).collect()
+            [lead].into_iter().chain(fitting).chain(vague).collect()
         }
     }
 }
@@ -330,6 +336,10 @@ fn cheapest(load: &LoadView) -> Option<String> {
         .iter()
         .filter_map(|row| Some((row, row.cpu_us_per_request?)));
     let leaders: Vec<Ranked> = costs.filter(|(_, cost)| may_lead(cost)).collect();
+    let best = leaders.iter().map(|(_, cost)| *cost);
+    let best = best.min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let near = leaders.into_iter().filter(|(_, cost)| is_near(cost, &best));
+    let leaders: Vec<Ranked> = near.collect();
     let values = || leaders.iter().map(|(_, cost)| cost.value);
     let least = values().fold(f64::INFINITY, f64::min);
     let most = values().fold(0.0, f64::max);
@@ -365,6 +375,26 @@ fn words_of(text: &str) -> usize {
 /// Whether nothing is proven better.
 fn may_lead(main: &Placed) -> bool {
     main.rank.is_some_and(|rank| rank.best == 1)
+}
+
+/// Figures that differ by this factor are far apart.
+const FAR: f64 = 1.5;
+
+/// Whether a figure that may be the best is near the best one. Another one may be the best only because its interval is wide.
+fn is_near(figure: &Placed, best: &Placed) -> bool {
+    let ratio = figure.value / best.value;
+    (1.0 / FAR..=FAR).contains(&ratio)
+}
+
+/// Who may be the best only because nearly nothing is known of them.
+fn too_uncertain(vague: &[Ranked]) -> Option<String> {
+    let names: Vec<String> = vague.iter().map(|(row, _)| name(row)).collect();
+    match names.len() {
+        0 => None,
+        1 => Some(format!("{} is too uncertain to rank", names[0])),
+        2 => Some(format!("{} are too uncertain to rank", list(&names))),
+        many => Some(format!("{many} others are too uncertain to rank")),
+    }
 }
 
 fn lead(load: &LoadView, table: &TableView, leaders: &[Ranked]) -> String {

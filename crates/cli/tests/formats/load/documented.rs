@@ -125,9 +125,9 @@ fn records() -> Vec<LoadRecord> {
         },
     ];
     for body in [
-        Body::Sized(vec![1]),
-        Body::Chunked(vec![2]),
-        Body::Call(vec![3]),
+        Body::Sized(vec![1].into()),
+        Body::Chunked(vec![2].into()),
+        Body::Call(vec![3].into()),
     ] {
         let mut exchange = cases::get("/other");
         exchange.request = RequestSpec {

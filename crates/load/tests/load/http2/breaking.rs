@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
         "silence after the preface",
         |peer| peer.until_closed(),
         Failure::ConnectOther,
-        "no SETTINGS of HTTP/2 came",
+        "came within the connect timeout",
     ),
     (
         "the end after the preface",
@@ -492,10 +492,9 @@ fn both_loops(script: fn(&mut Peer), bounds: u64) -> [Observation; 2] {
 }
 
 fn check((name, script, kind, why): &Case) {
-    let bounds = match kind {
-        Failure::Timeout | Failure::ConnectOther => 200,
-        _ => 20_000,
-    };
+    // Whoever is not to run out of time has enough of it on a busy machine.
+    let runs_out = *kind == Failure::Timeout || why.contains("timeout");
+    let bounds = if runs_out { 200 } else { 20_000 };
     for seen in both_loops(*script, bounds) {
         assert_eq!(seen.total.issued, REQUESTS, "{name}");
         let of_kind = seen.total.failed[*kind];

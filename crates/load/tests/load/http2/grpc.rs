@@ -25,7 +25,7 @@ fn framed(message: &[u8]) -> Vec<u8> {
 fn call(message: &[u8], expected: &[u8]) -> Exchange {
     let request = RequestSpec {
         method: "POST".to_owned(),
-        body: Body::Call(message.to_vec()),
+        body: Body::Call(message.to_vec().into()),
         ..RequestSpec::get("/test.Echo/Say")
     };
     let expect = Expectation {

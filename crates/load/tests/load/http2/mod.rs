@@ -44,7 +44,7 @@ fn over_http2(spec: LoadSpec, streams: u32) -> LoadSpec {
 fn post(path: &str, body: &[u8]) -> RequestSpec {
     RequestSpec {
         method: "POST".to_owned(),
-        body: Body::Sized(body.to_vec()),
+        body: Body::Sized(body.to_vec().into()),
         ..RequestSpec::get(path)
     }
 }

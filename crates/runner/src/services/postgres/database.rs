@@ -9,7 +9,7 @@ use super::{
     admin::{self, Admin, quoted},
     endpoint::{Endpoint, random_word},
     statements::Counting,
-    tables, worlds,
+    tables,
 };
 use crate::services::ServiceError;
 
@@ -77,7 +77,7 @@ impl Database {
         admin.run("making the tables", |client| {
             tables::seed(client, &readers.join(", "))?;
             tables::make_items(client, &roles)?;
-            worlds::make(client, &roles)
+            tables::make_worlds(client, &roles)
         })?;
         let counting = Counting::choose(&admin, &roles, own_roles);
         let url = |role: &String| endpoint.url(role, &secret, &lease.database);

@@ -12,7 +12,6 @@ mod endpoint;
 mod statements;
 mod tables;
 mod unpack;
-mod worlds;
 
 use std::{
     ops::RangeInclusive,
@@ -21,13 +20,13 @@ use std::{
     time::Duration,
 };
 
+pub use self::tables::WORLDS;
 pub use admin::Room;
 pub use binaries::{Mirror, Places, Source};
 pub use cluster::Access;
 pub use database::SEATS;
 pub use statements::{OwnStatements, Said};
 pub use tables::{Item, ItemRows, SEEDED, USERS};
-pub use worlds::WORLDS;
 
 use deadheat_model::workload::Table;
 
@@ -339,7 +338,7 @@ impl Postgres {
     /// When the server does not answer.
     pub fn fill_worlds(&self, seat: usize, salt: i32) -> Result<(), ServiceError> {
         self.of_own(seat, "filling the table world", |client, role| {
-            worlds::fill(client, role, salt)
+            tables::fill_worlds(client, role, salt)
         })
     }
 
@@ -356,7 +355,7 @@ impl Postgres {
     /// # Errors
     /// When the server does not answer.
     pub fn worlds(&self, seat: usize) -> Result<Vec<i32>, ServiceError> {
-        self.of_own(seat, "reading the table world", worlds::numbers)
+        self.of_own(seat, "reading the table world", tables::world_numbers)
     }
 
     /// The role of the server with this number among those that are alive together.

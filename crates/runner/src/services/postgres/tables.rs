@@ -1,6 +1,8 @@
-//! The tables that servers read: rows of an id and a text that are the same everywhere. And the table items: one for each
-//! server, because servers write to it. It is in the schema of its role's name, which is first in PostgreSQL's search path
-//! (`"$user", public`), so that every server calls it `items`.
+//! The tables that servers read: rows of an id and a text that are the same everywhere. And the tables that they write, one
+//! for each server, in the schema of its role's name, which is first in PostgreSQL's search path (`"$user", public`), so that
+//! every server calls them by the same names: items, and the table world of TechEmpower's Framework Benchmarks
+//! (<https://github.com/TechEmpower/FrameworkBenchmarks/blob/master/toolset/databases/postgres/create-postgres.sql>). That suite
+//! has each of its tables a second time with a capital in its name, which is a view here.
 
 use std::ops::RangeInclusive;
 
@@ -271,6 +273,46 @@ pub(super) fn damaged_item(
         })
     })
     .transpose()
+}
+
+/// The rows of the table, with the ids 1 to this. Their numbers are in the same range.
+pub const WORLDS: i32 = 10_000;
+
+/// Makes the table of each role, whose schema is there, empty, and the views.
+pub(super) fn make_worlds(client: &mut Client, roles: &[String]) -> Result<(), Error> {
+    for role in roles {
+        let schema = quoted(role);
+        client.batch_execute(&format!(
+            "create table {schema}.world (id integer primary key, randomnumber integer not null); \
+             create view {schema}.\"World\" as select id, randomnumber from {schema}.world; \
+             grant select, update on {schema}.world, {schema}.\"World\" to {schema}"
+        ))?;
+    }
+    let readers: Vec<String> = roles.iter().map(|role| quoted(role)).collect();
+    client.batch_execute(&format!(
+        "create view \"Fortune\" as select id, message from fortune; grant select on \"Fortune\" to {}",
+        readers.join(", ")
+    ))
+}
+
+/// Fills the table anew. Tables that were filled with another `salt` from 0 to 9,999 differ in every row.
+pub(super) fn fill_worlds(client: &mut Client, role: &str, salt: i32) -> Result<(), Error> {
+    let table = format!("{}.world", quoted(role));
+    client.batch_execute(&format!(
+        "truncate {table}; \
+         insert into {table} select id, (id * 7919 + {salt}) % {WORLDS} + 1 from generate_series(1, {WORLDS}) id; \
+         analyze {table}"
+    ))
+}
+
+/// The numbers of all rows, by id.
+pub(super) fn world_numbers(client: &mut Client, role: &str) -> Result<Vec<i32>, Error> {
+    let statement = format!(
+        "select randomnumber from {}.world order by id",
+        quoted(role)
+    );
+    let rows = client.query(&statement, &[])?;
+    rows.iter().map(|row| row.try_get(0)).collect()
 }
 
 #[cfg(test)]

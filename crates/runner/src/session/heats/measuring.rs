@@ -18,7 +18,7 @@ use deadheat_model::{
     stack::Runtime,
 };
 
-use super::{Steering, rates::offer};
+use super::{Steering, capacity::offer};
 use crate::{
     heat::{Entry, EqualWork, Heat, Identity, KeptServers, Machine, run_told},
     session::{

@@ -4,7 +4,6 @@
 mod capacity;
 mod measuring;
 mod plan;
-mod rates;
 mod times;
 
 use std::{

@@ -15,9 +15,8 @@ use deadheat_model::{
 
 use super::{
     HeatOptions, Steering,
-    capacity::{Capacity, Limits, heats_for_all},
+    capacity::{Capacity, Limits, at_rate, heats_for_all},
     draft_of,
-    rates::at_rate,
     times::{DELAY, HeatCost, ROUND_TIMES, bring_up, warm_up_at_rates, with_time},
 };
 use crate::{

@@ -106,7 +106,7 @@ fn a_request_has_its_framing() {
     let address = "127.0.0.1:8080".parse().unwrap();
     let request = RequestSpec {
         method: "POST".to_owned(),
-        body: Body::Chunked(b"0123456789abcdefg".to_vec()),
+        body: Body::Chunked(b"0123456789abcdefg".to_vec().into()),
         ..RequestSpec::get("/json")
     };
     let (bytes, begin) = encode(address, &request, HttpVersion::Http11);
