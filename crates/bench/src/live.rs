@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use deadheat_document::{error::ReportError, html::Bar};
+use deadheat_document::{html::Bar, json::ReportError};
 use deadheat_model::{
     Event,
     figure::counted,

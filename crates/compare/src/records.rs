@@ -7,7 +7,11 @@ use std::{
 };
 
 use deadheat_document::view::clean;
-use deadheat_model::{LoadRecord, change::Change, load_record::SCHEMA, record};
+use deadheat_model::{
+    LoadRecord,
+    change::Change,
+    record::{self, SCHEMA},
+};
 use deadheat_runner::{files, session::heats::read_session};
 use deadheat_shell::exit::Failure;
 use deadheat_stats::versus::{

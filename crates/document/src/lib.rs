@@ -5,7 +5,6 @@
 //! is left out: a section without blocks, a list without items, a table without rows.
 
 pub mod csv;
-pub mod error;
 pub mod html;
 pub mod json;
 pub mod markdown;

@@ -33,9 +33,7 @@ use std::{
 };
 
 use deadheat_load::LoadEvent;
-use deadheat_model::{
-    Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, load_record::SCHEMA,
-};
+use deadheat_model::{Failure as RequestFailure, LoadRecord, LoadSpec, StopRule, record::SCHEMA};
 use deadheat_runner::{
     agent::{Agents, MergedLoad},
     secret::{self, hide_in_load},

@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
 };
 
-use deadheat_document::{Document, error::ReportError, text::Screen};
+use deadheat_document::{Document, json::ReportError, text::Screen};
 use deadheat_model::{Interval, LoadRecord};
 use deadheat_runner::files::Destination;
 use deadheat_shell::{
@@ -236,7 +236,7 @@ mod tests {
 
     fn record() -> LoadRecord {
         LoadRecord {
-            schema: deadheat_model::load_record::SCHEMA,
+            schema: deadheat_model::record::SCHEMA,
             deadheat: String::new(),
             started: String::new(),
             url: "http://localhost/".to_owned(),

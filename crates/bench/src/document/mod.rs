@@ -14,9 +14,8 @@ pub mod words;
 
 use deadheat_document::{
     Frame,
-    error::ReportError,
     html::{Bar, Contents, DataFile, Shell},
-    json::{self, Body},
+    json::{self, Body, ReportError},
     markdown::without_homes,
     text::Screen,
     view::Fact,

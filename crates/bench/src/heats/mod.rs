@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use deadheat_document::{error::ReportError, html::Contents, text::Screen};
+use deadheat_document::{html::Contents, json::ReportError, text::Screen};
 use deadheat_model::{
     Event, RepeatedTable, TargetId,
     heats::{EndReason, Plan, PlannedLoad, SessionRecord, Step},

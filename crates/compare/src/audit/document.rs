@@ -2,9 +2,8 @@
 
 use deadheat_document::{
     Column, Document, Frame, Section, Table, Tone,
-    error::ReportError,
     html::{DataFile, Shell},
-    json::{self, Body},
+    json::{self, Body, ReportError},
 };
 use deadheat_model::{
     Warning,

@@ -2,8 +2,7 @@
 
 use deadheat_document::{
     Column, Document, Section, Table, Tone,
-    error::ReportError,
-    json::{self, Body},
+    json::{self, Body, ReportError},
     view::clean,
 };
 use deadheat_model::{

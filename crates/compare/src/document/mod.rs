@@ -8,9 +8,8 @@ mod words;
 
 use deadheat_document::{
     Cell, Column, Document, Frame, RatioMark, RatioPlot, Section, Table, Tone,
-    error::ReportError,
     html::{DataFile, Shell},
-    json::{self, Body},
+    json::{self, Body, ReportError},
     view::clean,
 };
 use deadheat_model::{

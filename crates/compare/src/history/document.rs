@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use deadheat_bench::document::words;
 use deadheat_document::{
     Column, Document, Section, Table, Tone,
-    error::ReportError,
-    json::{self, Body},
+    json::{self, Body, ReportError},
     view::load,
 };
 use deadheat_model::{

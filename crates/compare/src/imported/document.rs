@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use deadheat_document::{
     Column, Document, Section, Table, Tone,
-    error::ReportError,
-    json::{self, Body},
+    json::{self, Body, ReportError},
 };
 use deadheat_model::{
     Warning,

@@ -11,7 +11,7 @@ use std::{
 };
 
 use clap::Args;
-use deadheat_document::error::ReportError;
+use deadheat_document::json::ReportError;
 use deadheat_model::{TargetId, figure::counted, heats::SessionRecord};
 use deadheat_runner::{
     files,

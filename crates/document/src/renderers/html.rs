@@ -4,8 +4,8 @@ use minijinja::{Value, context, value::Serde};
 
 use crate::{
     Block, Document,
-    error::ReportError,
     html::{Bar, DATA, LIVE_TEMPLATE as LIVE, Shell, environment},
+    json::ReportError,
     plot,
 };
 

@@ -6,8 +6,8 @@ use deadheat_model::{
         bytes, capital, count, counted, figure, latency as seconds, per_second, percent, share,
         size,
     },
-    load_record::GeneratorHost,
     observation::WorkerHealth,
+    record::GeneratorHost,
 };
 
 use super::tables::latency_name;

@@ -6,25 +6,23 @@
 
 mod csv;
 mod facts;
-mod hdr;
 mod metrics;
 mod plots;
 mod tables;
 
 use deadheat_document::{
     Document, Frame, Section, Table, Tone,
-    error::ReportError,
     html::{DataFile, Shell},
-    json::{self, Body},
+    json::{self, Body, ReportError},
     view::clean,
 };
 use deadheat_model::{
     Failure, Interval, LoadRecord, LoadSpec, Observation, StopRule, Warning,
     figure::{capital, count, counted, per_second, seconds, share, time},
     load::{Endpoint, Stream, words},
-    load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
     observation::FailureGroup,
+    record::{GeneratorHost, SCHEMA},
     warning::Level,
 };
 use schemars::JsonSchema;
@@ -34,8 +32,10 @@ use self::{facts::Facts, plots::plots};
 use crate::analysis::{LoadAnalysis, LoadFigures, LoadVerdict, Validity};
 
 pub use self::{
-    csv::{Row, csv, csv_head, csv_row, failed_column},
-    hdr::{RESPONSE_TIME_TAG, SERVICE_TIME_TAG, hdr_log, hgrm, hgrm_of},
+    csv::{
+        RESPONSE_TIME_TAG, Row, SERVICE_TIME_TAG, csv, csv_head, csv_row, failed_column, hdr_log,
+        hgrm, hgrm_of,
+    },
     metrics::{Meter, Reading, Source, open_metrics, otlp, otlp_rejected, otlp_request, readings},
 };
 

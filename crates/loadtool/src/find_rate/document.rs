@@ -5,8 +5,8 @@
 use deadheat_document::{
     Column, Document, Frame, Section, Table, Tone,
     csv::{Number, head, line},
-    error::ReportError,
     html::{DataFile, Shell},
+    json::ReportError,
     plot::{
         Colour, Guide, GuidePosition, Mark, Plot, Series, Shape,
         axis::{self, Axis},

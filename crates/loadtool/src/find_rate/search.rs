@@ -9,9 +9,9 @@ use deadheat_model::{
     LoadRecord, LoadSpec, Observation, Warning,
     capacity::{Burst, CapacityRecord, FORMAT, ProbeOutcome, ProbeRecord, SCHEMA},
     figure::{self, counted, per_second},
-    load_record,
     machine::Machine,
     observation::TRANSPORT_FAILURES,
+    record,
 };
 use deadheat_runner::{
     agent::{Agents, MergedLoad},
@@ -235,7 +235,7 @@ impl Generators {
                 .map_err(|error| messages::lost(&self.typed, &error)),
         }?;
         let mut record = LoadRecord {
-            schema: load_record::SCHEMA,
+            schema: record::SCHEMA,
             deadheat: env!("CARGO_PKG_VERSION").to_owned(),
             started,
             url: self.typed.clone(),

@@ -3,9 +3,9 @@ use std::time::Duration;
 use deadheat_model::{
     Failure, LoadSpec, Schedule, StopRule,
     load::{Arrivals, Exchange, Expectation, RequestSpec, Stage, StatusSet, Target},
-    load_record::SCHEMA,
     machine::Machine,
     observation::{EventsSeen, OpenLoop},
+    record::SCHEMA,
 };
 use proptest::prelude::*;
 

@@ -10,12 +10,12 @@ use deadheat_model::{
         Arrivals, Endpoint, Expectation, HttpVersion, Protocol, RequestSpec, Reuse, Stage,
         StatusSet, Stream, StreamEvent, Target, Tls, Trust,
     },
-    load_record::{GeneratorHost, SCHEMA},
     machine::Machine,
     observation::{
         Bin, CookiesSeen, EventsSeen, FailureExample, FailureGroup, GroupSeen, OpenLoop,
         ReceiveQueues, TlsSeen, WorkerHealth,
     },
+    record::{GeneratorHost, SCHEMA},
 };
 
 /// A number from 0 to 1 that looks random and is the same every time.

@@ -15,8 +15,8 @@ use deadheat_model::{
     LoadSpec, Observation, SliceEvent,
     interval::IntervalJoiner,
     load::Share,
-    load_record::GeneratorHost,
     machine::{HostRecord, HostRole},
+    record::GeneratorHost,
 };
 
 use super::{
@@ -25,8 +25,8 @@ use super::{
     message::{AgentMessage, Order},
     monotonic_ns,
     patience::{Deadline, Patience},
+    plausible::{ExpectedLoad, check_interval},
     remote::{Agent, AgentError, Heard},
-    slices::{ExpectedLoad, check_interval},
 };
 
 /// Questions for the time, of which the quickest answered one counts.

@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 
 use super::{
     agents::Agents,
+    examine::Examinee,
     launcher::{Binary, Launcher},
     message::{AgentMessage, Host, PROTOCOL},
     patience::Patience,
-    remote::Examinee,
 };
 
 const FAKE: &str = include_str!("fake_agent.py");

@@ -9,22 +9,23 @@
 //! seconds, and the coordinator takes an agent for lost by the same rule.
 
 mod agents;
+mod examine;
 #[cfg(test)]
 mod faults;
 mod frame;
 mod launcher;
 mod message;
 mod patience;
+mod plausible;
 mod remote;
 mod serve;
 mod slices;
 
-pub use self::remote::{Examined, Examinee};
-pub use self::serve::Serving;
 pub use agents::{Agents, MergedLoad};
+pub use examine::{Examined, Examinee};
 pub use launcher::{Binary, LOCAL, Launcher, LauncherError};
 pub use remote::AgentError;
-pub use serve::{ServeError, serve};
+pub use serve::{ServeError, Serving, serve};
 
 /// The monotonic clock, in nanoseconds.
 fn monotonic_ns() -> u64 {

@@ -21,9 +21,9 @@ mod member_state;
 mod server;
 #[cfg(test)]
 mod tests;
+mod url;
 mod warm_up;
 
-pub use self::load::UrlMember;
 pub(crate) use self::member::Identity;
 pub use self::member::KeptServers;
 pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN};
@@ -33,4 +33,5 @@ pub use member::{Machine, MeasuredSlice, Member, Moment, Started, Work, World};
 pub(crate) use member_state::suited;
 pub use server::ServerMember;
 pub(crate) use server::{KeptAt, Subject, Verified};
+pub use url::UrlMember;
 pub use warm_up::WarmUps;

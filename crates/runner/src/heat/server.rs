@@ -20,8 +20,8 @@ use super::{
 use crate::{
     sampling::Tree,
     session::{
-        launch,
         members::{Checks, MemberRequest, load_spec},
+        readiness,
         server::{Server, StartError},
     },
     verify::{self, Acknowledged, Declared, Depth, Fault, Fixtures, ItemsSeen, Ports, Verifier},
@@ -485,7 +485,7 @@ impl Subject for StackSubject<'_> {
         if let Checks::Canned(canned) = &self.request.checks {
             let protocol = self.request.point.protocol;
             let route = self.request.launch.route(&server.ports, protocol);
-            canned.ask(route, launch::ATTEMPT)?;
+            canned.ask(route, readiness::ATTEMPT)?;
             return Ok(Verified {
                 checks: 1,
                 exchanges: vec![canned.exchange.clone()],

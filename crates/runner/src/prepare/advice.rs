@@ -8,7 +8,7 @@ use std::{
 
 use deadheat_model::stack::Toolchain;
 
-use super::{Host, command::in_shell, toolchain::compare};
+use super::{Host, command::in_shell, version::compare};
 
 /// What is wrong with a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

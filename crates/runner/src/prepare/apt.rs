@@ -8,7 +8,7 @@ use super::{
     Host, SetupStep,
     advice::{Cause, off_the_path},
     command::output,
-    toolchain::{is_too_new, is_too_old},
+    version::{is_too_new, is_too_old},
 };
 
 /// Asking dpkg or sudo takes milliseconds.

@@ -14,7 +14,8 @@ use super::{
     Host, apt,
     command::in_shell,
     locked::{self, LockedError},
-    toolchain::{Asking, Program, Question, UnfitProgram, VersionScope, ask, compare},
+    toolchain::{Asking, Program, Question, UnfitProgram, VersionScope, ask},
+    version::compare,
 };
 use crate::manifest::Stack;
 

@@ -15,6 +15,7 @@ mod setup;
 mod setup_run;
 mod stamp;
 mod toolchain;
+mod version;
 
 pub use apt::{Privilege, is_package_name};
 pub use build::{BuildProgress, Builder, DEFAULT_COMMAND_LIMIT, NotPrepared, artefact_bytes};

@@ -1,19 +1,14 @@
-//! How a stack's server is started: its command, with the environment of the contract. It is ready at its first correct
-//! answer, asked for in the same way whatever is measured, so that the time to it can be compared.
+//! How a stack's server is started: its command, with the environment of the contract.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    net::{IpAddr, TcpStream},
+    collections::BTreeMap,
+    net::IpAddr,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
     time::Duration,
 };
 
-use deadheat_model::{
-    LoadPoint, Protocols, StackProtocol, WorkloadManifest, plan::Pinning, stack::Pool,
-    workload::Oracle,
-};
+use deadheat_model::{Protocols, StackProtocol, WorkloadManifest, plan::Pinning, stack::Pool};
 
 use super::{
     SelectedTarget,
@@ -23,8 +18,8 @@ use super::{
 use crate::{
     certificate::Certificate,
     prepare::search_path,
-    process::{Supervision, descendants},
-    verify::{Client, Fault, Fixtures, Ports, Route, text_answer},
+    process::Supervision,
+    verify::{Fixtures, Ports, Route},
 };
 
 /// The variable that limits how many processes a stack starts, of its CPUs.
@@ -155,129 +150,12 @@ fn own_environment(
     own
 }
 
-/// How long one attempt may take; a server that has just begun to listen may need a moment.
-pub(crate) const ATTEMPT: Duration = Duration::from_secs(2);
-
-/// Why a server is not ready.
-#[derive(Debug)]
-pub struct NotReady {
-    /// What came instead of a right answer.
-    pub reason: String,
-    /// Whether it will not be ready later, either.
-    pub is_refusal: bool,
-    /// Whether it answered, and wrongly.
-    pub is_answer: bool,
-}
-
-impl From<Fault> for NotReady {
-    fn from(fault: Fault) -> Self {
-        Self {
-            reason: fault.to_string(),
-            is_refusal: fault.is_refusal,
-            is_answer: fault.is_answer(),
-        }
-    }
-}
-
-/// The question whose right answer makes a server ready.
-#[derive(Clone, Debug)]
-pub struct Readiness {
-    path: String,
-    body: Option<String>,
-}
-
-impl Readiness {
-    /// The plaintext workload's question when the stack answers that, else `workload`'s path, which only has to be answered
-    /// here (the check that follows looks at the rest).
-    pub fn new(
-        plaintext: Option<&WorkloadManifest>,
-        target: &SelectedTarget,
-        workload: &WorkloadManifest,
-        point: &LoadPoint,
-    ) -> Self {
-        let manifest = &target.stack.manifest;
-        let answered = plaintext.filter(|one| manifest.answers(one));
-        let chosen = answered.unwrap_or(workload);
-        let path = manifest.path_of(chosen);
-        Self {
-            path: match answered {
-                Some(_) => path.to_owned(),
-                None => point.fill(path),
-            },
-            body: match &chosen.oracle {
-                Oracle::Text { body } => Some(body.clone()),
-                _ => None,
-            },
-        }
-    }
-
-    /// Asks once.
-    ///
-    /// # Errors
-    /// Why it is not ready yet.
-    pub fn probe(&self, route: Route) -> Result<(), NotReady> {
-        // A refused connection is the usual answer so far, and cheaper to find out this way.
-        TcpStream::connect_timeout(&route.address, ATTEMPT).map_err(|error| NotReady {
-            reason: format!("connecting: {error}"),
-            is_refusal: false,
-            is_answer: false,
-        })?;
-        let mut client = Client::with_timeout(route, ATTEMPT);
-        Ok(text_answer(&mut client, &self.path, self.body.as_deref())?)
-    }
-}
-
-/// The state `LISTEN` in `/proc/net/tcp` (proc_net(5), enum tcp_state).
-const LISTEN: &str = "0A";
-
-/// Whether a process below `supervisor` listens on `port`: a server that answers rightly must also be the one that was
-/// started. When `/proc` cannot tell, it is believed.
-pub(super) fn belongs_to_tree(port: u16, supervisor: u32) -> bool {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
-    let listening: BTreeSet<String> = tables
-        .iter()
-        .filter_map(|table| fs::read_to_string(table).ok())
-        .flat_map(|text| listeners(&text, port))
-        .map(|inode| format!("socket:[{inode}]"))
-        .collect();
-    if listening.is_empty() {
-        return true;
-    }
-    descendants(supervisor).iter().any(|process| {
-        let Ok(files) = fs::read_dir(format!("/proc/{}/fd", process.pid)) else {
-            return false;
-        };
-        files
-            .flatten()
-            .filter_map(|file| fs::read_link(file.path()).ok())
-            .any(|link| link.to_str().is_some_and(|link| listening.contains(link)))
-    })
-}
-
-/// Inodes of sockets that listen on `port`.
-fn listeners(table: &str, port: u16) -> Vec<u64> {
-    let suffix = format!(":{port:04X}");
-    table
-        .lines()
-        .skip(1)
-        .filter_map(|line| {
-            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-            let listens = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == LISTEN;
-            if listens {
-                fields.get(9)?.parse().ok()
-            } else {
-                None
-            }
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::*;
     use deadheat_model::workload::{MixedPart, Oracle};
 
-    use super::*;
-    use crate::session::fixtures::{point, selected, workload};
+    use crate::session::fixtures::{selected, workload};
 
     #[test]
     fn a_limit_of_processes_makes_another_server_only_where_the_cpus_reach_it() {
@@ -311,41 +189,5 @@ mod tests {
         let part = vec![part("plaintext"), part("users")];
         let mixed = workload("mixed", Oracle::Mixed { part }).manifest;
         assert_eq!(own_environment(&target, &mixed, 17)[MAX_PROCESSES], "16");
-    }
-
-    #[test]
-    fn takes_listeners_on_that_port_only() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
-        0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 111 1 0 100 0 0 10 0\n\
-        1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000 0 0 222 1 0 20 4 30 10 -1\n\
-        2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 333 1 0 100 0 0 10 0\n";
-        assert_eq!(listeners(table, 8080), [111]);
-    }
-
-    #[test]
-    fn a_port_of_this_process_is_not_a_childs() {
-        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = socket.local_addr().unwrap().port();
-        assert!(!belongs_to_tree(port, std::process::id()));
-    }
-
-    #[test]
-    fn the_numbers_of_a_load_point_are_in_the_path_of_its_own_workload_alone() {
-        let text = Oracle::Text {
-            body: String::new(),
-        };
-        let plaintext = workload("plaintext", text).manifest;
-        let hash = WorkloadManifest {
-            path: "/bytes?rounds=".to_owned(),
-            ..workload("hash", Oracle::DigestChain).manifest
-        };
-        let point = LoadPoint {
-            queries: Some(20),
-            ..point("q20")
-        };
-        let target = selected("go");
-        let path = |plaintext| Readiness::new(plaintext, &target, &hash, &point).path;
-        assert_eq!(path(Some(&plaintext)), "/");
-        assert_eq!(path(None), "/bytes?rounds=20");
     }
 }

@@ -18,7 +18,8 @@ use deadheat_model::{
 use super::{
     SelectedTarget, SessionOptions,
     cpus::server_cpus,
-    launch::{ATTEMPT, Launch, NotReady, Readiness},
+    launch::Launch,
+    readiness::{ATTEMPT, NotReady, Readiness},
 };
 use crate::{
     certificate::Certificate,

@@ -7,11 +7,12 @@ mod folder;
 pub mod heats;
 mod hosts;
 mod journal;
-pub(crate) mod launch;
+mod launch;
 mod machine;
 pub(crate) mod members;
 mod options;
 mod preparation;
+pub(crate) mod readiness;
 mod resume;
 pub(crate) mod server;
 mod servers;
@@ -30,8 +31,8 @@ use deadheat_model::{
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};
 
-pub use self::launch::Readiness;
 pub use self::members::{Checks, MemberRequest};
+pub use self::readiness::Readiness;
 pub use cpus::share_out;
 pub(crate) use cpus::{cores_below, nodes_below, parse_list};
 pub use folder::{commit_of, embedded_of, exclusively};

@@ -13,7 +13,7 @@ use deadheat_model::{
     session::{Phase, StackFailure},
 };
 
-use super::launch::{NotReady, belongs_to_tree};
+use super::readiness::{NotReady, belongs_to_tree};
 use crate::{
     certificate::Certificate,
     files,

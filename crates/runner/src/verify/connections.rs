@@ -18,9 +18,9 @@ use deadheat_model::{
 
 use super::{
     Fault, PATIENCE, Verifier,
-    client::Route,
     http2::Http2,
     question::{ExpectedAnswer, LATE, Question},
+    route::Route,
     wire::{NoReply, ProbeConnection, Reply, encode},
 };
 

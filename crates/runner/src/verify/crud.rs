@@ -16,8 +16,9 @@ pub(super) use self::load::ROUTES;
 pub(crate) use self::load::{Acknowledged, ItemsSeen};
 use super::{
     Depth, Fault, Verifier,
+    fault::shown,
     greeting::post,
-    question::{ExpectedAnswer, ExpectedBody, Question, shown},
+    question::{ExpectedAnswer, ExpectedBody, Question},
     users::fault,
 };
 use crate::services::{

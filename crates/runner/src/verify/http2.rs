@@ -22,7 +22,7 @@ use tokio::{
 use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
 use super::{
-    client::{Route, no_certificate},
+    route::{Route, no_certificate},
     wire::{LONGEST, NoReply, WholeAnswer},
 };
 

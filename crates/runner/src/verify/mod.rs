@@ -5,6 +5,7 @@ mod client;
 mod connections;
 mod crud;
 mod digest;
+mod fault;
 mod greeting;
 mod http2;
 mod invalid_requests;
@@ -12,7 +13,7 @@ mod mixed;
 mod page;
 mod products;
 mod question;
-mod relay;
+mod route;
 mod statements;
 mod static_file;
 mod users;
@@ -43,14 +44,16 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) use self::crud::{Acknowledged, ItemsSeen};
 pub use self::{
     canned::Canned,
-    client::{Client, Ports, Route},
+    client::Client,
     connections::CONNECTIONS,
     digest::Blob,
-    question::Fault,
+    fault::Fault,
+    route::{Ports, Route},
     static_file::StaticFolder,
 };
 use self::{
-    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, Question, shown},
+    fault::shown,
+    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, Question},
     wire::WholeAnswer,
 };
 use crate::{
@@ -553,7 +556,7 @@ impl<'a> Verifier<'a> {
             Oracle::Users => self.right_users()?,
             Oracle::Fortunes => return Ok(self.right_fortunes()?.into()),
             Oracle::Crud => Self::right_page(),
-            Oracle::Relayed => relay::right_content(),
+            Oracle::Relayed => users::right_content(),
             Oracle::Greeting
             | Oracle::Products
             | Oracle::UploadDigest

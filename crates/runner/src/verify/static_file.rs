@@ -17,7 +17,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Depth, Fault, Verifier,
-    question::{ExpectedAnswer, Question, described, shown},
+    fault::{described, shown},
+    question::{ExpectedAnswer, Question},
     wire::WholeAnswer,
 };
 

@@ -1,4 +1,4 @@
-//! users: rows of the database, asked for anew for each request.
+//! users and proxy: what stands behind the server, the database or the slow upstream, is asked anew for each request.
 
 use deadheat_model::{load::Content, workload::Table};
 use rand::Rng as _;
@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use super::{Depth, Fault, Verifier, page::Row};
-use crate::services::{Postgres, ServiceError, postgres::RowChange};
+use crate::services::{Postgres, ServiceError, postgres::RowChange, upstream};
 
 /// Rows of an answer.
 const ROWS: u32 = 10;
@@ -90,4 +90,30 @@ pub(super) fn missing(service: &str) -> Fault {
         "a running service".to_owned(),
         "none was started".to_owned(),
     )
+}
+
+pub(super) fn right_content() -> Content {
+    Content::Exact {
+        bytes: upstream::ANSWER.as_bytes().to_vec(),
+    }
+}
+
+impl Verifier<'_> {
+    /// Once: an answer that is kept shows from the second one on, and that is the load's, or the crowd's
+    /// (`expect_service_count`). Every probe takes as long as the upstream does.
+    pub(super) fn verify_relay(&mut self) -> Result<(), Fault> {
+        let before = self.relayed()?;
+        self.expect_right()?;
+        let asked = format!("{} {}", self.workload.method, self.path);
+        self.expect_service_count(&asked, Some(before), 1..=1)
+    }
+
+    pub(super) fn relayed(&mut self) -> Result<u64, Fault> {
+        let upstream = self
+            .fixtures
+            .upstream
+            .as_mut()
+            .ok_or_else(|| missing("the slow upstream"))?;
+        upstream.requests().map_err(fault)
+    }
 }

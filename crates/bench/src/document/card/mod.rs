@@ -5,7 +5,7 @@ mod canvas;
 mod plot;
 
 pub use canvas::SIZE;
-use deadheat_document::error::ReportError;
+use deadheat_document::json::ReportError;
 use deadheat_model::figure::counted;
 use resvg::{
     tiny_skia::{Pixmap, Transform},

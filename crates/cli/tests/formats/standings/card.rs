@@ -1,7 +1,7 @@
 //! The picture.
 
 use deadheat_bench::document as standings;
-use deadheat_document::error::ReportError;
+use deadheat_document::json::ReportError;
 use resvg::tiny_skia::Pixmap;
 
 use super::cases;

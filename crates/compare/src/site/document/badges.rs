@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_document::error::ReportError;
+use deadheat_document::json::ReportError;
 use deadheat_model::figure::{short_percent, some};
 use deadheat_stats::standings::Measure;
 use serde::Serialize;

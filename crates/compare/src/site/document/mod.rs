@@ -7,9 +7,8 @@ mod stack_page;
 use std::collections::BTreeMap;
 
 use deadheat_document::{
-    error::ReportError,
     html::environment,
-    json::{Body, compact_json},
+    json::{Body, ReportError, compact_json},
     view::clean,
 };
 use deadheat_model::TargetId;

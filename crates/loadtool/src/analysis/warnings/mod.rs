@@ -9,7 +9,7 @@ use deadheat_model::{
     Interval, LoadPhase, LoadRecord, Schedule,
     figure::{count, counted, latency, share},
     load::Endpoint,
-    load_record::GeneratorHost,
+    record::GeneratorHost,
     warning::{Level, Warning, doubt, note},
 };
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
-use deadheat_document::error::ReportError;
+use deadheat_document::json::ReportError;
 use deadheat_model::{LatencyHistogram, LoadRecord};
 use serde_json::{Map, Value, json};
 

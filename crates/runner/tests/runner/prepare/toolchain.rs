@@ -242,7 +242,7 @@ fn the_advice_fits_the_cause() {
             "home/.pyenv/shims/python3",
             "echo Python 3.9.2",
             "3.11",
-            "pyenv install 3.11 && pyenv global 3.11",
+            "PYTHON_CONFIGURE_OPTS='--enable-optimizations --with-lto' pyenv install 3.11 && pyenv global 3.11",
         ),
         (
             "python3.7",
