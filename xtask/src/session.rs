@@ -17,7 +17,7 @@ const SLOWEST: &str = "proxy";
 const PACK: &str = "techempower";
 /// The stack of its session, which has seven loads of 256 connections: the one that answers them soonest, of those whose
 /// compiler optimises here.
-const STACKS_OF_PACK: [&str; 1] = ["go-nethttp"];
+const STACK_OF_PACK: &str = "go-nethttp";
 
 /// The workload of each session: every workload of the project that is not of a pack. Each stack is in one session, so that
 /// every stack and every workload is measured, but not each with each: conformance has asked every stack for all of them.
@@ -69,8 +69,8 @@ pub(crate) fn short_sessions(steps: &Steps, stacks: &[Runnable]) {
     };
     let dealt = deal(stacks, &workloads);
     let of_pack = || {
-        let can_run = |name: &&str| stacks.iter().any(|one| one.stack == **name);
-        let names: Vec<&str> = STACKS_OF_PACK.into_iter().filter(can_run).collect();
+        let names = stacks.iter().map(|one| one.stack.as_str());
+        let names: Vec<&str> = names.filter(|name| *name == STACK_OF_PACK).collect();
         session(steps, &names, ["--pack", PACK], &results.join(PACK));
     };
     let run = |index: usize| {

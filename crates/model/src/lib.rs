@@ -29,7 +29,6 @@ pub mod stack_protocol;
 pub mod warning;
 pub mod workload;
 
-pub use self::record::LoadRecord;
 pub use event::Event;
 pub use failure::{Failure, FailureCounts};
 pub use heat::HeatRecord;
@@ -39,6 +38,7 @@ pub use load::{Exchange, LoadSpec, Schedule, StopRule, Wait};
 pub use observation::{LoadFault, Observation, Tally};
 pub use plan::Cell;
 pub use published::{PublishedDocument, RepeatedTable};
+pub use record::LoadRecord;
 pub use stack::{StackManifest, TargetId};
 pub use stack_protocol::{Protocols, StackProtocol};
 pub use warning::Warning;

@@ -9,7 +9,7 @@ use serde::{
     de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use super::{
+use crate::{
     Interval, LoadSpec, Observation, Schedule,
     bisect::{Asks, BisectRecord},
     capacity::CapacityRecord,

@@ -11,7 +11,7 @@ use flate2::{Compression, write::GzEncoder};
 use minijinja::{Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 use serde::Serialize;
 
-use super::json::ReportError;
+use crate::json::ReportError;
 
 /// The data that a page holds in addition to what it shows.
 #[derive(Clone, Copy, Debug)]

@@ -21,10 +21,10 @@ use std::{
 use deadheat_model::{Warning, figure::capital, machine::Machine, plan::Pinning, warning::Level};
 use serde::{Deserialize, Serialize};
 
-pub use own::{Busy, OwnFacts, Watched};
+use crate::session::{PinningMode, describe_machine, share_out};
 
-pub use self::network::{Clocks, Trips, judge_link, unreached};
-use super::session::{PinningMode, describe_machine, share_out};
+pub use network::{Clocks, Trips, judge_link, unreached};
+pub use own::{Busy, OwnFacts, Watched};
 
 /// How long `deadheat doctor` watches what others do, unless the user says otherwise.
 pub const WATCH: Duration = Duration::from_secs(2);

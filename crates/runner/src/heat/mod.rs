@@ -24,12 +24,11 @@ mod tests;
 mod url;
 mod warm_up;
 
-pub(crate) use self::member::Identity;
-pub use self::member::KeptServers;
 pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN};
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
 pub use load::{Generator, Hosts};
-pub use member::{Machine, MeasuredSlice, Member, Moment, Started, Work, World};
+pub(crate) use member::Identity;
+pub use member::{KeptServers, Machine, MeasuredSlice, Member, Moment, Started, Work, World};
 pub(crate) use member_state::suited;
 pub use server::ServerMember;
 pub(crate) use server::{KeptAt, Subject, Verified};

@@ -481,7 +481,7 @@ pub enum RootError {
 }
 
 /// The folder that holds `stacks/` and `workloads/`: `given` (--root), else `variable` (the value of
-/// [`ROOT_VARIABLE`]), else the nearest one upwards from `current`; `None` if there is none.
+/// [`ROOT_VARIABLE`]), else `current` or the nearest folder above it that does; `None` if none does.
 ///
 /// # Errors
 /// When the folder that was named is not such a folder, or others can have written what is in the one that was found.

@@ -289,7 +289,7 @@ impl<'s, 'i> Checks<'s, 'i> {
         }
     }
 
-    /// An id becomes a file's name and a part of `stack:variant`, and stands in globs.
+    /// An id becomes a file's name and a part of `stack:variant`, and is used in globs.
     pub fn id(&mut self, path: &[&str], id: &str) {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
         let starts = id.starts_with(|c: char| c.is_ascii_alphanumeric());

@@ -193,7 +193,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     nearest_few(word, known, 1).first().copied()
 }
 
-/// The names in `known` that are near to `word`, at most so many, the nearest first.
+/// The names in `known` that are close to `word`, the closest first; no more than `most`.
 pub(super) fn nearest_few<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -219,14 +219,17 @@ pub(super) fn did_you_mean<'a>(
 
 /// `names` as people enumerate them, in backquotes.
 pub(super) fn enumerate<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
+    joined(names, ", ")
 }
 
-/// The same as alternatives.
+/// `names` as alternatives, in backquotes.
 pub(super) fn either<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    joined(names, " or ")
+}
+
+fn joined<'a>(names: impl IntoIterator<Item = &'a str>, between: &str) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    names.join(" or ")
+    names.join(between)
 }
 
 fn likeness(word: &str, name: &str) -> f64 {

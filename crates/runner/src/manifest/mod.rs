@@ -18,10 +18,10 @@ mod stack;
 mod tree;
 mod workload;
 
-pub use self::catalogue::{ROOT_VARIABLE, RootError, find_root};
-pub use self::error::nearest;
-pub use catalogue::{Catalogue, LoadError, Reading, Stack, load, read};
-pub use error::{ManifestError, ManifestErrors};
+pub use catalogue::{
+    Catalogue, LoadError, ROOT_VARIABLE, Reading, RootError, Stack, find_root, load, read,
+};
+pub use error::{ManifestError, ManifestErrors, nearest};
 pub use hosts::{HostsFile, NamedHosts};
 pub use options::{Given, NamedOption, OptionsFile, OptionsTable};
 pub use repeat::{PublishedSelection, Repetition, repeat};

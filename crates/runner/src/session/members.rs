@@ -250,7 +250,7 @@ pub struct MemberRequest<'a> {
 pub enum Checks<'a> {
     /// By the workload's oracle; ready is who answers this question.
     Oracle(Readiness),
-    /// Against one answer that was told beforehand: the null server's.
+    /// Against one answer that is known in advance: the null server's.
     Canned(&'a Canned),
 }
 

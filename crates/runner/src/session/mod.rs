@@ -31,17 +31,16 @@ use deadheat_model::{
 use self::{folder::SessionFolder, preparation::Preparing, services::Services};
 use crate::process::{descendants, environment, pin_current_thread, pin_threads_of, usable_cpus};
 
-pub use self::members::{Checks, MemberRequest};
-pub use self::readiness::Readiness;
 pub use cpus::share_out;
 pub(crate) use cpus::{cores_below, nodes_below, parse_list};
 pub use folder::{commit_of, embedded_of, exclusively};
 pub use journal::{HEADER_FILE, Journal, JournalError};
 pub use launch::Launch;
 pub use machine::{describe_machine, describe_machine_below};
-pub use members::Participant;
+pub use members::{Checks, MemberRequest, Participant};
 pub use options::{PinningMode, RecordedArguments, SelectedTarget, SessionOptions};
 pub use preparation::Passed;
+pub use readiness::Readiness;
 pub use resume::ResumeError;
 pub use survey::{Inspections, survey};
 

@@ -288,7 +288,7 @@ fn judge(
     Ok(())
 }
 
-/// A pool may replace its connections, but not all the time: so many times its size may be opened in a load.
+/// A pool may replace its connections, but not all the time: during a load it may open this many times its size.
 const REPLACED: u64 = 2;
 /// A client without a pool may open its next connection while the server still ends the one before.
 const OVERLAP: u32 = 2;

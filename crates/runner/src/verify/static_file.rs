@@ -392,7 +392,7 @@ impl StaticFolder {
         file.set_modified(self.modified)
     }
 
-    /// Rules of CSS at random, so many bytes.
+    /// Random rules of CSS, `length` bytes long.
     fn content(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(length);
         while bytes.len() < length {

@@ -278,7 +278,7 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
     }
     let leaders = ranked.iter().filter(|(_, main)| may_lead(main));
     let (leaders, vague): (Vec<Ranked>, Vec<Ranked>) =
-        leaders.partition(|(_, main)| is_near(main, best));
+        leaders.partition(|(_, main)| is_near(main.value, best.value));
     let vague = too_uncertain(&vague);
     let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
     let rest: Vec<Ranked> = rest.take(MOST_FOLLOWERS).copied().collect();
@@ -316,11 +316,7 @@ fn at_rate(load: &LoadView) -> Option<String> {
     let lacking = |because: AbsentBecause, verb: &str| {
         let names = load.lacking.iter().filter(|one| one.because == because);
         let names: Vec<String> = names.map(|one| one.target.clone()).collect();
-        match names.len() {
-            0 => None,
-            1 | 2 => Some(format!("{} {verb}", list(&names))),
-            many => Some(format!("{many} stacks {verb}")),
-        }
+        few_or(&names, "stacks").map(|who| format!("{who} {verb}"))
     };
     let cannot = lacking(AbsentBecause::Overloaded, "cannot take it");
     let failed = lacking(AbsentBecause::Failed, "failed");
@@ -336,13 +332,16 @@ fn cheapest(load: &LoadView) -> Option<String> {
         .iter()
         .filter_map(|row| Some((row, row.cpu_us_per_request?)));
     let leaders: Vec<Ranked> = costs.filter(|(_, cost)| may_lead(cost)).collect();
-    let best = leaders.iter().map(|(_, cost)| *cost);
-    let best = best.min_by(|a, b| a.value.total_cmp(&b.value))?;
-    let near = leaders.into_iter().filter(|(_, cost)| is_near(cost, &best));
+    let values = leaders.iter().map(|(_, cost)| cost.value);
+    let least = values.fold(f64::INFINITY, f64::min);
+    let near = leaders
+        .into_iter()
+        .filter(|(_, cost)| is_near(cost.value, least));
     let leaders: Vec<Ranked> = near.collect();
-    let values = || leaders.iter().map(|(_, cost)| cost.value);
-    let least = values().fold(f64::INFINITY, f64::min);
-    let most = values().fold(0.0, f64::max);
+    let most = leaders
+        .iter()
+        .map(|(_, cost)| cost.value)
+        .fold(0.0, f64::max);
     let cost = words::cost_range(least, most);
     let price = load.price_per_cpu_hour.map_or_else(String::new, |price| {
         let million = words::price_of_a_million(least, price);
@@ -381,19 +380,23 @@ fn may_lead(main: &Placed) -> bool {
 const FAR: f64 = 1.5;
 
 /// Whether a figure that may be the best is near the best one. Another one may be the best only because its interval is wide.
-fn is_near(figure: &Placed, best: &Placed) -> bool {
-    let ratio = figure.value / best.value;
-    (1.0 / FAR..=FAR).contains(&ratio)
+fn is_near(figure: f64, best: f64) -> bool {
+    (1.0 / FAR..=FAR).contains(&(figure / best))
 }
 
-/// Who may be the best only because nearly nothing is known of them.
+/// Which stacks could be the best only because almost nothing is known about them.
 fn too_uncertain(vague: &[Ranked]) -> Option<String> {
     let names: Vec<String> = vague.iter().map(|(row, _)| name(row)).collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    few_or(&names, "others").map(|who| format!("{who} {verb} too uncertain to rank"))
+}
+
+/// One or two names, or how many of these there are: "5 stacks". `None`: none.
+fn few_or(names: &[String], what: &str) -> Option<String> {
     match names.len() {
         0 => None,
-        1 => Some(format!("{} is too uncertain to rank", names[0])),
-        2 => Some(format!("{} are too uncertain to rank", list(&names))),
-        many => Some(format!("{many} others are too uncertain to rank")),
+        1 | 2 => Some(list(names)),
+        many => Some(format!("{many} {what}")),
     }
 }
 

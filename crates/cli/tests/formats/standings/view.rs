@@ -88,7 +88,7 @@ fn an_answer_names_leaders_and_followers() {
             Load::new("json", stacks(&[50e3, 50e3, 49e3, 49e3])),
             "json: a is ahead at 50,000 requests/s, but all 3 others may be as fast: undecided",
         ),
-        // Of the last one nearly nothing is known: by its interval it may be the best, but it does not lead.
+        // Almost nothing is known about b: its interval reaches the best, but it does not lead.
         (
             Load {
                 half_width: 1.9,

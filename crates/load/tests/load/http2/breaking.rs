@@ -492,7 +492,7 @@ fn both_loops(script: fn(&mut Peer), bounds: u64) -> [Observation; 2] {
 }
 
 fn check((name, script, kind, why): &Case) {
-    // Whoever is not to run out of time has enough of it on a busy machine.
+    // A case that must not time out has plenty of time, also on a busy machine.
     let runs_out = *kind == Failure::Timeout || why.contains("timeout");
     let bounds = if runs_out { 200 } else { 20_000 };
     for seen in both_loops(*script, bounds) {

@@ -20,13 +20,12 @@ use std::{
     time::Duration,
 };
 
-pub use self::tables::WORLDS;
 pub use admin::Room;
 pub use binaries::{Mirror, Places, Source};
 pub use cluster::Access;
 pub use database::SEATS;
 pub use statements::{OwnStatements, Said};
-pub use tables::{Item, ItemRows, SEEDED, USERS};
+pub use tables::{Item, ItemRows, SEEDED, USERS, WORLDS};
 
 use deadheat_model::workload::Table;
 
