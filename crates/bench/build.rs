@@ -9,8 +9,6 @@
 #[path = "../runner/src/git.rs"]
 #[allow(dead_code)]
 mod git;
-#[path = "../runner/src/hex.rs"]
-mod hex;
 #[path = "../runner/src/project_files.rs"]
 #[allow(dead_code)]
 mod project_files;
@@ -24,6 +22,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use self::project_files::{MADE, of_checkout, walk};
@@ -55,7 +54,7 @@ fn main() -> io::Result<()> {
             "EmbeddedFile {{ path: {path:?}, executable: {executable}, bytes: include_bytes!({shown:?}) }},"
         );
     }
-    let checksum = hex::hex(sum.finalize());
+    let checksum = HEXLOWER.encode(&sum.finalize());
     let commit = commit(&root);
     let text =
         format!("Embedded {{ checksum: {checksum:?}, commit: {commit:?}, files: &[\n{list}] }}\n");

@@ -10,7 +10,6 @@ pub mod embedded;
 pub mod files;
 mod git;
 pub mod heat;
-mod hex;
 pub mod manifest;
 pub mod prepare;
 pub mod process;

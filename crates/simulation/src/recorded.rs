@@ -350,6 +350,7 @@ fn member(target: TargetId, role: Role) -> MemberRecord {
                 most: Duration::from_secs(4),
                 slice: Duration::from_millis(200),
                 pause: Duration::ZERO,
+                rest: Duration::ZERO,
                 look: 8,
                 bound: 0.05,
             },

@@ -13,6 +13,28 @@ use rustix::io::Errno;
 use super::Extent;
 use crate::schedule::nanos;
 
+/// Bytes over the whole load so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bytes {
+    pub(super) sent: u64,
+    pub(super) received: u64,
+    pub(super) body: u64,
+    /// Those of the bodies of verified answers.
+    pub(super) valid: u64,
+}
+
+impl Bytes {
+    /// What has come since `before`.
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            sent: self.sent - before.sent,
+            received: self.received - before.received,
+            body: self.body - before.body,
+            valid: self.valid - before.valid,
+        }
+    }
+}
+
 /// How long requests took: service times, and of an open loop response times.
 #[derive(Debug)]
 pub(super) struct Latencies {

@@ -16,30 +16,8 @@ use deadheat_model::{
 pub(crate) use counters::{Cause, EventBatch, Examples, Fault, Gauges, RequestTimes};
 pub(crate) use intervals::{BufferReturn, IntervalSender, room};
 
-use counters::{BinSeries, Connections, EventTotals, FailureGroups, Latencies};
+use counters::{BinSeries, Bytes, Connections, EventTotals, FailureGroups, Latencies};
 use intervals::Rolling;
-
-/// Bytes over the whole load so far.
-#[derive(Clone, Copy, Debug, Default)]
-struct Bytes {
-    sent: u64,
-    received: u64,
-    body: u64,
-    /// Those of the bodies of verified answers.
-    valid: u64,
-}
-
-impl Bytes {
-    /// What has come since `before`.
-    fn since(self, before: Self) -> Self {
-        Self {
-            sent: self.sent - before.sent,
-            received: self.received - before.received,
-            body: self.body - before.body,
-            valid: self.valid - before.valid,
-        }
-    }
-}
 
 /// What is counted over the whole load so far; intervals are differences of it.
 #[derive(Clone, Debug, Default)]

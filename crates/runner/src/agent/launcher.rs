@@ -12,9 +12,8 @@ use std::{
     sync::OnceLock,
 };
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
-
-use crate::hex::hex;
 
 /// The name of the host that is this machine.
 pub const LOCAL: &str = "local";
@@ -169,7 +168,7 @@ impl Parcel {
         Ok(Self {
             file,
             bytes,
-            name: hex(sum.finalize()),
+            name: HEXLOWER.encode(&sum.finalize()),
         })
     }
 

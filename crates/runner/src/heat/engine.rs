@@ -16,7 +16,7 @@ use deadheat_model::{
     session::{Phase, StackFailure},
 };
 
-pub(crate) use turns::LONGEST_LEAD_IN;
+pub(crate) use turns::{LONGEST_LEAD_IN, lead_in_rounds};
 
 use super::{
     Member, Moment, World,
@@ -368,8 +368,10 @@ impl RunningHeat<'_, '_> {
                 .map_err(|(failure, _)| failure)?;
             let cpu = self.places[index].member.cpu();
             course.add(&seen, self.world.now().since(&begun), cpu);
-            self.world.pause(rule.pause);
             answers.push(answer_time(&seen, rule.slice));
+            let left = rule.most.saturating_sub(self.world.now().since(&begun));
+            let pause = rule.pause_after(answers.len() as u32);
+            self.world.pause(pause.min(left));
             warm_up.took = self.world.now().since(&begun);
             (warm_up.trend, warm_up.cost_trend) = course.trends(rule.look);
             let is_small = |trend: f64| trend.abs() <= rule.bound;

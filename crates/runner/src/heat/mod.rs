@@ -24,7 +24,7 @@ mod tests;
 mod url;
 mod warm_up;
 
-pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN};
+pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, lead_in_rounds};
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
 pub use load::{Generator, Hosts};
 pub(crate) use member::Identity;

@@ -7,12 +7,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::Inspection;
 use crate::{
     files::{self, write_whole},
-    hex::hex,
     manifest::Stack,
 };
 
@@ -89,7 +89,7 @@ pub(super) fn fingerprint(stack: &Stack, inspection: &Inspection) -> io::Result<
         let content = files::read(&stack.dir.join(&file), files::LONGEST_TEXT)?;
         add(&file.to_string_lossy(), &content);
     }
-    Ok(hex(hash.finalize()))
+    Ok(HEXLOWER.encode(&hash.finalize()))
 }
 
 /// Paths in the stack's folder: lock files, files and scripts that a fetch command names, and those in the same folders

@@ -38,11 +38,10 @@ pub(super) fn warm_ups(
     target: &SelectedTarget,
     runtime: Runtime,
 ) -> WarmUps {
-    let own = match target.stack.manifest.warm_up_seconds {
-        _ if target.target == TargetId::null_server() => WarmUps::of_null_server(),
-        declared => WarmUps::new(runtime, declared),
-    };
-    own.lasting(asked)
+    if target.target == TargetId::null_server() {
+        return WarmUps::of_null_server(asked);
+    }
+    WarmUps::new(runtime, target.stack.manifest.warm_up_seconds).lasting(asked)
 }
 
 /// About what a warm-up by `rule` takes.

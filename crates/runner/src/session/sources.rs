@@ -8,10 +8,11 @@ use std::{
     path::Path,
 };
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::SessionOptions;
-use crate::{hex::hex, project_files::list};
+use crate::project_files::list;
 
 /// SHA-256 over the sources in a stack's folder ([`list`]): names, kinds and contents. A symbolic link counts as the path
 /// in it.
@@ -24,7 +25,7 @@ pub(super) fn hash_sources(folder: &Path) -> io::Result<String> {
     for path in &files {
         add(&mut hash, folder, path)?;
     }
-    Ok(hex(hash.finalize()))
+    Ok(HEXLOWER.encode(&hash.finalize()))
 }
 
 /// SHA-256 over what the file of each workload of a session says, by the workload's id. Comments and the order of keys
@@ -33,7 +34,10 @@ pub(super) fn definitions(options: &SessionOptions) -> BTreeMap<String, String> 
     let workloads = options.workloads.iter().map(|one| &one.manifest);
     let hashed = workloads.filter_map(|workload| {
         let definition = serde_json::to_vec(workload).ok()?;
-        Some((workload.id.clone(), hex(Sha256::digest(definition))))
+        Some((
+            workload.id.clone(),
+            HEXLOWER.encode(&Sha256::digest(definition)),
+        ))
     });
     hashed.collect()
 }

@@ -1,16 +1,20 @@
 //! The client that probes: one request at a time, over a connection that is kept as long as the server keeps it.
 
-use std::time::Duration;
+use std::{sync::atomic::AtomicBool, time::Duration};
 
-use deadheat_model::{StackProtocol, load::RequestSpec};
+use deadheat_model::{
+    LoadSpec, Schedule, StackProtocol, StopRule, Wait,
+    load::{RequestSpec, Timeouts},
+};
 
 use super::{
     Fault, PATIENCE,
-    fault::ANSWERS,
+    fault::{ANSWERS, shown},
     http2::Http2,
     route::Route,
     wire::{NoReply, ProbeConnection, WholeAnswer},
 };
+use crate::secret::without_secret_values;
 
 /// Sends probes to one server.
 pub struct Client {
@@ -103,4 +107,82 @@ impl Client {
         self.kept = keeps.then_some(connection);
         Ok(answer)
     }
+}
+
+/// Asks for `path` once: whether it is answered with status 200 and exactly `body`; without one, whether it is answered, with an
+/// error of the server's own excepted.
+///
+/// # Errors
+/// What came instead.
+pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
+    let answer = client.send(&RequestSpec::get(path))?;
+    let is_right = match body {
+        Some(body) => answer.status == 200 && answer.body == body.as_bytes(),
+        // What the workload's path asks for may be wrong without more: another method, a number.
+        None => answer.status < 500,
+    };
+    if is_right {
+        return Ok(());
+    }
+    Err(Fault::new(
+        format!("GET {path}"),
+        "the server is ready",
+        match body {
+            Some(body) => format!("status 200 with `{body}`"),
+            None => "a status below 500".to_owned(),
+        },
+        format!("status {} with {}", answer.status, shown(&answer.body)),
+    ))
+}
+
+/// Asks once what a load asks first, as the load does it: over TLS, with its body and its templates. Whether a valid
+/// answer comes within `patience`. Setting `stop` ends it.
+///
+/// # Errors
+/// What came instead.
+pub(crate) fn load_answer(
+    load: &LoadSpec,
+    patience: Duration,
+    stop: &AtomicBool,
+) -> Result<(), Fault> {
+    let Some(first) = load.exchanges.first() else {
+        return Ok(());
+    };
+    let once = LoadSpec {
+        exchanges: vec![first.clone()],
+        schedule: Schedule::Closed {
+            connections: 1,
+            ramp: Duration::ZERO,
+        },
+        stop: StopRule::Count { requests: 1 },
+        limit: Some(patience),
+        warm_up: Duration::ZERO,
+        timeouts: Timeouts {
+            connect: patience,
+            request: patience,
+            cool_down: patience,
+        },
+        content_sample: 1,
+        cpus: Vec::new(),
+        wait: Wait::Sleep,
+        interval: None,
+        ..load.clone()
+    };
+    let fault = |got: String| {
+        let RequestSpec { method, path, .. } = &first.request;
+        Fault::new(
+            format!("{method} {}", without_secret_values(path)),
+            "the server is ready",
+            "a valid answer".to_owned(),
+            got,
+        )
+    };
+    let seen = deadheat_load::run(&once, &mut |_| (), stop);
+    let seen = seen.map_err(|error| fault(error.to_string()))?;
+    if seen.total.succeeded > 0 {
+        return Ok(());
+    }
+    let example = seen.examples.first();
+    let got = example.map(|one| format!("{}: {}", one.kind.describe(), one.detail));
+    Err(fault(got.unwrap_or_else(|| "no answer".to_owned())))
 }

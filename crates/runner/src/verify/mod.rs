@@ -21,45 +21,38 @@ mod wire;
 mod worlds;
 
 use std::{
-    collections::BTreeMap,
-    io,
-    net::SocketAddr,
-    ops::RangeInclusive,
-    path::Path,
-    sync::{Arc, atomic::AtomicBool},
+    collections::BTreeMap, io, net::SocketAddr, ops::RangeInclusive, path::Path, sync::Arc,
     time::Duration,
 };
 
 use deadheat_model::{
-    Exchange, LoadPoint, LoadSpec, Observation, Schedule, StopRule, TargetId, Wait,
-    WorkloadManifest,
+    Exchange, LoadPoint, Observation, TargetId, WorkloadManifest,
     heat::Compression,
-    load::{Content, Expectation, RequestSpec, StatusSet, Timeouts},
+    load::{Content, Expectation, RequestSpec, StatusSet},
     stack::{DatabaseLayer, Http, Pool, StackManifest},
     workload::Oracle,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) use self::crud::{Acknowledged, ItemsSeen};
 pub use self::{
     canned::Canned,
-    client::Client,
+    client::{Client, text_answer},
     connections::CONNECTIONS,
     digest::Blob,
     fault::Fault,
     route::{Ports, Route},
     static_file::StaticFolder,
 };
+pub(crate) use self::{
+    client::load_answer,
+    crud::{Acknowledged, ItemsSeen},
+};
 use self::{
-    fault::shown,
     question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, Question},
     wire::WholeAnswer,
 };
-use crate::{
-    secret::without_secret_values,
-    services::{Postgres, Upstream},
-};
+use crate::services::{Postgres, Upstream};
 
 /// A probe that takes longer has failed; the slowest right answer takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -105,84 +98,6 @@ impl Fixtures {
         Blob::remove(&folder.join(BLOB));
         StaticFolder::remove(&folder.join(ASSETS));
     }
-}
-
-/// Asks for `path` once: whether it is answered with status 200 and exactly `body`; without one, whether it is answered, with an
-/// error of the server's own excepted.
-///
-/// # Errors
-/// What came instead.
-pub fn text_answer(client: &mut Client, path: &str, body: Option<&str>) -> Result<(), Fault> {
-    let answer = client.send(&RequestSpec::get(path))?;
-    let is_right = match body {
-        Some(body) => answer.status == 200 && answer.body == body.as_bytes(),
-        // What the workload's path asks for may be wrong without more: another method, a number.
-        None => answer.status < 500,
-    };
-    if is_right {
-        return Ok(());
-    }
-    Err(Fault::new(
-        format!("GET {path}"),
-        "the server is ready",
-        match body {
-            Some(body) => format!("status 200 with `{body}`"),
-            None => "a status below 500".to_owned(),
-        },
-        format!("status {} with {}", answer.status, shown(&answer.body)),
-    ))
-}
-
-/// Asks once what a load asks first, as the load does it: over TLS, with its body and its templates. Whether a valid
-/// answer comes within `patience`. Setting `stop` ends it.
-///
-/// # Errors
-/// What came instead.
-pub(crate) fn load_answer(
-    load: &LoadSpec,
-    patience: Duration,
-    stop: &AtomicBool,
-) -> Result<(), Fault> {
-    let Some(first) = load.exchanges.first() else {
-        return Ok(());
-    };
-    let once = LoadSpec {
-        exchanges: vec![first.clone()],
-        schedule: Schedule::Closed {
-            connections: 1,
-            ramp: Duration::ZERO,
-        },
-        stop: StopRule::Count { requests: 1 },
-        limit: Some(patience),
-        warm_up: Duration::ZERO,
-        timeouts: Timeouts {
-            connect: patience,
-            request: patience,
-            cool_down: patience,
-        },
-        content_sample: 1,
-        cpus: Vec::new(),
-        wait: Wait::Sleep,
-        interval: None,
-        ..load.clone()
-    };
-    let fault = |got: String| {
-        let RequestSpec { method, path, .. } = &first.request;
-        Fault::new(
-            format!("{method} {}", without_secret_values(path)),
-            "the server is ready",
-            "a valid answer".to_owned(),
-            got,
-        )
-    };
-    let seen = deadheat_load::run(&once, &mut |_| (), stop);
-    let seen = seen.map_err(|error| fault(error.to_string()))?;
-    if seen.total.succeeded > 0 {
-        return Ok(());
-    }
-    let example = seen.examples.first();
-    let got = example.map(|one| format!("{}: {}", one.kind.describe(), one.detail));
-    Err(fault(got.unwrap_or_else(|| "no answer".to_owned())))
 }
 
 /// What a stack says of itself, which its answers are checked against.

@@ -44,6 +44,7 @@ const RULE: WarmUpRule = WarmUpRule {
     most: Duration::from_millis(100),
     slice: Duration::from_millis(10),
     pause: Duration::ZERO,
+    rest: Duration::ZERO,
     look: 4,
     bound: 0.5,
 };

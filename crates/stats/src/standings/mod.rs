@@ -27,6 +27,8 @@ use deadheat_model::{
     heats::{Plan, SessionRecord},
     session::{TargetRecord, TargetState},
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub(crate) use self::load::twin;
 pub use self::{
@@ -34,8 +36,7 @@ pub use self::{
     types::{
         Absent, AbsentBecause, Agreement, AtBudget, Behind, Bound, Figure, Gain, HeatFigure,
         LoadStandings, Measure, MeasuredRatio, MeasuredSide, Memory, Row, RowSides, Scaling,
-        Standings, StartAtLoad, StartFigure, StartRow, StartTable, Table, TableSides, TimeSpent,
-        Twin,
+        Standings, StartAtLoad, StartFigure, StartRow, StartTable, Table, TableSides, Twin,
     },
 };
 use crate::{
@@ -121,6 +122,28 @@ fn absent(plan: &Plan, record: &TargetRecord) -> Vec<Absent> {
             log: Vec::new(),
         }],
         TargetState::Failed(failure) => vec![Absent::failed(&record.target, failure)],
+    }
+}
+
+/// Where the time of the session went, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct TimeSpent {
+    /// All heats, from the first start to the last stop.
+    pub heats_seconds: f64,
+    /// The counted parts of slices, those of controls among them.
+    pub counted_seconds: f64,
+    /// Guards, drains, freezing and thawing between them.
+    pub between_seconds: f64,
+    /// Warm-ups.
+    pub warm_up_seconds: f64,
+    /// Starting, checking and stopping servers.
+    pub starting_seconds: f64,
+}
+
+impl TimeSpent {
+    /// The share of the time in heats that was counted measurement (0 to 1); `None` before the first heat.
+    pub fn counted_share(&self) -> Option<f64> {
+        (self.heats_seconds > 0.0).then(|| self.counted_seconds / self.heats_seconds)
     }
 }
 

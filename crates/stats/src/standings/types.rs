@@ -9,6 +9,7 @@ use deadheat_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::TimeSpent;
 use crate::{
     heats::{Group, LimitedBy, Look, Ranking, Settings, Verdict},
     interval::{Interval, LogMean},
@@ -578,26 +579,4 @@ pub enum Agreement {
     Lower,
     /// The measured ratio is on the other side of 1: the order is reversed.
     Reversed,
-}
-
-/// Where the time of the session went, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct TimeSpent {
-    /// All heats, from the first start to the last stop.
-    pub heats_seconds: f64,
-    /// The counted parts of slices, those of controls among them.
-    pub counted_seconds: f64,
-    /// Guards, drains, freezing and thawing between them.
-    pub between_seconds: f64,
-    /// Warm-ups.
-    pub warm_up_seconds: f64,
-    /// Starting, checking and stopping servers.
-    pub starting_seconds: f64,
-}
-
-impl TimeSpent {
-    /// The share of the time in heats that was counted measurement (0 to 1); `None` before the first heat.
-    pub fn counted_share(&self) -> Option<f64> {
-        (self.heats_seconds > 0.0).then(|| self.counted_seconds / self.heats_seconds)
-    }
 }

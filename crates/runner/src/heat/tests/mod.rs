@@ -40,6 +40,7 @@ const RULE: WarmUpRule = WarmUpRule {
     most: Duration::from_millis(808),
     slice: Duration::from_millis(100),
     pause: Duration::ZERO,
+    rest: Duration::ZERO,
     look: 4,
     bound: 0.05,
 };

@@ -96,6 +96,38 @@ fn a_server_is_left_alone_between_the_slices_of_its_warm_up() {
 }
 
 #[test]
+fn more_rounds_lead_in_what_compiles_while_it_runs() {
+    let shared = Shared::default();
+    let mut heat = heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]);
+    heat.entries[1].warm_ups.at_a_rate = Some(heat.entries[1].warm_ups.started);
+    let record = run_heat(heat, &shared);
+    let asked = &shared.stage().asked;
+    let slices = |place: usize| {
+        let own = format!("slice {place}");
+        asked.iter().filter(|what| **what == own).count()
+    };
+    let rounds = record.rounds.len();
+    // Four slices of the warm-up, those that lead in, and the rounds.
+    assert_eq!((slices(0), slices(1)), (4 + 1 + rounds, 4 + 6 + rounds));
+}
+
+#[test]
+fn a_server_has_its_rests_while_there_is_time() {
+    let rested = |most: Duration| {
+        let shared = Shared::default();
+        let mut heat = heat(vec![Fake::new(0, &shared), Fake::new(1, &shared)]);
+        let rule = &mut heat.entries[0].warm_ups.started;
+        (rule.least, rule.most) = (1_100 * MS, most);
+        rule.rest = 300 * MS;
+        run_heat(heat, &shared).members[0].warm_up.unwrap().took
+    };
+    // Ten slices of 101 ms, …
+    assert_eq!(rested(2_000 * MS), 1_310 * MS);
+    // … after which it was not left alone for longer than all may take.
+    assert_eq!(rested(1_150 * MS), 1_150 * MS);
+}
+
+#[test]
 fn where_cpu_time_is_not_known_throughput_alone_says_whether_a_member_is_steady() {
     let (record, _) = with_second(2, |fake| fake.doing(|_, _, seen| seen.cpu = None));
     let warm_up = record.members[1].warm_up.unwrap();

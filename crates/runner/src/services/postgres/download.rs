@@ -16,11 +16,12 @@ use std::{
     time::Duration,
 };
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use super::{Mirror, unpack::unpack};
-use crate::{hex::hex, process::is_root, services::ServiceError};
+use crate::{process::is_root, services::ServiceError};
 
 /// The version of the archive; its server is 18.6.
 const VERSION: &str = "18.6.0";
@@ -251,7 +252,7 @@ fn copy_and_digest(from: &mut impl Read, to: &mut impl Write) -> io::Result<Stri
         to.write_all(&chunk[..count])?;
     }
     to.flush()?;
-    Ok(hex(digest.finalize()))
+    Ok(HEXLOWER.encode(&digest.finalize()))
 }
 
 #[cfg(test)]

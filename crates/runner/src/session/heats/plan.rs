@@ -283,7 +283,7 @@ impl RequestedLoad<'_> {
         let control = options
             .heats
             .controls
-            .then(|| bring_up(WarmUps::of_null_server().lasting(options.warm_up), None));
+            .then(|| bring_up(WarmUps::of_null_server(options.warm_up), None));
         let cost = HeatCost::new(heat, &stacks, seats, control, delay);
         let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());

@@ -6,7 +6,7 @@ use deadheat_model::heat::{HeatPlan, LONGEST_GAP, Rounds};
 
 use super::HeatOptions;
 use crate::{
-    heat::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, WarmUps, suited},
+    heat::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, WarmUps, lead_in_rounds, suited},
     services::upstream,
     session::members::{starting_time, warm_up_time},
 };
@@ -55,6 +55,9 @@ const EXPECTED_FREEDOM: u32 = 4;
 /// Heats of each stack where nobody gave a budget.
 const USUAL_HEATS: u32 = 10;
 
+/// About what a slice takes with all that is around it.
+const USUAL_TURN: Duration = Duration::from_millis(150);
+
 /// What a heat of a load takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeatCost {
@@ -71,7 +74,8 @@ pub(super) struct HeatCost {
 /// About what starting, checking, warming up and stopping a member takes. `ready` is what it took to its first correct
 /// answer, if that is known.
 pub(super) fn bring_up(warm_ups: WarmUps, ready: Option<Duration>) -> Duration {
-    starting_time(ready) + warm_up_time(warm_ups.started)
+    let more_to_lead_in = USUAL_TURN * (lead_in_rounds(warm_ups) - 1);
+    starting_time(ready) + warm_up_time(warm_ups.started) + more_to_lead_in
 }
 
 /// The approximate time of a member's warm-ups at this number of rates.

@@ -10,6 +10,7 @@ use deadheat_model::{
     TargetId,
     change::{Aspect, Change, between},
     figure,
+    heat::WarmUpRule,
     heats::SessionRecord,
     warning::{Warning, doubt},
 };
@@ -221,8 +222,13 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
                 let Some(warm_up) = member.warm_up.filter(|_| member.loads_before == 0) else {
                     continue;
                 };
-                let [least, most] = [warm_up.rule.least, warm_up.rule.most];
-                let rule = format!("{} to {} s", least.as_secs_f64(), most.as_secs_f64());
+                let WarmUpRule {
+                    least, most, rest, ..
+                } = warm_up.rule;
+                let mut rule = format!("{} to {} s", least.as_secs_f64(), most.as_secs_f64());
+                if !rest.is_zero() {
+                    rule += &format!(" with rests of {} s", rest.as_secs_f64());
+                }
                 rules.insert((load.clone(), member.target.clone()), rule);
             }
         }
