@@ -3,6 +3,7 @@
 //! docs/results from the records there.
 
 mod find;
+mod lead_in;
 mod records;
 mod results;
 mod rows;
@@ -103,6 +104,9 @@ fn page_file() -> PathBuf {
     root().join("docs/evidence/README.md")
 }
 
+/// A session in which the first rounds of all stacks counted, but for one.
+const LED_IN_BY_ONE: &str = "2026-11-29-services";
+
 const HEAD: &str = "# Evidence
 
 Each row is an experiment behind a claim of [methodology.md](../methodology.md). `cargo xtask evidence ROW` runs it again
@@ -145,6 +149,16 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
             name = session.file_name().unwrap_or_default().display(),
         );
     }
+    page += &format!(
+        "\n## lead-in\n\n{}\n\n{}\nFrom the records of [{LED_IN_BY_ONE}](../results/{LED_IN_BY_ONE}.md), where one round led in\n\
+         all stacks, and warm-ups had no rests.\n",
+        wrapped(
+            "What compiles while it runs is slow again after it was frozen for its neighbours' warm-ups: CPU time per answer \
+             in each of the first rounds that counted ÷ its median in the later half of the rounds (mean over members and \
+             heats). So more rounds lead in such a stack."
+        ),
+        lead_in::table(&results::folder().join(LED_IN_BY_ONE))?,
+    );
     for row in rows {
         let Some(kept) = Kept::new(row)? else {
             continue;

@@ -76,7 +76,7 @@ fn made(deadheat: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     Ok(made)
 }
 
-fn folder() -> PathBuf {
+pub(super) fn folder() -> PathBuf {
     root().join("docs/results")
 }
 

@@ -2,6 +2,7 @@
 //! behind. Stacks are small Python servers with a fault each (`fake_server.py`), so a session takes a second.
 
 mod action;
+mod action_release;
 mod alike;
 mod architecture;
 mod bisecting;
@@ -11,6 +12,7 @@ mod comparing;
 mod comparing_live;
 mod comparing_records;
 mod comparing_requests;
+mod comparing_revisions;
 mod config;
 mod conformance;
 mod data;

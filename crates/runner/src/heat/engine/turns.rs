@@ -22,9 +22,9 @@ use crate::heat::{
 
 /// How long a slice of the round that leads in is at most.
 pub(crate) const LONGEST_LEAD_IN: Duration = Duration::from_secs(1);
-/// How many rounds lead in what compiles while it runs. In the sessions of 29 November, such a stack used 47 % more CPU time per
-/// answer in its first round than in the later half of them, then 26, 17, 8, 9, 7 and 2 % more, others as much in all of them
-/// (means of 66 and 78 members; docs/methodology.md#a-heat).
+/// How many rounds lead in what compiles while it runs. Where there was one, such a stack used 47 % more CPU time per answer in
+/// the first round that counted than in the later half, then 25, 17, 8, 9, 7 and 2 % more, and others as much in all
+/// (docs/evidence, `lead-in`).
 const LEAD_IN_ROUNDS_COMPILING: u32 = 6;
 /// Less sleep than this is the difference between two readings of the clocks.
 const SLEEP: Duration = Duration::from_millis(5);
