@@ -20,8 +20,8 @@ const BOUND: f64 = 0.05;
 
 /// A rest in the warm-up of what compiles while it runs. On one CPU, .NET looks for what to optimise after a second in which
 /// no method was called for the first time: with pauses alone, ASP.NET Core at crud answered 5,500/s for the first minute, and
-/// 16,000/s later; with rests, after 20 s. And what only an idle server does, which a member of a heat is while it is frozen,
-/// undoes what was compiled without it: HikariCP tests connections that were idle for half a second.
+/// 16,000/s later; with rests, after 20 s. And a member of a heat is idle while others have their turns: what it does only
+/// then, such as testing idle connections, is compiled before the heat.
 const REST: Duration = Duration::from_millis(1_200);
 /// In which the null server's connections are made.
 const NULL_SERVER_WARM_UP: Duration = Duration::from_millis(500);
