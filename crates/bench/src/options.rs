@@ -293,7 +293,7 @@ pub struct HeatArgs {
     /// The part of a slice before it that does not count; longer where answers are slow
     #[arg(long, value_name = "TIME", default_value = "30ms", value_parser = time_like_30ms, hide_short_help = true)]
     pub guard: Duration,
-    /// A fixed warm-up time of each server in each heat [default: until it is steady]
+    /// A fixed warm-up time of each server in each heat, pauses included [default: until it is steady]
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub(crate) warm_up: Option<Duration>,
     /// The seed of the order and of random requests [default: a random one, recorded]

@@ -150,7 +150,7 @@ pub struct WarmUpRule {
     #[serde(rename = "pause_seconds", default, with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub pause: Duration,
-    /// How long it is left alone instead after every [`SLICES_BEFORE_A_REST`] slices; zero: it has no rests.
+    /// How long it is left alone instead after every tenth slice; zero: it has no rests.
     #[serde(
         rename = "rest_seconds",
         default,

@@ -4,15 +4,17 @@ use std::{collections::BTreeMap, path::Path};
 
 use deadheat_model::{
     HeatRecord, TargetId,
-    heat::{Role, SliceRecord},
+    heat::{MemberRecord, Role, SliceRecord},
     stack::Runtime,
 };
 use deadheat_stats::interval::median;
 
 use super::sessions::record;
 
-/// Rounds in the table. A heat with fewer has no later half to speak of.
+/// Rounds in the table.
 const ROUNDS: usize = 8;
+/// Heats with fewer are left out: no round in the table is in the later half.
+const LEAST_ROUNDS: usize = 2 * ROUNDS - 1;
 
 /// The mean CPU time per answer in each of the first rounds ÷ its median in the later half of the rounds, as Markdown, from a
 /// session's records.
@@ -53,11 +55,12 @@ pub(super) fn table(session: &Path) -> Result<String, String> {
 
 /// The members of a heat, but for the null server, with the ratio of each of their first rounds.
 fn of_heat(heat: &HeatRecord) -> Vec<(&TargetId, Vec<Option<f64>>)> {
-    if heat.rounds.len() < ROUNDS {
+    if heat.rounds.len() < LEAST_ROUNDS {
         return Vec::new();
     }
     let members = heat.members.iter().enumerate();
-    let members = members.filter(|(_, member)| member.role != Role::Ceiling);
+    let counts = |member: &MemberRecord| member.role != Role::Ceiling && member.failure.is_none();
+    let members = members.filter(|(_, member)| counts(member));
     let of_member = |(member, record): (usize, _)| {
         let costs: Vec<Option<f64>> = heat
             .rounds

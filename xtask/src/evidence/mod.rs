@@ -153,9 +153,9 @@ fn page(rows: &[Row], deadheat: &std::path::Path) -> Result<String, String> {
         "\n## lead-in\n\n{}\n\n{}\nFrom the records of [{LED_IN_BY_ONE}](../results/{LED_IN_BY_ONE}.md), where one round led in\n\
          all stacks, and warm-ups had no rests.\n",
         wrapped(
-            "What compiles while it runs is slow again after it was frozen for its neighbours' warm-ups: CPU time per answer \
-             in each of the first rounds that counted ÷ its median in the later half of the rounds (mean over members and \
-             heats). So more rounds lead in such a stack."
+            "What compiles while it runs is slower in the first rounds of a heat: CPU time per answer in each of the first \
+             rounds that counted ÷ its median in the later half of the rounds (mean over members of heats with 15 rounds or \
+             more). So more rounds lead in such a stack."
         ),
         lead_in::table(&results::folder().join(LED_IN_BY_ONE))?,
     );

@@ -359,7 +359,8 @@ impl RunningHeat<'_, '_> {
             first_answers: 0,
             first_p99: None,
         };
-        while warm_up.took < rule.most && !warm_up.steady && !self.is_stopped() {
+        let mut shows_no_trend = false;
+        while warm_up.took < rule.most && !self.is_stopped() {
             let place = &mut self.places[index];
             let seen = place
                 .member
@@ -367,19 +368,24 @@ impl RunningHeat<'_, '_> {
             self.check(index, &seen.result, false)
                 .map_err(|(failure, _)| failure)?;
             let cpu = self.places[index].member.cpu();
-            course.add(&seen, self.world.now().since(&begun), cpu);
-            answers.push(answer_time(&seen, rule.slice));
-            let left = rule.most.saturating_sub(self.world.now().since(&begun));
-            let pause = rule.pause_after(answers.len() as u32);
-            self.world.pause(pause.min(left));
             warm_up.took = self.world.now().since(&begun);
+            course.add(&seen, warm_up.took, cpu);
+            answers.push(answer_time(&seen, rule.slice));
             (warm_up.trend, warm_up.cost_trend) = course.trends(rule.look);
             let is_small = |trend: f64| trend.abs() <= rule.bound;
-            warm_up.steady = warm_up.took >= rule.least
-                && !is_connecting(&seen.result)
+            shows_no_trend = !is_connecting(&seen.result)
                 && warm_up.trend.is_some_and(is_small)
                 && warm_up.cost_trend.is_none_or(is_small);
+            if shows_no_trend && warm_up.took >= rule.least || self.is_stopped() {
+                break;
+            }
+            // Never after the last slice: what is compiled in a pause has to show.
+            let left = rule.most.saturating_sub(warm_up.took);
+            self.world
+                .pause(rule.pause_after(answers.len() as u32).min(left));
+            warm_up.took = self.world.now().since(&begun);
         }
+        warm_up.steady = shows_no_trend && warm_up.took >= rule.least;
         course.conclude(&mut warm_up);
         // Of the last slices together: one that the machine spoiled is no slow server.
         let mut last = answers.split_off(answers.len().saturating_sub(rule.look as usize));

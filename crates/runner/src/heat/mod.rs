@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! run → each member: start → verify → warm up until it is steady → freeze
-//!     → a round that does not count
+//!     → a round that does not count, or several of what compiles while it runs
 //!     → rounds: thaw one, a slice of load (guard, counted part, drain), freeze; then the next
 //!     → for each rate, each member: thaw → one long slice at this rate → freeze
 //!     → each member: thaw → verify; then stop all → a HeatRecord of the rounds, and one of each rate

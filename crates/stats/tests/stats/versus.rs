@@ -238,7 +238,7 @@ fn intervals_and_adjusted_p_values_agree() {
 #[test]
 fn every_circumstance_that_would_be_in_the_figures_refuses() {
     type Alter = fn(&mut SessionRecord);
-    let cases: [(&str, Alter); 6] = [
+    let cases: [(&str, Alter); 7] = [
         ("kernel", |record| {
             record.header.machine.kernel = "7".to_owned()
         }),
@@ -256,6 +256,12 @@ fn every_circumstance_that_would_be_in_the_figures_refuses() {
             let members = record.heats.iter_mut();
             for one in members.flat_map(|heat| &mut heat.heat.members) {
                 one.warm_up.as_mut().unwrap().rule.most = Duration::from_secs(9);
+            }
+        }),
+        ("warm-up of stack-0 at plaintext:c50 and 2 more", |record| {
+            let members = record.heats.iter_mut();
+            for one in members.flat_map(|heat| &mut heat.heat.members) {
+                one.warm_up.as_mut().unwrap().rule.rest = Duration::from_secs(1);
             }
         }),
     ];

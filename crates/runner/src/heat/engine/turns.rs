@@ -1,6 +1,6 @@
-//! The turns of a heat's members: the round that leads in, the rounds that count, and equal work.
+//! The turns of a heat's members: the rounds that lead in, the rounds that count, and equal work.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::time::Duration;
 
 use deadheat_model::{
     SliceEvent, SliceResult,
@@ -20,12 +20,12 @@ use crate::heat::{
     member_state::{MemberState, Void, flags},
 };
 
-/// How long a slice of the round that leads in is at most.
+/// How long a slice of the rounds that lead in is at most.
 pub(crate) const LONGEST_LEAD_IN: Duration = Duration::from_secs(1);
-/// How many rounds lead in what compiles while it runs. Where there was one, such a stack used 47 % more CPU time per answer in
-/// the first round that counted than in the later half, then 25, 17, 8, 9, 7 and 2 % more, and others as much in all
-/// (docs/evidence, `lead-in`).
-const LEAD_IN_ROUNDS_COMPILING: u32 = 6;
+/// How many rounds lead in what compiles while it runs. Where there was one, such a stack used 72 % more CPU time per answer in
+/// the first round that counted than in the later half, then 46, 30, 12, 14, 10, 3 and 1 % more; others used the same in every
+/// round (docs/evidence, `lead-in`).
+const LEAD_IN_ROUNDS_COMPILING: u32 = 7;
 /// Less sleep than this is the difference between two readings of the clocks.
 const SLEEP: Duration = Duration::from_millis(5);
 
@@ -39,18 +39,21 @@ pub(crate) fn lead_in_rounds(warm_ups: WarmUps) -> u32 {
 }
 
 impl RunningHeat<'_, '_> {
-    /// A round that does not count, and more of them for what compiles while it runs. Since its warm-up a member may have been
-    /// frozen for as long as all the others took to start, so that its connections were closed and its caches are cold. Its
-    /// slices are as long as the plan had them: nobody waits for twenty slow answers that do not count.
+    /// The rounds that do not count: one, or several of what compiles while it runs; all have the last one. Since its warm-up a
+    /// member may have been frozen for as long as all the others took to start, so that its connections were closed and its
+    /// caches are cold. Its slices are as long as the plan had them: nobody waits for twenty slow answers that do not count.
     pub(super) fn lead_in(&mut self, order: &[usize]) {
-        self.come_to();
-        for round in 0..LEAD_IN_ROUNDS_COMPILING {
+        for left in (1..=LEAD_IN_ROUNDS_COMPILING).rev() {
+            let rounds = |place: &MemberState<'_>| lead_in_rounds(place.warm_ups);
+            let places = self.places.iter().enumerate();
+            let beginning = places.filter(|(_, place)| rounds(place) == left);
+            let beginning: Vec<usize> = beginning.map(|(index, _)| index).collect();
+            self.come_to(&beginning);
             for &index in order {
-                let place = &mut self.places[index];
-                let takes_part = round < lead_in_rounds(place.warm_ups);
-                if takes_part && place.runs && !self.stop.load(Ordering::Relaxed) {
-                    let suited = place.plan.slice;
-                    place.plan.slice = self.plan.slice.min(LONGEST_LEAD_IN);
+                let takes_part = left <= rounds(&self.places[index]);
+                if takes_part && self.places[index].runs && !self.is_stopped() {
+                    let suited = self.places[index].plan.slice;
+                    self.places[index].plan.slice = self.plan.slice.min(LONGEST_LEAD_IN);
                     self.turn(index, 0, 1.0);
                     self.places[index].plan.slice = suited;
                 }
@@ -68,12 +71,12 @@ impl RunningHeat<'_, '_> {
         self.plan.freeze && place.runs && idle.is_some_and(|idle| idle >= LONGEST_GAP)
     }
 
-    /// Leaves the members that were frozen for long alone for a moment, all at once, so that their timers come due and they
+    /// Leaves those of these members that were frozen for long alone for a moment, all at once, so that their timers come due and they
     /// close what was idle before they are asked. Actix reads the clock twice a second, so it answered 408 to requests right
     /// after a long freeze.
-    pub(super) fn come_to(&mut self) {
-        let waiting = (0..self.places.len()).filter(|index| self.has_waited(*index));
-        let waiting: Vec<usize> = waiting.collect();
+    pub(super) fn come_to(&mut self, members: &[usize]) {
+        let waiting = members.iter().copied();
+        let waiting: Vec<usize> = waiting.filter(|index| self.has_waited(*index)).collect();
         if waiting.is_empty() || self.is_stopped() {
             return;
         }

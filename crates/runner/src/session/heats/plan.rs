@@ -17,10 +17,10 @@ use super::{
     HeatOptions, Steering,
     capacity::{Capacity, Limits, at_rate, heats_for_all},
     draft_of,
-    times::{DELAY, HeatCost, ROUND_TIMES, bring_up, warm_up_at_rates, with_time},
+    times::{DELAY, HeatCost, ROUND_TIMES, bring_up, more_to_lead_in, warm_up_at_rates, with_time},
 };
 use crate::{
-    heat::WarmUps,
+    heat::{WarmUps, suited},
     manifest::SelectedWorkload,
     secret::without_secret_values,
     session::{
@@ -278,7 +278,13 @@ impl RequestedLoad<'_> {
         let stacks = self.stacks.iter();
         let rates = &options.heats.rates;
         let stacks: Vec<Duration> = stacks
-            .map(|one| starts.bring_up(one) + probes + warm_up_at_rates(one.warm_ups, rates.len()))
+            .map(|one| {
+                let suited = suited(heat, delay.unwrap_or_default());
+                let warm_ups = one.warm_ups;
+                let loaded =
+                    more_to_lead_in(suited, warm_ups) + warm_up_at_rates(warm_ups, rates.len());
+                starts.bring_up(one) + probes + loaded
+            })
             .collect();
         let control = options
             .heats
@@ -352,7 +358,8 @@ fn of_servers(
         _ => bring_up(warm_ups, None),
     };
     let rates = &options.heats.rates;
-    let bring_up = bring_up + warm_up_at_rates(warm_ups, rates.len());
+    let loaded = more_to_lead_in(heat, warm_ups) + warm_up_at_rates(warm_ups, rates.len());
+    let bring_up = bring_up + loaded;
     let cost = HeatCost::new(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
     let work = cost.equal_work(heat, &options.heats, options.budget, 1);
     let cost = cost.with_equal_work(&work, rates.len());

@@ -55,13 +55,10 @@ const EXPECTED_FREEDOM: u32 = 4;
 /// Heats of each stack where nobody gave a budget.
 const USUAL_HEATS: u32 = 10;
 
-/// About what a slice takes with all that is around it.
-const USUAL_TURN: Duration = Duration::from_millis(150);
-
 /// What a heat of a load takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeatCost {
-    /// Starting, checking, warming up and stopping all members, the round that leads in, and equal work.
+    /// Starting, checking, warming up and stopping all members, the round in which all lead in, and equal work.
     pub(super) bring_up: Duration,
     /// One round.
     pub(super) round: Duration,
@@ -74,8 +71,16 @@ pub(super) struct HeatCost {
 /// About what starting, checking, warming up and stopping a member takes. `ready` is what it took to its first correct
 /// answer, if that is known.
 pub(super) fn bring_up(warm_ups: WarmUps, ready: Option<Duration>) -> Duration {
-    let more_to_lead_in = USUAL_TURN * (lead_in_rounds(warm_ups) - 1);
-    starting_time(ready) + warm_up_time(warm_ups.started) + more_to_lead_in
+    starting_time(ready) + warm_up_time(warm_ups.started)
+}
+
+/// About what a member's rounds that lead in take, beyond the one that all have.
+pub(super) fn more_to_lead_in(plan: HeatPlan, warm_ups: WarmUps) -> Duration {
+    let plan = HeatPlan {
+        slice: plan.slice.min(LONGEST_LEAD_IN),
+        ..plan
+    };
+    plan.round(1) * (lead_in_rounds(warm_ups) - 1)
 }
 
 /// The approximate time of a member's warm-ups at this number of rates.
@@ -112,7 +117,7 @@ impl HeatCost {
         let in_heat = all.mul_f64(f64::from(seated) / members.len().max(1) as f64);
         let suited = suited(plan, delay.unwrap_or_default());
         let in_round = seated + u32::from(control.is_some());
-        // The round that leads in has slices as planned.
+        // The rounds that lead in have slices as planned.
         let lead_in = HeatPlan {
             slice: plan.slice.min(LONGEST_LEAD_IN),
             ..suited
