@@ -417,7 +417,7 @@ fn the_budget_ends_what_takes_longer_than_was_thought() {
         &root,
         slow,
         "cmd:env FAULT=slow-start python3 -I -S stacks/fake-one/./server.py",
-        &format!("{OF_COMMANDS} --looks 4 --budget 9s --details"),
+        &format!("{OF_COMMANDS} --looks 4 --budget 12s --details"),
     );
     let ended = running.wait().says(&["budget"]);
     let record = comparison(&root);

@@ -278,19 +278,18 @@ impl RequestedLoad<'_> {
         let stacks = self.stacks.iter();
         let rates = &options.heats.rates;
         let stacks: Vec<Duration> = stacks
-            .map(|one| {
-                let suited = suited(heat, delay.unwrap_or_default());
-                let warm_ups = one.warm_ups;
-                let loaded =
-                    more_to_lead_in(suited, warm_ups) + warm_up_at_rates(warm_ups, rates.len());
-                starts.bring_up(one) + probes + loaded
-            })
+            .map(|one| starts.bring_up(one) + probes + warm_up_at_rates(one.warm_ups, rates.len()))
+            .collect();
+        let usual = suited(heat, delay.unwrap_or_default());
+        let to_lead_in = self.stacks.iter();
+        let to_lead_in: Vec<Duration> = to_lead_in
+            .map(|one| more_to_lead_in(usual, one.warm_ups))
             .collect();
         let control = options
             .heats
             .controls
             .then(|| bring_up(WarmUps::of_null_server(options.warm_up), None));
-        let cost = HeatCost::new(heat, &stacks, seats, control, delay);
+        let cost = HeatCost::new(heat, &stacks, &to_lead_in, seats, control, delay);
         let work = cost.equal_work(heat, &options.heats, share, turns);
         let cost = cost.with_equal_work(&work, rates.len());
         let count = cost.count(&options.heats, share, turns);
@@ -358,9 +357,11 @@ fn of_servers(
         _ => bring_up(warm_ups, None),
     };
     let rates = &options.heats.rates;
-    let loaded = more_to_lead_in(heat, warm_ups) + warm_up_at_rates(warm_ups, rates.len());
-    let bring_up = bring_up + loaded;
-    let cost = HeatCost::new(heat, &vec![bring_up; sides.len()], sides.len(), None, None);
+    let bring_up = bring_up + warm_up_at_rates(warm_ups, rates.len());
+    let members = sides.len();
+    let bring_up = vec![bring_up; members];
+    let to_lead_in = vec![more_to_lead_in(heat, warm_ups); members];
+    let cost = HeatCost::new(heat, &bring_up, &to_lead_in, members, None, None);
     let work = cost.equal_work(heat, &options.heats, options.budget, 1);
     let cost = cost.with_equal_work(&work, rates.len());
     let count = cost.count(&options.heats, options.budget, 1);

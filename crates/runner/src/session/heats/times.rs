@@ -104,17 +104,20 @@ pub(super) struct HeatCount {
 
 impl HeatCost {
     /// Of heats with `seats` of the members that take so long to bring up, and a `control` that takes so long. Answers
-    /// take `delay` at least.
+    /// take `delay` at least. Each member takes `to_lead_in` more once all are up.
     pub(super) fn new(
         plan: HeatPlan,
         members: &[Duration],
+        to_lead_in: &[Duration],
         seats: usize,
         control: Option<Duration>,
         delay: Option<Duration>,
     ) -> Self {
         let seated = members.len().min(seats) as u32;
-        let all: Duration = members.iter().sum();
-        let in_heat = all.mul_f64(f64::from(seated) / members.len().max(1) as f64);
+        let in_heat = |all: &[Duration]| {
+            let sum: Duration = all.iter().sum();
+            sum.mul_f64(f64::from(seated) / members.len().max(1) as f64)
+        };
         let suited = suited(plan, delay.unwrap_or_default());
         let in_round = seated + u32::from(control.is_some());
         // The rounds that lead in have slices as planned.
@@ -122,14 +125,14 @@ impl HeatCost {
             slice: plan.slice.min(LONGEST_LEAD_IN),
             ..suited
         };
-        let starts = in_heat + control.unwrap_or_default();
+        let starts = in_heat(members) + control.unwrap_or_default();
         let coming_to = if starts >= LONGEST_GAP {
             COMING_TO
         } else {
             Duration::ZERO
         };
         Self {
-            bring_up: starts + coming_to + lead_in.round(in_round),
+            bring_up: starts + coming_to + in_heat(to_lead_in) + lead_in.round(in_round),
             round: suited.round(in_round),
             members: seated,
             twins: control.map_or(0.0, |_| TWINS),
