@@ -128,7 +128,7 @@ impl HeatPlan {
 }
 
 /// After how many slices of its warm-up a server has a rest, if it has rests.
-pub const SLICES_BEFORE_A_REST: u32 = 10;
+const SLICES_BEFORE_A_REST: u32 = 10;
 
 /// How long a member is warmed up, which is done in slices without a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -168,7 +168,7 @@ pub struct WarmUpRule {
 }
 
 impl WarmUpRule {
-    /// How long the server is left alone after so many slices.
+    /// How long the server is left alone after this many slices of its warm-up.
     pub fn pause_after(&self, slices: u32) -> Duration {
         match slices % SLICES_BEFORE_A_REST {
             0 if !self.rest.is_zero() => self.rest,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use deadheat_model::{
     HeatRecord, TargetId,
-    heat::{MemberRecord, Role, SliceRecord},
+    heat::{Role, SliceRecord},
     stack::Runtime,
 };
 use deadheat_stats::interval::median;
@@ -58,20 +58,17 @@ fn of_heat(heat: &HeatRecord) -> Vec<(&TargetId, Vec<Option<f64>>)> {
     if heat.rounds.len() < LEAST_ROUNDS {
         return Vec::new();
     }
-    let members = heat.members.iter().enumerate();
-    let counts = |member: &MemberRecord| member.role != Role::Ceiling && member.failure.is_none();
-    let members = members.filter(|(_, member)| counts(member));
-    let of_member = |(member, record): (usize, _)| {
-        let costs: Vec<Option<f64>> = heat
-            .rounds
-            .iter()
-            .map(|round| cost(round.iter().find(|slice| slice.member as usize == member)?))
-            .collect();
-        Some((record, ratios(&costs)?))
+    let of_member = |place: usize| {
+        let costs = heat.rounds.iter().map(|round| {
+            let own = round.iter().find(|slice| slice.member as usize == place);
+            own.and_then(cost)
+        });
+        ratios(&costs.collect::<Vec<_>>())
     };
+    let members = heat.members.iter().enumerate();
     members
-        .map(|(place, member)| (place, &member.target))
-        .filter_map(of_member)
+        .filter(|(_, member)| member.role != Role::Ceiling && member.failure.is_none())
+        .filter_map(|(place, member)| Some((&member.target, of_member(place)?)))
         .collect()
 }
 

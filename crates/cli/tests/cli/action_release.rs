@@ -108,7 +108,7 @@ fn nothing_of_a_release_runs_before_the_checksum_that_the_action_knows_is_verifi
     version("v9.9.9", OTHER)
         .exits(3)
         .tells(&["nothing of it was run"]);
-    // Whoever changes an archive can change a checksum beside it.
+    // Somebody who changes an archive can also change the checksum next to it.
     let mut bytes = fs::read(&archive).expect("reading the archive");
     bytes.push(0);
     fs::write(&archive, bytes).expect("changing the archive");

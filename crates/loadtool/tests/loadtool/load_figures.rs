@@ -164,7 +164,7 @@ fn users_who_think_do_not_make_a_generator_slow() {
     let figures = LoadFigures::new(&record);
     assert_eq!(figures.wanted_in_flight, None);
     assert!(figures.mean_in_flight.is_some());
-    // Who thinks for long gets fewer answers.
+    // A user who thinks for a long time gets fewer answers.
     record.observation.answers_per_connection.record(1);
     let uneven = "uneven";
     assert_eq!(warning(&record, uneven), None);

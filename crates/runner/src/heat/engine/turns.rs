@@ -50,17 +50,23 @@ impl RunningHeat<'_, '_> {
             let beginning: Vec<usize> = beginning.map(|(index, _)| index).collect();
             self.come_to(&beginning);
             for &index in order {
-                let takes_part = left <= rounds(&self.places[index]);
-                if takes_part && self.places[index].runs && !self.is_stopped() {
-                    let suited = self.places[index].plan.slice;
-                    self.places[index].plan.slice = self.plan.slice.min(LONGEST_LEAD_IN);
-                    self.turn(index, 0, 1.0);
-                    self.places[index].plan.slice = suited;
+                if left <= rounds(&self.places[index]) {
+                    self.lead_in_turn(index);
                 }
             }
         }
         for place in &mut self.places {
             place.forget();
+        }
+    }
+
+    /// A slice of a round that leads in.
+    fn lead_in_turn(&mut self, index: usize) {
+        if self.places[index].runs && !self.is_stopped() {
+            let suited = self.places[index].plan.slice;
+            self.places[index].plan.slice = self.plan.slice.min(LONGEST_LEAD_IN);
+            self.turn(index, 0, 1.0);
+            self.places[index].plan.slice = suited;
         }
     }
 
@@ -71,12 +77,12 @@ impl RunningHeat<'_, '_> {
         self.plan.freeze && place.runs && idle.is_some_and(|idle| idle >= LONGEST_GAP)
     }
 
-    /// Leaves those of these members that were frozen for long alone for a moment, all at once, so that their timers come due and they
-    /// close what was idle before they are asked. Actix reads the clock twice a second, so it answered 408 to requests right
-    /// after a long freeze.
+    /// Of these members, those that were frozen for long are left alone for a moment, all at once, so that their timers come
+    /// due and they close what was idle before they are asked. Actix reads the clock twice a second, so it answered 408 to
+    /// requests right after a long freeze.
     pub(super) fn come_to(&mut self, members: &[usize]) {
-        let waiting = members.iter().copied();
-        let waiting: Vec<usize> = waiting.filter(|index| self.has_waited(*index)).collect();
+        let mut waiting = members.to_vec();
+        waiting.retain(|index| self.has_waited(*index));
         if waiting.is_empty() || self.is_stopped() {
             return;
         }

@@ -7,7 +7,7 @@ use tracing::{Event, Metadata, Subscriber, span};
 
 use super::*;
 
-/// Counts what is told by `tracing`.
+/// Counts the events that `tracing` reports.
 struct Counter(Arc<AtomicU32>);
 
 impl Subscriber for Counter {
