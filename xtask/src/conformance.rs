@@ -1,12 +1,12 @@
 //! Every stack and variant, every workload and load point, every rule: `deadheat stacks check` for each stack.
 #![allow(clippy::print_stdout)]
 
-use std::{fs, sync::Mutex};
+use std::{fs, sync::Mutex, thread, vec};
 
 use serde_json::Value;
 
 use crate::project::{deadheat_with_quick_builds, root};
-use crate::steps::{Lack, Steps, WhenFailed, two_at_a_time};
+use crate::steps::{Lack, Queue, Steps, WhenFailed};
 
 /// A stack that can run here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,11 +17,11 @@ pub(crate) struct Runnable {
     pub(crate) workloads: Vec<String>,
 }
 
-/// What came of the check of every stack.
+/// The stacks that have been checked.
 #[derive(Default)]
-pub(crate) struct Checked {
+struct Checked {
     /// Those that can run here.
-    pub(crate) runnable: Vec<Runnable>,
+    runnable: Vec<Runnable>,
     /// Those that failed while others were checked, built and tested beside them.
     failed: Vec<String>,
 }
@@ -36,27 +36,52 @@ impl Checked {
     }
 }
 
-/// Checks every stack, two at a time. Those that fail are for [`check_again`].
-pub(crate) fn check(steps: &Steps) -> Checked {
-    let checked = Mutex::new(Checked::default());
-    two_at_a_time(stacks(), |stack| {
-        let name = format!("conformance of {stack}");
-        let found = of_stack(steps, &name, &stack, WhenFailed::RunsAgain);
-        let mut checked = checked.lock().expect("no check panics");
-        checked.add(stack, found);
-    });
-    checked.into_inner().expect("no check panics")
+/// The checks of all stacks. Threads share them: a check waits for the network, compiles, or waits for a server to start.
+pub(crate) struct Checks<'a> {
+    steps: &'a Steps,
+    left: Queue<vec::IntoIter<String>>,
+    checked: Mutex<Checked>,
 }
 
-/// Checks those that have failed once more, each alone. Those that can run here, in alphabetical order.
-pub(crate) fn check_again(steps: &Steps, mut checked: Checked) -> Vec<Runnable> {
-    for stack in std::mem::take(&mut checked.failed) {
-        let name = format!("conformance of {stack}, again, alone");
-        let found = of_stack(steps, &name, &stack, WhenFailed::Fails);
-        checked.add(stack, found);
+impl<'a> Checks<'a> {
+    /// Of all stacks, in alphabetical order.
+    pub(crate) fn new(steps: &'a Steps) -> Self {
+        Self {
+            steps,
+            left: Queue::new(stacks()),
+            checked: Mutex::default(),
+        }
     }
-    checked.runnable.sort();
-    checked.runnable
+
+    /// Checks one stack after the other until none is left.
+    pub(crate) fn work(&self) {
+        self.left.work(|stack| {
+            let name = format!("conformance of {stack}");
+            let found = of_stack(self.steps, &name, &stack, WhenFailed::RunsAgain);
+            let mut checked = self.checked.lock().expect("no check panics");
+            checked.add(stack, found);
+        });
+    }
+
+    /// The same in two threads.
+    pub(crate) fn work_twice(&self) {
+        thread::scope(|scope| {
+            scope.spawn(|| self.work());
+            self.work();
+        });
+    }
+
+    /// Checks those that have failed once more, each alone. Those that can run here, in alphabetical order.
+    pub(crate) fn again(self) -> Vec<Runnable> {
+        let mut checked = self.checked.into_inner().expect("no check panics");
+        for stack in std::mem::take(&mut checked.failed) {
+            let name = format!("conformance of {stack}, again, alone");
+            let found = of_stack(self.steps, &name, &stack, WhenFailed::Fails);
+            checked.add(stack, found);
+        }
+        checked.runnable.sort();
+        checked.runnable
+    }
 }
 
 /// The folders in `stacks/` that hold a stack, in alphabetical order.

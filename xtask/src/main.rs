@@ -114,8 +114,9 @@ fn main() -> ExitCode {
         }),
         Command::Conformance(strictness) => alone(&strictness, |steps| {
             if tests::build(steps) {
-                let checked = conformance::check(steps);
-                conformance::check_again(steps, checked);
+                let checks = conformance::Checks::new(steps);
+                checks.work_twice();
+                checks.again();
             }
         }),
         Command::Cluster => alone(&Strictness::full(), |steps| {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     conformance::Runnable,
     project::{deadheat_with_quick_builds, root},
-    steps::{Steps, WhenFailed, two_at_a_time},
+    steps::{Queue, Steps, WhenFailed},
 };
 
 /// The workload whose session begins first: it waits for the upstream for three minutes, and works for seconds.
@@ -55,7 +55,10 @@ const SHORT: [&str; 7] = [
 /// The workload whose session has equal work.
 const WITH_EQUAL_WORK: &str = "json";
 
-/// Runs the sessions over stacks that can run here, two at a time beside the first.
+/// Sessions at a time, next to the slowest: each waits for its servers, or for the load of a heat.
+const AT_A_TIME: usize = 3;
+
+/// Runs the sessions over stacks that can run here.
 pub(crate) fn short_sessions(steps: &Steps, stacks: &[Runnable]) {
     let results = root().join("target/xtask-sessions");
     // Whatever an earlier run left is not this one's.
@@ -84,13 +87,18 @@ pub(crate) fn short_sessions(steps: &Steps, stacks: &[Runnable]) {
             &results.join(workload),
         );
     };
+    let left = Queue::new(0..workloads.len());
     thread::scope(|scope| {
         scope.spawn(|| run(0));
-        // The pack's session is the longest of the others.
-        two_at_a_time(0..workloads.len(), |index| match index {
-            0 => of_pack(),
-            _ => run(index),
-        });
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                left.work(|index| match index {
+                    // The longest of the others.
+                    0 => of_pack(),
+                    _ => run(index),
+                });
+            });
+        }
     });
 }
 

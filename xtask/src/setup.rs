@@ -1,5 +1,6 @@
-//! Brings what tests need, before they run: `deadheat setup` for the stacks and Debian's packages, npm for what drives
-//! the browser. What cannot be had is no failure here: the steps that miss it say so.
+//! Installs what tests need, before they run: `deadheat setup` for Debian's packages, npm for what drives the browser.
+//! Stacks fetch their dependencies when they are checked, while something else computes.
+//! What cannot be had is no failure here: the steps that miss it say so.
 
 use std::process::Command;
 
@@ -24,7 +25,7 @@ const PACKAGES: [&str; 8] = [
 
 /// Runs the set-up. What fails is listed by the steps that need it.
 pub(crate) fn set_up(steps: &Steps) {
-    let mut command = deadheat_with_quick_builds(&["setup", "--yes"]);
+    let mut command = deadheat_with_quick_builds(&["setup", "--yes", "--no-fetch"]);
     for package in PACKAGES {
         command.args(["--package", package]);
     }

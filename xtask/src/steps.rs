@@ -6,7 +6,6 @@ use std::{
     io,
     process::{Command, ExitCode, Stdio},
     sync::Mutex,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -59,23 +58,21 @@ impl Lack {
     }
 }
 
-/// Calls `run` with each of `items` in their order, two at a time, on as many CPUs: one builds or waits for the network
-/// while the other computes.
-pub(crate) fn two_at_a_time<T: Send>(
-    items: impl IntoIterator<Item = T, IntoIter: Send>,
-    run: impl Fn(T) + Sync,
-) {
-    let left = Mutex::new(items.into_iter());
-    let next = || left.lock().expect("no iterator panics").next();
-    let run_all = || {
+/// Work that any number of threads share: each takes the next item when it has done one.
+pub(crate) struct Queue<I>(Mutex<I>);
+
+impl<T, I: Iterator<Item = T>> Queue<I> {
+    pub(crate) fn new(items: impl IntoIterator<IntoIter = I>) -> Self {
+        Self(Mutex::new(items.into_iter()))
+    }
+
+    /// Calls `run` with items until none is left.
+    pub(crate) fn work(&self, run: impl Fn(T)) {
+        let next = || self.0.lock().expect("no iterator panics").next();
         while let Some(item) = next() {
             run(item);
         }
-    };
-    thread::scope(|scope| {
-        scope.spawn(run_all);
-        run_all();
-    });
+    }
 }
 
 /// What was run and how it ended. Threads share it.

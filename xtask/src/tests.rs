@@ -1,10 +1,12 @@
-//! Everything that must pass, in an order that keeps two CPUs busy: fetches of stacks wait for the network while the
-//! compiler works, and tests that wait for each other leave room for the stacks' builds.
+//! Everything that must pass, in an order that keeps two CPUs busy: packages are installed and stacks fetched while the
+//! compiler works, and stacks are built while tests wait. A thread that has no more tests checks stacks.
 
 use std::{fs, path::Path, process::Command, sync::mpsc, thread};
 
 use crate::{
-    FUZZ_SECONDS, book, browser, cluster, conformance, evidence, fuzz, lint, peers,
+    FUZZ_SECONDS, book, browser, cluster,
+    conformance::Checks,
+    evidence, fuzz, lint, peers,
     project::{binary, compiling, root, target},
     session, setup,
     steps::{Lack, Steps},
@@ -37,12 +39,14 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
         return;
     }
     let (is_set_up, set_up) = mpsc::channel();
-    let (checked, failed) = thread::scope(|scope| {
-        let stacks = scope.spawn(move || {
+    let checks = Checks::new(steps);
+    let failed = thread::scope(|scope| {
+        let checks = &checks;
+        scope.spawn(move || {
             setup::set_up(steps);
             // Nobody waits for it any more if lint has panicked.
             let _ = is_set_up.send(());
-            conformance::check(steps)
+            checks.work_twice();
         });
         lint::without_compiling(steps);
         // mdBook takes longer to compile than anything else here: the site is built by the steps of its workflow.
@@ -53,11 +57,10 @@ pub(crate) fn everything(steps: &Steps, long: bool) {
         );
         // Set-up installs what tests need.
         let _ = set_up.recv();
-        let failed = tests(steps);
-        (stacks.join().expect("no check panics"), failed)
+        tests(steps, checks)
     });
     serial_tests(steps, failed);
-    let stacks = conformance::check_again(steps, checked);
+    let stacks = checks.again();
     // Sessions wait for servers to start and for their upstream, hosts for each other.
     let failed = thread::scope(|scope| {
         let hosts = scope.spawn(|| cluster::cluster(steps));
@@ -84,9 +87,9 @@ pub(crate) fn build(steps: &Steps) -> bool {
     steps.run("build", build)
 }
 
-/// The workspace's tests. Those of the command line wait most of the time, so the others run beside them. Those that
-/// failed.
-fn tests(steps: &Steps) -> Vec<String> {
+/// The workspace's tests. Those of the command line wait most of the time, so the others run at the same time. Each of the
+/// two threads then checks stacks. Returns the tests that failed.
+fn tests(steps: &Steps, checks: &Checks<'_>) -> Vec<String> {
     let lacks = target().join("tmp/not-tested");
     let _ = fs::remove_file(&lacks);
     let failed = thread::scope(|scope| {
@@ -97,12 +100,14 @@ fn tests(steps: &Steps) -> Vec<String> {
             }
             let failed = steps.run_tests("tests", others);
             steps.run("examples in the documentation", test(&lacks, &["--doc"]));
+            checks.work();
             failed
         });
         let mut cli = test(&lacks, &["--test", CLI]);
         cli.args(["--", WAITING_THREADS]);
         cli.args(SERIAL.iter().flat_map(|name| ["--skip", name]));
         let failed = steps.run_tests("tests of the command line", cli);
+        checks.work();
         [failed, others.join().expect("no step panics")].concat()
     });
     // Cargo does not run it by itself: it needs the network.

@@ -14,7 +14,7 @@ use deadheat_model::{
 use deadheat_runner::{
     agent::{Binary, Examined, Examinee, Launcher},
     doctor::{
-        CONNECTIONS, Clocks, Examination, Fact, WATCH, WATCH_BEFORE_A_RUN, World, judge,
+        CONNECTIONS, Clocks, Examination, Fact, MachineState, WATCH, WATCH_BEFORE_A_RUN, judge,
         judge_link, of_several, unreached,
     },
     manifest::{self, ROOT_VARIABLE},
@@ -22,7 +22,7 @@ use deadheat_runner::{
 };
 use deadheat_shell::{
     data::{self, TextOrJson},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     hosts::check_names,
     output,
 };
@@ -31,9 +31,9 @@ use serde::Serialize;
 use crate::options::DoctorArgs;
 
 /// Examines this machine, and the hosts that were named.
-pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+pub fn doctor(args: &DoctorArgs) -> Result<Exit, CommandFailure> {
     let sink = args.data.open()?;
-    let hosts = hosts(args).map_err(Failure::usage)?;
+    let hosts = hosts(args).map_err(CommandFailure::usage)?;
     let watch = args.watch.unwrap_or(WATCH);
     if output::watched() {
         let elsewhere = hosts.as_ref().map_or(String::new(), |hosts| {
@@ -54,7 +54,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
             (here, Some(seen))
         }
     };
-    let report = Report::new(&here, hosts.as_deref());
+    let report = DoctorReport::new(&here, hosts.as_deref());
     let text = match sink.format {
         TextOrJson::Text => document(&here, hosts.as_deref(), report.warnings).text(sink.screen()),
         TextOrJson::Json => data::json(&report)?,
@@ -116,11 +116,12 @@ fn document(here: &Examination, hosts: Option<&[ExaminedHost]>, warnings: usize)
     Document::new(tone, headline).sections(sections)
 }
 
-/// What is not fine, for the session's record. A line or two on standard error say which warnings there are.
+/// Examines the machine, and returns the warnings for the session's record. Prints a line or two about them to standard
+/// error.
 pub fn before_a_run(options: &SessionOptions) -> Vec<Warning> {
     let points = options.workloads.iter().flat_map(|one| &one.points);
     let connections = points.map(|point| point.connections).max();
-    let mut facts = judge(&World::here(
+    let mut facts = judge(&MachineState::here(
         WATCH_BEFORE_A_RUN,
         &options.results,
         options.pinning,
@@ -135,7 +136,8 @@ pub fn before_a_run(options: &SessionOptions) -> Vec<Warning> {
     facts.into_iter().filter_map(|fact| fact.warning).collect()
 }
 
-/// The largest number of connections of any load point; `None` outside a folder with workloads, or if they cannot be read.
+/// The largest number of connections of any load point; `None` outside a folder with workloads, or if they cannot be
+/// read.
 fn connections() -> Option<u32> {
     let variable = std::env::var_os(ROOT_VARIABLE);
     let current = std::env::current_dir().ok()?;
@@ -145,10 +147,10 @@ fn connections() -> Option<u32> {
     points.map(|point| point.connections).max()
 }
 
-/// What `--json` prints; docs/doctor.md describes it.
+/// The output of `--json` (docs/doctor.md).
 #[derive(Serialize)]
-pub struct Report<'a> {
-    /// Of this machine, the hosts and the way to them.
+pub struct DoctorReport<'a> {
+    /// The number of warnings about this machine, the hosts and the network between them.
     warnings: usize,
     #[serde(flatten)]
     here: &'a Examination,
@@ -162,11 +164,11 @@ struct HostReport<'a> {
     warnings: usize,
     network: &'a [Fact],
     #[serde(flatten)]
-    reached: Option<Reached<'a>>,
+    reached: Option<HostExamination<'a>>,
 }
 
 #[derive(Serialize)]
-struct Reached<'a> {
+struct HostExamination<'a> {
     name: &'a str,
     #[serde(flatten)]
     examination: &'a Examination,
@@ -176,12 +178,12 @@ struct Reached<'a> {
     clock_drift_error_ppm: f64,
 }
 
-impl Body for Report<'_> {
+impl Body for DoctorReport<'_> {
     const FORMAT: &'static str = "deadheat-doctor";
     const SCHEMA: u32 = 1;
 }
 
-impl<'a> Report<'a> {
+impl<'a> DoctorReport<'a> {
     fn new(here: &'a Examination, hosts: Option<&'a [ExaminedHost]>) -> Self {
         let hosts = hosts.map(|hosts| hosts.iter().map(HostReport::new).collect::<Vec<_>>());
         let of_hosts = hosts.iter().flatten().map(|host| host.warnings);
@@ -203,7 +205,7 @@ impl<'a> HostReport<'a> {
                 drift_ppm: clock_drift_ppm,
                 drift_error_ppm: clock_drift_error_ppm,
             } = one.clocks;
-            Reached {
+            HostExamination {
                 name: &one.name,
                 examination: &one.examination,
                 round_trip_seconds: trips.median.as_secs_f64(),
@@ -228,20 +230,20 @@ struct HostsToExamine {
     binary: Binary,
 }
 
-/// What was found of another host.
+/// The examination of another host.
 struct ExaminedHost {
-    /// As the user named it.
+    /// The host's name as typed.
     host: String,
     /// `None` if it was not reached, or lost.
     examined: Option<Examined>,
-    /// The way to it and its clock; or that it was not reached.
+    /// Facts about the network path and the host's clock, or that the host was not reached.
     network: Vec<Fact>,
 }
 
 /// The hosts that `args` name, if any.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Invalid hosts or options.
 fn hosts(args: &DoctorArgs) -> Result<Option<HostsToExamine>, String> {
     if args.on.is_empty() {
         let unneeded = [

@@ -23,15 +23,15 @@ use crate::document::{html, live_page, view::StandingsView};
 /// A page that takes longer than this to write …
 const QUICK: Duration = Duration::from_secs(1);
 /// … takes at most this share of the session's time, so it is not written after each heat.
-const MOST_OF_THE_TIME: f64 = 0.05;
+const MAX_OF_THE_TIME: f64 = 0.05;
 /// The shortest time between two reloads of the page.
 const SHORTEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Writes a session's report while it grows.
 pub(crate) struct Live {
     folder: Folder,
-    session: Option<Session>,
-    last: Option<Written>,
+    session: Option<SessionSoFar>,
+    last: Option<PageWrite>,
 }
 
 /// The folder of the session.
@@ -43,22 +43,22 @@ enum Folder {
 }
 
 /// The heats so far, and the page.
-struct Session {
+struct SessionSoFar {
     record: SessionRecord,
     page: PathBuf,
 }
 
-/// When the last page was written, and how long it took.
-struct Written {
+/// The time of the last write of the page, and its duration.
+struct PageWrite {
     at: Instant,
     took: Duration,
 }
 
-impl Written {
-    /// Whether another page that takes as long would be no burden on the session.
+impl PageWrite {
+    /// Whether another write of the same duration is short compared with the time since the last one.
     fn is_old_enough(&self, now: Instant) -> bool {
         let since = now.saturating_duration_since(self.at);
-        self.took <= QUICK || self.took.as_secs_f64() <= MOST_OF_THE_TIME * since.as_secs_f64()
+        self.took <= QUICK || self.took.as_secs_f64() <= MAX_OF_THE_TIME * since.as_secs_f64()
     }
 }
 
@@ -85,7 +85,7 @@ impl Live {
     pub(crate) fn on(&mut self, event: &Event) -> Option<String> {
         match (event, &mut self.session) {
             (Event::HeatsStarted { header }, _) => {
-                self.session = Session::open(&self.folder.path_of(&header.id));
+                self.session = SessionSoFar::open(&self.folder.path_of(&header.id));
                 let written = self.write("preparing the first heat", "preparing");
                 let session = self.session.as_ref().filter(|_| written)?;
                 return Some(format!(
@@ -137,7 +137,7 @@ impl Live {
         if !session.write(live_page(&view, &bar)) {
             return false;
         }
-        self.last = Some(Written {
+        self.last = Some(PageWrite {
             at: Instant::now(),
             took: began.elapsed(),
         });
@@ -154,7 +154,7 @@ impl Folder {
     }
 }
 
-impl Session {
+impl SessionSoFar {
     /// Reads the session's files, which have heats already if it continues.
     fn open(folder: &Path) -> Option<Self> {
         let record = read_session(folder)
@@ -177,7 +177,7 @@ impl Session {
         loads.map(|load| load.most_heats() as usize).sum()
     }
 
-    /// What is measured next, in words.
+    /// The next step, in words.
     fn status(&self, next: &NextHeat) -> String {
         let load = self.record.header.plan.loads.get(next.load);
         format!(
@@ -221,7 +221,7 @@ mod tests {
 
     /// The number of heats of the session.
     const HEATS: usize = 3;
-    /// What only a page that reloads itself has.
+    /// Text that only a page that reloads itself has.
     const RELOADS: &str = "location.reload";
 
     /// A whole session of two stacks and three heats.
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn a_page_that_takes_long_is_written_less_often() {
         let now = Instant::now();
-        let written = |took: f64| Written {
+        let written = |took: f64| PageWrite {
             at: now,
             took: Duration::from_secs_f64(took),
         };

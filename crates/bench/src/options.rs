@@ -9,12 +9,28 @@ use deadheat_shell::{
     data::{DataArgs, FilesArgs, Format, TextOrJson},
     hosts::LauncherArgs,
     invocation,
-    options::{ConfigArgs, ExplicitOptions},
+    options::{ConfigArgs, Effect, Effects, ExplicitOptions},
     rate::equal_rate_or_none,
     values::{debian_package, duration, margin, one_of, precision, price, time_like_30ms},
 };
 
 use crate::other_hosts::OtherHostsArgs;
+
+/// What each option can do in a `deadheat.toml`.
+pub const EFFECTS: Effects = &[
+    (
+        Effect::Figures,
+        "all budget cpus dry-run guard heat-time heats live margin pack pinning precision price publish published quick \
+         rate seed separate-loads slice stack start-timeout warm-up whole-budget workload",
+    ),
+    // `--postgres download` fetches and runs a server.
+    (Effect::RunsPrograms, "postgres root setup slurm stacks"),
+    (
+        Effect::ChoosesHosts,
+        "address database generator generator-cpus hosts on",
+    ),
+    (Effect::WritesFiles, "results"),
+];
 
 /// Which stacks and workloads.
 #[derive(Debug, Args)]
@@ -23,13 +39,14 @@ pub(crate) struct SelectionArgs {
     pub(crate) place: RootArgs,
     /// Stacks: `go-nethttp`, `go-*`, `go-nethttp:2cpu` (one variant); repeatable
     ///
-    /// `go-*` stands for the default variants, `*:*` for all. By default the best known stack of each of eleven languages;
-    /// for `setup` all.
+    /// `go-*` selects the default variants, `*:*` selects all. By default the best known stack of each of eleven
+    /// languages; for `setup` all.
     #[arg(long, value_name = "GLOB")]
     pub(crate) stack: Vec<String>,
     /// Workloads: `users` (its first load point), `hash:*` (all), `proxy:c400` (one); repeatable
     ///
-    /// By default plaintext and users; for `setup` also proxy. Over HTTP/2 or TLS, name the load point: `json:h2c-10x10`.
+    /// By default plaintext and users; for `setup` also proxy. Over HTTP/2 or TLS, name the load point:
+    /// `json:h2c-10x10`.
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
     /// The workloads of a pack, such as `techempower`, and the stacks that answer them; repeatable
@@ -91,8 +108,8 @@ pub struct RunArgs {
     pub heat: HeatArgs,
     /// Measure until ratios to the best are known this well, instead of for a time: `5%` for ±5 %
     ///
-    /// The plan shows how long that takes, with eight heats or more. If the machine is noisier than usual, the session goes on
-    /// for up to twice that time, and the report has the precision that it reached.
+    /// The plan shows how long that takes, with eight heats or more. If the machine is noisier than usual, the session
+    /// takes up to twice that time, and the report has the precision that it reached.
     #[arg(
         long,
         value_name = "PERCENT",
@@ -102,8 +119,8 @@ pub struct RunArgs {
     pub(crate) precision: Option<f64>,
     /// Measure each stack with each of these numbers of CPUs, such as 1,2,4, and show how much it gains from more
     ///
-    /// The session has a server for each number, so it takes longer. If the machine has no room for the largest number beside
-    /// the load generator, both use the same CPUs. That is unfair to larger numbers, and the report warns.
+    /// The session has a server for each number, so it takes longer. If the machine has no room for the largest number
+    /// and the load generator, both use the same CPUs. That is unfair to larger numbers, and the report warns.
     #[arg(
         long,
         value_name = "N,N,…",
@@ -124,8 +141,8 @@ pub struct RunArgs {
     /// Equal work: offer this rate to every stack as well, and compare CPU time per request and response times there;
     /// repeatable [default: `common`; with --quick and --published `none`]
     ///
-    /// RATE is a number of requests per second (`2000/s`); `common`, the largest of 1, 2, 5, 10 … that three quarters of the
-    /// stacks can take at 70 % of their capacity; or `none`.
+    /// RATE is a number of requests per second (`2000/s`); `common`, the largest of 1, 2, 5, 10 … that three quarters
+    /// of the stacks can take at 70 % of their capacity; or `none`.
     #[arg(long, value_name = "RATE", value_parser = equal_rate_or_none)]
     pub(crate) rate: Vec<Option<OfferedRate>>,
     /// The price of a CPU for an hour, in any currency; shows that of a million requests at equal work
@@ -148,8 +165,8 @@ pub struct RunArgs {
     _config: ConfigArgs,
     /// Continue an interrupted or killed session with its original options
     ///
-    /// Only --format, --output, --live, --postgres and --root can be changed. It is refused if the machine, a stack or a
-    /// workload has changed.
+    /// Only --format, --output, --live, --postgres and --root can be changed. It is refused if the machine, a stack or
+    /// a workload has changed.
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<PathBuf>,
     // The heading of these is that of all after them.
@@ -170,6 +187,9 @@ pub struct SetupArgs {
     /// Install Debian packages without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Install packages only: stacks fetch their dependencies when they are built
+    #[arg(long)]
+    pub(crate) no_fetch: bool,
     /// Print the commands and exit
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -345,12 +365,12 @@ impl HeatArgs {
 /// Where stacks and workloads are.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RootArgs {
-    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder, or those
-    /// that are part of deadheat]
+    /// The folder with `stacks/` and `workloads/` [default: $DEADHEAT_ROOT, or the nearest one above this folder, or
+    /// those that are part of deadheat]
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) root: Option<PathBuf>,
-    /// A folder with more stacks, one in each of its folders; they come before others of the same name; repeatable. Stacks
-    /// are programs that run as you
+    /// A folder with more stacks, one in each of its folders; they come before others of the same name; repeatable.
+    /// Stacks are programs that run as you
     #[arg(
         id = "stacks",
         long = "stacks",

@@ -14,7 +14,7 @@ use deadheat_runner::{
         self, PinningMode, RecordedArguments, SelectedTarget, SessionOptions, heats::HeatOptions,
     },
 };
-use deadheat_shell::{exit::Failure, invocation};
+use deadheat_shell::{exit::CommandFailure, invocation};
 
 use crate::{
     options::{AUTO, RunArgs, SelectionArgs},
@@ -47,7 +47,7 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    pub(crate) fn new(args: &RunArgs, catalogue: &Catalogue) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &RunArgs, catalogue: &Catalogue) -> Result<Self, CommandFailure> {
         if args.published.is_empty() {
             standard(args, catalogue)
         } else {
@@ -60,14 +60,15 @@ impl Profile {
         self,
         args: &RunArgs,
         catalogue: &Catalogue,
-    ) -> Result<SessionOptions, Failure> {
+    ) -> Result<SessionOptions, CommandFailure> {
         let hosts = {
             let mut workloads = self.selection.workloads.iter();
             let needs_database = workloads.any(|one| one.manifest.oracle.needs_database());
-            other_hosts::hosts(&args.other_hosts, true, needs_database).map_err(Failure::usage)?
+            other_hosts::hosts(&args.other_hosts, true, needs_database)
+                .map_err(CommandFailure::usage)?
         };
         if args.other_hosts.database.is_some() && args.postgres.postgres != AUTO {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "--postgres and {}: use one of them; --database HOST starts a PostgreSQL of its own there",
                 args.other_hosts.called("--database")
             )));
@@ -108,7 +109,7 @@ impl Profile {
         };
         match options.budget_beyond_its_side() {
             Some((most, there_are)) if args.explicit.has("--pinning") => {
-                Err(Failure::usage(format!(
+                Err(CommandFailure::usage(format!(
                     "--cpus {most}, --pinning apart: apart from the generator, servers have {} here; drop --pinning, and the \
                      generator shares CPUs with the servers, or ask for at most that number",
                     counted(there_are, "CPU")
@@ -120,7 +121,7 @@ impl Profile {
 }
 
 /// The rates of equal work: those that were given, or a common one if there is time for it.
-fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, Failure> {
+fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, CommandFailure> {
     if args.rate.is_empty() {
         return Ok(match purpose {
             Purpose::Usual | Purpose::Publication => vec![OfferedRate::Common],
@@ -129,7 +130,7 @@ fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, Failure> 
     }
     let rates: BTreeSet<Option<OfferedRate>> = args.rate.iter().copied().collect();
     if rates.len() > 1 && rates.contains(&None) {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--rate none excludes other rates: drop one of them",
         ));
     }
@@ -137,16 +138,16 @@ fn rates(args: &RunArgs, purpose: Purpose) -> Result<Vec<OfferedRate>, Failure> 
 }
 
 /// The CPU budgets of each stack, the smallest first; none: each gets what there is.
-fn budgets(args: &RunArgs) -> Result<BTreeSet<u32>, Failure> {
+fn budgets(args: &RunArgs) -> Result<BTreeSet<u32>, CommandFailure> {
     let budgets: BTreeSet<u32> = args.cpus.iter().copied().collect();
     let there_are = session::share_out(PinningMode::Off).server_cpus();
     if budgets.len() < args.cpus.len() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--cpus has the same number twice: drop one of them",
         ));
     }
     match budgets.last() {
-        Some(most) if *most as usize > there_are => Err(Failure::usage(format!(
+        Some(most) if *most as usize > there_are => Err(CommandFailure::usage(format!(
             "--cpus {most}: Deadheat may use {} here; drop that number, or use a machine with more CPUs",
             counted(there_are, "CPU")
         ))),
@@ -167,7 +168,10 @@ fn at_budgets(targets: Vec<SelectedTarget>, budgets: &BTreeSet<u32>) -> Vec<Sele
 }
 
 /// The names of the default stacks and workloads, for whatever was not named. `--all` selects every one.
-fn usual(catalogue: &Catalogue, args: &RunArgs) -> Result<(Vec<String>, Vec<String>), Failure> {
+fn usual(
+    catalogue: &Catalogue,
+    args: &RunArgs,
+) -> Result<(Vec<String>, Vec<String>), CommandFailure> {
     let own = &args.selection;
     let (mut stacks, mut workloads) = (own.stack.clone(), select::workload_names(catalogue, own)?);
     if stacks.is_empty() && !own.pack.is_empty() {
@@ -222,7 +226,7 @@ fn left_out(catalogue: &Catalogue, selection: &Selection, own: &SelectionArgs) -
         .collect()
 }
 
-fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
+fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, CommandFailure> {
     let own = &args.selection;
     let (stacks, workloads) = usual(catalogue, args)?;
     let reach = if own.all { Reach::All } else { Reach::Defaults };
@@ -248,7 +252,7 @@ fn standard(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
 }
 
 /// The loads that were published, and no others.
-fn repetition(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure> {
+fn repetition(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, CommandFailure> {
     let all = args.published.iter().any(|document| document == "*");
     let asked = PublishedSelection {
         documents: if all { &[] } else { &args.published },
@@ -256,7 +260,7 @@ fn repetition(args: &RunArgs, catalogue: &Catalogue) -> Result<Profile, Failure>
         stacks: &args.selection.stack,
         server_cpus: session::share_out(args.heat.pinning).server_cpus(),
     };
-    let found = manifest::repeat(catalogue, asked).map_err(Failure::usage)?;
+    let found = manifest::repeat(catalogue, asked).map_err(CommandFailure::usage)?;
     Ok(Profile {
         selection: found.selection,
         left_out: Vec::new(),

@@ -15,7 +15,7 @@ use deadheat_runner::{
     },
 };
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation::{self, shown},
     options::ExplicitOptions,
     output,
@@ -29,16 +29,16 @@ use crate::{
 };
 
 /// Measures stacks, or resumes a session.
-pub fn run(mut args: RunArgs) -> Result<Exit, Failure> {
+pub fn run(mut args: RunArgs) -> Result<Exit, CommandFailure> {
     if let Some(session) = args.resume.clone() {
         return resume(&args, &session);
     }
     args.other_hosts
         .read_file(&mut args.explicit)
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     let catalogue = select::catalogue(&args.selection.place)?;
     let profile = Profile::new(&args, &catalogue)?;
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     heats::run(&args, &catalogue, &profile, &interrupted)
 }
 
@@ -60,9 +60,9 @@ const GLOBAL: [&str; 3] = ["--color", "--verbose", "--quiet"];
 /// What the record has in place of the rest of a URL.
 const WITHOUT_PASSWORD: &str = "://…";
 
-fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
+fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, CommandFailure> {
     refuse_others(&args.explicit, &HARMLESS)?;
-    let session = Resumable::open(folder).map_err(Failure::resuming)?;
+    let session = Resumable::open(folder).map_err(CommandFailure::resuming)?;
     if session.is_complete() {
         let note = format!(
             "{} is complete: nothing is left to measure",
@@ -75,24 +75,24 @@ fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
     }
     refuse_if_unprepared(session.record())?;
     let options = options(args, &session.record().header)?;
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     heats::resume(session, &options, args, &interrupted)
 }
 
 /// Refuses options that are not among the `harmless` ones.
-pub fn refuse_others(given: &ExplicitOptions, harmless: &[&str]) -> Result<(), Failure> {
+pub fn refuse_others(given: &ExplicitOptions, harmless: &[&str]) -> Result<(), CommandFailure> {
     let others = given.without(harmless).without(&GLOBAL);
     if others.names().is_empty() {
         return Ok(());
     }
-    Err(Failure::usage(format!(
+    Err(CommandFailure::usage(format!(
         "{} cannot be used with --resume: a session goes on as it began; omit that, or begin a new session",
         others.names().join(", ")
     )))
 }
 
 /// A session that was interrupted while its stacks were prepared has a plan of those that were ready by then.
-fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), Failure> {
+fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), CommandFailure> {
     let header = &record.header;
     let asked = header.asked.targets.iter();
     let missing: Vec<String> = asked
@@ -102,7 +102,7 @@ fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), Failure> {
     if missing.is_empty() || !record.heats.is_empty() {
         return Ok(());
     }
-    Err(Failure::usage(format!(
+    Err(CommandFailure::usage(format!(
         "going on with {}: it ended before {} could be prepared, and before anything was measured; begin a new session",
         header.id,
         missing.join(", ")
@@ -110,7 +110,7 @@ fn refuse_if_unprepared(record: &SessionRecord) -> Result<(), Failure> {
 }
 
 /// The options that the session began with, for the targets and workloads of its plan.
-fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Failure> {
+fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, CommandFailure> {
     let SessionRequest {
         root,
         stacks,
@@ -165,10 +165,10 @@ fn options(args: &RunArgs, began: &SessionHeader) -> Result<SessionOptions, Fail
 }
 
 /// Where PostgreSQL comes from, if the option is not given again.
-fn postgres(began: &SessionHeader) -> Result<String, Failure> {
+fn postgres(began: &SessionHeader) -> Result<String, CommandFailure> {
     let source = &began.asked.postgres;
     match &began.postgres {
-        Some(server) if source.ends_with(WITHOUT_PASSWORD) => Err(Failure::usage(format!(
+        Some(server) if source.ends_with(WITHOUT_PASSWORD) => Err(CommandFailure::usage(format!(
             "going on with {}: it used {server}, which was named by a URL, and URLs are recorded without their \
              passwords; name it again with --postgres",
             began.id
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Parser)]
-    struct Typed {
+    struct TestArgs {
         #[command(flatten)]
         run: RunArgs,
     }
@@ -244,7 +244,7 @@ mod tests {
     fn what_changes_what_is_measured_is_refused() {
         let typed = |options: &[&str]| {
             let all = ["run", "--resume", "x"].iter().chain(options);
-            Typed::try_parse_from(all).unwrap().run.explicit
+            TestArgs::try_parse_from(all).unwrap().run.explicit
         };
         for harmless in [
             &[][..],

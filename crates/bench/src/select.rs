@@ -13,7 +13,7 @@ use deadheat_runner::{
     services::postgres::{Mirror, Places, Source},
     session::SelectedTarget,
 };
-use deadheat_shell::{exit::Failure, output};
+use deadheat_shell::{exit::CommandFailure, output};
 
 use crate::{
     meant,
@@ -30,15 +30,15 @@ pub struct Root {
 
 /// The root folder: the one that was named, or the one of the environment, or the nearest one above this folder, or the
 /// one with what is part of this program.
-pub fn root(named: Option<&Path>) -> Result<Root, Failure> {
+pub fn root(named: Option<&Path>) -> Result<Root, CommandFailure> {
     let current = env::current_dir().map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
         ))
     })?;
     let variable = env::var_os(ROOT_VARIABLE);
     let found = manifest::find_root(named, variable.as_deref().map(Path::new), &current)
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     let is_embedded = found.is_none();
     Ok(Root {
         folder: found.map_or_else(embedded_root, Ok)?,
@@ -47,7 +47,7 @@ pub fn root(named: Option<&Path>) -> Result<Root, Failure> {
 }
 
 /// Reads all manifests below the root folder, and stacks that are elsewhere; mistakes in them are drawn.
-pub fn catalogue(place: &RootArgs) -> Result<Catalogue, Failure> {
+pub fn catalogue(place: &RootArgs) -> Result<Catalogue, CommandFailure> {
     let root = self::root(place.root.as_deref())?.folder;
     let catalogue = read(&root, &place.more_stacks)?;
     tracing::info!(
@@ -63,10 +63,12 @@ pub fn catalogue(place: &RootArgs) -> Result<Catalogue, Failure> {
 }
 
 /// Reads all manifests, without showing warnings about them.
-pub fn read(root: &Path, more: &[PathBuf]) -> Result<Catalogue, Failure> {
+pub fn read(root: &Path, more: &[PathBuf]) -> Result<Catalogue, CommandFailure> {
     manifest::load(root, more).map_err(|error| match error {
-        LoadError::Manifests(errors) => Failure::usage(errors.render(output::colour_of_notes())),
-        other => Failure::usage(other),
+        LoadError::Manifests(errors) => {
+            CommandFailure::usage(errors.render(output::colour_of_notes()))
+        }
+        other => CommandFailure::usage(other),
     })
 }
 
@@ -74,10 +76,10 @@ pub fn read(root: &Path, more: &[PathBuf]) -> Result<Catalogue, Failure> {
 pub(crate) fn workload_names(
     catalogue: &Catalogue,
     own: &SelectionArgs,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandFailure> {
     let mut names = own.workload.clone();
     for pack in &own.pack {
-        names.extend(manifest::pack(catalogue, pack).map_err(Failure::usage)?);
+        names.extend(manifest::pack(catalogue, pack).map_err(CommandFailure::usage)?);
     }
     Ok(names)
 }
@@ -88,12 +90,12 @@ pub fn select(
     stacks: &[String],
     workloads: &[String],
     reach: Reach,
-) -> Result<Selection, Failure> {
+) -> Result<Selection, CommandFailure> {
     manifest::select(catalogue, stacks, workloads, reach).map_err(|error| {
         let instead = stacks
             .iter()
             .find_map(|typed| meant::instead_of_stack(typed));
-        instead.map_or_else(|| Failure::usage(error), Failure::usage)
+        instead.map_or_else(|| CommandFailure::usage(error), CommandFailure::usage)
     })
 }
 
@@ -112,7 +114,7 @@ pub fn targets(catalogue: &Catalogue, selection: &Selection) -> Vec<SelectedTarg
 }
 
 /// Where PostgreSQL may come from, in this order.
-pub fn postgres(text: &str) -> Result<Vec<Source>, Failure> {
+pub fn postgres(text: &str) -> Result<Vec<Source>, CommandFailure> {
     Ok(match text {
         "auto" => Source::automatic(None),
         "installed" => vec![Source::Installed(Places::default())],
@@ -121,7 +123,7 @@ pub fn postgres(text: &str) -> Result<Vec<Source>, Failure> {
             Source::automatic(Some(url.to_owned()))
         }
         other => {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "--postgres {}: it is auto, installed, download or a URL like postgres://user:password@host/db",
                 typed_without_userinfo(other)
             )));
@@ -136,8 +138,8 @@ static EMBEDDED: Embedded = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 ///
 /// # Errors
 /// When they cannot be unpacked.
-fn embedded_root() -> Result<PathBuf, Failure> {
-    let unpacked = EMBEDDED.unpack().map_err(Failure::no_result)?;
+fn embedded_root() -> Result<PathBuf, CommandFailure> {
+    let unpacked = EMBEDDED.unpack().map_err(CommandFailure::no_result)?;
     for note in notes(&unpacked) {
         output::note(&note);
     }

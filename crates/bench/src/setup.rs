@@ -8,14 +8,15 @@ use deadheat_model::{TargetId, figure::counted};
 use deadheat_runner::{
     manifest::{Catalogue, Reach, Selection, Stack},
     prepare::{
-        Asking, BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host,
-        SetupPlan, SetupProgress, SetupStep, Unavailable, assess, in_shell, inspect_all, run_setup,
+        BuildProgress, Builder, ChosenStack, DEFAULT_COMMAND_LIMIT, DatabaseNeed, Host, SetupPlan,
+        SetupProgress, SetupStep, Unavailable, VersionProgress, assess, in_shell, inspect_all,
+        run_setup,
     },
     process::TempFolder,
 };
 use deadheat_shell::{
     data,
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation, output,
 };
 use serde::Serialize;
@@ -28,7 +29,7 @@ use crate::{
 };
 
 /// Installs what the stacks require.
-pub fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
+pub fn setup(args: &SetupArgs) -> Result<Exit, CommandFailure> {
     let catalogue = select::catalogue(&args.selection.place)?;
     // Without names, everything is set up: a setup is for all sessions to come.
     let workloads = select::workload_names(&catalogue, &args.selection)?;
@@ -41,14 +42,17 @@ pub fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
         Reach::Defaults
     };
     let selection = select::select(&catalogue, &args.selection.stack, &workloads, reach)?;
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
-    let work = Work::new(
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
+    let mut work = PlannedSetup::new(
         &catalogue,
         &selection,
         &args.postgres,
         &args.package,
         &interrupted,
     )?;
+    if args.no_fetch {
+        work.plan.fetch.clear();
+    }
     if args.dry_run {
         if work.plan.is_empty() {
             output::note("setup: nothing to do");
@@ -83,10 +87,10 @@ pub(crate) fn install(
     selection: &Selection,
     postgres: &PostgresArgs,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
-    Work::new(catalogue, selection, postgres, &[], interrupted)?.execute(Consent::Given)?;
+) -> Result<(), CommandFailure> {
+    PlannedSetup::new(catalogue, selection, postgres, &[], interrupted)?.execute(Consent::Given)?;
     if interrupted.load(Ordering::Relaxed) {
-        return Err(Failure::interrupted(
+        return Err(CommandFailure::interrupted(
             "interrupted during the setup; the same command goes on from here",
         ));
     }
@@ -94,20 +98,20 @@ pub(crate) fn install(
 }
 
 /// A setup that was planned.
-struct Work<'a> {
+struct PlannedSetup<'a> {
     host: Host<'a>,
     stacks: Vec<&'a Stack>,
     plan: SetupPlan,
 }
 
-impl<'a> Work<'a> {
+impl<'a> PlannedSetup<'a> {
     fn new(
         catalogue: &'a Catalogue,
         selection: &Selection,
         postgres: &PostgresArgs,
         packages: &[String],
         interrupted: &'a AtomicBool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let host = Host::here(invocation::supervision()?, interrupted);
         let mut chosen: Vec<(&Stack, Vec<TargetId>)> = Vec::new();
         for target in &selection.targets {
@@ -149,7 +153,7 @@ impl<'a> Work<'a> {
     }
 
     /// Carries out the plan. Returns whether something failed.
-    fn execute(mut self, consent: Consent) -> Result<bool, Failure> {
+    fn execute(mut self, consent: Consent) -> Result<bool, CommandFailure> {
         output::note(&overview(&self.plan));
         if self.plan.is_empty() {
             return Ok(false);
@@ -167,8 +171,9 @@ impl<'a> Work<'a> {
                 self.plan.by_hand = true;
             }
         }
-        let logs = TempFolder::create("deadheat-setup-", &invocation::supervision()?)
-            .map_err(|error| Failure::no_result(format!("making a temporary folder: {error}")))?;
+        let logs = TempFolder::create("deadheat-setup-", &invocation::supervision()?).map_err(
+            |error| CommandFailure::no_result(format!("making a temporary folder: {error}")),
+        )?;
         let builder = Builder {
             host: &self.host,
             logs: logs.path(),
@@ -197,7 +202,7 @@ impl<'a> Work<'a> {
         }
         if outcome.failed + outcome.unreachable > 0 {
             // The messages name the logs, so these have to stay.
-            let kept = logs.keep().map_err(Failure::no_result)?;
+            let kept = logs.keep().map_err(CommandFailure::no_result)?;
             output::warn(&format!("logs: {}", kept.display()));
         }
         Ok(outcome.failed > 0)
@@ -363,9 +368,12 @@ impl Missing {
     }
 }
 
-/// Runs `work`, which asks the programs of `stacks` stacks for their versions. A message says at once that it looks, and names
-/// the programs that it waits for as soon as one is slow.
-pub fn looking<T>(stacks: usize, work: impl FnOnce(&mut dyn FnMut(&Asking<'_>)) -> T) -> T {
+/// Runs `work`, which asks the programs of `stacks` stacks for their versions. A message says at once that it looks,
+/// and names the programs that it waits for as soon as one is slow.
+pub fn looking<T>(
+    stacks: usize,
+    work: impl FnOnce(&mut dyn FnMut(&VersionProgress<'_>)) -> T,
+) -> T {
     let what = format!("Looking for the toolchains of {}", counted(stacks, "stack"));
     let mut progress = Progress::spinning(&what);
     if !output::draws_progress() {

@@ -19,7 +19,7 @@ use deadheat_bench::select;
 use deadheat_compare::bisect;
 use deadheat_runner::{manifest::Catalogue, session::HEADER_FILE};
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output::{self, Verbosity},
     session_folders::RESULTS,
 };
@@ -41,12 +41,12 @@ fn completer(shell: ShellArg) -> &'static dyn EnvCompleter {
 }
 
 /// Prints the script.
-pub(crate) fn script(args: &CompletionsArgs) -> Result<Exit, Failure> {
+pub(crate) fn script(args: &CompletionsArgs) -> Result<Exit, CommandFailure> {
     let typed = env::args_os().next().unwrap_or_else(|| NAME.into());
     let mut script = Vec::new();
     completer(args.shell)
         .write_registration(VARIABLE, NAME, NAME, &program(&typed), &mut script)
-        .map_err(|error| Failure::no_result(format!("writing the script: {error}")))?;
+        .map_err(|error| CommandFailure::no_result(format!("writing the script: {error}")))?;
     output::bytes(&script)?;
     Ok(Exit::Fine)
 }

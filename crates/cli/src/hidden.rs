@@ -7,46 +7,46 @@ use deadheat_runner::{
     services::{null, upstream},
 };
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation,
 };
 
 use crate::args::HiddenArgs;
 
-pub(crate) fn supervise() -> Result<Exit, Failure> {
+pub(crate) fn supervise() -> Result<Exit, CommandFailure> {
     process::supervise().map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "supervising a child (this command is for Deadheat itself): {error}"
         ))
     })?;
     Ok(Exit::Fine)
 }
 
-pub(crate) fn agent() -> Result<Exit, Failure> {
+pub(crate) fn agent() -> Result<Exit, CommandFailure> {
     if stdin().is_terminal() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "agent: this command is for Deadheat itself; deadheat load --on HOST starts it there",
         ));
     }
     agent::serve(&invocation::supervision()?)
-        .map_err(|error| Failure::no_result(error.to_string()))?;
+        .map_err(|error| CommandFailure::no_result(error.to_string()))?;
     Ok(Exit::Fine)
 }
 
-pub(crate) fn upstream(args: &HiddenArgs) -> Result<Exit, Failure> {
+pub(crate) fn upstream(args: &HiddenArgs) -> Result<Exit, CommandFailure> {
     let options = upstream::ServeOptions::from_args(args.arguments.iter().cloned())
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     match upstream::serve(&options) {
         Ok(never) => match never {},
-        Err(error) => Err(Failure::no_result(error)),
+        Err(error) => Err(CommandFailure::no_result(error)),
     }
 }
 
-pub(crate) fn null_server(args: &HiddenArgs) -> Result<Exit, Failure> {
-    let options =
-        null::ServeOptions::from_args(args.arguments.iter().cloned()).map_err(Failure::usage)?;
+pub(crate) fn null_server(args: &HiddenArgs) -> Result<Exit, CommandFailure> {
+    let options = null::ServeOptions::from_args(args.arguments.iter().cloned())
+        .map_err(CommandFailure::usage)?;
     match null::serve(&options) {
         Ok(never) => match never {},
-        Err(error) => Err(Failure::no_result(error)),
+        Err(error) => Err(CommandFailure::no_result(error)),
     }
 }

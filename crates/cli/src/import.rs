@@ -8,7 +8,7 @@ use deadheat_import::{Published, document, toml};
 use deadheat_model::{TargetId, imported::Imported};
 use deadheat_shell::{
     data::{self, DataFormat, FilesArgs},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct ImportArgs {
     /// For a published table: the workload that asks for the same here
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
-    /// For a published table: the stack that stands for a server, such as `Go=go-nethttp:2cpu`; repeatable
+    /// For a published table: the stack that represents a server, such as `Go=go-nethttp:2cpu`; repeatable
     #[arg(long, value_name = "SERVER=STACK", value_parser = target)]
     pub(crate) target: Vec<(String, TargetId)>,
 }
@@ -66,7 +66,7 @@ fn target(text: &str) -> Result<(String, TargetId), String> {
     Ok((server.to_owned(), target))
 }
 
-pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+pub(crate) fn import(args: &ImportArgs) -> Result<Exit, CommandFailure> {
     let paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     let files = args.data.open_beside(paths.iter().copied())?;
     let read = imported::read(&paths, args.command.as_deref())?;
@@ -83,14 +83,14 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
 }
 
 /// The runs as a published table, which is called as the file that it goes to.
-fn table(read: &Imported, args: &ImportArgs) -> Result<String, Failure> {
+fn table(read: &Imported, args: &ImportArgs) -> Result<String, CommandFailure> {
     let is_table = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "toml");
     let file = args.data.output.iter().find(is_table);
     let stem = file.and_then(|path| path.file_stem()?.to_str());
     let mut targets = args.target.iter();
     let unknown = targets.find(|(server, _)| read.runs.iter().all(|run| run.name() != *server));
     if let Some((server, _)) = unknown {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "--target: no report is of a server called `{server}`"
         )));
     }
@@ -99,6 +99,6 @@ fn table(read: &Imported, args: &ImportArgs) -> Result<String, Failure> {
         workload: args.workload.as_deref(),
         targets: &args.target,
     };
-    let document = document(read, &how).map_err(Failure::usage)?;
-    toml(&document).map_err(Failure::usage)
+    let document = document(read, &how).map_err(CommandFailure::usage)?;
+    toml(&document).map_err(CommandFailure::usage)
 }

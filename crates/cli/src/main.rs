@@ -15,7 +15,7 @@ use deadheat_bench::{doctor, run, setup, stacks};
 use deadheat_compare::{audit, bisect, history, site};
 use deadheat_loadtool::look_alikes;
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation, output,
 };
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<Exit, Failure> {
+fn run() -> Result<Exit, CommandFailure> {
     let typed: Vec<OsString> = env::args_os().collect();
     match parsed(&typed) {
         Ok((arguments, matches)) => begin(arguments, &matches, &typed),
@@ -62,7 +62,11 @@ fn parsed(line: &[OsString]) -> clap::error::Result<(Arguments, ArgMatches)> {
 }
 
 /// Runs the command, with defaults from a file.
-fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Result<Exit, Failure> {
+fn begin(
+    arguments: Arguments,
+    matches: &ArgMatches,
+    typed: &[OsString],
+) -> Result<Exit, CommandFailure> {
     output::use_colour(arguments.global.color);
     output::set_verbosity(arguments.global.verbosity.verbosity());
     output::show_log();
@@ -82,7 +86,7 @@ fn begin(arguments: Arguments, matches: &ArgMatches, typed: &[OsString]) -> Resu
     }
 }
 
-fn run_command(command: Command) -> Result<Exit, Failure> {
+fn run_command(command: Command) -> Result<Exit, CommandFailure> {
     match command {
         Command::Run(args) => run::run(*args),
         Command::Report(args) => report::report(&args),

@@ -15,14 +15,15 @@ use clap_mangen::{
 use deadheat_model::figure::counted;
 use deadheat_runner::files::write_whole;
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
 };
 
 use crate::args::{Arguments, ManArgs};
 
-pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
-    let pages = pages().map_err(|error| Failure::no_result(format!("making pages: {error}")))?;
+pub(crate) fn man(args: &ManArgs) -> Result<Exit, CommandFailure> {
+    let pages =
+        pages().map_err(|error| CommandFailure::no_result(format!("making pages: {error}")))?;
     let Some(folder) = &args.folder else {
         let whole = pages.last().map_or(&[][..], |(_, page)| page);
         if output::is_terminal() {
@@ -35,7 +36,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Fine);
     };
     write(folder, &pages).map_err(|error| {
-        Failure::no_result(format!(
+        CommandFailure::no_result(format!(
             "writing pages to {}: {error}; name a folder that you may write in",
             folder.display()
         ))

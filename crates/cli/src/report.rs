@@ -9,22 +9,22 @@ use deadheat_loadtool as load;
 use deadheat_runner::session::heats::read_session;
 use deadheat_shell::{
     data::{Format, Sink},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
     session_folders::{RESULTS, sessions},
 };
 
 use crate::args::ReportArgs;
 
-pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
     let sink = args.data.open_beside(args.session.as_deref())?;
     if args.details && sink.format != Format::Text {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--details applies to text only; the other formats show everything",
         ));
     }
     if args.workload.is_some() && sink.format != Format::Card {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--workload selects the contents of a card: it needs --format card",
         ));
     }
@@ -43,7 +43,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if session.join(bisect::RECORD).is_file() {
         return bisect::shown_again(&session, sink);
     }
-    let record = read_session(&session).map_err(Failure::usage)?;
+    let record = read_session(&session).map_err(CommandFailure::usage)?;
     if let Some(versus) = versus(&record, &session) {
         let format = of_a_comparison(&session, sink.format)?;
         let text = compare::rendered(&versus, None, format, args.details, sink.screen())?;
@@ -63,9 +63,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 }
 
 /// The session in `results` that began last.
-fn newest() -> Result<PathBuf, Failure> {
+fn newest() -> Result<PathBuf, CommandFailure> {
     let none = |why: &dyn std::fmt::Display| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "looking for the newest session in {RESULTS}: {why}; name one with `deadheat report FOLDER`"
         ))
     };
@@ -76,14 +76,14 @@ fn newest() -> Result<PathBuf, Failure> {
 }
 
 /// What reports of other tools say.
-fn of_another_tool(file: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
+fn of_another_tool(file: &Path, sink: Sink<Format>) -> Result<Exit, CommandFailure> {
     let read = imported::read(&[file], None)
         .map_err(|failure| failure.and("A session is a folder that has session.json."))?;
     let text = match sink.format {
         Format::Text => imported::as_text(&read, sink.screen()),
         Format::Json => imported::as_json(&read)?,
         Format::Markdown | Format::Html | Format::Csv | Format::Card => {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "{} has reports of another tool, which are shown as text or json alone: choose one with --format",
                 file.display()
             )));
@@ -93,13 +93,13 @@ fn of_another_tool(file: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
 }
 
 /// The format of a comparison's report; not every format has one.
-fn of_a_comparison(session: &Path, format: Format) -> Result<CompareFormat, Failure> {
+fn of_a_comparison(session: &Path, format: Format) -> Result<CompareFormat, CommandFailure> {
     match format {
         Format::Text => Ok(CompareFormat::Text),
         Format::Markdown => Ok(CompareFormat::Markdown),
         Format::Json => Ok(CompareFormat::Json),
         Format::Html => Ok(CompareFormat::Html),
-        Format::Csv | Format::Card => Err(Failure::usage(format!(
+        Format::Csv | Format::Card => Err(CommandFailure::usage(format!(
             "{} is a session of `deadheat compare`: it has a report as text, markdown, html or json. Choose one with \
              --format",
             session.display()

@@ -2,8 +2,8 @@
 //! and no heat has both sides.
 //!
 //! Seconds of one run are no repetition: they depend on each other, and share the process, its memory layout and the
-//! machine's hour. So only whole runs are replicated. And runs of A that are all older than those of B have the machine's
-//! drift in every ratio, with nothing to tell it from the change; runs that alternate have it on both sides.
+//! machine's hour. So only whole runs are replicated. And runs of A that are all older than those of B have the
+//! machine's drift in every ratio, with nothing to tell it from the change; runs that alternate have it on both sides.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use deadheat_model::{
     warning::{Warning, doubt, note},
 };
 use deadheat_stats::versus::{
-    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, SideFacts, Subject, Verdict, Versus,
-    differs,
-    sessions::{LEAST, Sample, correct},
+    Bounds, CellId, Compared, Fact, Method, Metric, NotCompared, Ratio, RatioVerdict, SideFacts,
+    Versus, differs,
+    sessions::{MIN_RUNS, Sample, correct},
 };
 
 /// The least number of changes of side between runs, in the order of their start times: A B A B, or A B B A A B.
-const LEAST_CHANGES: usize = 3;
+const MIN_CHANGES: usize = 3;
 
 /// Runs of one side, with the name that the user knows them by.
 pub type Runs<'a> = (&'a str, &'a [LoadRecord]);
@@ -50,7 +50,7 @@ pub fn compare(a: Runs<'_>, b: Runs<'_>, bounds: Bounds) -> Versus {
     warnings.extend(doubts(a.0, &sides[0]));
     warnings.extend(doubts(b.0, &sides[1]));
     Versus {
-        how: How::Runs {
+        how: Method::Runs {
             a: a.1.len(),
             b: b.1.len(),
         },
@@ -197,7 +197,7 @@ fn request(spec: &LoadSpec, index: usize, request: &RequestSpec) -> String {
     )
 }
 
-fn subject(spec: Option<&LoadSpec>) -> Subject {
+fn subject(spec: Option<&LoadSpec>) -> CellId {
     let request = spec.and_then(|spec| Some(&spec.exchanges.first()?.request));
     let point = spec.map(|spec| match &spec.schedule {
         Schedule::Closed { connections, .. } => {
@@ -207,7 +207,7 @@ fn subject(spec: Option<&LoadSpec>) -> Subject {
             format!("open loop c{connections}{}", in_words::streams(spec))
         }
     });
-    Subject {
+    CellId {
         target: None,
         workload: request.map_or(String::new(), |one| format!("{} {}", one.method, one.path)),
         point: point.unwrap_or_default(),
@@ -276,7 +276,7 @@ fn doubts(name: &str, analyses: &[LoadAnalysis]) -> Option<Warning> {
 }
 
 fn cell(
-    subject: Subject,
+    subject: CellId,
     runs: [&[LoadRecord]; 2],
     sides: &[Vec<LoadAnalysis>; 2],
     bounds: &Bounds,
@@ -313,7 +313,7 @@ fn cell(
         }
     }
     Compared {
-        verdict: Verdict::NotEnoughData,
+        verdict: RatioVerdict::NotEnoughData,
         decide: Default::default(),
         rates: Vec::new(),
         overloaded: Vec::new(),
@@ -342,17 +342,17 @@ fn figure(metric: Metric, analysis: &LoadAnalysis) -> Option<f64> {
 /// Why these runs carry no verdict, if so.
 fn no_verdict(runs: [&[LoadRecord]; 2]) -> Option<Warning> {
     let [a, b] = runs.map(<[LoadRecord]>::len);
-    if a.min(b) < LEAST {
+    if a.min(b) < MIN_RUNS {
         let sentence = format!(
             "No verdict: a run is not a repetition of itself, and there are {a} of A and {b} of B."
         );
         return Some(note("few-runs", sentence).advice(format!(
-            "Make {LEAST} or more of each, in turn (A B A B A B), and compare two folders of records."
+            "Make {MIN_RUNS} or more of each, in turn (A B A B A B), and compare two folders of records."
         )));
     }
     let sentence = "No verdict: the runs of A and B were not made in turn (A B A B A B), so the ratio includes any change \
                     of the machine in between.";
-    (changes(runs) < LEAST_CHANGES).then(|| note("not-in-turn", sentence))
+    (changes(runs) < MIN_CHANGES).then(|| note("not-in-turn", sentence))
 }
 
 /// How often two runs in a row, in the order of their times, are of two sides.

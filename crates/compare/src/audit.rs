@@ -9,7 +9,7 @@ use clap::Args;
 use deadheat_document::text::Screen;
 use deadheat_shell::{
     data::{self, FilesArgs},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
     values::share,
 };
@@ -44,7 +44,7 @@ pub struct AuditArgs {
 }
 
 /// Reads results, and reports how much of them is proven.
-pub fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
+pub fn audit(args: &AuditArgs) -> Result<Exit, CommandFailure> {
     let paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     let files = args.data.open_beside(paths.iter().copied())?;
     let read = imported::read(&paths, args.command.as_deref())?;
@@ -67,8 +67,8 @@ fn rendered(
     format: CompareFormat,
     details: bool,
     screen: Screen,
-) -> Result<String, Failure> {
-    let written = |error| Failure::no_result(format!("writing the audit: {error}"));
+) -> Result<String, CommandFailure> {
+    let written = |error| CommandFailure::no_result(format!("writing the audit: {error}"));
     Ok(match format {
         CompareFormat::Text if details => document(audit).text(screen),
         CompareFormat::Text => document(audit).brief(screen),

@@ -10,7 +10,7 @@ use deadheat_model::{TargetId, figure::counted, heats::PlannedLoad};
 use deadheat_runner::session::heats::read_session;
 use deadheat_shell::{
     data::{DataArgs, TextOrJson},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
     session_folders::{SessionFolder, sessions},
 };
@@ -35,15 +35,15 @@ pub struct HistoryArgs {
 }
 
 /// Shows a folder's sessions, what changed between them, and figures over time.
-pub fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
+pub fn history(args: &HistoryArgs) -> Result<Exit, CommandFailure> {
     let sink = args.data.open()?;
-    let wanted = Wanted::new(args)?;
+    let wanted = HistoryFilter::new(args)?;
     let mut history = History::default();
     let mut comparisons = 0;
     for SessionFolder { folder, .. } in found(&args.results)? {
         // One broken session does not hide the others.
         match read_session(&folder) {
-            // It has two sides of its own, and no figures of a course.
+            // A comparison has its own two sides, and no figures of stacks.
             Ok(record) if record.header.comparison.is_some() => comparisons += 1,
             Ok(record) => history.add(&record, |target, load| wanted.has(target, load)),
             Err(error) => output::warn(&format!("warning: {error}; left out")),
@@ -56,14 +56,14 @@ pub fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
         ));
     }
     if history.sessions.is_empty() {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "looking for sessions in {}: none found (`deadheat run` makes them there; for another folder, use \
              `deadheat history FOLDER`)",
             args.results.display()
         )));
     }
     if !wanted.is_empty() && history.series.is_empty() {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "looking for {} in the {} sessions of {}: none measured that; `deadheat report SESSION` shows the \
              contents of a session",
             wanted.told(),
@@ -74,16 +74,16 @@ pub fn history(args: &HistoryArgs) -> Result<Exit, Failure> {
     let text = match sink.format {
         TextOrJson::Text => document::document(&history).text(sink.screen()),
         TextOrJson::Json => crate::history::document::json(&history)
-            .map_err(|error| Failure::no_result(format!("writing JSON: {error}")))?,
+            .map_err(|error| CommandFailure::no_result(format!("writing JSON: {error}")))?,
     };
     sink.write(&text)?;
     Ok(Exit::Fine)
 }
 
 /// The folders of sessions in `results`, in their order.
-fn found(results: &Path) -> Result<Vec<SessionFolder>, Failure> {
+fn found(results: &Path) -> Result<Vec<SessionFolder>, CommandFailure> {
     sessions(results).map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "reading the folder of sessions {}: {error}; name the one that `deadheat run --results` wrote to",
             results.display()
         ))
@@ -91,24 +91,24 @@ fn found(results: &Path) -> Result<Vec<SessionFolder>, Failure> {
 }
 
 /// The stacks and loads whose figures are asked for.
-struct Wanted {
-    stacks: Vec<Name>,
-    workloads: Vec<Name>,
+struct HistoryFilter {
+    stacks: Vec<NameFilter>,
+    workloads: Vec<NameFilter>,
 }
 
-/// What was typed for a stack or a workload: a glob for its name, and one for what follows the colon.
-struct Name {
+/// A filter for a stack or a workload: a glob for its name, and one for the part after the colon.
+struct NameFilter {
     typed: String,
     name: GlobMatcher,
     part: Option<GlobMatcher>,
     cpus: Option<u32>,
 }
 
-impl Name {
-    fn parse(typed: &str) -> Result<Self, Failure> {
+impl NameFilter {
+    fn parse(typed: &str) -> Result<Self, CommandFailure> {
         let glob = |text: &str| {
             let glob = Glob::new(text).map_err(|error| {
-                Failure::usage(format!(
+                CommandFailure::usage(format!(
                     "{typed}: {error}; write it like `go-*` or `users:*`"
                 ))
             })?;
@@ -131,10 +131,10 @@ impl Name {
     }
 }
 
-impl Wanted {
-    fn new(args: &HistoryArgs) -> Result<Self, Failure> {
-        let parse = |names: &[String]| -> Result<Vec<Name>, Failure> {
-            names.iter().map(|name| Name::parse(name)).collect()
+impl HistoryFilter {
+    fn new(args: &HistoryArgs) -> Result<Self, CommandFailure> {
+        let parse = |names: &[String]| -> Result<Vec<NameFilter>, CommandFailure> {
+            names.iter().map(|name| NameFilter::parse(name)).collect()
         };
         Ok(Self {
             stacks: parse(&args.stack)?,
@@ -153,7 +153,7 @@ impl Wanted {
             cpus,
         } = target;
         let variant = variant.as_deref().unwrap_or_default();
-        let any = |names: &[Name], name: &str, part: &str| {
+        let any = |names: &[NameFilter], name: &str, part: &str| {
             names.is_empty() || names.iter().any(|one| one.matches(name, part, *cpus))
         };
         !self.is_empty()

@@ -8,7 +8,7 @@ use deadheat_document::text::Screen;
 use deadheat_import::{ImportError, import};
 use deadheat_model::imported::Imported;
 use deadheat_runner::files::{self, LONGEST_TEXT};
-use deadheat_shell::exit::Failure;
+use deadheat_shell::exit::CommandFailure;
 use deadheat_stats::versus::{
     Bounds,
     tool_runs::{self, RunsVersus},
@@ -16,23 +16,24 @@ use deadheat_stats::versus::{
 
 use self::document::{SideNames, document, json, versus, versus_json};
 
-/// Reads the reports in these files. `command` is that of the runs, for reports that do not say how a server was loaded.
-pub fn read(paths: &[&Path], command: Option<&str>) -> Result<Imported, Failure> {
+/// Reads the reports in these files. `command` is that of the runs, for reports that do not say how a server was
+/// loaded.
+pub fn read(paths: &[&Path], command: Option<&str>) -> Result<Imported, CommandFailure> {
     let files: Vec<_> = paths
         .iter()
         .map(|path| bytes(path))
         .collect::<Result<_, _>>()?;
-    import(&files, command).map_err(Failure::usage)
+    import(&files, command).map_err(CommandFailure::usage)
 }
 
-fn bytes(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+fn bytes(path: &Path) -> Result<(String, Vec<u8>), CommandFailure> {
     let (name, path) = match path.to_str() {
         Some("-") => ("standard input".to_owned(), Path::new("/dev/stdin")),
         _ => (path.display().to_string(), path),
     };
     let read = files::read_typed(path, LONGEST_TEXT);
     let read = read.map_err(|error| {
-        Failure::usage(format!("reading {name}: {error}; name a file with reports"))
+        CommandFailure::usage(format!("reading {name}: {error}; name a file with reports"))
     })?;
     Ok((name, read))
 }
@@ -43,9 +44,9 @@ pub fn as_text(imported: &Imported, screen: Screen) -> String {
 }
 
 /// What was read, for programs.
-pub fn as_json(imported: &Imported) -> Result<String, Failure> {
+pub fn as_json(imported: &Imported) -> Result<String, CommandFailure> {
     json(imported)
-        .map_err(|error| Failure::no_result(format!("writing the imported runs: {error}")))
+        .map_err(|error| CommandFailure::no_result(format!("writing the imported runs: {error}")))
 }
 
 /// The reports in the two files that `compare` was given.
@@ -56,7 +57,7 @@ pub(crate) struct Pair {
 
 impl Pair {
     /// Reads both operands of `compare`; `None` if either is not a file with reports.
-    pub(crate) fn new(a: &str, b: &str) -> Result<Option<Self>, Failure> {
+    pub(crate) fn new(a: &str, b: &str) -> Result<Option<Self>, CommandFailure> {
         let (Some(of_a), Some(of_b)) = (side(a)?, side(b)?) else {
             return Ok(None);
         };
@@ -67,13 +68,13 @@ impl Pair {
     }
 
     /// B against A, for programs.
-    pub(crate) fn as_json(&self, bounds: Bounds) -> Result<String, Failure> {
+    pub(crate) fn as_json(&self, bounds: Bounds) -> Result<String, CommandFailure> {
         versus_json(self.sides(), &self.compared(bounds)?)
-            .map_err(|error| Failure::no_result(format!("writing the comparison: {error}")))
+            .map_err(|error| CommandFailure::no_result(format!("writing the comparison: {error}")))
     }
 
     /// B against A, for people.
-    pub(crate) fn as_text(&self, bounds: Bounds, screen: Screen) -> Result<String, Failure> {
+    pub(crate) fn as_text(&self, bounds: Bounds, screen: Screen) -> Result<String, CommandFailure> {
         let found = self.compared(bounds)?;
         let document = versus(self.sides(), &found, [&self.a.1, &self.b.1]);
         Ok(document.text(screen))
@@ -86,17 +87,17 @@ impl Pair {
         }
     }
 
-    fn compared(&self, bounds: Bounds) -> Result<RunsVersus, Failure> {
+    fn compared(&self, bounds: Bounds) -> Result<RunsVersus, CommandFailure> {
         for (file, imported) in [&self.a, &self.b] {
             one_server(file, imported)?;
         }
         tool_runs::compare(&self.a.1.runs, &self.b.1.runs, &bounds)
-            .map_err(|error| Failure::usage(error.to_string()))
+            .map_err(|error| CommandFailure::usage(error.to_string()))
     }
 }
 
 /// The reports in a file; `None`: it is no file, or has none.
-fn side(operand: &str) -> Result<Option<Imported>, Failure> {
+fn side(operand: &str) -> Result<Option<Imported>, CommandFailure> {
     let path = Path::new(operand);
     if !path.is_file() {
         return Ok(None);
@@ -104,12 +105,12 @@ fn side(operand: &str) -> Result<Option<Imported>, Failure> {
     match import(&[bytes(path)?], None) {
         Ok(imported) => Ok(Some(imported)),
         Err(ImportError::Nothing { .. }) => Ok(None),
-        Err(error) => Err(Failure::usage(error)),
+        Err(error) => Err(CommandFailure::usage(error)),
     }
 }
 
 /// Runs of several servers are no side of a comparison.
-fn one_server(file: &str, imported: &Imported) -> Result<(), Failure> {
+fn one_server(file: &str, imported: &Imported) -> Result<(), CommandFailure> {
     let mut names: Vec<&str> = imported
         .runs
         .iter()
@@ -118,7 +119,7 @@ fn one_server(file: &str, imported: &Imported) -> Result<(), Failure> {
     names.sort_unstable();
     names.dedup();
     if names.len() > 1 {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "{file} has runs of {} ({}), and a side of a comparison is one server; put the runs of each into a file of \
              their own, or see all with `deadheat report {file}`",
             deadheat_model::figure::counted(names.len(), "server"),

@@ -19,13 +19,13 @@ use deadheat_document::text::Screen;
 use deadheat_loadtool as load;
 use deadheat_shell::{
     data::{self, Files},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
 };
 use deadheat_stats::versus::{Bounds, Check, Gate, Versus};
 
 use self::{
-    live::{Measured, loads},
+    live::{MeasureOutcome, loads},
     resolve::{Comparands, Live},
 };
 use crate::{
@@ -35,22 +35,22 @@ use crate::{
 };
 
 /// Compares B with A: measures both, or reads their records.
-pub fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
+pub fn compare(mut args: CompareArgs) -> Result<Exit, CommandFailure> {
     let other_hosts = &mut args.measure.other_hosts;
     other_hosts
         .read_file(&mut args.explicit)
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     let comparands = resolve::resolve(&args)?;
     let sides = [&args.a, &args.b].map(Path::new);
     let files = args.verdict.data.open_beside(sides)?;
     let measured = match comparands {
         Comparands::Sessions { a, b } => {
             let versus = records::compare_sessions(&a, &b, bounds(&args), args.sessions.force)?;
-            Measured::Versus(Box::new(versus))
+            MeasureOutcome::Versus(Box::new(versus))
         }
         Comparands::Records { a, b } => {
             let versus = records::compare(&a, &b, bounds(&args), args.sessions.force)?;
-            Measured::Versus(Box::new(versus))
+            MeasureOutcome::Versus(Box::new(versus))
         }
         Comparands::Reports => {
             return of_other_tools(&args, files);
@@ -58,8 +58,8 @@ pub fn compare(mut args: CompareArgs) -> Result<Exit, Failure> {
         Comparands::Live(live) => live::measure(&live, &args)?,
     };
     let versus = match measured {
-        Measured::Versus(versus) => versus,
-        Measured::Nothing(exit) => return Ok(exit),
+        MeasureOutcome::Versus(versus) => versus,
+        MeasureOutcome::Nothing(exit) => return Ok(exit),
     };
     let gate = versus.gate(check(&args));
     let VerdictArgs {
@@ -90,14 +90,14 @@ pub fn meaningless(args: &CompareArgs) -> Vec<String> {
 }
 
 /// Compares reports of other tools, which have neither heats nor details.
-fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exit, Failure> {
+fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exit, CommandFailure> {
     let verdict = &args.verdict;
     let pair = Pair::new(&args.a, &args.b)?;
-    let pair = pair.ok_or_else(|| Failure::usage("the reports have changed meanwhile"))?;
+    let pair = pair.ok_or_else(|| CommandFailure::usage("the reports have changed meanwhile"))?;
     let rendered = |format: CompareFormat, screen| match format {
         CompareFormat::Text => pair.as_text(bounds(args), screen),
         CompareFormat::Json => pair.as_json(bounds(args)),
-        CompareFormat::Markdown | CompareFormat::Html => Err(Failure::usage(
+        CompareFormat::Markdown | CompareFormat::Html => Err(CommandFailure::usage(
             "reports of other tools are compared as text or json alone: choose one with --format",
         )),
     };
@@ -130,7 +130,7 @@ pub fn rendered(
     format: CompareFormat,
     details: bool,
     screen: Screen,
-) -> Result<String, Failure> {
+) -> Result<String, CommandFailure> {
     let document = || document(versus, gate);
     let screen = Screen {
         width: screen.width.min(80),
@@ -141,9 +141,10 @@ pub fn rendered(
         CompareFormat::Text => document().brief(screen),
         CompareFormat::Markdown => document().markdown(),
         CompareFormat::Html => html(versus, gate)
-            .map_err(|error| Failure::no_result(format!("writing the page: {error}")))?,
-        CompareFormat::Json => json(versus, gate)
-            .map_err(|error| Failure::no_result(format!("writing the comparison: {error}")))?,
+            .map_err(|error| CommandFailure::no_result(format!("writing the page: {error}")))?,
+        CompareFormat::Json => json(versus, gate).map_err(|error| {
+            CommandFailure::no_result(format!("writing the comparison: {error}"))
+        })?,
     })
 }
 

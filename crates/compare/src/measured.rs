@@ -14,7 +14,7 @@ use deadheat_model::{
 use deadheat_shell::invocation;
 use deadheat_stats::{
     sequential::Look,
-    versus::{Ended, Fact, How, SideFacts, Versus, alternating::Duel},
+    versus::{Ended, Fact, Method, SideFacts, Versus, alternating::Duel},
 };
 
 /// The comparison that the session in `folder` made; `None` if the session is not a comparison.
@@ -25,7 +25,7 @@ pub fn versus(record: &SessionRecord, folder: &Path) -> Option<Versus> {
     let judged = duel.judge(look);
     let walls: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
     Some(Versus {
-        how: How::Heats {
+        how: Method::Heats {
             design: duel.design()?,
             look,
             heats: duel.most_heats(),

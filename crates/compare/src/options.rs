@@ -9,7 +9,7 @@ use deadheat_loadtool::options::{AnswerArgs, ConnectionArgs, RequestArgs, Steady
 use deadheat_model::{comparison::Decide, workload::OfferedRate};
 use deadheat_shell::{
     data::{DataFormat, FilesArgs},
-    options::{ConfigArgs, ExplicitOptions},
+    options::{ConfigArgs, Effect, Effects, ExplicitOptions},
     rate::equal_rate,
     values::{margin, one_of, share},
 };
@@ -50,6 +50,14 @@ const AFTER_SHORT_HELP: &str = "\
 A and B: two stacks, two revisions of a stack (go-nethttp@HEAD~1 go-nethttp), two URLs, two commands \
 (cmd:COMMAND), two sessions, or two records of `deadheat load -o a.json`. Exit status 1: B failed, or \
 --fail-if-slower did. All options: deadheat compare --help. The guide is docs/compare.md.";
+
+/// What each option can do in a `deadheat.toml`.
+pub const EFFECTS: Effects = &[
+    (Effect::Figures, "base change decide"),
+    (Effect::Figures, "fail-if-costlier fail-if-slower"),
+    (Effect::Figures, "force looks margin require-decision"),
+    (Effect::ChangesRequests, "https path"),
+];
 
 /// Options of `deadheat load` that the short help of other commands has, too.
 const OF_LOAD: [&str; 4] = ["connections", "method", "header", "body"];
@@ -138,8 +146,8 @@ pub struct VerdictArgs {
     pub(crate) margin: f64,
     /// The deciding quantity
     ///
-    /// The verdict is about it, and measuring ends when that is known. The other figures are shown. Equal work is measured
-    /// for `cpu` and `p99`, at --rate or a common one.
+    /// The verdict is about it, and measuring ends when that is known. The other figures are shown. Equal work is
+    /// measured for `cpu` and `p99`, at --rate or a common one.
     #[arg(long, hide_default_value = true, default_value = "throughput", value_parser = one_of(&[
         ("throughput", Decide::Throughput, "Requests per second of the closed loop (default)"),
         ("cpu", Decide::Cpu, "CPU time per request at equal work"),
@@ -153,7 +161,8 @@ pub struct VerdictArgs {
     pub(crate) fail_if_slower: Option<f64>,
     /// Exit with 1 if B proves to cost more CPU time by this, such as 3%
     ///
-    /// CPU time per request at equal work, by more than this. Also if B cannot take the rate, and A took it in every heat.
+    /// CPU time per request at equal work, by more than this. Also if B cannot take the rate, and A took it in every
+    /// heat.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_if_costlier: Option<f64>,
     /// Exit with 1 unless such a change, or else any, is excluded
@@ -163,8 +172,8 @@ pub struct VerdictArgs {
     pub(crate) require_decision: bool,
     /// Also load both at this rate (equal work); repeatable; URLs: only at it
     ///
-    /// RATE is a number of requests per second (`2000/s`), or `common`, the largest of 1, 2, 5, 10 … that both sides can take
-    /// at 70 % of their capacity. Without it, --decide cpu, --decide p99 and --fail-if-costlier take `common`.
+    /// RATE is a number of requests per second (`2000/s`), or `common`, the largest of 1, 2, 5, 10 … that both sides
+    /// can take at 70 % of their capacity. Without it, --decide cpu, --decide p99 and --fail-if-costlier take `common`.
     #[arg(long, value_name = "RATE", value_parser = equal_rate, help_heading = MEASURING)]
     pub(crate) rate: Vec<OfferedRate>,
     /// The report's name for A, such as the branch that B is to be merged into
@@ -236,8 +245,8 @@ pub struct MeasureArgs {
     pub heat: HeatArgs,
     /// Look after these numbers of heats [default: 8,11,16,22,32,44… as far as the budget reaches]
     ///
-    /// Looks before the eighth heat may end it earlier, also with a dead heat. The price: of a stack that has one process
-    /// in six a third slower, five heats miss this kind in 40 % of comparisons, and eight in 23 %.
+    /// Looks before the eighth heat may end it earlier, also with a dead heat. The price: of a stack that has one
+    /// process in six a third slower, five heats miss this kind in 40 % of comparisons, and eight in 23 %.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with = "heats", hide_short_help = true)]
     pub(crate) looks: Vec<u32>,
     #[command(flatten)]

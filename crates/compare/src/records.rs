@@ -1,4 +1,5 @@
-//! What was measured before: sessions of `deadheat run`, and records of `deadheat load -o FILE.json`, of which a file is a run and a folder has several.
+//! What was measured before: sessions of `deadheat run`, and records of `deadheat load -o FILE.json`, of which a file
+//! is a run and a folder has several.
 
 use std::{
     fs,
@@ -13,7 +14,7 @@ use deadheat_model::{
     record::{self, SCHEMA},
 };
 use deadheat_runner::{files, session::heats::read_session};
-use deadheat_shell::exit::Failure;
+use deadheat_shell::exit::CommandFailure;
 use deadheat_stats::versus::{
     Bounds, Versus,
     sessions::{self, refusals},
@@ -38,11 +39,16 @@ pub(super) fn is_of_loads(path: &Path) -> bool {
 }
 
 /// Compares the runs of `b` with those of `a`; if machine or settings differ, only if `force`.
-pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result<Versus, Failure> {
+pub(super) fn compare(
+    a: &Path,
+    b: &Path,
+    bounds: Bounds,
+    force: bool,
+) -> Result<Versus, CommandFailure> {
     let (of_a, of_b) = (read(a)?, read(b)?);
     let same = |run: &LoadRecord| of_b.iter().any(|other| other == run);
     if of_a.iter().any(same) {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "{} and {} have a run in common: there is nothing to compare in it",
             a.display(),
             b.display()
@@ -50,7 +56,7 @@ pub(super) fn compare(a: &Path, b: &Path, bounds: Bounds, force: bool) -> Result
     }
     let reasons = runs::biasing_differences(&of_a, &of_b);
     if !reasons.is_empty() && !force {
-        return Err(Failure::usage(refused(a, b, &reasons)));
+        return Err(CommandFailure::usage(refused(a, b, &reasons)));
     }
     let (name_a, name_b) = (a.display().to_string(), b.display().to_string());
     Ok(runs::compare((&name_a, &of_a), (&name_b, &of_b), bounds))
@@ -76,9 +82,9 @@ fn refused(a: &Path, b: &Path, reasons: &[Change]) -> String {
 }
 
 /// The runs of a side.
-fn read(path: &Path) -> Result<Vec<LoadRecord>, Failure> {
+fn read(path: &Path) -> Result<Vec<LoadRecord>, CommandFailure> {
     let failed = |error: String| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "reading {}: {error}; give a file of `deadheat load -o FILE.json`, or a folder of them",
             path.display()
         ))
@@ -97,7 +103,7 @@ fn read(path: &Path) -> Result<Vec<LoadRecord>, Failure> {
 
 /// The first fields of the file.
 #[derive(Deserialize)]
-struct Kind {
+struct FileHeader {
     #[serde(default)]
     format: String,
     #[serde(default)]
@@ -107,14 +113,14 @@ struct Kind {
 fn read_record(path: &Path) -> Result<LoadRecord, String> {
     let bytes = files::read_typed(path, LONGEST).map_err(|error| error.to_string())?;
     let bytes = files::without_byte_order_mark(&bytes);
-    let kind: Kind = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if kind.format != FORMAT {
+    let header: FileHeader = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if header.format != FORMAT {
         return Err("it is not a record of a load".to_owned());
     }
-    if kind.schema != SCHEMA {
+    if header.schema != SCHEMA {
         return Err(format!(
             "its schema is {}, and this Deadheat reads {SCHEMA}",
-            kind.schema
+            header.schema
         ));
     }
     record::read(bytes).map_err(|error| error.to_string())
@@ -152,11 +158,11 @@ pub(super) fn compare_sessions(
     b: &Path,
     bounds: Bounds,
     force: bool,
-) -> Result<Versus, Failure> {
-    let read = |folder| read_session(folder).map_err(Failure::usage);
+) -> Result<Versus, CommandFailure> {
+    let read = |folder| read_session(folder).map_err(CommandFailure::usage);
     let (of_a, of_b) = (read(a)?, read(b)?);
     if of_a.header.id == of_b.header.id && of_a.header.started == of_b.header.started {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "{} and {} are the same session, {}: there is nothing to compare",
             a.display(),
             b.display(),
@@ -165,7 +171,7 @@ pub(super) fn compare_sessions(
     }
     for (folder, record) in [(a, &of_a), (b, &of_b)] {
         if record.header.comparison.is_some() {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "{0} holds a comparison of two sides, and no session of `deadheat run`; `deadheat report {0}` shows it",
                 folder.display()
             )));
@@ -173,7 +179,7 @@ pub(super) fn compare_sessions(
     }
     let reasons = refusals(&of_a, &of_b);
     if !reasons.is_empty() && !force {
-        return Err(Failure::usage(sessions_refused(a, b, &reasons)));
+        return Err(CommandFailure::usage(sessions_refused(a, b, &reasons)));
     }
     let (name_a, name_b) = (a.display().to_string(), b.display().to_string());
     Ok(sessions::compare(

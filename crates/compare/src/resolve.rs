@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use deadheat_bench::meant;
 use deadheat_model::TargetId;
 use deadheat_runner::{secret::without_password, session::HEADER_FILE};
-use deadheat_shell::{exit::Failure, options::refuse};
+use deadheat_shell::{exit::CommandFailure, options::refuse};
 use url::Url;
 
 use super::records;
@@ -14,51 +14,51 @@ use crate::{
     options::{CompareArgs, MeasureArgs, ServerArgs, SessionsArgs, StacksArgs},
 };
 
-/// What is compared: two things of one kind.
+/// The two sides of a comparison, which are of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Comparands {
     /// Records of `deadheat load`: a file, or a folder with several of them.
     Records {
-        /// What B is compared with.
+        /// The baseline (A).
         a: PathBuf,
-        /// What is compared.
+        /// The candidate (B).
         b: PathBuf,
     },
     /// Two sessions that have been measured: their folders.
     Sessions {
-        /// What B is compared with.
+        /// The baseline (A).
         a: PathBuf,
-        /// What is compared.
+        /// The candidate (B).
         b: PathBuf,
     },
     /// Files with reports of other tools.
     Reports,
-    /// Two things to be measured.
+    /// Two sides that are measured now.
     Live(Live),
 }
 
-/// Two things to be measured in the same heats.
+/// Two sides that are measured in the same heats.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Live {
-    /// Servers that run.
+    /// URLs of running servers.
     Urls {
-        /// What B is compared with.
+        /// The baseline (A).
         a: Url,
-        /// What is compared.
+        /// The candidate (B).
         b: Url,
     },
-    /// Servers to be started: what follows `cmd:`, as it was typed.
+    /// Commands that start servers: the text after `cmd:`, as typed.
     Commands {
-        /// What B is compared with.
+        /// The baseline (A).
         a: String,
-        /// What is compared.
+        /// The candidate (B).
         b: String,
     },
     /// Stacks.
     Stacks {
-        /// What B is compared with.
+        /// The baseline (A).
         a: StackAt,
-        /// What is compared.
+        /// The candidate (B).
         b: StackAt,
     },
 }
@@ -90,7 +90,7 @@ enum Operand {
     Url(Url),
     Command(String),
     Stack(StackAt),
-    /// `@REVISION`: of the other side's stack.
+    /// `@REVISION`: the other side's stack at a revision.
     Revision(String),
 }
 
@@ -107,8 +107,8 @@ impl Operand {
     }
 }
 
-/// Finds out what is compared, and refuses options that have no meaning for it.
-pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
+/// Resolves the two sides, and refuses options that do not apply to their kind.
+pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, CommandFailure> {
     let comparands = comparands(args)?;
     let other_hosts = &args.measure.other_hosts;
     let options = meaningless(&comparands, args);
@@ -121,13 +121,13 @@ pub(crate) fn resolve(args: &CompareArgs) -> Result<Comparands, Failure> {
 }
 
 /// What A and B are.
-pub(super) fn comparands(args: &CompareArgs) -> Result<Comparands, Failure> {
+pub(super) fn comparands(args: &CompareArgs) -> Result<Comparands, CommandFailure> {
     let is_of_loads = |text: &String| records::is_of_loads(Path::new(text));
     let are_of_loads = [&args.a, &args.b].into_iter().all(is_of_loads);
     if !are_of_loads && Pair::new(&args.a, &args.b)?.is_some() {
         return Ok(Comparands::Reports);
     }
-    pair(&args.a, &args.b).map_err(Failure::usage)
+    pair(&args.a, &args.b).map_err(CommandFailure::usage)
 }
 
 /// The options that are refused because they have no meaning for what is compared.
@@ -321,10 +321,10 @@ fn meaningless(comparands: &Comparands, args: &CompareArgs) -> Vec<String> {
 const OF_VERDICTS: [&str; 3] = ["--fail-if-slower", "--require-decision", "--details"];
 /// Options of equal work, and of what may decide there.
 const OF_RATES: [&str; 3] = ["--rate", "--decide", "--fail-if-costlier"];
-/// Options of servers that are started. One that runs has its CPUs and its address already.
+/// Options for servers that Deadheat starts. A running server already has its CPUs and its address.
 const OF_STARTS: [&str; 4] = ["--pinning", "--start-timeout", "--slurm", "--address"];
-/// Options of `deadheat load` that say where a URL leads to, and how requests arrive at its rate. Commands listen where they
-/// are told to, and arrivals at equal work are always those of independent users.
+/// Options of `deadheat load` for the address of a URL and for its arrivals. Commands get their address from Deadheat,
+/// and arrivals at equal work are always those of independent users.
 pub(crate) const OF_URLS: [&str; 9] = [
     "--arrivals",
     "--max-connections",

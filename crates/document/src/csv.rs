@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn columns_are_the_fields() {
         #[derive(Default, serde::Serialize)]
-        pub struct Row {
+        pub struct CsvRow {
             first: Text,
             second: Option<u32>,
         }
-        assert_eq!(head::<Row>(["=x".to_owned()]), "first,second,'=x\r\n");
-        assert_eq!(line(&(Row::default(), [1, 2])), ",,1,2\r\n");
+        assert_eq!(head::<CsvRow>(["=x".to_owned()]), "first,second,'=x\r\n");
+        assert_eq!(line(&(CsvRow::default(), [1, 2])), ",,1,2\r\n");
     }
 }

@@ -8,7 +8,7 @@ use textwrap::core::display_width;
 use crate::view::Fact;
 
 /// The least width of a page, also on a narrower terminal: the ranking of a session needs 52 columns for its figures.
-const LEAST_WIDTH: usize = 72;
+const MIN_WIDTH: usize = 72;
 
 /// Keeps a number and its unit on one line.
 const GLUE: char = '\u{a0}';
@@ -16,7 +16,7 @@ const GLUE: char = '\u{a0}';
 /// Where the text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// The columns that a line may take; a page uses at least [`LEAST_WIDTH`].
+    /// The columns that a line may take; a page uses at least [`MIN_WIDTH`].
     pub width: usize,
     /// Whether it shows ANSI colours.
     pub colour: bool,
@@ -61,7 +61,7 @@ impl Page {
     pub fn new(screen: Screen) -> Self {
         Self {
             text: String::new(),
-            width: screen.width.max(LEAST_WIDTH),
+            width: screen.width.max(MIN_WIDTH),
             colour: screen.colour,
             charset: screen.charset,
         }

@@ -5,9 +5,9 @@ use deadheat_model::{
     load::Reuse,
 };
 
-use crate::{report::Report, text};
+use crate::{report::ToolReport, text};
 
-/// Programs and what they are. wrk2's program is often called wrk.
+/// The programs and their tools. wrk2's program is often called wrk.
 const PROGRAMS: [(&str, Tool); 8] = [
     ("ab", Tool::Ab),
     ("hey", Tool::Hey),
@@ -23,7 +23,7 @@ const PROGRAMS: [(&str, Tool); 8] = [
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) tool: Tool,
-    /// As it is written.
+    /// The command as it is written.
     pub(crate) text: String,
 }
 
@@ -115,7 +115,7 @@ impl Command {
     }
 
     /// Why this command cannot have printed a report; `None`: nothing in the report rules it out.
-    pub(crate) fn contradiction(&self, report: &Report) -> Option<String> {
+    pub(crate) fn contradiction(&self, report: &ToolReport) -> Option<String> {
         let words = self.words();
         let differs = |noun: &str, asked: Option<u64>, found: Option<u64>| {
             let (asked, found) = asked.zip(found)?;
@@ -136,8 +136,8 @@ impl Command {
             .or_else(|| other_target(&words, report))
     }
 
-    /// How the number of requests, or the time of the report, is not that of the command.
-    fn other_length(&self, words: &[String], report: &Report) -> Option<String> {
+    /// How the number of requests, or the time, of the report contradicts the command; `None`: they agree.
+    fn other_length(&self, words: &[String], report: &ToolReport) -> Option<String> {
         let figures = &report.figures;
         let flags: &[&str] = match self.tool {
             Tool::Wrk | Tool::Wrk2 => &["-d", "--duration"],
@@ -165,7 +165,7 @@ impl Command {
         let asked = value(words, &["-n", "--requests"]);
         let asked = asked.map_or(Some(usual), |asked| asked.parse().ok())?;
         let asked = match self.tool {
-            // Each connection sends as many.
+            // Each connection sends the same number.
             Tool::Hey => {
                 let connections = self.connections(words).unwrap_or(50).max(1);
                 asked / connections * connections
@@ -179,7 +179,7 @@ impl Command {
         let differs = match figures.complete {
             Some(_) if self.tool == Tool::H2load => report.load.requests != Some(asked),
             Some(complete) => complete.saturating_add(failed) != asked,
-            // As exactly as the printed digits say it.
+            // Within the precision of the printed digits.
             None => {
                 let (rate, seconds) = figures.requests_per_second.zip(figures.seconds)?;
                 let rounded = (rate + seconds) * 0.000_06 + 0.51;
@@ -189,8 +189,8 @@ impl Command {
         differs.then(|| format!("it sends {asked} requests, and this report has another number"))
     }
 
-    /// How the rate of the report contradicts the command.
-    fn other_rate(&self, words: &[String], report: &Report) -> Option<String> {
+    /// How the rate of the report contradicts the command; `None`: they agree.
+    fn other_rate(&self, words: &[String], report: &ToolReport) -> Option<String> {
         let figures = &report.figures;
         let is_wrk = matches!(self.tool, Tool::Wrk | Tool::Wrk2);
         let flags: &[&str] = match self.tool {
@@ -219,8 +219,8 @@ impl Command {
     }
 }
 
-/// How the report is of another URL than the command.
-fn other_target(words: &[String], report: &Report) -> Option<String> {
+/// How the URL of the report contradicts the command; `None`: they agree.
+fn other_target(words: &[String], report: &ToolReport) -> Option<String> {
     let asked = words.iter().find(|word| word.contains("://"))?;
     let found = report.target.as_ref()?;
     let is_pattern = |text: &str| text.contains(['$', '<', '{', '…']);

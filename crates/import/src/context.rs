@@ -1,11 +1,11 @@
-//! What is around a report: the name of the server, the heading above it, and the command.
+//! The text around a report: the name of the server, the heading above it, and the command.
 
 use crate::{command, text::Line, tools};
 
-/// A longer line is a sentence, no name.
+/// The most characters of a name; a longer line is a sentence.
 const LONGEST_NAME: usize = 80;
 
-/// What the tools print before their report.
+/// The starts of lines that the tools print before their report.
 const BANNERS: [&str; 12] = [
     "This is ApacheBench",
     "Copyright ",
@@ -22,10 +22,10 @@ const BANNERS: [&str; 12] = [
     "output: ",
 ];
 
-/// What k6 prints while it runs: `default [ 50% ] 4 VUs 1.0s/2s`.
+/// A part of the progress line of k6: `default [ 50% ] 4 VUs 1.0s/2s`.
 const K6_USERS: &str = " VUs";
 
-/// What the server used, between its name and the report.
+/// The starts of lines about the server's resources, between its name and the report.
 const RESOURCES: [&str; 3] = ["CPU:", "RAM:", "Memory:"];
 
 /// Names above a report.
@@ -37,16 +37,16 @@ pub(crate) struct Names {
     pub(crate) section: Option<String>,
 }
 
-/// The headings that hold for a line, each of a higher level than the one before: their lines' indices and levels.
+/// The headings above a line, each of a higher level than the one before: the indices of their lines, and their levels.
 #[derive(Debug, Default)]
-pub(crate) struct Outline {
+pub(crate) struct TextContext {
     headings: Vec<(usize, usize)>,
-    /// The index of the first line that was not looked at.
+    /// The index of the first unread line.
     read: usize,
 }
 
-impl Outline {
-    /// Continues at the line with this index.
+impl TextContext {
+    /// Reads the headings before the line `to`.
     pub(crate) fn advance(&mut self, lines: &[Line], to: usize) {
         for (index, line) in lines.iter().enumerate().take(to).skip(self.read) {
             if let Some(level) = level(line) {
@@ -66,14 +66,15 @@ impl Outline {
     }
 }
 
-/// The names above the line at `first`, to which `outline` was advanced. What is above `floor` belongs to another report.
-pub(crate) fn names(lines: &[Line], first: usize, floor: usize, outline: &Outline) -> Names {
+/// The names above the line at `first`, to which `context` was advanced. What is above `floor` belongs to another
+/// report.
+pub(crate) fn names(lines: &[Line], first: usize, floor: usize, context: &TextContext) -> Names {
     let above = lines[floor..first].iter().enumerate().rev();
     let near = above
         .map(|(index, line)| (floor + index, line))
         .find(|(_, line)| !is_passed_over(line));
     let label_at = near.and_then(|(index, line)| (is_name(line)).then_some(index));
-    // A sentence stands between the heading and the report.
+    // There is a sentence between the heading and the report.
     let label_at = label_at.or_else(|| {
         (floor..first)
             .rev()
@@ -82,7 +83,7 @@ pub(crate) fn names(lines: &[Line], first: usize, floor: usize, outline: &Outlin
     let below = label_at
         .and_then(|index| level(&lines[index]))
         .unwrap_or(usize::MAX);
-    let section = outline.above(label_at.unwrap_or(first), below);
+    let section = context.above(label_at.unwrap_or(first), below);
     Names {
         label: label_at
             .map(|index| plain(&lines[index].text))
@@ -145,9 +146,9 @@ mod tests {
 
     fn of(text: &str) -> (Option<String>, Option<String>) {
         let lines = lines(text).expect("a few lines");
-        let mut outline = Outline::default();
-        outline.advance(&lines, lines.len());
-        let names = names(&lines, lines.len(), 0, &outline);
+        let mut context = TextContext::default();
+        context.advance(&lines, lines.len());
+        let names = names(&lines, lines.len(), 0, &context);
         (names.label, names.section)
     }
 

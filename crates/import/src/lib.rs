@@ -22,9 +22,9 @@ use deadheat_model::{
 pub use self::tables::{Published, UNASSIGNED, document, toml};
 use self::{
     command::Command,
-    context::{Names, Outline},
-    report::Report,
-    text::{Cursor, Line, MOST_LINES},
+    context::{Names, TextContext},
+    report::ToolReport,
+    text::{Cursor, Line, MAX_LINES},
 };
 pub use crate::report::ImportError;
 use crate::{report::Damage, tools::json::JsonText};
@@ -36,7 +36,7 @@ use crate::{report::Damage, tools::json::JsonText};
 /// If a report is damaged, or a file has none.
 pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Imported, ImportError> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut copies = Copies::default();
+    let mut copies = ImportedRuns::default();
     let mut left_out = Vec::new();
     let mut is_moved = false;
     for (file, bytes) in files {
@@ -101,13 +101,13 @@ pub fn import(files: &[(String, Vec<u8>)], command: Option<&str>) -> Result<Impo
     })
 }
 
-/// Whether this has reports, also damaged ones.
+/// Whether these bytes have reports, including damaged ones.
 pub fn has_reports(bytes: &[u8]) -> bool {
     let found = import(&[(String::new(), bytes.to_owned())], None);
     !matches!(found, Err(ImportError::Nothing { .. }))
 }
 
-/// What an earlier import wrote.
+/// Reads the JSON of an earlier import; `None`: it is something else, or its figures disagree.
 fn read_back(bytes: &[u8]) -> Option<Imported> {
     let imported: Imported = serde_json::from_slice(bytes).ok()?;
     let agrees = |run: &Run| report::check(run.tool, &run.load, &run.figures).is_ok();
@@ -115,22 +115,22 @@ fn read_back(bytes: &[u8]) -> Option<Imported> {
     is_right.then_some(imported)
 }
 
-/// Runs that were already read, to notice those that were pasted twice: no two runs agree in every digit.
+/// The runs that were read, to find those that were pasted twice: no two different runs agree in every digit.
 #[derive(Default)]
-struct Copies(HashMap<String, SameFigures>);
+struct ImportedRuns(HashMap<String, SameFigures>);
 
 /// Runs of one tool and target with the same figures.
 struct SameFigures {
     first: usize,
-    /// Whether one has no label, which fits any label.
+    /// Whether a run has no label, which matches any label.
     has_unnamed: bool,
     labels: HashSet<String>,
 }
 
-impl Copies {
-    /// The index of the run that this one is a copy of. Otherwise it is added with its own index.
+impl ImportedRuns {
+    /// Returns the index of the run that this one is a copy of. If it is not a copy, adds it with its own index.
     fn find_or_add(&mut self, run: &Run, index: usize) -> Option<usize> {
-        // A suite's test without an answer has the figures of another such test.
+        // In a suite, all tests without an answer have the same figures.
         let test = run.section.as_ref().filter(|_| run.tool.is_suite());
         let key = format!("{:?} {test:?} {:?} {:?}", run.tool, run.target, run.figures);
         let Some(same) = self.0.get_mut(&key) else {
@@ -155,7 +155,7 @@ struct LastCommand {
     command: Command,
     /// The index of its line.
     at: usize,
-    /// Whether it is between a report and its name, so that it is that report's alone.
+    /// Whether it is between a report and its name, so that it belongs to that report alone.
     is_of_one_report: bool,
 }
 
@@ -165,18 +165,18 @@ struct Reader<'a> {
     lines: Vec<Line>,
     given: Option<&'a str>,
     last_command: Option<LastCommand>,
-    outline: Outline,
-    /// Behind the last report.
+    context: TextContext,
+    /// The index of the line after the last report.
     floor: usize,
-    /// Whether the lines are those of a report that is not read.
+    /// Whether the lines belong to a report of an unsupported tool.
     is_in_foreign: bool,
     strays: usize,
     runs: Vec<Run>,
     left_out: Vec<LeftOut>,
 }
 
-/// This many lines that look like a part of a report are listed.
-const MOST_STRAYS: usize = 20;
+/// The most listed lines that look like a part of a report.
+const MAX_STRAYS: usize = 20;
 
 impl<'a> Reader<'a> {
     fn new(file: &'a str, bytes: &[u8], given: Option<&'a str>) -> Result<Self, ImportError> {
@@ -189,14 +189,14 @@ impl<'a> Reader<'a> {
         let lines = text::lines(&String::from_utf8_lossy(bytes));
         let lines = lines.ok_or_else(|| ImportError::TooLong {
             file: file.to_owned(),
-            most: MOST_LINES,
+            most: MAX_LINES,
         })?;
         Ok(Self {
             file,
             lines,
             given,
             last_command: None,
-            outline: Outline::default(),
+            context: TextContext::default(),
             floor: 0,
             is_in_foreign: false,
             strays: 0,
@@ -235,10 +235,10 @@ impl<'a> Reader<'a> {
                 at += 1;
             }
         }
-        if self.strays > MOST_STRAYS
+        if self.strays > MAX_STRAYS
             && let Some(last) = self.left_out.last()
         {
-            let more = self.strays - MOST_STRAYS;
+            let more = self.strays - MAX_STRAYS;
             let place = last.place.clone();
             let reason = format!("{more} more lines resemble a part of a report");
             self.left_out.push(LeftOut { place, reason });
@@ -249,13 +249,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes what was read at the line with this index: a report, one that is not read, or damage.
+    /// Handles the result of reading a report at the line with this index: a report, an unsupported one, or damage.
     fn take(
         &mut self,
         lines: &[Line],
         first: usize,
         tool: Tool,
-        report: Result<Report, Damage>,
+        report: Result<ToolReport, Damage>,
     ) -> Result<(), ImportError> {
         self.is_in_foreign = false;
         match report {
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A line that belongs to no report, and may look as if it did.
+    /// Handles a line outside of reports, which may look like a part of one.
     fn line_of_no_report(&mut self, line: &Line) {
         if line.is_fence() || context::is_heading(line) {
             self.is_in_foreign = false;
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
             );
         } else if !self.is_in_foreign && tools::is_stray(line) {
             self.strays += 1;
-            if self.strays <= MOST_STRAYS {
+            if self.strays <= MAX_STRAYS {
                 let reason = "resembles a line of a report, but no report begins above it";
                 self.leave_out(line.number, reason.to_owned());
             }
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
         self.left_out.push(LeftOut { place, reason });
     }
 
-    /// Reads the JSON that begins at a line, and says how many lines it has; `None`: it is of no interest.
+    /// Reads the JSON that begins at a line. Returns its number of lines; `None`: it is no report.
     fn json(
         &mut self,
         lines: &[Line],
@@ -323,8 +323,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The command that printed the report at the line with this index, if it is known, and why another one is not it.
-    fn command(&mut self, names: &Names, report: &Report) -> (Option<Command>, Option<Warning>) {
+    /// The command that printed a report, if known, and a warning if a nearby command contradicts the report.
+    fn command(
+        &mut self,
+        names: &Names,
+        report: &ToolReport,
+    ) -> (Option<Command>, Option<Warning>) {
         let given = self.given.and_then(command::of_line);
         let is_given = given.is_some();
         let mut is_own = is_given;
@@ -335,7 +339,7 @@ impl<'a> Reader<'a> {
                 last.is_of_one_report = true;
                 is_own = true;
             }
-            // The next report has another name, so it is of another run.
+            // If the next report has another name, it belongs to another run.
             let is_of_another =
                 last.is_of_one_report && last.at < self.floor && names.label.is_some();
             (!is_of_another).then(|| last.command.clone())
@@ -361,11 +365,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the report that begins at the line with this index.
-    fn add(&mut self, lines: &[Line], first: usize, mut report: Report) -> Result<(), ImportError> {
+    fn add(
+        &mut self,
+        lines: &[Line],
+        first: usize,
+        mut report: ToolReport,
+    ) -> Result<(), ImportError> {
         report.drop_unmeasured();
         let line = lines[first].number;
-        self.outline.advance(lines, first);
-        let names = context::names(lines, first, self.floor, &self.outline);
+        self.context.advance(lines, first);
+        let names = context::names(lines, first, self.floor, &self.context);
         let (command, not_it) = self.command(&names, &report);
         let mut run = Run {
             tool: report.tool,
@@ -417,7 +426,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// There is no report; a line may have looked like a part of one.
+    /// The error for a file without a report, with a hint if a line looked like a part of one.
     fn nothing(&self) -> ImportError {
         let hint = self.left_out.first().map_or_else(String::new, |left| {
             let (line, reason) = (left.place.line, &left.reason);
@@ -442,7 +451,7 @@ fn damage_at(line: usize, what: String) -> Damage {
     }
 }
 
-/// A tool prints 0 for a time that is too short for its digits: that is no time.
+/// The figures without times of 0, which a tool prints for a time that is too short for its digits.
 fn without_zero_times(figures: &RunFigures) -> RunFigures {
     let known = |time: Option<f64>| time.filter(|time| *time > 0.0);
     RunFigures {

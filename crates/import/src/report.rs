@@ -1,11 +1,11 @@
-//! What every tool's report is read into, what can be wrong with it, and the check that its figures agree: digits that
-//! were lost or changed show there.
+//! The common form of all tools' reports, the errors of reading them, and the check that their figures agree: it finds
+//! digits that were lost or changed.
 
 use deadheat_model::imported::{Load, RunFigures, SourceLine, Tool};
 
-/// The report of one run, before its surroundings are known.
+/// The report of one run, without the text around it.
 #[derive(Debug)]
-pub struct Report {
+pub struct ToolReport {
     pub(crate) tool: Tool,
     /// Host and path, or URL.
     pub(crate) target: Option<String>,
@@ -15,7 +15,7 @@ pub struct Report {
     pub(crate) failures: Vec<(String, u64)>,
     /// How often the tool noticed an answer that was slower than its timeout.
     pub(crate) late: u64,
-    /// Whether the tool counts a request without an answer as one that took no time, and there were some.
+    /// Whether there were requests without an answer that the tool counts with a time of 0.
     pub(crate) has_zero_times: bool,
     /// Whether there were answers, and the tool recorded the time of none.
     pub(crate) lacks_times: bool,
@@ -25,8 +25,8 @@ pub struct Report {
     pub(crate) is_doubted: bool,
 }
 
-impl Report {
-    /// A report of nothing yet.
+impl ToolReport {
+    /// An empty report.
     pub(crate) fn new(tool: Tool) -> Self {
         Self {
             tool,
@@ -42,7 +42,7 @@ impl Report {
         }
     }
 
-    /// Failures of a kind, if there are some.
+    /// Adds failures of a kind, if the count is not 0.
     pub(crate) fn failed(&mut self, kind: &str, count: u64) {
         if count > 0 {
             self.failures.push((kind.to_owned(), count));
@@ -59,7 +59,7 @@ impl Report {
         self.lacks_times = figures.complete.is_some_and(|complete| complete > 0);
     }
 
-    /// Drops what no answer stands behind: the times, and a rate that is not one of answers.
+    /// Drops figures that are based on no answer: the times, and a rate that does not count answers.
     pub(crate) fn drop_unmeasured(&mut self) {
         if self.figures.complete == Some(0) {
             self.figures.requests_per_second = None;
@@ -74,7 +74,7 @@ impl Report {
         }
     }
 
-    /// How many failed of one kind.
+    /// The number of failures of a kind.
     pub(crate) fn failures_of(&self, kind: &str) -> u64 {
         let of_kind = self.failures.iter().filter(|(one, _)| one == kind);
         of_kind.map(|(_, count)| count).sum()
@@ -127,7 +127,7 @@ pub enum ImportError {
 pub(crate) struct Damage {
     pub(crate) line: usize,
     pub(crate) what: String,
-    /// Whether the report is whole, and of a tool or in a layout that is not read: the other reports of the file are.
+    /// Whether the report is complete but of an unsupported tool or layout. Other reports of the file are still read.
     pub(crate) is_foreign: bool,
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn damage<T>(line: usize, what: impl Into<String>) -> Result<T, Damag
     })
 }
 
-/// A report of a tool, or in a layout, that is not read.
+/// The error for a report of an unsupported tool or layout.
 pub(crate) fn foreign<T>(line: usize, tool: &str) -> Result<T, Damage> {
     Err(Damage {
         line,
@@ -149,7 +149,7 @@ pub(crate) fn foreign<T>(line: usize, tool: &str) -> Result<T, Damage> {
     })
 }
 
-/// What is wrong with the figures of a report.
+/// Checks that the figures of a report agree.
 ///
 /// # Errors
 /// Says which figures cannot all be right.

@@ -10,7 +10,7 @@ use deadheat_model::{
 use serde::{Deserialize, Deserializer, de};
 
 use crate::{
-    report::{self, Damage, Report},
+    report::{self, Damage, ToolReport},
     text, warn, without_zero_times,
 };
 
@@ -94,7 +94,13 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Damage> {
 }
 
 /// A run of a report, or the damage if its figures cannot all be right.
-fn run(file: &str, line: usize, label: String, test: &str, report: Report) -> Result<Run, Damage> {
+fn run(
+    file: &str,
+    line: usize,
+    label: String,
+    test: &str,
+    report: ToolReport,
+) -> Result<Run, Damage> {
     let mut report = report;
     report.drop_unmeasured();
     let mut run = Run {
@@ -147,7 +153,7 @@ fn http_arena(file: &str, text: &str, lines: &[usize]) -> Result<Vec<Run>, Damag
     let is_http1 = HTTP1_PROFILES.contains(&profile);
     let rows: Vec<ArenaRow> = parsed(text)?;
     let of_row = |(row, line): (ArenaRow, &usize)| {
-        let mut report = Report::new(Tool::HttpArena);
+        let mut report = ToolReport::new(Tool::HttpArena);
         let load = &mut report.load;
         load.connections = Some(row.connections);
         load.threads = row.threads;
@@ -255,8 +261,8 @@ fn web_frameworks(file: &str, text: &str, lines: &[usize]) -> Result<Vec<Run>, D
     found.into_iter().map(of_place).collect()
 }
 
-fn of_metrics(level: u32, metrics: &Metrics<'_>) -> Report {
-    let mut report = Report::new(Tool::WebFrameworks);
+fn of_metrics(level: u32, metrics: &Metrics<'_>) -> ToolReport {
+    let mut report = ToolReport::new(Tool::WebFrameworks);
     report.load.connections = Some(level);
     report.load.http = Some(HttpVersion::Http11);
     let duration = metrics.value("duration_ms");

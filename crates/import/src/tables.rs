@@ -27,7 +27,7 @@ pub struct Published<'a> {
     pub id: &'a str,
     /// The workload that asks for the same; `None`: [`UNASSIGNED`].
     pub workload: Option<&'a str>,
-    /// The stacks that stand for servers, by the servers' names. Others are [`UNASSIGNED`].
+    /// The stacks that represent servers, by the servers' names. Others are [`UNASSIGNED`].
     pub targets: &'a [(String, TargetId)],
 }
 

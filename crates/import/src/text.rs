@@ -15,7 +15,7 @@ pub(crate) struct Line {
 }
 
 /// The most lines that are kept of a file.
-pub(crate) const MOST_LINES: usize = 2_000_000;
+pub(crate) const MAX_LINES: usize = 2_000_000;
 
 /// The lines of a text; of many empty ones in a row, two. `None`: they are too many.
 pub(crate) fn lines(text: &str) -> Option<Vec<Line>> {
@@ -32,7 +32,7 @@ pub(crate) fn lines(text: &str) -> Option<Vec<Line>> {
         if is_third {
             continue;
         }
-        if kept.len() == MOST_LINES {
+        if kept.len() == MAX_LINES {
             return None;
         }
         kept.push(line);

@@ -9,7 +9,7 @@ use deadheat_model::{
     warning::{Warning, doubt},
 };
 
-use crate::report::Report;
+use crate::report::ToolReport;
 
 /// A shorter run is much of start and end, in seconds.
 const SHORT: f64 = 1.0;
@@ -21,12 +21,12 @@ const KIB_OF_AB: f64 = 1024.0 * 1024.0;
 /// The same of one thread of wrk.
 const RATE_OF_WRK: f64 = 50_000.0;
 /// The most servers that a warning names.
-const MOST_ODD: usize = 8;
+const MAX_ODD: usize = 8;
 /// Servers this close to the fastest may share a limit.
 const CLOSE: f64 = 0.03;
 
 /// What speaks against one run.
-pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<Warning> {
+pub(crate) fn of_run(run: &Run, report: &ToolReport) -> Vec<Warning> {
     let mut warnings = Vec::new();
     errors(run, report, &mut warnings);
     let figures = &run.figures;
@@ -109,7 +109,7 @@ pub(crate) fn of_run(run: &Run, report: &Report) -> Vec<Warning> {
 }
 
 /// Answers that were errors, and requests without an answer.
-fn errors(run: &Run, report: &Report, warnings: &mut Vec<Warning>) {
+fn errors(run: &Run, report: &ToolReport, warnings: &mut Vec<Warning>) {
     let figures = &run.figures;
     let complete = figures.complete.unwrap_or(0);
     let counts_errors = if run.tool == Tool::Vegeta {
@@ -339,7 +339,7 @@ fn unequal(runs: &[&Run], warnings: &mut Vec<Warning>) {
             "shared-limit",
             format!(
                 "Within 3 % of the fastest are {}: something that they share may be the limit.",
-                some(&close, MOST_ODD)
+                some(&close, MAX_ODD)
             ),
         ));
     }
@@ -365,7 +365,7 @@ fn odd_ones(runs: &[&Run], value: impl Fn(&Run) -> Option<u64>, noun: &str) -> O
     (!odd.is_empty()).then(|| {
         format!(
             "{}, {} at the others",
-            some(&odd, MOST_ODD),
+            some(&odd, MAX_ODD),
             counted(usual, noun)
         )
     })

@@ -1,4 +1,4 @@
-//! One connection: its socket, what it is doing, and what is said on it. Decides nothing about counts.
+//! One connection: its socket, its state, and HTTP on it. Decides nothing about counts.
 
 use std::{ops::Range, os::fd::OwnedFd};
 
@@ -9,129 +9,129 @@ use crate::{
     http_connection::HttpConnection,
     plan::Plan,
     routes::RouteChoice,
-    socket::{self, Poller, Token, Watch},
-    tls::Session,
+    socket::{self, Interest, Poller, Token},
+    tls::TlsStream,
     tunnel::Tunnel,
 };
 
-/// What a connection is doing.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionState {
-    /// Not connected: its time has not come, or nothing is to be sent, or it waits after a failed connect.
+    /// Not connected: it is not due yet, has nothing to send, or waits after a failed connect.
     Absent,
     /// Connecting.
     Connecting,
-    /// Talking with a proxy.
+    /// In the handshake with a proxy.
     Tunnelling,
-    /// Agreeing on TLS.
+    /// In the TLS handshake.
     Handshaking,
-    /// HTTP/2: the server has still to say what it allows.
+    /// HTTP/2: waiting for the server's settings.
     Greeting,
-    /// Connected: requests are on their way, or one may be sent.
+    /// Connected: requests are in flight, or one may be sent.
     Open,
 }
 
-/// What a connection needs next. The worker sees to it when the connection's turn on its run queue comes, and never from
-/// within what led to it.
+/// The next task for a connection. The worker runs it at the connection's turn on the run queue, never from within the
+/// code that scheduled it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// To be left alone until something happens to it.
+    /// None, until an event.
     #[default]
     Nothing,
-    /// The first requests after it was made.
+    /// Send the first requests on a new connection.
     Begin,
-    /// More requests: answers have come.
+    /// Send more requests, because answers have arrived.
     Send,
-    /// More reading; `closing`: the peer has said that nothing follows what is there.
+    /// Read more; `closing`: the peer sends nothing after what has arrived.
     Read { closing: bool },
-    /// To be moved aside: it takes no more requests, and the server still has some.
+    /// Move the connection aside: it takes no new requests, and some are still open.
     Aside,
-    /// To be made, or made again.
+    /// Connect, or reconnect.
     Connect,
 }
 
-/// Bytes written to one connection before others are looked at.
+/// The most bytes written to one connection before it is the turn of others.
 const WRITTEN_AT_A_TIME: usize = 1024 * 1024;
 
-/// What came of writing.
+/// The result of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteOutcome {
-    /// Everything has gone out.
+    /// Everything was written.
     All,
-    /// There is no room for more now.
+    /// The socket has no room for more now.
     Full,
-    /// There may be room for more, but it is the turn of others.
+    /// The socket may have room for more, but it is the turn of other connections.
     Some,
 }
 
-/// One connection. The slot outlives its sockets, and its buffers serve one after the other.
+/// A slot for one connection at a time. It outlives its sockets, and reuses its buffers.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) state: ConnectionState,
-    /// Where it leads.
+    /// Its route.
     pub(crate) place: RouteChoice,
-    /// Where in the cycle of exchanges its next request is, and the part of it that is its target's.
+    /// The index of its next request in the cycle of exchanges, and the range of its target in the cycle.
     turn: usize,
     turns: Range<usize>,
-    /// The requests on their way and the answers that come.
+    /// The requests in flight and their answers.
     pub(crate) http: HttpConnection,
     pub(crate) need: Task,
     /// Whether it is on the worker's run queue.
-    pub(crate) on_agenda: bool,
-    /// Whether something is to be written at its turn, after what it needs.
+    pub(crate) on_run_queue: bool,
+    /// Whether to write unsent bytes at its turn, after its task.
     pub(crate) flushes: bool,
-    /// Attempts in a row from which no answer came: failed connects, and connections that could not be written to.
+    /// Attempts in a row without an answer: failed connects, and connections that could not be written to.
     pub(crate) refusals: u32,
-    /// HTTP/2: the slot whose earlier connection this is, if it takes no more requests.
+    /// HTTP/2: if this connection was moved aside, the slot that it was moved from.
     pub(crate) moved_from: usize,
-    /// Requests that earlier connections of this slot still have.
+    /// Open requests on draining connections of this slot.
     pub(crate) aside: usize,
-    /// When the connection was begun.
+    /// When the connection was dialled.
     pub(crate) dialled: u64,
-    /// When its TLS handshake was begun.
+    /// When its TLS handshake began.
     pub(crate) handshake_begun: u64,
-    /// When the answer that comes began to, if that is recorded.
+    /// When the first byte of the current answer arrived, if that is recorded.
     pub(crate) first_byte: u64,
     /// Whether it is being made for requests that are still to come.
     pub(crate) is_opening: bool,
-    /// When the latest event of the answer that comes did, if events are counted and there was one.
+    /// When the last event of the current answer arrived, if events are counted and there was one.
     pub(crate) last_event: u64,
-    /// Closed loop with thinking: when its next request may be sent, and how often it has thought.
+    /// Closed loop with think time: when its next request may be sent, and the number of think times so far.
     pub(crate) due: u64,
     pub(crate) thoughts: u64,
-    /// Whether it is among those that think.
+    /// Whether it is in its think time.
     pub(crate) thinks: bool,
     /// Answers on this connection.
     pub(crate) answered: u64,
-    /// When the latest of them ended.
+    /// When the last answer ended.
     pub(crate) last_answer: u64,
-    /// Those of them before the slice that lasts.
+    /// Answers on this connection before the current slice.
     pub(crate) answered_before: u64,
-    /// Whether bytes have come that no request asked for. What is sent next on it fails.
+    /// Whether bytes have arrived that no request asked for. The next request on it fails.
     pub(crate) spoiled: bool,
     /// Open loop: whether it is in the queue of free connections.
     pub(crate) listed: bool,
-    /// Why the request could not be written, while an answer that had come before is looked for.
+    /// Why the request could not be written, while an answer that arrived before is read.
     pub(crate) write_error: Option<Errno>,
-    /// A load that a count ends: when the first counted request was begun, and when the latest one ended; [`NEVER`]:
+    /// In a load that ends by a count: when the first counted request began, and when the last one ended; [`NEVER`]:
     /// there was none.
     pub(crate) counted_from: u64,
     pub(crate) counted_until: u64,
     pub(crate) socket: Option<OwnedFd>,
-    /// How many sockets the slot had before this one, modulo 2³².
+    /// Number of earlier sockets in this slot, modulo 2³².
     generation: u32,
-    /// The talk with a proxy, until it leads to the server.
+    /// The handshake with a proxy, until the tunnel is open.
     pub(crate) tunnel: Option<Box<Tunnel>>,
-    pub(crate) tls: Option<Box<Session>>,
-    watched: Option<Watch>,
+    pub(crate) tls: Option<Box<TlsStream>>,
+    watched: Option<Interest>,
     established: bool,
-    /// Whether an earlier connection of this slot was made.
+    /// Whether an earlier connection of this slot was established.
     made_before: bool,
 }
 
 impl Connection {
-    /// A slot for a connection at `place`, whose requests are the `turns` of the cycle. Connections to the same target
-    /// begin with different ones.
+    /// A slot for a connection on the route `place`, whose requests are the `turns` of the cycle. Connections to the
+    /// same target begin with different ones.
     pub(crate) fn new(place: RouteChoice, turns: Range<usize>, http: HttpConnection) -> Self {
         Self {
             state: ConnectionState::Absent,
@@ -140,7 +140,7 @@ impl Connection {
             turns,
             http,
             need: Task::Nothing,
-            on_agenda: false,
+            on_run_queue: false,
             flushes: false,
             refusals: 0,
             moved_from: 0,
@@ -171,8 +171,8 @@ impl Connection {
         }
     }
 
-    /// Moves the connection to another slot, which has none, with all that is on its way. What the slot has counted, and
-    /// its turn, stay.
+    /// Moves the connection with its requests in flight to an empty slot. The counts of the slot and its place in the
+    /// cycle stay.
     pub(crate) fn move_to(
         &mut self,
         other: &mut Self,
@@ -188,7 +188,7 @@ impl Connection {
         (other.dialled, other.last_answer) = (self.dialled, self.last_answer);
         (other.answered, other.answered_before) = (self.answered, self.answered_before);
         (other.spoiled, other.write_error) = (self.spoiled, self.write_error.take());
-        // What the queue says of the socket under its earlier token is out of date: under the new one it is said again.
+        // Events under the earlier token are out of date; the queue reports them again under the new one.
         self.generation = self.generation.wrapping_add(1);
         match self.watched.take() {
             None => Ok(()),
@@ -201,12 +201,12 @@ impl Connection {
         }
     }
 
-    /// Takes a socket that has begun to connect.
+    /// Starts with a socket that is connecting.
     pub(crate) fn begin(
         &mut self,
         socket: OwnedFd,
         tunnel: Option<Box<Tunnel>>,
-        tls: Option<Box<Session>>,
+        tls: Option<Box<TlsStream>>,
         now: u64,
     ) {
         self.socket = Some(socket);
@@ -220,7 +220,8 @@ impl Connection {
         self.http.start_over();
     }
 
-    /// Where in the cycle the next request is. Wraps with a comparison: `%` would cost a division per request.
+    /// The index of the next request in the cycle; advances it. Wraps with a comparison: `%` would cost a division per
+    /// request.
     #[inline]
     pub(crate) fn take_turn(&mut self) -> usize {
         let turn = self.turn;
@@ -237,7 +238,7 @@ impl Connection {
         self.socket.as_ref().ok_or(Errno::NOTCONN)
     }
 
-    /// The connection is made. Whether it takes the place of an earlier one.
+    /// Notes that the connection is established. Returns whether it replaces an earlier one.
     pub(crate) fn establish(&mut self) -> bool {
         self.established = true;
         self.state = match self.tls {
@@ -247,20 +248,19 @@ impl Connection {
         std::mem::replace(&mut self.made_before, true)
     }
 
-    /// Sees to it that the socket is watched for what is expected: for room as well, when writing would have had to
-    /// wait. What it is once watched for stays.
+    /// Watches the socket for `wanted`. An interest in writing, once added, is kept.
     #[inline]
     pub(crate) fn watch(
         &mut self,
         poller: &Poller,
         slot: usize,
-        wanted: Watch,
+        wanted: Interest,
     ) -> Result<(), Errno> {
         let socket = self.socket()?;
         let token = self.token(slot);
         match self.watched {
             None => poller.add(socket, token, wanted).map_err(errno)?,
-            Some(Watch::Reading) if wanted == Watch::ReadingAndWriting => {
+            Some(Interest::Reading) if wanted == Interest::ReadingAndWriting => {
                 poller.change(socket, token, wanted).map_err(errno)?;
             }
             Some(_) => return Ok(()),
@@ -269,9 +269,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Sees to it that room for writing is reported soon, although there may have been some all the time.
+    /// Has room for writing reported again, even if there was room all the time.
     pub(crate) fn watch_again(&mut self, poller: &Poller, slot: usize) -> Result<(), Errno> {
-        let wanted = Watch::ReadingAndWriting;
+        let wanted = Interest::ReadingAndWriting;
         if self.watched == Some(wanted) {
             let changed = poller.change(self.socket()?, self.token(slot), wanted);
             return changed.map_err(errno);
@@ -279,7 +279,7 @@ impl Connection {
         self.watch(poller, slot, wanted)
     }
 
-    /// What its socket is watched for.
+    /// The token of its socket in `slot`.
     pub(crate) fn token(&self, slot: usize) -> Token {
         Token {
             slot,
@@ -287,7 +287,7 @@ impl Connection {
         }
     }
 
-    /// Writes what is to be sent, as far as that goes without waiting: how many bytes, and whether that is all.
+    /// Writes unsent bytes without blocking. Returns the number of bytes written, and the outcome.
     #[inline]
     pub(crate) fn write(&mut self, plan: &Plan) -> (usize, Result<WriteOutcome, Errno>) {
         if self.http.is_multiplexed() {
@@ -328,14 +328,14 @@ impl Connection {
         (count, result)
     }
 
-    /// Writes frames of HTTP/2 like [`Self::write`]. Pieces of bodies are added as the earlier ones go out.
+    /// Writes HTTP/2 frames like [`Self::write`]. Pieces of bodies are added as earlier ones are written.
     fn write_frames(&mut self, plan: &Plan) -> (usize, Result<WriteOutcome, Errno>) {
         let Some(socket) = self.socket.as_ref() else {
             return (0, Err(Errno::NOTCONN));
         };
         let mut count = 0;
         loop {
-            // What TLS holds goes first, so that it never holds much.
+            // The bytes in the TLS buffer go first, so that it never grows large.
             let flushed = self.tls.as_mut().map_or(Ok(true), |tls| tls.flush(socket));
             match flushed {
                 Ok(true) => {}
@@ -366,7 +366,7 @@ impl Connection {
         }
     }
 
-    /// Sends what TLS has to send; whether that is all.
+    /// Writes the TLS buffer; returns whether it is empty.
     pub(crate) fn flush(&mut self) -> Result<bool, Errno> {
         match (&mut self.tls, &self.socket) {
             (Some(tls), Some(socket)) => tls.flush(socket),
@@ -374,7 +374,7 @@ impl Connection {
         }
     }
 
-    /// HTTP/2 over TLS: why the server does not speak it, if it does not.
+    /// HTTP/2 over TLS: why it was not agreed on; `None` if it was.
     pub(crate) fn disagrees(&self) -> Option<&'static str> {
         let tls = self.tls.as_ref()?;
         self.http.is_multiplexed().then(|| tls.not_http2())?
@@ -385,12 +385,12 @@ impl Connection {
         self.state == ConnectionState::Open
     }
 
-    /// Whether it is on the way to where requests can be sent on it.
+    /// Whether it is being established.
     pub(crate) fn is_being_made(&self) -> bool {
         !matches!(self.state, ConnectionState::Absent | ConnectionState::Open)
     }
 
-    /// Whether what is said on it is HTTP.
+    /// Whether HTTP is spoken on it: neither the proxy nor the TLS handshake.
     #[inline]
     pub(crate) fn is_talking(&self) -> bool {
         matches!(
@@ -399,29 +399,29 @@ impl Connection {
         )
     }
 
-    /// Whether there is a connection that was made.
+    /// Whether the slot has an established connection.
     pub(crate) fn is_established(&self) -> bool {
         self.established
     }
 
-    /// Requests on this connection, answered or on their way.
+    /// Requests on this connection, answered or in flight.
     #[inline]
     pub(crate) fn begun(&self) -> u64 {
         self.answered + self.http.in_flight() as u64
     }
 
-    /// Answers on this connection in the slice that lasts.
+    /// Answers on this connection in the current slice.
     pub(crate) fn answered_in_slice(&self) -> u64 {
         self.answered - self.answered_before
     }
 
-    /// Bytes in the receive queue that nobody has read; `None` where that cannot be known.
+    /// Unread bytes in the receive queue; `None` if that is unknown.
     pub(crate) fn unread(&self) -> Option<u64> {
         rustix::io::ioctl_fionread(self.socket.as_ref()?).ok()
     }
 
-    /// Ends the connection: whether it had been made, and the socket, which its dropping closes (and takes out of the
-    /// readiness queue, too).
+    /// Ends the connection. Returns whether it was established, and the socket. Dropping the socket closes it, which
+    /// also removes it from the readiness queue.
     pub(crate) fn end(&mut self) -> (bool, Option<OwnedFd>) {
         if let (Some(tls), Some(socket), ConnectionState::Open) =
             (&mut self.tls, &self.socket, self.state)

@@ -1,13 +1,13 @@
-//! When a worker has to wake: a deadline for each connection, and how late timers fire.
+//! The deadline of each connection, and an estimate of how late timers fire.
 
 /// No deadline.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// A deadline for each slot, in nanoseconds of the monotonic clock, without a heap: the earliest is only ever known to be
-/// *not later* than the truth, and the truth is looked up when that time has come.
+/// A deadline for each slot, in nanoseconds of the monotonic clock, without a heap. Only a lower bound of the earliest
+/// one is kept. When that time comes, all slots are searched.
 ///
 /// In a steady load every request sets a deadline seconds away and none is ever reached, so that setting one must
-/// cost two stores and a comparison. Looking through all of them happens about once in a timeout.
+/// cost two stores and a comparison. The search happens about once in a timeout.
 #[derive(Debug)]
 pub(crate) struct Deadlines {
     at: Vec<u64>,
@@ -35,14 +35,14 @@ impl Deadlines {
         self.at[slot] = self.at[slot].saturating_add(nanoseconds);
     }
 
-    /// A time before which no deadline falls due.
+    /// A lower bound of the earliest deadline.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The first slot from `from` on whose deadline is due; its deadline is taken away. A look through all slots,
-    /// from 0 until `None`, finds `next` again.
+    /// Returns the first slot from `from` on whose deadline is due, and removes the deadline. Calls from 0 until `None`
+    /// search all slots, which updates `next`.
     pub(crate) fn take_due(&mut self, from: usize, now: u64) -> Option<usize> {
         if from == 0 {
             self.next = NEVER;
@@ -58,17 +58,17 @@ impl Deadlines {
     }
 }
 
-/// What one observation moves the estimate by, in nanoseconds.
+/// The change of the estimate by one observation, in nanoseconds.
 const STEP: u64 = 500;
-/// A worker may be woken so much too early however close its requests are.
-const LEAST: u64 = 25_000;
-/// No worker is woken earlier than this.
-const MOST: u64 = 100_000;
-/// The share of the time between two requests that polling may take where that is longer.
+/// A worker may be woken this much too early even if requests are close together, in nanoseconds.
+const MIN: u64 = 25_000;
+/// The earliest that a worker is woken before a request is due, in nanoseconds.
+const MAX: u64 = 100_000;
+/// Polling may take up to the time between two requests divided by this, if that is longer than [`MIN`].
 const SHARE: u64 = 10;
 
-/// How late a worker's timers are. Being woken takes a processor microseconds to tens of them, in a virtual machine more
-/// than fifty, and every request of an open loop would leave so much after its time.
+/// An estimate of how late a worker's timers fire. Waking takes a processor up to tens of microseconds, in a virtual
+/// machine more than fifty. Without a correction, every request of an open loop would be sent late by that time.
 #[derive(Debug, Default)]
 pub(crate) struct Lateness {
     /// An estimate of the median, in nanoseconds: it moves by a step towards each observation.
@@ -76,7 +76,7 @@ pub(crate) struct Lateness {
 }
 
 impl Lateness {
-    /// A timer for `due` fired, and nothing else had happened; it is `now`.
+    /// Notes that a timer for `due` fired at `now`, without another event.
     #[inline]
     pub(crate) fn note(&mut self, due: u64, now: u64) {
         self.typical = if now.saturating_sub(due) > self.typical {
@@ -90,7 +90,7 @@ impl Lateness {
     /// are late, but by no more than 25 µs, or a tenth of the gap where that is longer, or half of a gap that is short.
     #[inline]
     pub(crate) fn wake_for(&self, due: u64, gap: u64) -> u64 {
-        let most = (gap / SHARE).clamp(LEAST, MOST).min(gap / 2);
+        let most = (gap / SHARE).clamp(MIN, MAX).min(gap / 2);
         due.saturating_sub(self.typical.min(most))
     }
 }
@@ -161,10 +161,10 @@ mod tests {
         let lateness = Lateness { typical: 70_000 };
         let early = |gap| 1_000_000 - lateness.wake_for(1_000_000, gap);
         assert_eq!(early(10_000), 5_000, "some of the gap is slept through");
-        assert_eq!(early(100_000), LEAST);
+        assert_eq!(early(100_000), MIN);
         assert_eq!(early(500_000), 50_000);
         assert_eq!(early(5_000_000), 70_000, "no more than timers are late");
         let lateness = Lateness { typical: 700_000 };
-        assert_eq!(1_000_000 - lateness.wake_for(1_000_000, 1 << 40), MOST);
+        assert_eq!(1_000_000 - lateness.wake_for(1_000_000, 1 << 40), MAX);
     }
 }

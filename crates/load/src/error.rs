@@ -93,7 +93,7 @@ pub enum LoadError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The endpoint is none.
+    /// The endpoint cannot be connected to.
     #[error("{endpoint} cannot be connected to: is the path longer than 107 bytes?")]
     BadEndpoint {
         /// The endpoint.

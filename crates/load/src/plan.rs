@@ -15,7 +15,7 @@ use deadheat_model::{
 use crate::{
     LoadError,
     browser::Browsing,
-    http1::{EncodedRequest, Manner},
+    http1::{EncodedRequest, RequestFormat},
     http2, random,
     routes::{RouteChoice, Routes},
     schedule::{ArrivalQueue, Arrivals, Quota, Thinking, first_send},
@@ -27,22 +27,22 @@ use crate::{
 pub(crate) use self::checks::Http2;
 use checks::{check_bounds, check_browsing, must_raise};
 
-/// Descriptors of a worker besides its connections: its epoll, and room.
+/// File descriptors of a worker apart from its connections: its epoll, and a reserve.
 const DESCRIPTORS_OF_A_WORKER: u64 = 4;
 /// The most sockets of a worker that stay open after their last answer.
-const MOST_LINGERING: usize = 1_024;
-/// The most connections of a worker that take no more requests and still have some, and how many there may be for each
-/// connection of the load.
-const MOST_ASIDE: usize = 64;
+const MAX_LINGERING: usize = 1_024;
+/// The most draining connections of a worker, and the most for each connection of the load. A draining connection takes
+/// no new requests but still has open ones.
+const MAX_ASIDE: usize = 64;
 const ASIDE_FOR_EACH: usize = 4;
 
 /// An exchange, ready to be sent and judged.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedExchange {
     pub(crate) exchange: Exchange,
     request: EncodedRequest,
-    /// The same as the last one on a connection, if connections have a last one.
-    farewell: Option<EncodedRequest>,
+    /// The request in the form that is last on its connection; `None` if connections are not limited in requests.
+    last_request: Option<EncodedRequest>,
     pub(crate) statuses: StatusMap,
 }
 
@@ -50,18 +50,18 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) struct Plan {
     targets: Vec<Target>,
-    /// Where connections lead.
+    /// The routes of connections to servers.
     pub(crate) routes: Routes,
-    pub(crate) exchanges: Vec<Prepared>,
-    /// HTTP/2, if that is spoken.
+    pub(crate) exchanges: Vec<PreparedExchange>,
+    /// What HTTP/2 needs; `None` in HTTP/1.
     pub(crate) http2: Option<Http2>,
-    /// Requests on a connection at most.
+    /// The most requests on a connection.
     pub(crate) most_per_connection: u64,
     /// Requests on a connection before the first of them is answered.
     pub(crate) pipeline: usize,
-    /// Whether the bytes of requests are put together on the connection: there are several at once, or each differs.
+    /// Whether a connection composes the bytes of its requests: several are in flight at once, or each differs.
     pub(crate) composes: bool,
-    /// What connections do as a browser would, if that is asked for.
+    /// Redirects and cookies; `None` if the load asks for neither.
     pub(crate) browsing: Option<Browsing>,
     lists: Lists,
     counter: Counter,
@@ -69,20 +69,20 @@ pub(crate) struct Plan {
     share: Share,
     /// Whether each request has a connection of its own.
     pub(crate) per_request: bool,
-    /// Connections made at the start.
+    /// Connections of this generator at the start.
     pub(crate) connections: u32,
-    /// The same of all generators.
+    /// Connections at the start, over all generators.
     all_connections: u32,
-    /// Connections at most.
+    /// The most connections of this generator.
     pub(crate) most_connections: u32,
     ramp: Duration,
     /// How long connections wait between an answer and their next request, if they do.
     pub(crate) thinking: Option<Thinking>,
-    /// The intended starts of an open loop, of a load that begins with the spec's warm-up.
+    /// The intended starts of an open loop that begins with the spec's warm-up; `None` in a closed loop.
     pub(crate) arrivals: Option<Arrivals>,
-    /// How they lie around the rate, and the rate over time.
+    /// The distribution of arrivals and the rate over time; `None` in a closed loop.
     pace: Option<(Kind, Vec<Stage>)>,
-    /// Which of them have been taken.
+    /// The arrivals that workers have taken.
     pub(crate) taking: ArrivalQueue,
     pub(crate) warm_up: Duration,
     pub(crate) stop: StopRule,
@@ -98,11 +98,11 @@ pub(crate) struct Plan {
     pub(crate) interval: Option<Duration>,
     /// Whether first bytes are recorded.
     pub(crate) first_byte: bool,
-    /// How answers are taken apart into events, if they are.
+    /// How answers are split into events; `None`: events are not counted.
     pub(crate) stream: Option<Stream>,
-    /// The group of each exchange; empty where there is none.
+    /// The group of each exchange; empty if there are no groups.
     pub(crate) groups: Arc<[Option<u32>]>,
-    /// Whether times are recorded of all requests that begin in the measurement, also of those that end after it.
+    /// Whether times of requests are recorded that begin in the measurement and end after it.
     pub(crate) to_their_end: bool,
     /// The CPU of each worker.
     pub(crate) cpus: Vec<Option<usize>>,
@@ -132,7 +132,7 @@ impl Plan {
             })
             .collect();
         let prepare = |(index, exchange): (usize, &Exchange)| {
-            let manner = Manner {
+            let format = RequestFormat {
                 version,
                 reuse,
                 // All targets that exchanges go to are there, or there would be no routes.
@@ -141,26 +141,26 @@ impl Plan {
                     .as_ref()
                     .map(Option::as_deref),
             };
-            let encoded = |request: &RequestSpec, manner| {
-                EncodedRequest::new(request, manner, &lists)
+            let encoded = |request: &RequestSpec, format| {
+                EncodedRequest::new(request, format, &lists)
                     .map_err(|problem| LoadError::BadRequest { index, problem })
             };
-            let farewell = spec.most_per_connection.map(|_| {
-                let manner = Manner {
+            let last_request = spec.most_per_connection.map(|_| {
+                let format = RequestFormat {
                     reuse: Reuse::PerRequest,
-                    ..manner
+                    ..format
                 };
-                encoded(&without_connection(&exchange.request), manner)
+                encoded(&without_connection(&exchange.request), format)
             });
-            Ok(Prepared {
+            Ok(PreparedExchange {
                 exchange: exchange.clone(),
-                request: encoded(&exchange.request, manner)?,
-                farewell: farewell.transpose()?,
+                request: encoded(&exchange.request, format)?,
+                last_request: last_request.transpose()?,
                 statuses: StatusMap::new(&exchange.expect.status),
             })
         };
         let exchanges = spec.exchanges.iter().enumerate().map(prepare);
-        let exchanges: Vec<Prepared> = exchanges.collect::<Result<_, LoadError>>()?;
+        let exchanges: Vec<PreparedExchange> = exchanges.collect::<Result<_, LoadError>>()?;
         let http2 = Http2::new(spec, &targets, &lists)?;
         if pipeline > 1
             && exchanges
@@ -200,7 +200,7 @@ impl Plan {
                 .any(|prepared| prepared.request.fixed().is_none());
         let at_start = match &spec.schedule {
             Schedule::Closed { connections, .. } => *connections,
-            // There is none to be kept.
+            // No connection is kept.
             Schedule::Open { .. } if reuse == Reuse::PerRequest => 0,
             Schedule::Open { connections, .. } => *connections,
         };
@@ -263,12 +263,12 @@ impl Plan {
         })
     }
 
-    /// A request of exchange `exchange`; `is_last`: nothing follows it on its connection.
+    /// The encoded request of exchange `exchange`; `is_last`: nothing follows it on its connection.
     #[inline]
     pub(crate) fn request(&self, exchange: u32, is_last: bool) -> &EncodedRequest {
         let prepared = &self.exchanges[exchange as usize];
-        match &prepared.farewell {
-            Some(farewell) if is_last => farewell,
+        match &prepared.last_request {
+            Some(last_request) if is_last => last_request,
             _ => &prepared.request,
         }
     }
@@ -282,7 +282,8 @@ impl Plan {
         }
     }
 
-    /// Appends its header block to `block`, and puts a body from a template into `own`: the body's length.
+    /// Appends the header block of an exchange's HTTP/2 request to `block`, and a body from a template to `own`.
+    /// Returns the body's length in bytes.
     #[inline]
     pub(crate) fn stream_out(
         &self,
@@ -294,7 +295,7 @@ impl Plan {
         request.append(|| self.choice(), &self.lists, block, own)
     }
 
-    /// What the next request from a template is filled with.
+    /// The values for the next request from a template.
     fn choice(&self) -> Choice {
         Choice {
             count: self.share.number(self.counter.next()),
@@ -302,14 +303,14 @@ impl Plan {
         }
     }
 
-    /// Requests on a connection at once.
+    /// The most requests in flight on a connection.
     pub(crate) fn depth(&self) -> usize {
         self.http2
             .as_ref()
             .map_or(self.pipeline, |http2| http2.streams)
     }
 
-    /// Appends the bytes of such a request.
+    /// Appends the bytes of an HTTP/1 request.
     #[inline]
     pub(crate) fn compose(
         &self,
@@ -334,7 +335,7 @@ impl Plan {
         Arrivals::new(*kind, seed, self.share, guard, stages).ok()
     }
 
-    /// Where connection `index` leads.
+    /// The route of connection `index`.
     pub(crate) fn place(&self, index: u32) -> RouteChoice {
         self.routes.place(self.share.number(index.into()))
     }
@@ -360,11 +361,11 @@ impl Plan {
         first_send(self.number_of(index), self.all_connections, self.ramp)
     }
 
-    /// The address that the connection with this place is made from, if one is given.
+    /// The source address of the connection with this route, if one is given.
     pub(crate) fn source(&self, place: RouteChoice) -> Option<IpAddr> {
         match self.target_of(place.route).sources.as_slice() {
             [] => None,
-            // Each address is reached from each source.
+            // Sources take turns, so that each address is reached from each source.
             sources => {
                 let turn = place.nth / self.routes.width(place.route);
                 Some(sources[(turn % sources.len() as u64) as usize])
@@ -372,7 +373,7 @@ impl Plan {
         }
     }
 
-    /// How long the measurement takes at most, if it is bounded.
+    /// The longest duration of the measurement; `None` if it is not bounded.
     pub(crate) fn length(&self) -> Option<Duration> {
         let own = match self.stop {
             StopRule::Duration { length } => Some(length),
@@ -381,7 +382,7 @@ impl Plan {
         own.into_iter().chain(self.limit).min()
     }
 
-    /// Raises the limit of file descriptors where that is needed and possible.
+    /// Raises the limit of file descriptors if needed.
     pub(crate) fn ensure_descriptors(&self) -> Result<(), LoadError> {
         let needed = self.descriptors();
         let limit = sys::descriptor_limit();
@@ -397,10 +398,10 @@ impl Plan {
         Ok(())
     }
 
-    /// How many connections a worker with this many slots may leave to end while it makes others in their place.
+    /// The most draining connections of a worker with this many slots.
     pub(crate) fn most_aside(&self, slots: usize) -> usize {
         match self.http2 {
-            Some(_) => MOST_ASIDE.min(ASIDE_FOR_EACH * slots),
+            Some(_) => MAX_ASIDE.min(ASIDE_FOR_EACH * slots),
             None => 0,
         }
     }
@@ -412,18 +413,18 @@ impl Plan {
         open + workers + u64::from(self.most_connections)
     }
 
-    /// How many sockets each worker may keep open after their last answer: half of what the limit of file descriptors
-    /// has left for it.
+    /// The most sockets that each worker keeps open after their last answer: half of the file descriptors that are left
+    /// for it.
     pub(crate) fn lingering(&self) -> usize {
         let left = sys::descriptor_limit()
             .soft
             .saturating_sub(self.descriptors());
         let own = left / 2 / self.cpus.len().max(1) as u64;
-        usize::try_from(own).map_or(MOST_LINGERING, |own| own.min(MOST_LINGERING))
+        usize::try_from(own).map_or(MAX_LINGERING, |own| own.min(MAX_LINGERING))
     }
 }
 
-/// A request without what it says of its connection.
+/// A request without its `Connection` headers.
 fn without_connection(request: &RequestSpec) -> RequestSpec {
     let mut request = request.clone();
     let says = |name: &str| name.eq_ignore_ascii_case("connection");
@@ -451,7 +452,7 @@ impl StatusMap {
     }
 }
 
-/// The group of each exchange; empty where there is none.
+/// The group of each exchange; empty if there are no groups.
 fn groups(exchanges: &[Exchange]) -> Arc<[Option<u32>]> {
     if exchanges.iter().all(|one| one.group.is_none()) {
         return Arc::default();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{limits::MOST_CONNECTIONS, sys::DescriptorLimit};
+use crate::{limits::MAX_CONNECTIONS, sys::DescriptorLimit};
 use deadheat_model::load::{
     Arrivals as Kind, Endpoint, Expectation, HttpVersion, RequestSpec, Stage,
 };
@@ -43,7 +43,7 @@ fn what_cannot_work_is_refused() {
         refusal(|spec| spec.schedule = connected(0)),
         LoadError::NoConnections
     ));
-    let many = refusal(|spec| spec.schedule = connected(MOST_CONNECTIONS + 1));
+    let many = refusal(|spec| spec.schedule = connected(MAX_CONNECTIONS + 1));
     assert!(
         matches!(
             many,
@@ -55,7 +55,7 @@ fn what_cannot_work_is_refused() {
         "{many}"
     );
     let mut most = spec();
-    most.schedule = connected(MOST_CONNECTIONS);
+    most.schedule = connected(MAX_CONNECTIONS);
     assert!(Plan::new(&most).is_ok());
     assert!(matches!(
         refusal(|spec| spec.bin = Duration::from_micros(1)),

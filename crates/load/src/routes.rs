@@ -1,5 +1,5 @@
-//! Where connections lead. A load has a route to each address of each of its targets; which one a connection takes
-//! follows from its number, so that the parts of several workers and hosts are those of one generator.
+//! The routes of connections. A load has a route to each address of each of its targets. The number of a connection
+//! decides its route, so that several workers and hosts together behave like one generator.
 
 use std::{ops::Range, sync::Arc};
 
@@ -12,16 +12,16 @@ use crate::{
     LoadError,
     socket::Peer,
     tls,
-    tunnel::{Script, Tunnel},
+    tunnel::{ProxyHandshake, Tunnel},
 };
 
 /// The longest cycle of exchanges that weights may make.
 const LONGEST_CYCLE: usize = 1 << 20;
 
-/// A way to a server.
+/// An address of a target.
 #[derive(Debug)]
 pub(crate) struct Route {
-    /// Which of the load's targets it leads to.
+    /// The index of the target.
     pub(crate) target: usize,
     pub(crate) peer: Peer,
 }
@@ -29,21 +29,21 @@ pub(crate) struct Route {
 /// A connection's route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RouteChoice {
-    /// Which route.
+    /// The index of the route.
     pub(crate) route: u32,
     /// Its number among the connections to the same target.
     pub(crate) nth: u64,
 }
 
-/// What connections to a target have in common.
+/// The setup that all connections to a target share.
 #[derive(Debug)]
-struct Goal {
+struct TargetSetup {
     tls: Option<tls::Client>,
-    /// What is said to its proxy on each connection.
-    tunnel: Option<Arc<Script>>,
-    /// Where its exchanges are in the cycle.
+    /// The handshake with its proxy; `None` without a tunnel.
+    tunnel: Option<Arc<ProxyHandshake>>,
+    /// The range of its exchanges in the cycle.
     turns: Range<usize>,
-    /// Its routes.
+    /// The range of its routes.
     routes: Range<usize>,
 }
 
@@ -51,9 +51,8 @@ struct Goal {
 #[derive(Debug)]
 pub(crate) struct Routes {
     all: Vec<Route>,
-    goals: Vec<Goal>,
-    /// The exchanges of each target in the order in which its connections send them, over and over; one target's after
-    /// the other's.
+    setups: Vec<TargetSetup>,
+    /// The exchanges in the order in which connections repeat them: the cycle of each target, one after the other.
     pub(crate) cycle: Vec<u32>,
     /// For each connection by its number: its target, and its number among that target's connections. Empty if there is
     /// only one target.
@@ -61,11 +60,11 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// Those of a load; an error says what does not fit.
+    /// The routes of a load; an error says which part of the spec does not fit.
     pub(crate) fn new(spec: &LoadSpec) -> Result<Self, LoadError> {
         let mut routes = Self {
             all: Vec::new(),
-            goals: Vec::new(),
+            setups: Vec::new(),
             cycle: Vec::new(),
             targets: Vec::new(),
         };
@@ -81,7 +80,7 @@ impl Routes {
         if let Some(lost) = spec
             .exchanges
             .iter()
-            .find(|one| one.target >= routes.goals.len())
+            .find(|one| one.target >= routes.setups.len())
         {
             return problem(format!(
                 "a request goes to target {}, which there is not",
@@ -102,8 +101,8 @@ impl Routes {
                     .to_owned(),
             );
         }
-        if routes.goals.len() > 1 {
-            let least = routes.goals.iter().map(|goal| goal.routes.len() as u64);
+        if routes.setups.len() > 1 {
+            let least = routes.setups.iter().map(|setup| setup.routes.len() as u64);
             let counts = shares(
                 u64::from(connections),
                 &weights,
@@ -131,7 +130,7 @@ impl Routes {
         }
         let tls = about.tls.as_ref();
         let tls = tls.map(|tls| tls::Client::new(tls, is_http2));
-        self.goals.push(Goal {
+        self.setups.push(TargetSetup {
             tls: tls.transpose()?,
             tunnel: script(about)?,
             turns: turn..self.cycle.len(),
@@ -145,7 +144,7 @@ impl Routes {
         &self.all
     }
 
-    /// The route of the connection that has this number among all.
+    /// The route of the connection with this number among all connections.
     pub(crate) fn place(&self, number: u64) -> RouteChoice {
         let RouteChoice { route: target, nth } = if self.targets.is_empty() {
             RouteChoice {
@@ -155,48 +154,48 @@ impl Routes {
         } else {
             self.targets[(number % self.targets.len() as u64) as usize]
         };
-        let routes = &self.goals[target as usize].routes;
+        let routes = &self.setups[target as usize].routes;
         RouteChoice {
             route: (routes.start as u64 + nth % routes.len() as u64) as u32,
             nth,
         }
     }
 
-    /// Where in the cycle the exchanges are that connections on `route` send.
+    /// The range of the cycle that connections on `route` send.
     pub(crate) fn turns(&self, route: u32) -> Range<usize> {
-        self.goal(route).turns.clone()
+        self.setup(route).turns.clone()
     }
 
-    /// How many routes lead to the target of `route`.
+    /// Number of routes to the target of `route`.
     pub(crate) fn width(&self, route: u32) -> u64 {
-        self.goal(route).routes.len() as u64
+        self.setup(route).routes.len() as u64
     }
 
-    /// TLS of connections on `route`.
+    /// The TLS configuration of connections on `route`; `None` without TLS.
     pub(crate) fn tls(&self, route: u32) -> Option<&tls::Client> {
-        self.goal(route).tls.as_ref()
+        self.setup(route).tls.as_ref()
     }
 
-    /// The talk with the proxy on a new connection on `route`.
+    /// The handshake with the proxy on a new connection on `route`; `None` without a tunnel.
     pub(crate) fn tunnel(&self, route: u32) -> Option<Box<Tunnel>> {
-        let script = self.goal(route).tunnel.as_ref()?;
+        let script = self.setup(route).tunnel.as_ref()?;
         Some(Box::new(Tunnel::new(script)))
     }
 
     /// Whether any connection has TLS.
     pub(crate) fn have_tls(&self) -> bool {
-        self.goals.iter().any(|goal| goal.tls.is_some())
+        self.setups.iter().any(|setup| setup.tls.is_some())
     }
 
-    /// Whether any connection is of TCP without TLS.
+    /// Whether any connection is TCP without TLS.
     pub(crate) fn have_plain_tcp(&self) -> bool {
         let is_plain =
-            |route: &Route| route.peer.is_tcp() && self.goals[route.target].tls.is_none();
+            |route: &Route| route.peer.is_tcp() && self.setups[route.target].tls.is_none();
         self.all.iter().any(is_plain)
     }
 
-    fn goal(&self, route: u32) -> &Goal {
-        &self.goals[self.all[route as usize].target]
+    fn setup(&self, route: u32) -> &TargetSetup {
+        &self.setups[self.all[route as usize].target]
     }
 }
 
@@ -207,17 +206,17 @@ fn peer(endpoint: &Endpoint) -> Result<Peer, LoadError> {
     })
 }
 
-/// What is to be said to the proxy of a target, if there has to be a tunnel through it.
-fn script(target: &Target) -> Result<Option<Arc<Script>>, LoadError> {
+/// The handshake with a target's proxy; `None` if no tunnel is needed.
+fn script(target: &Target) -> Result<Option<Arc<ProxyHandshake>>, LoadError> {
     let proxy = target.proxy.as_ref();
     let proxy = proxy.filter(|_| target.forwarding_proxy().is_none());
-    let script = proxy.map(Script::new).transpose();
+    let script = proxy.map(ProxyHandshake::new).transpose();
     let script = script.map_err(|problem| LoadError::Proxy { problem })?;
     Ok(script.map(Arc::new))
 }
 
-/// Shares of `total` in proportion to the weights, none of which is less than its `least`. These are no more together
-/// than the total.
+/// Shares of `total` in proportion to the weights, each at least its `least`. The sum of `least` must not exceed the
+/// total.
 fn shares(total: u64, weights: &[u64], least: &[u64]) -> Vec<u64> {
     let all: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
     let exact = |weight: u64| (u128::from(total) * u128::from(weight) / all.max(1)) as u64;
@@ -226,7 +225,7 @@ fn shares(total: u64, weights: &[u64], least: &[u64]) -> Vec<u64> {
         .zip(least)
         .map(|(weight, least)| exact(*weight).max(*least))
         .collect();
-    // How far a share is above what it should be, as a fraction with the same denominator for all.
+    // The excess of a share over its proportion, as a numerator with the same denominator for all.
     let excess = |share: u64, weight: u64| {
         i128::from(share) * all as i128 - i128::from(total) * i128::from(weight)
     };
@@ -249,8 +248,8 @@ fn shares(total: u64, weights: &[u64], least: &[u64]) -> Vec<u64> {
     }
 }
 
-/// The target of each of as many connections as the counts are together, as evenly mixed as possible, and its number
-/// among those of the same target.
+/// For each connection its target, mixed as evenly as possible, and its number among the connections of that target.
+/// `counts` are the connections of each target.
 fn places(counts: &[u64]) -> Vec<RouteChoice> {
     let mut given = vec![0; counts.len()];
     let weights: Vec<i64> = counts.iter().map(|count| *count as i64).collect();
@@ -265,7 +264,7 @@ fn places(counts: &[u64]) -> Vec<RouteChoice> {
     order.collect()
 }
 
-/// Each index as often as its weight says, as evenly as possible: always the one that is farthest behind its share
+/// The indices in proportion to their weights, mixed as evenly as possible: always the index farthest behind its share
 /// (smooth weighted round robin).
 pub fn spread(weights: &[i64]) -> impl Iterator<Item = usize> + use<> {
     let weights = weights.to_vec();
@@ -284,7 +283,7 @@ pub fn spread(weights: &[i64]) -> impl Iterator<Item = usize> + use<> {
     })
 }
 
-/// The order in which exchanges are sent so that each comes as often as its weight says.
+/// The order of exchanges in which each appears in proportion to its weight.
 fn cycle(exchanges: &[(u32, &Exchange)]) -> Result<Vec<u32>, LoadError> {
     let divisor = exchanges
         .iter()

@@ -1,5 +1,5 @@
-//! Sockets that never block, made, written and read by one system call each, and their readiness (epoll). Timeouts are
-//! to the nanosecond: with milliseconds, an open loop would not keep to its schedule.
+//! Nonblocking sockets, with one system call for each operation, and their readiness (epoll). Timeouts have nanosecond
+//! precision: with milliseconds, an open loop would not keep to its schedule.
 
 use std::{
     io,
@@ -24,7 +24,7 @@ use rustix::{
 
 use crate::LoadError;
 
-/// Where sockets connect to, as the system takes it.
+/// The address to connect to, in the form of the system call.
 #[derive(Clone, Debug)]
 pub(crate) enum Peer {
     Tcp(SocketAddr),
@@ -61,7 +61,7 @@ pub(crate) fn begin_connect(peer: &Peer, source: Option<IpAddr>) -> Result<Owned
             if let Some(source) = source {
                 bind(&socket, &SocketAddr::new(source, 0))?;
             }
-            // A request goes out when it is written, also in two segments.
+            // A request is sent when it is written, even in two segments.
             sockopt::set_tcp_nodelay(&socket, true)?;
             let begun = connect(&socket, address);
             (socket, begun)
@@ -79,7 +79,7 @@ pub(crate) fn begin_connect(peer: &Peer, source: Option<IpAddr>) -> Result<Owned
     }
 }
 
-/// Whether the connection is made; an error when it failed.
+/// Whether the connection is established; an error if connecting failed.
 pub(crate) fn is_connected(socket: &OwnedFd) -> Result<bool, Errno> {
     match getpeername(socket) {
         Ok(_) => Ok(true),
@@ -92,8 +92,8 @@ pub(crate) fn is_connected(socket: &OwnedFd) -> Result<bool, Errno> {
     }
 }
 
-/// Whether a connection has met itself: a connect to a free port of the ephemeral range can (RFC 9293 §3.5,
-/// simultaneous open). Nobody listens there, and it would keep the server from coming back.
+/// Whether a socket is connected to itself. This can happen on a connect to a free port of the ephemeral range (RFC
+/// 9293 §3.5, simultaneous open). Such a connection would keep a restarted server from binding the port.
 pub(crate) fn met_itself(socket: &OwnedFd, peer: &Peer) -> bool {
     let Peer::Tcp(peer) = peer else {
         return false;
@@ -102,11 +102,11 @@ pub(crate) fn met_itself(socket: &OwnedFd, peer: &Peer) -> bool {
     own.and_then(|own| SocketAddr::try_from(own).ok()) == Some(*peer)
 }
 
-/// Writes as much as there is room for.
+/// Writes as many bytes as there is room for. Returns their number.
 #[inline]
 pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     loop {
-        // A peer that has gone is an error to be counted, not a signal that ends the program.
+        // A closed peer is an error to be counted, not a signal that ends the program.
         match send(socket, bytes, SendFlags::NOSIGNAL) {
             Err(Errno::INTR) => {}
             result => return result,
@@ -114,14 +114,14 @@ pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Reads what has come, at most a buffer of it; 0: the end of the stream.
+/// Reads received bytes into a buffer. Returns their number; 0: the end of the stream.
 #[inline]
 pub(crate) fn read(socket: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
     receive(socket, buffer, RecvFlags::empty())
 }
 
-/// Drops what has come, at most as much as `room` is long, which the kernel does not write to (tcp(7), `MSG_TRUNC`);
-/// 0: the end of the stream. For TCP alone: a Unix socket would fill the room.
+/// Drops received bytes, at most the length of `room`, which the kernel does not write to (tcp(7), `MSG_TRUNC`).
+/// Returns their number; 0: the end of the stream. For TCP only: a Unix socket would write to `room`.
 #[inline]
 pub(crate) fn drop_bytes(socket: &OwnedFd, room: &mut [u8]) -> Result<usize, Errno> {
     receive(socket, room, RecvFlags::TRUNC)
@@ -141,31 +141,31 @@ fn receive(socket: &OwnedFd, buffer: &mut [u8], flags: RecvFlags) -> Result<usiz
 /// Events taken at once.
 pub(crate) const EVENTS: usize = 128;
 
-/// What a socket is watched for. Events are edges: each change is reported once.
+/// The readiness that a socket is watched for. Events are edges: each change is reported once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Watch {
-    /// Bytes or the end of the stream have come.
+pub(crate) enum Interest {
+    /// Bytes or the end of the stream have arrived.
     Reading,
     /// The same, and there is room for writing again.
     ReadingAndWriting,
 }
 
-impl Watch {
+impl Interest {
     fn flags(self) -> EventFlags {
         let reading = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         match self {
-            Watch::Reading => reading,
-            Watch::ReadingAndWriting => reading | EventFlags::OUT,
+            Interest::Reading => reading,
+            Interest::ReadingAndWriting => reading | EventFlags::OUT,
         }
     }
 }
 
-/// Whose socket is watched.
+/// The identity of a watched socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     /// The connection's slot.
     pub(crate) slot: usize,
-    /// Which of the slot's sockets it is: they come one after the other, and an earlier one may still be open.
+    /// The number of the socket within its slot. An earlier socket of the slot may still be open.
     pub(crate) generation: u32,
 }
 
@@ -175,16 +175,16 @@ impl Token {
     }
 }
 
-/// What has happened to the socket of a slot.
+/// A readiness event of a socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
-    /// What the socket was watched for.
+    /// The token of the socket.
     pub(crate) token: Token,
-    /// There is something to read, the end and an error included.
+    /// Whether there is something to read, including the end of the stream and an error.
     pub(crate) readable: bool,
-    /// There is room for writing.
+    /// Whether there is room for writing.
     pub(crate) writable: bool,
-    /// The peer has said that nothing follows what is there to read.
+    /// Whether the peer has closed its side: nothing follows the bytes to be read.
     pub(crate) closing: bool,
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct Ready {
 pub(crate) struct Events(Vec<Event>);
 
 impl Events {
-    /// Room for the events of a wait.
+    /// An empty buffer for the events of a wait.
     pub(crate) fn new() -> Self {
         Self(Vec::with_capacity(EVENTS))
     }
@@ -220,12 +220,12 @@ impl Events {
     }
 }
 
-/// Wakes a worker (eventfd(2)). Nobody reads it: each ring is an edge.
+/// Wakes a worker (eventfd(2)). Nobody reads the eventfd: each write is an edge.
 #[derive(Debug)]
-pub(crate) struct Bell(OwnedFd);
+pub(crate) struct Waker(OwnedFd);
 
-impl Bell {
-    /// The slot of a bell's events.
+impl Waker {
+    /// The slot number of a waker's events.
     pub(crate) const SLOT: usize = u32::MAX as usize;
 
     pub(crate) fn new() -> io::Result<Self> {
@@ -235,13 +235,13 @@ impl Bell {
         )?))
     }
 
-    /// Wakes the listener. A bell that was rung 2⁶⁴ times stays silent.
-    pub(crate) fn ring(&self) {
+    /// Wakes the listener. After 2⁶⁴ calls, nothing happens any more.
+    pub(crate) fn wake(&self) {
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 }
 
-/// Why there is no queue of readiness events.
+/// Why no queue of readiness events could be created.
 #[derive(Debug)]
 pub(crate) enum PollerError {
     /// The system does not know epoll_pwait2(2), or a container forbids it.
@@ -261,7 +261,7 @@ impl From<Errno> for PollerError {
 }
 
 impl PollerError {
-    /// Why worker `worker` cannot load.
+    /// The error of worker `worker`.
     pub(crate) fn of_worker(self, worker: usize) -> LoadError {
         match self {
             PollerError::Unknown => LoadError::OldKernel,
@@ -274,18 +274,18 @@ impl PollerError {
 #[derive(Debug)]
 pub(crate) struct Poller {
     queue: OwnedFd,
-    /// Whether it takes no socket, as when the system has no room for another.
+    /// Whether it accepts no socket, as if the system had no room for another.
     #[cfg(test)]
     pub(crate) is_full: bool,
 }
 
 impl Poller {
-    /// A queue, if this kernel has one with timeouts to the nanosecond.
+    /// A queue, if this kernel supports timeouts in nanoseconds.
     pub(crate) fn new() -> Result<Self, PollerError> {
         Self::probed(Self::wait)
     }
 
-    /// A queue with which `wait` has been tried: creating one says nothing about its timeouts.
+    /// A queue on which `wait` was tried, because creating one does not show whether its timeouts are supported.
     fn probed(
         wait: impl FnOnce(&Self, &mut Events, u64) -> io::Result<()>,
     ) -> Result<Self, PollerError> {
@@ -302,7 +302,7 @@ impl Poller {
     }
 
     /// Watches a socket, until it is closed.
-    pub(crate) fn add(&self, socket: &OwnedFd, token: Token, watch: Watch) -> io::Result<()> {
+    pub(crate) fn add(&self, socket: &OwnedFd, token: Token, watch: Interest) -> io::Result<()> {
         #[cfg(test)]
         if self.is_full {
             return Err(Errno::NOSPC.into());
@@ -315,17 +315,17 @@ impl Poller {
         )?)
     }
 
-    /// Is woken by a bell, too.
-    pub(crate) fn listen(&self, bell: &Bell) -> io::Result<()> {
+    /// Also waits for events of `waker`.
+    pub(crate) fn listen(&self, waker: &Waker) -> io::Result<()> {
         let token = Token {
-            slot: Bell::SLOT,
+            slot: Waker::SLOT,
             generation: 0,
         };
-        self.add(&bell.0, token, Watch::Reading)
+        self.add(&waker.0, token, Interest::Reading)
     }
 
-    /// Watches a socket for something else. What is already so is reported again.
-    pub(crate) fn change(&self, socket: &OwnedFd, token: Token, watch: Watch) -> io::Result<()> {
+    /// Changes what a socket is watched for. Readiness that exists already is reported again.
+    pub(crate) fn change(&self, socket: &OwnedFd, token: Token, watch: Interest) -> io::Result<()> {
         Ok(epoll::modify(
             &self.queue,
             socket,

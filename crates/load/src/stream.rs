@@ -3,7 +3,7 @@
 
 use deadheat_model::load::{Stream, StreamEvent};
 
-/// What a stream of server-sent events may begin with, and what then belongs to no line.
+/// The optional start of a stream of server-sent events, which belongs to no line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The field that makes lines an event.
 const DATA: &[u8] = b"data";
@@ -12,14 +12,14 @@ const DATA: &[u8] = b"data";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventCounter {
     place: StreamPosition,
-    /// An answer that has this many is whole.
+    /// The number of events that completes an answer.
     enough: u64,
     seen: u64,
-    /// Those of them that have not been taken note of.
+    /// Events that were not reported yet.
     fresh: u64,
 }
 
-/// Where in the stream the next byte lies.
+/// The position of the next byte in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StreamPosition {
     Sse(Sse),
@@ -49,12 +49,12 @@ impl EventCounter {
         self.seen
     }
 
-    /// Whether there are this many that the answer is whole.
+    /// Whether the events complete the answer.
     pub(crate) fn is_enough(&self) -> bool {
         self.seen >= self.enough
     }
 
-    /// How many have come since this was last asked.
+    /// Number of events since the last call.
     pub(crate) fn take_fresh(&mut self) -> u64 {
         std::mem::take(&mut self.fresh)
     }
@@ -64,7 +64,8 @@ impl EventCounter {
         self.fresh += 1;
     }
 
-    /// Takes the next bytes of the body. Returns how many of them belong to the answer: none after its last event.
+    /// Reads the next bytes of the body. Returns the number of bytes that belong to the answer: none after its last
+    /// event.
     pub(crate) fn feed(&mut self, data: &[u8]) -> usize {
         if self.is_enough() {
             return 0;
@@ -87,7 +88,7 @@ impl EventCounter {
         at
     }
 
-    /// A chunk of the chunked coding is whole.
+    /// Ends a chunk of the chunked coding.
     #[inline]
     pub(crate) fn end_chunk(&mut self) {
         if self.place == StreamPosition::Chunks && !self.is_enough() {
@@ -95,7 +96,7 @@ impl EventCounter {
         }
     }
 
-    /// The answer is whole. A last line needs no end; an unfinished server-sent event is no event.
+    /// Ends the answer. A last line needs no line end; an unfinished server-sent event does not count.
     pub(crate) fn end(&mut self) {
         if self.place == (StreamPosition::Lines { begun: true }) && !self.is_enough() {
             self.one();
@@ -103,7 +104,7 @@ impl EventCounter {
     }
 }
 
-/// Takes bytes of a line up to its end: how many, and whether a line that is not empty ends with them.
+/// Reads bytes of a line up to its end. Returns their number, and whether a line that is not empty ends with them.
 fn line(begun: &mut bool, data: &[u8]) -> (usize, bool) {
     let end = data.iter().position(|byte| *byte == b'\n');
     let text = &data[..end.unwrap_or(data.len())];
@@ -118,7 +119,7 @@ fn line(begun: &mut bool, data: &[u8]) -> (usize, bool) {
 /// lines before it, if one of them has data: neither comments nor an `id` alone are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sse {
-    /// Bytes of the byte order mark that have come; all of them where there is none.
+    /// Bytes of the byte order mark received so far; all of them if the stream has no mark.
     mark: usize,
     field: Field,
     has_data: bool,
@@ -126,12 +127,12 @@ struct Sse {
     after_cr: bool,
 }
 
-/// Where in a line the next byte lies.
+/// The position of the next byte in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     /// After this many bytes of [`DATA`], and nothing else.
     Name(usize),
-    /// In a line that is known, or no matter.
+    /// In the rest of a line whose field is known or irrelevant.
     Rest,
 }
 
@@ -143,7 +144,7 @@ impl Sse {
         after_cr: false,
     };
 
-    /// Takes bytes: how many, and whether an event ends with them.
+    /// Reads bytes up to the end of an event. Returns their number, and whether an event ends with them.
     fn feed(&mut self, data: &[u8]) -> (usize, bool) {
         let mut at = 0;
         while at < data.len() {
@@ -164,7 +165,7 @@ impl Sse {
         (at, false)
     }
 
-    /// Takes a byte: whether an event ends with it.
+    /// Reads a byte. Returns whether an event ends with it.
     fn step(&mut self, byte: u8) -> bool {
         if self.mark < BYTE_ORDER_MARK.len() {
             if byte == BYTE_ORDER_MARK[self.mark] {

@@ -19,8 +19,8 @@ pub(crate) fn thread_cpu_time() -> Duration {
     Duration::from_nanos(clock_ns(ClockId::ThreadCPUTime))
 }
 
-/// How long the calling thread could have run since it began, and had no CPU: proc(5), `schedstat`. `None` where the
-/// kernel does not tell. Allocates nothing.
+/// The time that the calling thread was ready to run and waited for a CPU: proc(5), `schedstat`. `None` if the kernel
+/// does not report it. Allocates nothing.
 pub(crate) fn thread_run_delay() -> Option<Duration> {
     let mut text = [0; 96];
     let mut file = File::open("/proc/thread-self/schedstat").ok()?;
@@ -28,8 +28,8 @@ pub(crate) fn thread_run_delay() -> Option<Duration> {
     run_delay(&text[..length])
 }
 
-/// The second of `<time on the CPU> <time on a run queue> <timeslices>`, both in nanoseconds. A kernel that does not
-/// count says that a thread which reads this has never run.
+/// The second value of `<time on the CPU> <time on a run queue> <timeslices>`; times are in nanoseconds. `None` if the
+/// kernel does not count, which shows as a CPU time of 0.
 fn run_delay(schedstat: &[u8]) -> Option<Duration> {
     let text = std::str::from_utf8(schedstat).ok()?;
     let mut fields = text.split(' ').map(str::parse::<u64>);
@@ -54,17 +54,17 @@ pub(crate) fn pin_current_thread(cpu: usize) -> io::Result<()> {
 }
 
 /// Lets the calling thread's timers fire when they are due, instead of up to 50 µs later (prctl(2),
-/// `PR_SET_TIMERSLACK`). Where the system refuses, timers are only less exact, which the send lag then shows.
+/// `PR_SET_TIMERSLACK`). If the system refuses, timers are less exact, which the send lag shows.
 pub(crate) fn make_timers_exact() {
     let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// How many file descriptors the process may have.
+/// The limit of file descriptors of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DescriptorLimit {
-    /// What holds.
+    /// The current limit.
     pub(crate) soft: u64,
-    /// What the process may raise it to.
+    /// The limit up to which the process may raise it.
     pub(crate) hard: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Text with places that are filled anew for each request.
+//! Text templates with placeholders that are filled in for each request.
 
 use std::{
     collections::BTreeMap,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::random;
 
-/// What is at one place.
+/// A piece of a template: literal text or a placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
     Literal(Vec<u8>),
@@ -48,23 +48,23 @@ impl Lists {
     }
 }
 
-/// Where a text is, which decides what may be put into it.
+/// The position of a text in a request, which decides how inserted values are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextPosition {
-    /// In the path: what is no part of one is percent-encoded.
+    /// In the path: other characters are percent-encoded.
     Path,
     /// In a header's value.
     Header,
-    /// In the body: anything.
+    /// In the body: values are inserted as they are.
     Body,
 }
 
-/// The number of a request, and what is chosen by it.
+/// The values that decide how placeholders of a request are filled in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
     /// The value of the counter.
     pub(crate) count: u64,
-    /// The seed of what is random.
+    /// The seed of random values.
     pub(crate) seed: u64,
 }
 
@@ -75,17 +75,17 @@ pub(crate) struct Counter(AtomicU64);
 impl Counter {
     /// The next number.
     pub(crate) fn next(&self) -> u64 {
-        // Only the count itself is shared.
+        // `Relaxed` suffices: the counter publishes no other memory.
         self.0.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-/// Text with places.
+/// A text with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template(Vec<Segment>);
 
 impl Template {
-    /// Text as it is.
+    /// A template without placeholders.
     pub(crate) fn literal(text: &[u8]) -> Self {
         Self(vec![Segment::Literal(text.to_vec())])
     }
@@ -115,8 +115,8 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// Appends the text with its places filled. `nth` is the number of places filled for this request so far, so that
-    /// each has a random number of its own.
+    /// Appends the text with its placeholders filled in. `nth` is the number of placeholders of this request so far, so
+    /// that each has its own random number.
     pub(crate) fn render(
         &self,
         choice: Choice,

@@ -1,4 +1,4 @@
-//! TLS on a connection (rustls): bytes in and out of memory; the sockets are somebody else's.
+//! TLS on a connection (rustls). It works on bytes in memory and on sockets that belong to the caller.
 
 mod offer;
 mod trust;
@@ -23,7 +23,7 @@ use rustls::{
     sign::{CertifiedKey, SingleCertAndKey},
 };
 
-use self::offer::Sessions;
+use self::offer::SessionStore;
 pub use self::{
     offer::{OfferError, can_offer},
     trust::any_certificate,
@@ -34,7 +34,7 @@ use crate::{LoadError, socket};
 const HTTP1: &[u8] = b"http/1.1";
 const HTTP2: &[u8] = b"h2";
 /// The most names of a certificate that a message lists.
-const MOST_NAMES: usize = 4;
+const MAX_NAMES: usize = 4;
 
 fn problem(problem: impl Into<String>) -> LoadError {
     LoadError::Tls {
@@ -42,7 +42,7 @@ fn problem(problem: impl Into<String>) -> LoadError {
     }
 }
 
-/// What all connections to one server share.
+/// The TLS configuration that all connections to one server share.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     config: Arc<ClientConfig>,
@@ -50,7 +50,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Reads certificates and keys; asks the system for its authorities where they are wanted.
+    /// Reads certificates and keys; loads the system's authorities if the spec asks for them.
     pub(crate) fn new(tls: &Tls, is_http2: bool) -> Result<Self, LoadError> {
         let name = ServerName::try_from(tls.server_name.clone()).map_err(|_| {
             problem(format!(
@@ -73,7 +73,7 @@ impl Client {
                 builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key)))
             }
         };
-        // Each worker remembers sessions of its own.
+        // Each worker has its own session store.
         config.resumption = Resumption::disabled();
         // A server that does not speak HTTP/2 is asked what it speaks instead, so that it can be named.
         let offered = if is_http2 {
@@ -88,11 +88,11 @@ impl Client {
         })
     }
 
-    /// The same with sessions of its own, so that workers share no lock; a session for each of `connections`.
+    /// A copy with its own session store for this many connections, so that workers share no lock.
     pub(crate) fn for_worker(&self, resumption: bool, connections: usize) -> Self {
         let mut config = ClientConfig::clone(&self.config);
         if resumption {
-            config.resumption = Resumption::store(Arc::new(Sessions::new(connections)));
+            config.resumption = Resumption::store(Arc::new(SessionStore::new(connections)));
         }
         Self {
             config: Arc::new(config),
@@ -101,15 +101,15 @@ impl Client {
     }
 
     /// TLS for a new connection.
-    pub(crate) fn session(&self) -> Result<Session, rustls::Error> {
+    pub(crate) fn new_stream(&self) -> Result<TlsStream, rustls::Error> {
         let mut connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone())?;
-        // A request is taken whole, however long; what the socket does not take waits here.
+        // The buffer takes a request of any length; bytes that the socket has no room for wait in it.
         connection.set_buffer_limit(None);
-        Ok(Session { connection })
+        Ok(TlsStream { connection })
     }
 }
 
-/// The client's certificate with its key. The certificate is sent as it is: what it is worth is for the server to say.
+/// The client's certificate with its key. The certificate is sent unchecked; the server verifies it.
 fn certified(identity: &Identity, provider: &CryptoProvider) -> Result<CertifiedKey, LoadError> {
     let chain = CertificateDer::pem_slice_iter(identity.certificates.as_bytes());
     let chain: Vec<CertificateDer<'static>> = chain
@@ -137,13 +137,13 @@ fn certified(identity: &Identity, provider: &CryptoProvider) -> Result<Certified
     Ok(CertifiedKey::new(chain, signer))
 }
 
-/// Why TLS cannot go on.
+/// Why a TLS connection failed.
 #[derive(Debug)]
 pub(crate) enum TlsError {
     /// The socket failed.
     Socket(Errno),
-    /// The peer does not keep to TLS, or one side does not accept the other: why in a few words, the same for all
-    /// that are alike, and in full.
+    /// The peer breaks a rule of TLS, or one side rejects the other: the reason in a few words, which groups failures,
+    /// and the full error.
     Tls(&'static str, rustls::Error),
 }
 
@@ -159,7 +159,7 @@ impl From<rustls::Error> for TlsError {
     }
 }
 
-/// An error of TLS with what is particular to it.
+/// The full description of a TLS error.
 pub(crate) fn in_full(error: &rustls::Error) -> String {
     use rustls::CertificateError as Certificate;
     match error {
@@ -177,7 +177,7 @@ pub(crate) fn in_full(error: &rustls::Error) -> String {
             let names: Vec<String> = presented.iter().map(name).collect();
             format!(
                 "the server's certificate is for {}, not for {}",
-                figure::some(&names, MOST_NAMES),
+                figure::some(&names, MAX_NAMES),
                 expected.to_str()
             )
         }
@@ -186,7 +186,7 @@ pub(crate) fn in_full(error: &rustls::Error) -> String {
     }
 }
 
-/// An error of TLS in a few words, the same for all that are alike.
+/// A TLS error in a few words, which group failures.
 pub fn why(error: &rustls::Error) -> &'static str {
     use rustls::CertificateError as Certificate;
     match error {
@@ -205,7 +205,7 @@ pub fn why(error: &rustls::Error) -> &'static str {
                 "the server's certificate is for another name"
             }
             Certificate::Other(OtherError(why)) => why
-                .downcast_ref::<trust::Flaw>()
+                .downcast_ref::<trust::CertificateFlaw>()
                 .map_or("the server's certificate is not accepted", |flaw| flaw.0),
             Certificate::BadSignature => "the server's certificate has a wrong signature",
             Certificate::BadEncoding => "the server's certificate cannot be parsed",
@@ -226,7 +226,7 @@ pub fn why(error: &rustls::Error) -> &'static str {
     }
 }
 
-/// What a server says with an alert (RFC 8446 §6.2), under its name there.
+/// The meaning of a server's alert (RFC 8446 §6.2), with its name there.
 fn of_alert(alert: AlertDescription) -> &'static str {
     use AlertDescription as Alert;
     match alert {
@@ -293,18 +293,18 @@ fn of_alert(alert: AlertDescription) -> &'static str {
     }
 }
 
-/// TLS on one connection.
+/// The TLS state of one connection.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct TlsStream {
     connection: ClientConnection,
 }
 
-impl Session {
+impl TlsStream {
     pub(crate) fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
     }
 
-    /// Why HTTP/2 has not been agreed on, if it has not.
+    /// Why HTTP/2 was not agreed on; `None` if it was.
     pub(crate) fn not_http2(&self) -> Option<&'static str> {
         match self.connection.alpn_protocol() {
             Some(HTTP2) => None,
@@ -328,9 +328,9 @@ impl Session {
         let _ = self.connection.writer().write_all(bytes);
     }
 
-    /// Sends what is to be sent; whether that is all.
+    /// Writes encrypted bytes to the socket. Returns whether all were written.
     pub(crate) fn flush(&mut self, socket: &OwnedFd) -> Result<bool, Errno> {
-        let mut out = Out {
+        let mut out = SocketWriter {
             socket,
             failed: None,
         };
@@ -344,19 +344,19 @@ impl Session {
         Ok(true)
     }
 
-    /// Says that nothing follows, if that goes without waiting: a server may log a connection that just ends.
+    /// Sends a `close_notify` if that does not block: some servers log a connection that ends without one.
     pub(crate) fn send_close_notify(&mut self, socket: &OwnedFd) {
         self.connection.send_close_notify();
-        // The connection is given up anyway.
+        // The connection is closed anyway.
         let _ = self.flush(socket);
     }
 
-    /// Decrypts some of the bytes that came, and takes them off `wire`. Plaintext goes to [`Self::take`], which must be
-    /// emptied before the next call.
+    /// Decrypts some of the received bytes, and removes them from `wire`. The caller must read all plaintext with
+    /// [`Self::take`] before the next call.
     pub(crate) fn feed(&mut self, wire: &mut &[u8]) -> Result<(), TlsError> {
         let came = *wire;
-        // Reading from memory fails only where the plaintext was not taken, which the caller does. Nothing is read
-        // any more after the peer's goodbye.
+        // Reading from memory fails only if plaintext is left, and the caller takes it. After the peer's
+        // `close_notify`, nothing is read any more.
         if !matches!(self.connection.read_tls(wire), Ok(read) if read > 0) {
             *wire = &[];
         }
@@ -369,13 +369,13 @@ impl Session {
         })
     }
 
-    /// Plaintext that came, at most a buffer of it; 0: there is none.
+    /// Reads plaintext into `buffer`. Returns the number of bytes; 0: no plaintext is available.
     pub(crate) fn take(&mut self, buffer: &mut [u8]) -> usize {
-        // An error says that there is none, or that the peer closed: the socket tells that, too.
+        // An error means that no plaintext is available, or that the peer closed, which the socket reports too.
         self.connection.reader().read(buffer).unwrap_or(0)
     }
 
-    /// Counts this handshake, which is over.
+    /// Counts the finished handshake.
     pub(crate) fn note(&self, seen: &mut TlsSeen) {
         match self.connection.handshake_kind() {
             Some(HandshakeKind::Resumed) => seen.resumed += 1,
@@ -398,13 +398,13 @@ impl Session {
     }
 }
 
-/// Writes to a socket that does not block.
-struct Out<'a> {
+/// A writer to a nonblocking socket, which keeps the error of the system call.
+struct SocketWriter<'a> {
     socket: &'a OwnedFd,
     failed: Option<Errno>,
 }
 
-impl io::Write for Out<'_> {
+impl io::Write for SocketWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         socket::write(self.socket, bytes).map_err(|error| {
             self.failed = Some(error);

@@ -14,12 +14,12 @@ const LONGEST_TALK: usize = 64 * 1024;
 const NO_LOGIN: u8 = 0;
 const BY_PASSWORD: u8 = 2;
 
-/// What is to be said, the same for all connections.
+/// The bytes that ask a proxy for a tunnel, shared by all connections.
 #[derive(Debug)]
-pub(crate) enum Script {
+pub(crate) enum ProxyHandshake {
     /// A request, whose answer must be 2xx.
     Connect { request: Vec<u8> },
-    /// Methods that are offered, the user and the password if there are any, and where to.
+    /// SOCKS 5: the offered login methods, the user and password if there are any, and the request with the address.
     Socks {
         greeting: Vec<u8>,
         login: Option<Vec<u8>>,
@@ -33,8 +33,8 @@ pub(crate) fn authorization(login: &Login) -> String {
     format!("Basic {}", STANDARD.encode(both))
 }
 
-impl Script {
-    /// What is to be said to `proxy`; an error says what cannot be.
+impl ProxyHandshake {
+    /// The handshake for `proxy`; an error says what it cannot express.
     pub(crate) fn new(proxy: &Proxy) -> Result<Self, String> {
         let (host, port) = proxy
             .to
@@ -77,7 +77,7 @@ impl Script {
 fn login(login: &Login) -> Result<Vec<u8>, String> {
     let mut bytes = vec![1];
     for (what, text) in [("user", &login.user), ("password", &login.password)] {
-        // Zero is no length of either, and one byte holds it.
+        // The length must not be zero, and it is sent in one byte.
         let length = u8::try_from(text.len()).ok().filter(|length| *length > 0);
         bytes.push(length.ok_or_else(|| format!("the {what} for SOCKS must have 1 to 255 bytes"))?);
         bytes.extend_from_slice(text.as_bytes());
@@ -99,9 +99,9 @@ fn address(host: &str) -> Result<Vec<u8>, String> {
     })
 }
 
-/// What a proxy is waited for to say.
+/// The part of the handshake that the proxy sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaited {
+enum ExpectedReply {
     /// The head of the answer to a CONNECT.
     Head,
     /// The method that a SOCKS proxy chooses.
@@ -114,32 +114,32 @@ enum Awaited {
     Nothing,
 }
 
-/// Why a proxy does not lead to the server: why, the same for all that are alike, and in full.
+/// Why a proxy opened no tunnel: `why` groups failures, and `detail` describes this one in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct ProxyRefusal {
     pub(crate) why: &'static str,
     pub(crate) detail: String,
 }
 
-/// The talk with a proxy on one connection.
+/// The handshake with a proxy on one connection.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
-    script: Arc<Script>,
-    awaited: Awaited,
-    /// How much of what is to be said now has been.
+    script: Arc<ProxyHandshake>,
+    awaited: ExpectedReply,
+    /// Bytes of the current message that were written.
     written: usize,
-    /// What has come of what is awaited.
+    /// Bytes of the expected reply received so far.
     came: Vec<u8>,
-    /// How much has come altogether.
+    /// Bytes received in the whole handshake.
     length: usize,
 }
 
 impl Tunnel {
-    pub(crate) fn new(script: &Arc<Script>) -> Self {
+    pub(crate) fn new(script: &Arc<ProxyHandshake>) -> Self {
         Self {
             awaited: match **script {
-                Script::Connect { .. } => Awaited::Head,
-                Script::Socks { .. } => Awaited::Method,
+                ProxyHandshake::Connect { .. } => ExpectedReply::Head,
+                ProxyHandshake::Socks { .. } => ExpectedReply::Method,
             },
             script: Arc::clone(script),
             written: 0,
@@ -151,9 +151,11 @@ impl Tunnel {
     /// What is to be written now.
     pub(crate) fn unwritten(&self) -> &[u8] {
         let all = match (self.awaited, &*self.script) {
-            (Awaited::Head | Awaited::Method, script) => script.opening(),
-            (Awaited::Login, Script::Socks { login, .. }) => login.as_deref().unwrap_or_default(),
-            (Awaited::Reply, Script::Socks { request, .. }) => request,
+            (ExpectedReply::Head | ExpectedReply::Method, script) => script.opening(),
+            (ExpectedReply::Login, ProxyHandshake::Socks { login, .. }) => {
+                login.as_deref().unwrap_or_default()
+            }
+            (ExpectedReply::Reply, ProxyHandshake::Socks { request, .. }) => request,
             _ => &[],
         };
         all.get(self.written..).unwrap_or_default()
@@ -165,7 +167,7 @@ impl Tunnel {
     }
 
     /// Takes bytes that came; whether the connection leads to the server now.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<bool, ProxyRefusal> {
         self.length += bytes.len();
         if self.length > LONGEST_TALK {
             return Err(refusal(
@@ -181,7 +183,7 @@ impl Tunnel {
                     self.written = 0;
                 }
                 self.awaited = next;
-                if next == Awaited::Nothing {
+                if next == ExpectedReply::Nothing {
                     return match bytes.len() - nth - 1 {
                         0 => Ok(true),
                         // Neither HTTP nor TLS has a server that speaks first.
@@ -194,14 +196,14 @@ impl Tunnel {
     }
 
     /// What is awaited next, if what was awaited is whole.
-    fn next(&self) -> Result<Option<Awaited>, Refusal> {
+    fn next(&self) -> Result<Option<ExpectedReply>, ProxyRefusal> {
         let came = self.came.as_slice();
         match self.awaited {
-            Awaited::Nothing => Ok(None),
-            Awaited::Head => head(came),
-            Awaited::Method => match came {
-                [5, NO_LOGIN] => Ok(Some(Awaited::Reply)),
-                [5, BY_PASSWORD] if self.has_login() => Ok(Some(Awaited::Login)),
+            ExpectedReply::Nothing => Ok(None),
+            ExpectedReply::Head => head(came),
+            ExpectedReply::Method => match came {
+                [5, NO_LOGIN] => Ok(Some(ExpectedReply::Reply)),
+                [5, BY_PASSWORD] if self.has_login() => Ok(Some(ExpectedReply::Login)),
                 [5] | [] => Ok(None),
                 [5, ..] if self.has_login() => {
                     Err(refusal("the proxy accepts no user and password", came))
@@ -209,34 +211,34 @@ impl Tunnel {
                 [5, ..] => Err(refusal("the proxy wants a user and a password", came)),
                 _ => Err(refusal("the proxy's answer is not SOCKS 5", came)),
             },
-            Awaited::Login => match came {
-                [_, 0] => Ok(Some(Awaited::Reply)),
+            ExpectedReply::Login => match came {
+                [_, 0] => Ok(Some(ExpectedReply::Reply)),
                 [_, _, ..] => Err(refusal("the proxy does not accept user and password", came)),
                 _ => Ok(None),
             },
-            Awaited::Reply => reply(came),
+            ExpectedReply::Reply => reply(came),
         }
     }
 
     fn has_login(&self) -> bool {
-        matches!(&*self.script, Script::Socks { login: Some(_), .. })
+        matches!(&*self.script, ProxyHandshake::Socks { login: Some(_), .. })
     }
 }
 
-fn refusal(why: &'static str, came: &[u8]) -> Refusal {
+fn refusal(why: &'static str, came: &[u8]) -> ProxyRefusal {
     let shown = came.escape_ascii().to_string();
     let end = shown
         .char_indices()
         .nth(120)
         .map_or(shown.len(), |(end, _)| end);
-    Refusal {
+    ProxyRefusal {
         why,
         detail: format!("{why}: {}", &shown[..end]),
     }
 }
 
 /// The head of an answer to a CONNECT, if it is whole.
-fn head(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
+fn head(came: &[u8]) -> Result<Option<ExpectedReply>, ProxyRefusal> {
     let start = b"HTTP/1.";
     let common = start.len().min(came.len());
     if came[..common] != start[..common] {
@@ -252,9 +254,9 @@ fn head(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let status = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     let why = match status {
-        [b'2', _, _] => return Ok(Some(Awaited::Nothing)),
+        [b'2', _, _] => return Ok(Some(ExpectedReply::Nothing)),
         // Another one follows (RFC 9110 §15.2).
-        [b'1', _, _] => return Ok(Some(Awaited::Head)),
+        [b'1', _, _] => return Ok(Some(ExpectedReply::Head)),
         b"403" => "the proxy refused: 403",
         b"407" => "the proxy wants a user and a password: 407",
         b"502" => "the proxy did not reach the server: 502",
@@ -266,7 +268,7 @@ fn head(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
 }
 
 /// A SOCKS proxy's last reply, if it is whole (RFC 1928 §6).
-fn reply(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
+fn reply(came: &[u8]) -> Result<Option<ExpectedReply>, ProxyRefusal> {
     let [version, code, _, kind, rest @ ..] = came else {
         return Ok(None);
     };
@@ -279,7 +281,7 @@ fn reply(came: &[u8]) -> Result<Option<Awaited>, Refusal> {
                 (3, []) => return Ok(None),
                 _ => return Err(refusal("the proxy's answer is not SOCKS 5", came)),
             };
-            return Ok((rest.len() == length + 2).then_some(Awaited::Nothing));
+            return Ok((rest.len() == length + 2).then_some(ExpectedReply::Nothing));
         }
         (5, 2) => "the proxy's rules do not allow the connection",
         (5, 3) => "the proxy did not reach the server: its network is unreachable",
@@ -311,8 +313,12 @@ mod tests {
     }
 
     /// Says what `proxy` answers, in pieces of this many bytes: what was said to it, and what came of it.
-    fn talk(about: &Proxy, answers: &[&[u8]], piece: usize) -> (Vec<u8>, Result<bool, Refusal>) {
-        let mut tunnel = Tunnel::new(&Arc::new(Script::new(about).unwrap()));
+    fn talk(
+        about: &Proxy,
+        answers: &[&[u8]],
+        piece: usize,
+    ) -> (Vec<u8>, Result<bool, ProxyRefusal>) {
+        let mut tunnel = Tunnel::new(&Arc::new(ProxyHandshake::new(about).unwrap()));
         let mut said = Vec::new();
         let mut speak = |tunnel: &mut Tunnel| {
             while !tunnel.unwritten().is_empty() {
@@ -335,12 +341,15 @@ mod tests {
 
     /// The same for any split of the answers.
     #[track_caller]
-    fn always(about: &Proxy, answers: &[&[u8]]) -> (Vec<u8>, Result<bool, Refusal>) {
+    fn always(about: &Proxy, answers: &[&[u8]]) -> (Vec<u8>, Result<bool, ProxyRefusal>) {
         let whole = talk(about, answers, usize::MAX);
         let longest = answers.iter().map(|answer| answer.len()).max().unwrap();
         for piece in 1..longest {
             let (said, came) = talk(about, answers, piece);
-            let why = |came: &Result<bool, Refusal>| came.clone().map_err(|refusal| refusal.why);
+            let why = |came: &Result<bool, ProxyRefusal>| {
+                let came = came.clone();
+                came.map_err(|refusal| refusal.why)
+            };
             assert_eq!(
                 (said, why(&came)),
                 (whole.0.clone(), why(&whole.1)),
@@ -449,10 +458,11 @@ mod tests {
         let (_, came) = talk(&http, &[&long], 1000);
         assert!(came.unwrap_err().why.contains("too long"));
         for to in ["h", "h:x", "h:99999"] {
-            assert!(Script::new(&proxy(ProxyKind::Http, to, None)).is_err());
+            let about = proxy(ProxyKind::Http, to, None);
+            assert!(ProxyHandshake::new(&about).is_err());
         }
         let mut without = login.clone();
         without.login.as_mut().unwrap().password.clear();
-        assert!(Script::new(&without).is_err());
+        assert!(ProxyHandshake::new(&without).is_err());
     }
 }

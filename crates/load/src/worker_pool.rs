@@ -1,4 +1,4 @@
-//! The worker threads: set up first, started together for each slice, waited for without a lock on their side.
+//! The worker threads. They are set up first and started together for each slice. They report without a lock.
 
 use std::{
     io,
@@ -15,7 +15,7 @@ use deadheat_model::{Interval, SliceEvent, SliceResult, interval::IntervalJoiner
 use crate::{
     LoadError, LoadEvent,
     plan::Plan,
-    recorder::{BufferReturn, IntervalSender, room},
+    recorder::{BufferReturn, IntervalSender, message_queue_capacity},
     schedule::{SliceRun, Timeline},
     socket::Events,
     sys,
@@ -25,26 +25,26 @@ use crate::{
 /// An order to a worker.
 #[derive(Debug)]
 enum Order {
-    /// To load for a slice.
+    /// Run a slice.
     Begin(SliceRun),
-    /// To say what it saw. `stays`: connections are held for another slice.
+    /// Report the result of the slice. `stays`: keep the connections for another slice.
     Report { stays: bool },
 }
 
 /// A message from a worker.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// It is set up, and waits.
+    /// The worker is set up, and waits.
     Ready,
-    /// One of its intervals is over.
+    /// An interval of the worker with this index.
     Interval(usize, Box<Interval>),
-    /// Nothing is in flight any more, or it has given up waiting for that.
+    /// Nothing is in flight any more, or the worker has given up waiting for it.
     Drained,
-    /// What it saw, by its index.
+    /// The result of the worker with this index.
     Seen(usize, Box<SliceResult>),
-    /// It could not go on.
+    /// The worker could not continue.
     Failed(LoadError),
-    /// Its thread ends.
+    /// The thread of the worker with this index ends.
     Gone(usize),
 }
 
@@ -53,38 +53,39 @@ pub(crate) struct WorkerChannels {
     index: usize,
     orders: Receiver<Order>,
     tell: SyncSender<Message>,
-    outlet: Option<IntervalSender>,
+    interval_sender: Option<IntervalSender>,
 }
 
-/// Says that a thread ends, in whatever way it does.
+/// Sends [`Message::Gone`] when a thread ends, also by a panic.
 struct ExitNotice(usize, SyncSender<Message>);
 
 impl Drop for ExitNotice {
     fn drop(&mut self) {
-        // Nobody listens any more when the load was given up.
+        // If the load was given up, the receiver is gone.
         let _ = self.1.send(Message::Gone(self.0));
     }
 }
 
-/// All workers of a load, as seen by the one who waits for them.
+/// All workers of a load, on the side of the coordinating thread.
 pub(crate) struct WorkerPool {
     orders: Vec<Sender<Order>>,
     messages: Receiver<Message>,
     intervals: IntervalJoiner,
-    /// The ways back of the workers' own intervals, if there are any.
+    /// The channels that return intervals to the workers; empty if no intervals were asked for.
     returns: Vec<BufferReturn>,
-    /// Slices so far.
+    /// Number of slices so far.
     slices: u64,
 }
 
 impl WorkerPool {
-    /// Has `spawn` start the threads, each of which is to [`work`], and waits until all are set up, or one cannot be.
+    /// Starts the threads with `spawn`, each of which must call [`work`]. Waits until all are set up, or one has
+    /// failed.
     pub(crate) fn assemble(
         plan: &Plan,
         mut spawn: impl FnMut(thread::Builder, WorkerChannels) -> io::Result<()>,
     ) -> Result<Self, LoadError> {
         let workers = plan.cpus.len();
-        let (tell, messages) = mpsc::sync_channel(room(workers));
+        let (tell, messages) = mpsc::sync_channel(message_queue_capacity(workers));
         let mut pool = Self {
             orders: Vec::new(),
             messages,
@@ -94,17 +95,17 @@ impl WorkerPool {
         };
         for index in 0..workers {
             let (order, orders) = mpsc::channel();
-            let outlet = plan.interval.map(|_| {
-                let (outlet, give_back) =
+            let interval_sender = plan.interval.map(|_| {
+                let (interval_sender, give_back) =
                     IntervalSender::new(index, tell.clone(), plan.arrivals.is_some());
                 pool.returns.push(give_back);
-                outlet
+                interval_sender
             });
             let line = WorkerChannels {
                 index,
                 orders,
                 tell: tell.clone(),
-                outlet,
+                interval_sender,
             };
             let named = thread::Builder::new().name(format!("load-{index}"));
             spawn(named, line).map_err(|source| LoadError::Spawn {
@@ -114,7 +115,7 @@ impl WorkerPool {
             pool.orders.push(order);
         }
         drop(tell);
-        // Dropping the pool hangs up, and the workers that are ready go home.
+        // Dropping the pool closes the channels, which ends the workers that are ready.
         let mut ready = 0;
         while ready < workers {
             match pool.messages.recv() {
@@ -127,8 +128,8 @@ impl WorkerPool {
         Ok(pool)
     }
 
-    /// One slice: `guard` that does not count, then `length` that does, then the rest of what is in flight. `stays`:
-    /// another slice may follow.
+    /// Runs a slice: load for `guard` that does not count, load for `length` that counts, then the rest of the requests
+    /// in flight. `stays`: another slice may follow.
     pub(crate) fn slice(
         &mut self,
         plan: &Plan,
@@ -137,7 +138,7 @@ impl WorkerPool {
         stays: bool,
         on_event: &mut dyn FnMut(LoadEvent),
     ) -> Result<SliceResult, LoadError> {
-        // A load of one slice may end by a count, which the plan's own arrivals know.
+        // A load of one slice may end by a count, which only the plan's own arrivals include.
         let arrivals = if stays {
             plan.arrivals_of_slice(self.slices, guard)
         } else {
@@ -172,7 +173,7 @@ impl WorkerPool {
         }
     }
 
-    /// Waits until `instant`, or until no worker is at work.
+    /// Waits until `instant`, or until all workers are done.
     fn wait_until(
         &mut self,
         instant: u64,
@@ -191,7 +192,7 @@ impl WorkerPool {
                 Ok(Message::Interval(worker, part)) => {
                     let workers = self.returns.len();
                     self.intervals.join(&part, workers, &mut on_interval);
-                    // A worker that is through needs none any more.
+                    // A worker that has ended needs no intervals any more.
                     let _ = self.returns[worker].try_send(part);
                 }
                 Ok(Message::Drained) => *at_work -= 1,
@@ -211,7 +212,7 @@ impl WorkerPool {
         self.intervals.flush(&mut on_interval);
     }
 
-    /// Has all workers say what they saw, in their order.
+    /// Collects the results of all workers, in their order, and merges them.
     fn gather(&mut self, stays: bool) -> Result<SliceResult, LoadError> {
         for (worker, orders) in self.orders.iter().enumerate() {
             let report = orders.send(Order::Report { stays });
@@ -233,18 +234,18 @@ impl WorkerPool {
     }
 }
 
-/// A worker's thread: slice after slice, until nobody gives orders any more.
+/// The body of a worker's thread: runs slice after slice until the channel of orders is closed.
 pub(crate) fn work(plan: &Plan, stop: &AtomicBool, line: WorkerChannels) {
     let WorkerChannels {
         index,
         orders,
         tell,
-        outlet,
+        interval_sender,
     } = line;
-    let _farewell = ExitNotice(index, tell.clone());
-    // Nobody listens any more when another worker could not be set up: the next order says so.
+    let _exit_notice = ExitNotice(index, tell.clone());
+    // If another worker could not be set up, the receiver is gone; the next `recv` notices.
     let say = |message| drop(tell.send(message));
-    let mut worker = match set_up(index, plan, stop, outlet) {
+    let mut worker = match set_up(index, plan, stop, interval_sender) {
         Ok(worker) => worker,
         Err(error) => return say(Message::Failed(error)),
     };
@@ -275,7 +276,7 @@ fn set_up<'a>(
     index: usize,
     plan: &'a Plan,
     stop: &'a AtomicBool,
-    outlet: Option<IntervalSender>,
+    interval_sender: Option<IntervalSender>,
 ) -> Result<Worker<'a>, LoadError> {
     if let Some(cpu) = plan.cpus[index] {
         let failed = |source| LoadError::Pin {
@@ -285,7 +286,7 @@ fn set_up<'a>(
         };
         sys::pin_current_thread(cpu).map_err(failed)?;
     }
-    Worker::new(index, plan, stop, outlet)
+    Worker::new(index, plan, stop, interval_sender)
 }
 
 #[cfg(test)]
@@ -342,7 +343,7 @@ mod tests {
     }
 
     fn panic_in_the_first_slice(line: WorkerChannels) {
-        let _farewell = ExitNotice(line.index, line.tell.clone());
+        let _exit_notice = ExitNotice(line.index, line.tell.clone());
         line.tell.send(Message::Ready).unwrap();
         line.orders.recv().unwrap();
         // As a panic, without its message in the test's output.

@@ -41,7 +41,7 @@ use deadheat_runner::{
 };
 use deadheat_shell::{
     data,
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation, output,
 };
 use serde::Serialize;
@@ -53,8 +53,8 @@ pub use self::{
 use self::{
     hosts::Hosts,
     live::{Live, Mode},
-    outputs::{Outputs, Shown},
-    plan_text::Around,
+    outputs::{Outputs, StdoutContent},
+    plan_text::PlanContext,
     push::Push,
     request::RequestPlan,
     series::Series,
@@ -66,7 +66,7 @@ use crate::{
 };
 
 /// A load that can begin.
-struct Prepared {
+struct PreparedLoad {
     asked: RequestPlan,
     spec: LoadSpec,
     /// How each target's name became an address, if it had one.
@@ -75,16 +75,16 @@ struct Prepared {
     why_wait: Option<&'static str>,
 }
 
-fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
+fn prepare(args: &LoadArgs) -> Result<PreparedLoad, CommandFailure> {
     let ResolvedLoad {
         asked,
         hows,
         mut spec,
     } = made(args)?;
-    let hosts = hosts::hosts(&args.hosts, &spec).map_err(Failure::usage)?;
+    let hosts = hosts::hosts(&args.hosts, &spec).map_err(CommandFailure::usage)?;
     let waiting = workers::choose_wait(args.safety.wait, &spec);
     spec.wait = waiting.wait;
-    Ok(Prepared {
+    Ok(PreparedLoad {
         asked,
         spec,
         hows,
@@ -94,11 +94,11 @@ fn prepare(args: &LoadArgs) -> Result<Prepared, Failure> {
 }
 
 /// Loads a server, or searches for the rate that it can take.
-pub fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
     if args.find.is_asked() {
         return find_rate::find(args);
     }
-    let Prepared {
+    let PreparedLoad {
         asked,
         mut spec,
         hows,
@@ -112,14 +112,14 @@ pub fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     thresholds
         .iter()
         .try_for_each(fits)
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     let shown = match (args.output.data.format(), args.output.details) {
-        (_, true) => Shown::Details,
-        (LoadFormat::Text, false) => Shown::Brief,
-        (format, false) => Shown::Format(format),
+        (_, true) => StdoutContent::Details,
+        (LoadFormat::Text, false) => StdoutContent::Brief,
+        (format, false) => StdoutContent::Format(format),
     };
     let mut outputs = Outputs::open(&args.output.data.output, shown)?;
-    let around = Around {
+    let context = PlanContext {
         typed: &asked.typed,
         hows: &hows,
         hosts: hosts.describe(),
@@ -131,9 +131,9 @@ pub fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     };
     let watches = output::draws_progress() && !args.output.details && !args.safety.dry_run;
     let plan = if watches {
-        plan_text::in_short(&spec, &around)
+        plan_text::in_short(&spec, &context)
     } else {
-        plan_text::describe(&spec, &around)
+        plan_text::describe(&spec, &context)
     };
     if args.safety.dry_run {
         let refused = |error| messages::refused(&asked.typed, &error);
@@ -175,15 +175,18 @@ struct PlanOfLoad<'a> {
 
 /// Loads as `args` ask for, and shows nothing, for callers that have a report of their own. The measurement ends after `limit` at
 /// the latest.
-pub(crate) fn observed(args: &LoadArgs, limit: Option<Duration>) -> Result<LoadRecord, Failure> {
-    let Prepared {
+pub(crate) fn observed(
+    args: &LoadArgs,
+    limit: Option<Duration>,
+) -> Result<LoadRecord, CommandFailure> {
+    let PreparedLoad {
         asked,
         mut spec,
         hosts,
         ..
     } = prepare(args)?;
     spec.limit = limit;
-    let mut nowhere = Outputs::open(&[], Shown::Brief)?;
+    let mut nowhere = Outputs::open(&[], StdoutContent::Brief)?;
     let mut push = Push::to(None);
     go(spec, &hosts, &asked, Mode::Silent, &mut nowhere, &mut push)
 }
@@ -202,10 +205,10 @@ struct ResolvedLoad {
     spec: LoadSpec,
 }
 
-fn made(args: &LoadArgs) -> Result<ResolvedLoad, Failure> {
-    let asked = request::asked(args).map_err(Failure::usage)?;
-    contradictions::check(args, &asked.origins).map_err(Failure::usage)?;
-    let expect = spec::expectation(&args.answer).map_err(Failure::usage)?;
+fn made(args: &LoadArgs) -> Result<ResolvedLoad, CommandFailure> {
+    let asked = request::asked(args).map_err(CommandFailure::usage)?;
+    contradictions::check(args, &asked.origins).map_err(CommandFailure::usage)?;
+    let expect = spec::expectation(&args.answer).map_err(CommandFailure::usage)?;
     let mut targets = Vec::new();
     let mut hows = Vec::new();
     for origin in &asked.origins {
@@ -213,17 +216,18 @@ fn made(args: &LoadArgs) -> Result<ResolvedLoad, Failure> {
         targets.push(found.target);
         hows.push(found.how);
     }
-    let exchanges = request::exchanges(&asked, &args.request, &expect).map_err(Failure::usage)?;
+    let exchanges =
+        request::exchanges(&asked, &args.request, &expect).map_err(CommandFailure::usage)?;
     let spec = spec::spec(args, targets, exchanges, invocation::random_seed());
     Ok(ResolvedLoad {
         asked,
         hows,
-        spec: spec.map_err(Failure::usage)?,
+        spec: spec.map_err(CommandFailure::usage)?,
     })
 }
 
 /// The load that `args` ask for, for callers that load without the rest of this command.
-pub fn spec_of(args: &LoadArgs) -> Result<LoadSpec, Failure> {
+pub fn spec_of(args: &LoadArgs) -> Result<LoadSpec, CommandFailure> {
     Ok(made(args)?.spec)
 }
 
@@ -235,9 +239,9 @@ fn go(
     mode: Mode,
     outputs: &mut Outputs,
     push: &mut Push,
-) -> Result<LoadRecord, Failure> {
+) -> Result<LoadRecord, CommandFailure> {
     let stop = invocation::on_signals().map_err(|error| {
-        Failure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
+        CommandFailure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
     })?;
     let mut generators = if hosts.names.is_empty() {
         None
@@ -249,7 +253,7 @@ fn go(
     let mut started = now();
     let mut live = Live::start(mode, &spec, &asked.typed);
     let mut series = Series::default();
-    let mut contact = Contact::default();
+    let mut contact = ServerContact::default();
     let mut on_event = |event: LoadEvent| {
         if contact.is_refused(&event, spec.interval) {
             stop.store(true, Ordering::SeqCst);
@@ -280,7 +284,7 @@ fn go(
     };
     live.finish();
     let MergedLoad { observation, hosts } = found?;
-    if contact == Contact::Refused {
+    if contact == ServerContact::Refused {
         return Err(messages::dead(&spec));
     }
     let mut record = LoadRecord {
@@ -300,20 +304,20 @@ fn go(
     Ok(record)
 }
 
-/// Whether anybody listens. A server that refuses every connection from the start does not run, and a load of it ends at
-/// its first interval.
+/// Whether the server has accepted a connection. If it refuses every connection from the start, it does not run, and
+/// the load ends at its first interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Contact {
+enum ServerContact {
     /// Nothing has ended yet.
     #[default]
     None,
-    /// Something else than a refused connection happened.
-    ResolvedLoad,
+    /// Something other than a refused connection happened.
+    Reached,
     /// All connections were refused.
     Refused,
 }
 
-impl Contact {
+impl ServerContact {
     /// Takes an event of a load with intervals of this length; whether all connections were refused. The rest of an
     /// interval at the end of a load says nothing: that load has ended already.
     fn is_refused(&mut self, event: &LoadEvent, length: Option<Duration>) -> bool {
@@ -327,7 +331,7 @@ impl Contact {
                 ended if ended == refused && ended > 0 && interval.connections == 0 => {
                     Self::Refused
                 }
-                _ => Self::ResolvedLoad,
+                _ => Self::Reached,
             };
         }
         *self == Self::Refused

@@ -1,4 +1,4 @@
-//! What is shown while a load runs: a view in the terminal, or a line for each interval.
+//! The display while a load runs: a view in the terminal, or a line for each interval.
 
 mod model;
 mod plot;
@@ -61,7 +61,7 @@ impl Live {
         Self { view }
     }
 
-    /// Shows what has happened.
+    /// Shows an event.
     pub(crate) fn on(&mut self, event: &LoadEvent) {
         match (&mut self.view, event) {
             (View::Terminal(terminal), event) => terminal.on(event),
@@ -72,11 +72,11 @@ impl Live {
         }
     }
 
-    /// Leaves the terminal as it was. Dropping does the same.
+    /// Restores the terminal. Dropping does the same.
     pub(crate) fn finish(self) {}
 }
 
-/// The model with the screen that it is drawn on.
+/// The model and the screen on which it is drawn.
 struct Terminal {
     model: Model,
     screen: Screen,
@@ -101,7 +101,7 @@ impl Terminal {
     fn on(&mut self, event: &LoadEvent) {
         self.model.on(event);
         let early = self.drawn.is_some_and(|last| last.elapsed() < FRAME);
-        // Only intervals repeat. Other events come once, so they are drawn at any time.
+        // Other events are rare, so they are drawn at once.
         if !early || !matches!(event, LoadEvent::Interval(_)) {
             self.draw();
         }
@@ -109,14 +109,14 @@ impl Terminal {
 
     fn draw(&mut self) {
         let (model, palette) = (&self.model, self.palette);
-        self.screen.draw(view::MOST_ROWS, |area, buffer| {
+        self.screen.draw(view::MAX_ROWS, |area, buffer| {
             view::render(model, palette, area, buffer);
         });
         self.drawn = Some(Instant::now());
     }
 }
 
-/// Lines between two heads.
+/// Number of lines between two heads.
 const PAGE: usize = 20;
 
 /// The columns after time and phase, each with its width.
@@ -149,12 +149,12 @@ struct Lines {
 }
 
 impl Lines {
-    /// For a closed or an open loop.
+    /// Lines for a closed loop, or an open one.
     fn new(open: bool) -> Self {
         Self { open, written: 0 }
     }
 
-    /// An interval's line, with the head before it now and then.
+    /// An interval's line; every [`PAGE`] lines with the head before it.
     fn line(&mut self, interval: &Interval) -> String {
         let mut text = String::new();
         if self.written.is_multiple_of(PAGE) {
@@ -175,7 +175,7 @@ impl Lines {
             LoadPhase::Measurement => "measurement",
             LoadPhase::CoolDown => "cool-down",
         };
-        // An open loop's users wait for the response time.
+        // In an open loop, the response time is what users experience.
         let times = if self.open {
             interval.response_time.as_ref()
         } else {

@@ -7,7 +7,7 @@ use deadheat_model::{
     load::{Protocol, REDIRECTS, Tls, Trust},
 };
 use deadheat_runner::agent::AgentError;
-use deadheat_shell::exit::Failure as CommandFailure;
+use deadheat_shell::exit::CommandFailure;
 
 use crate::document::{most_frequent, most_frequent_failure};
 

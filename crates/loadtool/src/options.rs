@@ -7,13 +7,13 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 use deadheat_load::limits::{
-    MOST_CONNECTIONS, MOST_PIPELINED, MOST_REDIRECTS, MOST_STREAMS, MOST_THREADS,
+    MAX_CONNECTIONS, MAX_PIPELINED, MAX_REDIRECTS, MAX_STREAMS, MAX_THREADS,
 };
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 use deadheat_shell::{
     data::{DataFormat, FilesArgs},
     hosts::LauncherArgs,
-    options::{ConfigArgs, ExplicitOptions},
+    options::{ConfigArgs, Effect, Effects, ExplicitOptions},
     rate,
     values::{length, one_of, precision, time_or_none},
 };
@@ -34,6 +34,31 @@ Exit status: 0 fine; 1 a --fail-if came true, or could not be judged; 2 wrong us
 130 interrupted before its end.";
 
 const AFTER_SHORT_HELP: &str = "All options: deadheat load --help. The guide is docs/load.md.";
+
+/// What each option can do in a `deadheat.toml`.
+pub const EFFECTS: Effects = &[
+    (
+        Effect::Figures,
+        "arrivals check-every connect-timeout connections cpus details dry-run duration expect-body expect-contains \
+         expect-json expect-length expect-status fail-if find-rate first-byte grace http2 http2-prior-knowledge interval \
+         label max-connections most-requests-per-connection no-keepalive no-resumption pipeline precision progress ramp \
+         rate requests seed stage stream stream-events streams think threads timeout trials until-interrupted wait warm-up",
+    ),
+    (
+        Effect::ChoosesHosts,
+        "address all-addresses hosts on otlp proxy resolve source unix-socket",
+    ),
+    (
+        Effect::ChangesRequests,
+        "body chunked cookies follow-redirects form grpc header http1.0 method template urls user",
+    ),
+    (Effect::ReadsFiles, "body-file cert expect-body-file key"),
+    (Effect::WritesFiles, "output"),
+    (
+        Effect::WeakensTls,
+        "cacert insecure server-name tls-ciphers tls-version",
+    ),
+];
 
 /// What `deadheat load` is asked to do.
 #[derive(Debug, Default, Args)]
@@ -120,7 +145,7 @@ pub struct PaceArgs {
 #[command(next_help_heading = "Load")]
 pub struct SteadyArgs {
     /// Connections [default: 50]
-    #[arg(short, long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>)]
+    #[arg(short, long, value_name = "N", value_parser = whole::<1, MAX_CONNECTIONS>)]
     pub(crate) connections: Option<u32>,
     /// Open loop: how requests are spaced [default: uniform]
     #[arg(long, value_parser = one_of(&[
@@ -129,7 +154,7 @@ pub struct SteadyArgs {
     ]), hide_short_help = true)]
     pub(crate) arrivals: Option<Arrivals>,
     /// Open loop: the maximum of connections, if more are needed [default: --connections]
-    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_CONNECTIONS>, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MAX_CONNECTIONS>, hide_short_help = true)]
     pub(crate) max_connections: Option<u32>,
 }
 
@@ -200,7 +225,7 @@ pub struct RequestArgs {
     /// HTTP/2: requests at once on each connection [default: 1]
     ///
     /// In flight are --connections times this.
-    #[arg(short = 'm', long, value_name = "N", value_parser = whole::<1, MOST_STREAMS>, hide_short_help = true)]
+    #[arg(short = 'm', long, value_name = "N", value_parser = whole::<1, MAX_STREAMS>, hide_short_help = true)]
     pub streams: Option<u32>,
     /// gRPC: call this method (package.Service/Method), with the message in --body-file; HTTP/2 is implied
     ///
@@ -209,7 +234,7 @@ pub struct RequestArgs {
     #[arg(long, value_name = "PATH", value_parser = grpc_path, hide_short_help = true)]
     pub grpc: Option<String>,
     /// Requests sent on a connection before the first is answered [default: 1]
-    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_PIPELINED>, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MAX_PIPELINED>, hide_short_help = true)]
     pub pipeline: Option<u32>,
     /// Replace {{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} in path, header values and body
     #[arg(long, hide_short_help = true)]
@@ -221,7 +246,7 @@ pub struct RequestArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "10",
-        value_parser = whole::<1, MOST_REDIRECTS>,
+        value_parser = whole::<1, MAX_REDIRECTS>,
         hide_short_help = true
     )]
     pub follow_redirects: Option<u32>,
@@ -406,7 +431,7 @@ impl DataFormat for LoadFormat {
     }
 }
 
-/// What is shown while the load goes on.
+/// What is shown while the load runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressArg {
     /// A view in a terminal, else lines
@@ -443,7 +468,7 @@ pub struct SafetyArgs {
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// Worker threads that are not pinned [default: depends on the CPUs and on where the server is; the plan shows why]
-    #[arg(long, value_name = "N", value_parser = whole::<1, MOST_THREADS>, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<1, MAX_THREADS>, hide_short_help = true)]
     pub threads: Option<u32>,
     /// How workers wait for answers: auto polls where the server cannot use their CPUs
     #[arg(long, value_enum, value_name = "HOW", default_value_t = WaitArg::Auto, hide_short_help = true)]

@@ -1,4 +1,4 @@
-//! What a load leaves behind: the report on standard output, and files. The only place that knows formats.
+//! The outputs of a load: the report on standard output, and files. The only module that knows formats.
 
 use std::{
     fs::File,
@@ -11,7 +11,7 @@ use deadheat_model::{Interval, LoadRecord};
 use deadheat_runner::files::Destination;
 use deadheat_shell::{
     data::{self, COLUMNS, destinations},
-    exit::Failure,
+    exit::CommandFailure,
     output,
 };
 
@@ -22,25 +22,25 @@ use crate::{
     options::LoadFormat,
 };
 
-/// What goes to standard output.
+/// The content of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum StdoutContent {
     /// The first screen of the report.
     Brief,
     /// The whole report.
     Details,
-    /// In this format.
+    /// The results in this format.
     Format(LoadFormat),
 }
 
-/// The outputs of a load. Files are opened before the start: a user who has waited for a load should not hear then that
-/// there is no place for its result.
+/// The outputs of a load. Files are opened before the start, so that a load does not run whose result cannot be
+/// written.
 ///
-/// What is in a file stays until there is something to put in its place, and one that is not there is made only then:
-/// a load that ends without a result leaves no empty file, however it ends.
+/// An existing file keeps its content, and a new one is not created, until there is something to write. So a load that
+/// ends without a result leaves no empty file, however it ends.
 #[derive(Debug)]
 pub(crate) struct Outputs {
-    shown: Shown,
+    shown: StdoutContent,
     files: Vec<Output>,
 }
 
@@ -48,9 +48,9 @@ pub(crate) struct Outputs {
 struct Output {
     path: PathBuf,
     format: LoadFormat,
-    /// Where it goes, until it is begun.
+    /// The opened destination, until writing begins.
     destination: Option<Destination>,
-    /// The table that has rows already.
+    /// The file of a table of intervals, once it has rows.
     table: Option<File>,
     /// Why nothing more can be written.
     failed: Option<String>,
@@ -58,7 +58,7 @@ struct Output {
 
 impl Outputs {
     /// Opens all files.
-    pub(crate) fn open(paths: &[PathBuf], shown: Shown) -> Result<Self, Failure> {
+    pub(crate) fn open(paths: &[PathBuf], shown: StdoutContent) -> Result<Self, CommandFailure> {
         let files = destinations(paths)?;
         let files = files.into_iter().map(Output::new);
         Ok(Self {
@@ -67,7 +67,7 @@ impl Outputs {
         })
     }
 
-    /// An interval is over: tables of intervals get their row at once, so that they can be watched, and have every
+    /// Adds the row of a finished interval to tables of intervals. So users can watch them, and they have every
     /// interval of a load of any length.
     pub(crate) fn interval(&mut self, interval: &Interval) {
         let tables = self.files.iter_mut();
@@ -76,14 +76,14 @@ impl Outputs {
         }
     }
 
-    /// Writes everything: the other files, too, where one of them fails.
-    pub(crate) fn write(self, record: &LoadRecord) -> Result<(), Failure> {
+    /// Writes all outputs. If a file fails, the others are still written.
+    pub(crate) fn write(self, record: &LoadRecord) -> Result<(), CommandFailure> {
         let results = Results::new(record);
         let text = results.data(self.shown).map_err(|error| {
-            Failure::no_result(format!("writing the report of {}: {error}", record.url))
+            CommandFailure::no_result(format!("writing the report of {}: {error}", record.url))
         })?;
         let printed = match self.shown {
-            Shown::Format(LoadFormat::Html) => data::print(text.as_bytes()),
+            StdoutContent::Format(LoadFormat::Html) => data::print(text.as_bytes()),
             _ => output::data(&text),
         };
         let mut failed = printed.err();
@@ -92,7 +92,7 @@ impl Outputs {
                 Ok(()) => output::note(&format!("written: {}", file.path.display())),
                 Err(why) => {
                     let shown = file.path.display();
-                    let failure = Failure::no_result(format!("writing {shown}: {why}"));
+                    let failure = CommandFailure::no_result(format!("writing {shown}: {why}"));
                     failed = failed.or(Some(failure));
                 }
             }
@@ -112,7 +112,7 @@ impl Output {
         }
     }
 
-    /// A table gets a row, and its head before the first one.
+    /// Adds a row to a table, with the head before the first one.
     fn add_row(&mut self, row: &str) {
         let head = match self.table {
             Some(_) => String::new(),
@@ -134,7 +134,7 @@ impl Output {
         table.write_all(rows.as_bytes())
     }
 
-    /// Writes what is not there yet.
+    /// Writes the file, unless it is a table that has its rows already.
     fn finish(&mut self, results: &Results<'_>) -> Result<(), String> {
         if let Some(why) = self.failed.take() {
             return Err(why);
@@ -152,7 +152,7 @@ impl Output {
     }
 }
 
-/// A load's results, to be laid out in any format.
+/// A load's results, which can be written in any format.
 struct Results<'a> {
     record: &'a LoadRecord,
     analysis: LoadAnalysis,
@@ -166,7 +166,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// The text of a file. One that a person reads has neither a terminal's width nor its colours.
+    /// The text of a file in this format, without a terminal's width and colours.
     fn text(&self, format: LoadFormat) -> Result<String, ReportError> {
         match format {
             LoadFormat::Text => Ok(self.whole().text(Screen::new(COLUMNS, false))),
@@ -180,7 +180,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// The load over time, as a monitoring system reads it.
+    /// The load over time in a format for monitoring systems.
     fn over_time(&self, lay_out: fn(&Source, &[Reading]) -> String) -> String {
         lay_out(
             &Source::from_record(self.record),
@@ -192,12 +192,12 @@ impl<'a> Results<'a> {
         report::document(self.record, &self.analysis)
     }
 
-    /// What goes to standard output.
-    fn data(&self, shown: Shown) -> Result<String, ReportError> {
+    /// The text for standard output.
+    fn data(&self, shown: StdoutContent) -> Result<String, ReportError> {
         let document = match shown {
-            Shown::Format(format) => return self.text(format),
-            Shown::Brief => report::brief(self.record, &self.analysis),
-            Shown::Details => self.whole(),
+            StdoutContent::Format(format) => return self.text(format),
+            StdoutContent::Brief => report::brief(self.record, &self.analysis),
+            StdoutContent::Details => self.whole(),
         };
         Ok(document.text(output::screen()))
     }
@@ -210,7 +210,9 @@ mod tests {
     use super::*;
 
     fn refusal(paths: &[PathBuf]) -> String {
-        Outputs::open(paths, Shown::Brief).unwrap_err().to_string()
+        Outputs::open(paths, StdoutContent::Brief)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -263,7 +265,7 @@ mod tests {
         let (old, new) = (folder.path().join("old.txt"), folder.path().join("new.txt"));
         fs::write(&old, "a long text from before".repeat(1_000)).unwrap();
         let before = fs::read_to_string(&old).unwrap();
-        let mut outputs = Outputs::open(&[old.clone(), new.clone()], Shown::Brief).unwrap();
+        let mut outputs = Outputs::open(&[old.clone(), new.clone()], StdoutContent::Brief).unwrap();
         outputs.interval(&Interval::default());
         assert_eq!(fs::read_to_string(&old).unwrap(), before);
         // Nothing is left to be taken away, so that no end of the process leaves anything.
@@ -283,7 +285,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = ["a.csv", "b.csv"].map(|name| folder.path().join(name));
         fs::write(&paths[0], "before").unwrap();
-        let mut outputs = Outputs::open(&paths, Shown::Brief).unwrap();
+        let mut outputs = Outputs::open(&paths, StdoutContent::Brief).unwrap();
         assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "before");
         let intervals = [0, 1].map(|index| Interval {
             index,
@@ -310,7 +312,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("full.csv");
         std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-        let mut outputs = Outputs::open(&[path], Shown::Brief).unwrap();
+        let mut outputs = Outputs::open(&[path], StdoutContent::Brief).unwrap();
         outputs.interval(&Interval::default());
         outputs.interval(&Interval::default());
         let record = record();

@@ -1,7 +1,7 @@
-//! `--otlp`: metrics that are sent to a collector while a load runs.
+//! `--otlp`: sends metrics to a collector while a load runs.
 //!
-//! The load's own thread only adds up and queues: it never waits for the collector. Another thread sends what is in the
-//! queue. Counters are sent as totals, so a collector that missed a delivery catches up with the next one.
+//! The load's own thread only sums up and queues; it never waits for the collector. Another thread sends the queued
+//! readings. Counters are sent as totals, so a collector that missed a delivery catches up with the next one.
 
 use std::{
     fmt, mem,
@@ -19,53 +19,53 @@ use url::Url;
 
 use crate::document::{Meter, Reading, Source, otlp_rejected, otlp_request};
 
-/// Intervals that may wait for their delivery: some seconds at the narrowest width, minutes at the usual one.
+/// The most intervals that wait for delivery: some seconds of the shortest ones, or minutes of the usual ones.
 const QUEUE: usize = 256;
-/// How long a load that is over waits for the last delivery.
+/// The longest wait for the last delivery after a load.
 const LAST: Duration = Duration::from_secs(10);
 
 /// Sends metrics to a collector, if there is one.
 #[derive(Debug)]
-pub(crate) struct Push(Option<Pushing>);
+pub(crate) struct Push(Option<ActivePush>);
 
 #[derive(Debug)]
-struct Pushing {
+struct ActivePush {
     collector: CollectorUrl,
     queue: Queue,
     deliveries: Arc<Mutex<Deliveries>>,
-    /// Closed when all was delivered, or given up.
+    /// Closed when everything was delivered, or given up.
     end: Receiver<()>,
     /// Number of intervals that the load reported.
     told: u64,
 }
 
-/// The load's end of the queue.
+/// The load's side of the queue.
 #[derive(Debug)]
 enum Queue {
     /// The load has not begun.
     Idle(SyncSender<Reading>, Sender<Source>),
-    /// It goes on.
+    /// The load runs.
     Open(SyncSender<Reading>, Box<Meter>),
-    /// Nothing more will come.
+    /// The load is over.
     Closed,
 }
 
-/// What became of the deliveries.
+/// The results of the deliveries.
 #[derive(Debug, Default)]
 struct Deliveries {
-    /// Intervals that the collector has.
+    /// Number of intervals that the collector has received.
     delivered: u64,
     /// The reason of the last failed delivery.
     failed: Option<String>,
 }
 
 impl Push {
-    /// To this collector. Its thread begins to wait.
+    /// Starts the thread that sends to this collector; `None`: nothing is sent.
     pub(crate) fn to(collector: Option<&CollectorUrl>) -> Self {
-        Self(collector.map(Pushing::to))
+        Self(collector.map(ActivePush::to))
     }
 
-    /// The load begins.
+    /// Begins the load.
     pub(crate) fn begin(&mut self, started: &str, url: &str, spec: &LoadSpec) {
         if let Some(pushing) = &mut self.0 {
             let source = Source::new(env!("CARGO_PKG_VERSION"), started, url, spec);
@@ -73,20 +73,21 @@ impl Push {
         }
     }
 
-    /// An interval of it is over.
+    /// Queues the metrics of a finished interval.
     pub(crate) fn interval(&mut self, interval: &Interval) {
         if let Some(pushing) = &mut self.0 {
             pushing.interval(interval);
         }
     }
 
-    /// The load is over: waits for the last delivery, for some seconds at most. What was not delivered, if anything.
+    /// Ends the load: waits at most some seconds for the last delivery. Returns a message about undelivered intervals,
+    /// if any.
     pub(crate) fn finish(self) -> Option<String> {
         self.0?.finish(LAST)
     }
 }
 
-impl Pushing {
+impl ActivePush {
     fn to(collector: &CollectorUrl) -> Self {
         let deliveries = Arc::new(Mutex::new(Deliveries::default()));
         let (readings, queued) = sync_channel(QUEUE);
@@ -113,7 +114,7 @@ impl Pushing {
     fn begin(&mut self, source: Source) {
         if let Queue::Idle(readings, sources) = mem::replace(&mut self.queue, Queue::Closed) {
             let meter = Box::new(Meter::new(source.started()));
-            // The thread waits for it.
+            // The sending thread waits for the source.
             let _ = sources.send(source);
             self.queue = Queue::Open(readings, meter);
         }
@@ -146,7 +147,7 @@ impl Pushing {
     }
 }
 
-/// Sends what comes until nothing more can come. What has queued up meanwhile goes together.
+/// Sends readings until the queue is closed. Readings that have queued up are sent together.
 fn deliver(
     collector: &Collector,
     source: &Source,
@@ -166,7 +167,7 @@ fn deliver(
     }
 }
 
-/// Where a collector takes metrics (OTLP 1.x, section "OTLP/HTTP Request").
+/// The default path for metrics (OTLP 1.x, section "OTLP/HTTP Request").
 const METRICS_PATH: &str = "/v1/metrics";
 
 /// A collector's address for metrics.
@@ -182,7 +183,7 @@ impl fmt::Display for CollectorUrl {
 /// Reads the address of a collector, with or without the path for metrics.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why the address is unusable.
 pub(crate) fn collector(text: &str) -> Result<CollectorUrl, String> {
     let example = "write http://127.0.0.1:4318, for example";
     let mut url = Url::parse(text).map_err(|error| format!("{error}; {example}"))?;

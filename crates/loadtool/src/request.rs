@@ -1,4 +1,4 @@
-//! What is sent: requests with their bodies, from options and from the file of URLs.
+//! The requests of a load with their bodies, from options and from the file of URLs.
 
 use std::{
     io,
@@ -18,17 +18,17 @@ use crate::{
     values::is_token_byte,
 };
 
-/// Methods that a line of the file of URLs can name and that then go without the body.
+/// Methods whose requests have no body if a line of the file of URLs names them.
 const WITHOUT_BODY: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
-/// Where requests go, as it may be shown, and what is asked for there.
+/// The origins and requests of a load, and the URL as it may be shown.
 #[derive(Debug)]
 pub(crate) struct RequestPlan {
     /// The URL, without secrets, or the file of URLs, as it was typed.
     pub(crate) typed: String,
-    /// Where requests go, each once.
+    /// The origins of the requests, each once.
     pub(crate) origins: Vec<Origin>,
-    /// The requests: weight, method and body of their own, path.
+    /// The requests: each with its weight, method, path and body.
     pub(crate) lines: Vec<url::UrlLine>,
 }
 
@@ -100,7 +100,7 @@ fn origins(lines: &[url::UrlLine]) -> Vec<Origin> {
     origins
 }
 
-/// The requests with what is expected of their answers.
+/// The requests with the expectations of their answers.
 pub(crate) fn exchanges(
     asked: &RequestPlan,
     args: &RequestArgs,
@@ -116,7 +116,7 @@ pub(crate) fn exchanges(
     if let Some(user) = &args.user {
         headers.push(basic(user)?);
     }
-    let exchange = |line: &url::UrlLine, sent: Option<Sent>| {
+    let exchange = |line: &url::UrlLine, sent: Option<RequestBody>| {
         let default = match (&args.method, &sent) {
             (Some(method), _) => method.as_str(),
             (None, None) => "GET",
@@ -185,7 +185,7 @@ pub(crate) fn exchanges(
     Ok(exchanges)
 }
 
-/// How requests travel.
+/// The protocol of the requests.
 pub(crate) fn protocol(args: &RequestArgs) -> Protocol {
     if args.http2 || args.http2_prior_knowledge || args.grpc.is_some() {
         return Protocol::Http2 {
@@ -245,7 +245,7 @@ fn basic(user: &str) -> Result<(String, String), String> {
     Ok(("Authorization".to_owned(), value))
 }
 
-/// Whether a header of this name has this word among its values.
+/// Whether a header with this name has this word in its comma-separated values.
 pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> bool {
     headers.iter().any(|(other, value)| {
         let mut words = value.split(',').map(str::trim);
@@ -253,15 +253,15 @@ pub(crate) fn has_word(headers: &[(String, String)], name: &str, word: &str) -> 
     })
 }
 
-/// A body, and the type that belongs to it.
+/// A body and its content type.
 #[derive(Clone, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct RequestBody {
     pub(crate) body: Body,
     /// The value of `Content-Type`, if it follows from the body.
     pub(crate) content_type: Option<String>,
 }
 
-/// Reads bodies, and keeps count of what all of them take together.
+/// Reads bodies, and limits their total size.
 #[derive(Debug)]
 pub(crate) struct Bodies {
     left: u64,
@@ -269,7 +269,7 @@ pub(crate) struct Bodies {
 }
 
 impl Bodies {
-    /// Reads bodies that are sent in this framing.
+    /// A reader of bodies that are sent in this framing.
     pub(crate) fn new(framing: fn(Bytes) -> Body) -> Self {
         Self {
             left: files::LONGEST_BODY,
@@ -279,7 +279,7 @@ impl Bodies {
 
     /// The bodies of the options, to be sent in turn. The list is empty without any; a gRPC call always has a message,
     /// which may be empty.
-    pub(crate) fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<Sent>, String> {
+    pub(crate) fn of_options(&mut self, args: &RequestArgs) -> Result<Vec<RequestBody>, String> {
         if let Some(text) = &args.body {
             return Ok(vec![self.sent(text.clone().into_bytes(), None)]);
         }
@@ -299,13 +299,13 @@ impl Bodies {
     }
 
     /// The body that a line names.
-    pub(crate) fn of_file(&mut self, path: &Path) -> io::Result<Sent> {
+    pub(crate) fn of_file(&mut self, path: &Path) -> io::Result<RequestBody> {
         let bytes = self.read(path)?;
         Ok(self.sent(bytes, None))
     }
 
-    fn sent(&self, bytes: Vec<u8>, content_type: Option<String>) -> Sent {
-        Sent {
+    fn sent(&self, bytes: Vec<u8>, content_type: Option<String>) -> RequestBody {
+        RequestBody {
             body: (self.framing)(bytes.into()),
             content_type,
         }

@@ -1,11 +1,11 @@
-//! Series over time in bounded memory: when one has too many pieces, neighbours become one. Intervals of a load are
-//! kept in one.
+//! Time series in bounded memory: if a series has too many pieces, neighbours are merged. The intervals of a load are
+//! kept in such a series.
 
 use deadheat_model::{Interval, LoadPhase};
 
 /// The most intervals kept, plus one for each change of phase: about 50 to 300 MB (40 kB to 250 kB each). With
 /// intervals of 1 s that is 20 min; longer loads merge neighbours.
-pub(crate) const MOST: usize = 1_200;
+pub(crate) const MAX_POINTS: usize = 1_200;
 
 /// Intervals of a load in order.
 #[derive(Debug)]
@@ -23,17 +23,17 @@ impl Piece for Interval {
 
 impl Default for Series {
     fn default() -> Self {
-        Self(Downsampled::new(MOST))
+        Self(Downsampled::new(MAX_POINTS))
     }
 }
 
 impl Series {
-    /// Adds the next one.
+    /// Adds the next interval.
     pub(crate) fn push(&mut self, interval: Interval) {
         self.0.push(interval);
     }
 
-    /// All of them, numbered from 0.
+    /// All intervals, numbered from 0.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         let mut intervals = self.0.into_pieces();
         for (index, interval) in (0..).zip(&mut intervals) {
@@ -43,29 +43,28 @@ impl Series {
     }
 }
 
-/// What happened between two instants, in one phase.
+/// Data of a time span within one phase.
 pub(crate) trait Piece {
-    /// The phase that it lies in.
+    /// The phase of the span.
     fn phase(&self) -> LoadPhase;
 
-    /// Adds the piece that follows, so that both are one.
+    /// Merges the next piece into this one.
     fn append(&mut self, next: Self);
 }
 
-/// Pieces in order. Each is made of as many of those that were added, but for the ends of phases, which are never
-/// mixed.
+/// Pieces in order. Each merges the same number of added pieces, except at the end of a phase: phases are never mixed.
 #[derive(Clone, Debug)]
 pub(crate) struct Downsampled<T> {
     pieces: Vec<T>,
     most: usize,
-    /// How many of those that were added make a piece.
+    /// Number of added pieces that make a piece.
     span: u32,
-    /// How many the last piece has.
+    /// Number of added pieces in the last piece.
     filled: u32,
 }
 
 impl<T: Piece> Downsampled<T> {
-    /// At most this many pieces, and one more for each change of phase.
+    /// An empty series of at most this many pieces, plus one for each change of phase.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             pieces: Vec::new(),
@@ -85,7 +84,7 @@ impl<T: Piece> Downsampled<T> {
         self.pieces
     }
 
-    /// Adds what follows.
+    /// Adds the next piece.
     pub(crate) fn push(&mut self, next: T) {
         match self.pieces.last_mut() {
             Some(last) if self.filled < self.span && last.phase() == next.phase() => {
@@ -102,7 +101,7 @@ impl<T: Piece> Downsampled<T> {
         }
     }
 
-    /// Makes one of each two neighbours of the same phase.
+    /// Merges each two neighbours of the same phase.
     fn halve(&mut self) {
         let mut fewer: Vec<T> = Vec::with_capacity(self.most);
         let mut paired = true;
@@ -173,7 +172,7 @@ mod tests {
         const SECONDS: u64 = 10_000;
         let kept = series_of(SECONDS);
         assert!(
-            kept.len() <= MOST && kept.len() > MOST / 3,
+            kept.len() <= MAX_POINTS && kept.len() > MAX_POINTS / 3,
             "{}",
             kept.len()
         );

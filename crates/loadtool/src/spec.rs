@@ -21,7 +21,7 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// The default width of intervals.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// With more requests in `--urls` than this, they have no figures each: a latency distribution takes about 16 KiB.
-pub(crate) const MOST_WITH_FIGURES: usize = 1_000;
+pub(crate) const MAX_WITH_FIGURES: usize = 1_000;
 /// The longest bins of the time series.
 const WIDEST_BIN: Duration = Duration::from_millis(500);
 
@@ -101,7 +101,7 @@ pub(crate) fn spec(
             ));
         }
     }
-    if args.request.urls.is_some() && spec.exchanges.len() <= MOST_WITH_FIGURES {
+    if args.request.urls.is_some() && spec.exchanges.len() <= MAX_WITH_FIGURES {
         for (index, exchange) in (0..).zip(&mut spec.exchanges) {
             exchange.group = Some(index);
         }

@@ -10,7 +10,7 @@ use std::{
 
 use deadheat_model::load::{Endpoint, Identity, Proxy, Target, Tls, Trust};
 use deadheat_runner::files;
-use deadheat_shell::{exit::Failure, hosts};
+use deadheat_shell::{exit::CommandFailure, hosts};
 
 use super::{
     url::{Host, Origin},
@@ -35,7 +35,7 @@ pub(crate) struct ResolvedTarget {
 
 /// Resolves the target. Of several addresses the first one is taken that accepts a connection, which one connection to
 /// each finds out; not in a dry run, and never before it is clear that they may be loaded.
-pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<ResolvedTarget, Failure> {
+pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<ResolvedTarget, CommandFailure> {
     let connection = &args.connection;
     let ConnectTarget {
         endpoint,
@@ -64,7 +64,7 @@ pub(crate) fn find(origin: &Origin, args: &LoadArgs) -> Result<ResolvedTarget, F
     Ok(ResolvedTarget { target, how })
 }
 
-fn unix(path: &Path) -> Result<Endpoint, Failure> {
+fn unix(path: &Path) -> Result<Endpoint, CommandFailure> {
     let shown = path.display().to_string();
     if shown.starts_with('@') {
         // The system lists abstract sockets under the same name.
@@ -75,19 +75,19 @@ fn unix(path: &Path) -> Result<Endpoint, Failure> {
                 path: path.to_owned(),
             })
         } else {
-            Err(Failure::usage(format!(
+            Err(CommandFailure::usage(format!(
                 "--unix-socket {shown}: no abstract socket has this name; is the server running? A file is ./{shown}"
             )))
         };
     }
     let about = fs::metadata(path).map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "--unix-socket {}: {error}; is the server running?",
             path.display()
         ))
     })?;
     if !about.file_type().is_socket() {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "--unix-socket {}: this is not a socket; name the one that the server listens on",
             path.display()
         )));
@@ -120,15 +120,15 @@ impl ConnectTarget {
 }
 
 /// A proxy, and what it is asked to connect to. Both must be such as may be loaded: the load is felt by both.
-fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarget, Failure> {
+fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarget, CommandFailure> {
     let connection = &args.connection;
     let is_allowed = args.safety.i_may_load_this_host;
-    let url = ProxyUrl::parse(typed).map_err(Failure::usage)?;
+    let url = ProxyUrl::parse(typed).map_err(CommandFailure::usage)?;
     let addresses = lookup(&url.host, url.port, "name another proxy")?;
     let named = url.host.to_string();
-    hosts::may_load(&addresses, &named, is_allowed).map_err(Failure::usage)?;
-    let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
-    check_sources(&connection.source).map_err(Failure::usage)?;
+    hosts::may_load(&addresses, &named, is_allowed).map_err(CommandFailure::usage)?;
+    let fitting = fitting(&addresses, &named, connection).map_err(CommandFailure::usage)?;
+    check_sources(&connection.source).map_err(CommandFailure::usage)?;
     let server = origin.host.to_string();
     let found = lookup(
         &origin.host,
@@ -136,9 +136,9 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarge
         "let the proxy resolve it (socks5h)",
     );
     if let Ok(addresses) = &found {
-        hosts::may_load(addresses, &server, is_allowed).map_err(Failure::usage)?;
+        hosts::may_load(addresses, &server, is_allowed).map_err(CommandFailure::usage)?;
     } else if !is_allowed {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "{server} cannot be resolved here, so its address, which the proxy knows, may be anybody's: if it is yours, or \
              you may load it, add --i-may-load-this-host"
         )));
@@ -166,14 +166,14 @@ fn proxied(origin: &Origin, args: &LoadArgs, typed: &str) -> Result<ConnectTarge
     })
 }
 
-fn tcp(origin: &Origin, args: &LoadArgs) -> Result<ConnectTarget, Failure> {
+fn tcp(origin: &Origin, args: &LoadArgs) -> Result<ConnectTarget, CommandFailure> {
     let connection = &args.connection;
     let addresses = resolve(origin, connection)?;
     let named = origin.host.to_string();
     hosts::may_load(&addresses, &named, args.safety.i_may_load_this_host)
-        .map_err(Failure::usage)?;
-    let fitting = fitting(&addresses, &named, connection).map_err(Failure::usage)?;
-    check_sources(&connection.source).map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
+    let fitting = fitting(&addresses, &named, connection).map_err(CommandFailure::usage)?;
+    check_sources(&connection.source).map_err(CommandFailure::usage)?;
     let (chosen, more) = match fitting.as_slice() {
         [first, more @ ..] if connection.all_addresses => (*first, more.to_vec()),
         // One that was asked to come from certain addresses may be refused from others.
@@ -203,7 +203,7 @@ fn tcp(origin: &Origin, args: &LoadArgs) -> Result<ConnectTarget, Failure> {
 }
 
 /// All addresses of the origin, in the order of the system's resolver.
-fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, Failure> {
+fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, CommandFailure> {
     let mut addresses = match args.resolve {
         Some(FixedAddress {
             address,
@@ -223,7 +223,7 @@ fn resolve(origin: &Origin, args: &ConnectionArgs) -> Result<Vec<SocketAddr>, Fa
     if let Some(first) = addresses.first().copied()
         && !addresses.iter().any(is_usable)
     {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "{0} is link-local, which means something else on each network: name the interface, as in \
              http://[{0}%25eth0]:{1}/ or --resolve {0}%eth0",
             first.ip(),
@@ -242,13 +242,13 @@ fn zoned(address: IpAddr, zone: u32, port: u16) -> SocketAddr {
     }
 }
 
-/// All addresses of a host, in the order of the system's resolver; `else_do` is what to do if there is none.
-fn lookup(host: &Host, port: u16, else_do: &str) -> Result<Vec<SocketAddr>, Failure> {
+/// All addresses of a host, in the order of the system's resolver. Errors suggest `else_do` as an alternative.
+fn lookup(host: &Host, port: u16, else_do: &str) -> Result<Vec<SocketAddr>, CommandFailure> {
     match host {
         Host::Address(address) => Ok(vec![SocketAddr::new(*address, port)]),
         Host::Name(name) => {
             let failed = |what: String| {
-                Failure::no_result(format!(
+                CommandFailure::no_result(format!(
                     "resolving {name}: {what}; check its spelling, or {else_do}"
                 ))
             };
@@ -347,11 +347,11 @@ fn first_open(addresses: &[SocketAddr], timeout: Duration) -> SocketAddr {
     *addresses.iter().find(open).unwrap_or(&addresses[0])
 }
 
-fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
+fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, CommandFailure> {
     let read = |option: &str, path: &Path, kind: &str| {
         let shown = path.display();
         let text = files::read_typed_text(path)
-            .map_err(|error| Failure::usage(format!("{option} {shown}: {error}")))?;
+            .map_err(|error| CommandFailure::usage(format!("{option} {shown}: {error}")))?;
         // As far as can be seen without reading it: "PRIVATE KEY" has several kinds.
         let has = text
             .lines()
@@ -359,7 +359,7 @@ fn tls(args: &TlsArgs, origin: &Origin) -> Result<Tls, Failure> {
         if has {
             Ok(text)
         } else {
-            Err(Failure::usage(format!(
+            Err(CommandFailure::usage(format!(
                 "{option} {shown}: the file contains no {}; name a PEM file (-----BEGIN …)",
                 kind.to_lowercase()
             )))

@@ -1,50 +1,50 @@
-//! Templates: what is in `{{…}}` is checked before the start, and the files of lines are read.
+//! Templates: `{{…}}` placeholders are checked before the start, and the files of lines are read.
 
 use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use deadheat_model::load::{Body, Exchange};
 use deadheat_runner::files;
 
-/// What can be between the braces.
+/// The known placeholders, for messages.
 const KNOWN: &str =
     "{{counter}}, {{random 1 100}}, {{line FILE}} and {{random-line FILE}} are known";
 
-/// A text whose templates are held out of it, so that something which knows no templates can read it.
+/// A text whose templates are replaced by marks, so that a parser without templates can read it.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct MaskedText {
     text: String,
-    /// What stands for a template: this, its index and a `z`.
+    /// A template is replaced by this mark, its index and a `z`.
     mark: String,
     templates: Vec<String>,
 }
 
-impl Held {
-    /// Holds out every `{{…}}`.
+impl MaskedText {
+    /// Replaces every `{{…}}`.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
-        // Letters alone: no URL parser changes them. Lower-case, as hosts become.
+        // Letters alone, because URL parsers do not change them. Lower-case, because they lower-case hosts.
         let mut mark = "held".to_owned();
         while text.to_ascii_lowercase().contains(&mark) {
             mark.push('d');
         }
-        let mut held = Self {
+        let mut masked = Self {
             text: String::new(),
             mark,
             templates: Vec::new(),
         };
         for piece in pieces(text) {
             match piece? {
-                Piece::Plain(plain) => held.text.push_str(plain),
+                Piece::Plain(plain) => masked.text.push_str(plain),
                 Piece::Template(template) => {
-                    let stand_in = held.stand_in(held.templates.len());
-                    held.text.push_str(&stand_in);
-                    held.templates.push(format!("{{{{{template}}}}}"));
+                    let stand_in = masked.stand_in(masked.templates.len());
+                    masked.text.push_str(&stand_in);
+                    masked.templates.push(format!("{{{{{template}}}}}"));
                 }
             }
         }
-        Ok(held)
+        Ok(masked)
     }
 
-    /// Takes a text as it is.
+    /// A text without templates.
     pub fn nothing(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -53,18 +53,18 @@ impl Held {
         }
     }
 
-    /// The text without templates.
+    /// The text with marks instead of templates.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a template was held out of this part of the text.
+    /// Whether this part of the text contains a mark.
     pub(crate) fn is_in(&self, part: &str) -> bool {
         let mut marks = (0..self.templates.len()).map(|index| self.stand_in(index));
         marks.any(|mark| part.contains(&mark))
     }
 
-    /// A part of the text with its templates again.
+    /// A part of the text with the templates restored.
     pub(crate) fn restore(&self, part: &str) -> String {
         let mut part = part.to_owned();
         for (index, template) in self.templates.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Held {
 
 enum Piece<'a> {
     Plain(&'a str),
-    /// What is between the braces.
+    /// The text between the braces.
     Template(&'a str),
 }
 
@@ -112,14 +112,14 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = Result<Piece<'_>, String>> {
     })
 }
 
-/// Whether a text has what looks like a template.
+/// Whether a text seems to contain a template.
 pub(crate) fn looks_like_one(text: &str) -> bool {
     text.find("{{")
         .is_some_and(|start| text[start..].contains("}}"))
 }
 
-/// Checks all templates, and reads the files that they name, each once: the lists by their names. Blank lines are left
-/// out.
+/// Checks all templates, and reads the files that they name, each once. Returns the lines by file name, without blank
+/// lines.
 pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut count = 0;
     let mut lists = BTreeMap::new();
@@ -127,7 +127,7 @@ pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<Strin
         let request = &exchange.request;
         let body = match &request.body {
             Body::None => Cow::Borrowed(""),
-            // What is no text has no templates in it, and stays as it is.
+            // A body that is not text has no templates, and is left as it is.
             Body::Sized(bytes) | Body::Chunked(bytes) | Body::Call(bytes) => {
                 String::from_utf8_lossy(bytes)
             }
@@ -155,7 +155,7 @@ pub(crate) fn lists(exchanges: &[Exchange]) -> Result<BTreeMap<String, Vec<Strin
     }
 }
 
-/// Checks what is between braces; the file that it names.
+/// Checks the text between braces. Returns the file that it names, if any.
 fn check(inside: &str) -> Result<Option<&str>, String> {
     let bad = |why: &str| Err(format!("{{{{{inside}}}}}: {why}"));
     let words = inside.trim();
@@ -234,14 +234,14 @@ mod tests {
             "}}{{a}}}}",
         ];
         for text in texts {
-            let held = Held::new(text).unwrap();
-            assert!(!held.text().contains("{{"), "{text}: {}", held.text());
-            assert_eq!(held.restore(held.text()), text);
+            let masked = MaskedText::new(text).unwrap();
+            assert!(!masked.text().contains("{{"), "{text}: {}", masked.text());
+            assert_eq!(masked.restore(masked.text()), text);
         }
         let many = "{{a}}".repeat(12);
-        let held = Held::new(&many).unwrap();
-        assert_eq!(held.restore(held.text()), many);
-        assert!(Held::new("a{{b").unwrap_err().contains("has no }}"));
+        let masked = MaskedText::new(&many).unwrap();
+        assert_eq!(masked.restore(masked.text()), many);
+        assert!(MaskedText::new("a{{b").unwrap_err().contains("has no }}"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! URLs as they are typed or listed in a file: what is loaded, and the proxy on the way to it.
+//! URLs of targets and proxies, as they are typed or listed in a file.
 
 use std::{
     net::IpAddr,
@@ -13,29 +13,29 @@ use deadheat_runner::{
 use percent_encoding::percent_decode_str;
 use url::{Host as ParsedHost, Position, Url};
 
-use crate::{template::Held, values::zone};
+use crate::{template::MaskedText, values::zone};
 
-/// What to load: where it is and what is asked for.
+/// The URL of a request: origin and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadUrl {
-    /// Where it is.
+    /// Its origin.
     pub origin: Origin,
-    /// Path and query, percent-encoded where that is needed.
+    /// Path and query, percent-encoded if needed.
     pub(crate) path: String,
 }
 
-/// Where a URL leads to: what all requests of a load have in common.
+/// The origin of a URL: scheme, host and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Whether it is https.
+    /// Whether the scheme is https.
     pub(crate) tls: bool,
     /// The host.
     pub(crate) host: Host,
-    /// The index of the interface that the zone of an IPv6 address names (`[fe80::1%25eth0]`); 0: there is none.
+    /// The index of the interface that the zone of an IPv6 address names (`[fe80::1%25eth0]`); 0: no zone.
     pub(crate) zone: u32,
-    /// The port, the scheme's own where the URL has none.
+    /// The port; the scheme's default if the URL has none.
     pub(crate) port: u16,
-    /// Host, and port where it is not the scheme's own: the value of `Host` (RFC 9110 §7.2).
+    /// The host, and the port unless it is the scheme's default: the value of `Host` (RFC 9110 §7.2).
     pub(crate) authority: String,
 }
 
@@ -77,12 +77,12 @@ impl LoadUrl {
         if !has_host(rest) {
             return Err(format!("{shown:?} has no host: {}", advice(text)));
         }
-        let held = if template {
-            Held::new(text)?
+        let masked = if template {
+            MaskedText::new(text)?
         } else {
-            Held::nothing(text)
+            MaskedText::nothing(text)
         };
-        let (without_zone, zone) = take_zone(held.text())?;
+        let (without_zone, zone) = take_zone(masked.text())?;
         let url = Url::parse(&without_zone).map_err(|error| {
             if template {
                 format!(
@@ -105,7 +105,7 @@ impl LoadUrl {
             None => return Err(format!("{shown:?} has no host")),
         };
         let authority = &url[Position::BeforeHost..Position::AfterPort];
-        if held.is_in(authority) {
+        if masked.is_in(authority) {
             return Err(format!(
                 "{shown:?} has a template in its host; templates can be used only in the path and the query"
             ));
@@ -123,13 +123,13 @@ impl LoadUrl {
                 port,
                 authority: authority.to_owned(),
             },
-            path: held.restore(&url[Position::BeforePath..Position::AfterQuery]),
+            path: masked.restore(&url[Position::BeforePath..Position::AfterQuery]),
         })
     }
 }
 
-/// Takes the zone off an IPv6 address, because URL parsers know none (RFC 6874): the URL without it, and the index of the
-/// interface.
+/// Removes the zone of an IPv6 address (RFC 6874), which URL parsers do not support. Returns the URL without it, and
+/// the index of the interface; 0: no zone.
 fn take_zone(text: &str) -> Result<(String, u32), String> {
     let none = || Ok((text.to_owned(), 0));
     let Some(start) = text.find("://[") else {
@@ -154,18 +154,18 @@ fn take_zone(text: &str) -> Result<(String, u32), String> {
     Ok((format!("{}{}", &text[..percent], &text[end..]), index))
 }
 
-/// Whether something that can be a host follows the scheme.
+/// Whether a possible host follows the scheme.
 fn has_host(rest: &str) -> bool {
     !rest.is_empty() && !rest.starts_with(['/', '?', '#', '\\', ':'])
 }
 
-/// What to write instead of `text`, which is not a URL: tried before it is recommended.
+/// Advice on what to write instead of `text`, which is not a URL. A recommended URL is known to parse.
 fn advice(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let schemes = ["https", "http"];
     let typed = schemes.into_iter().find_map(|scheme| {
         let rest = lower.strip_prefix(scheme)?;
-        // A colon or slashes that were left out or are too many.
+        // The colon or slashes are missing or too many.
         let rest = rest.trim_start_matches([':', ';', '/', '\\']);
         let dropped = lower.len() - rest.len();
         (dropped > scheme.len()).then(|| (scheme, &text[dropped..], &text[scheme.len()..dropped]))
@@ -193,7 +193,7 @@ fn advice(text: &str) -> String {
         format!("{scheme}://{rest}")
     };
     let (_, after_scheme) = candidate.split_once("://").unwrap_or_default();
-    // What is before an @ may be a password.
+    // The text before an @ may contain a password.
     let is_safe = has_host(after_scheme) && !rest.contains('@');
     match Url::parse(&candidate) {
         Ok(url) if is_safe && url.port() != Some(0) => {
@@ -204,7 +204,7 @@ fn advice(text: &str) -> String {
 }
 
 impl Origin {
-    /// As a URL without a path.
+    /// The origin as a URL without a path.
     pub fn shown(&self) -> String {
         let scheme = if self.tls { "https" } else { "http" };
         match self.zone {
@@ -220,14 +220,14 @@ impl Origin {
 /// A proxy as it was typed.
 #[derive(Debug)]
 pub(super) struct ProxyUrl {
-    /// What it speaks.
+    /// The protocol of the proxy.
     pub(super) kind: ProxyKind,
-    /// Whether the target's name is resolved here, and the proxy gets an address.
+    /// Whether the target's name is resolved on this machine, so that the proxy gets an address.
     pub(super) resolves_here: bool,
     pub(super) host: Host,
     pub(super) port: u16,
     pub(super) login: Option<Login>,
-    /// Without user and password.
+    /// The URL without user and password.
     pub(super) shown: String,
 }
 
@@ -252,7 +252,7 @@ impl ProxyUrl {
             "https" => return Err(wrong("TLS to the proxy itself is not spoken")),
             _ => return Err(wrong("this kind of proxy is not spoken to")),
         };
-        // Hosts of a scheme that is not http are not looked at by the parser, and ports of http may go missing.
+        // The parser does not check hosts of schemes other than http, and it drops the default port of http.
         let url =
             Url::parse(&format!("http://{rest}")).map_err(|error| wrong(&error.to_string()))?;
         let host = match url.host() {
@@ -297,17 +297,17 @@ impl ProxyUrl {
 /// known, a path is enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UrlLine {
-    /// How often it is asked for in comparison with the others.
+    /// The share of requests relative to the other lines.
     pub(crate) weight: u32,
-    /// Its own method.
+    /// The method, if the line names one.
     pub(crate) method: Option<String>,
-    /// What is asked for.
+    /// The URL.
     pub(crate) url: LoadUrl,
-    /// The file with its own body.
+    /// The file with the body, if the line names one.
     pub(crate) body: Option<PathBuf>,
 }
 
-/// Reads the file. Files of bodies are found from its folder. Paths in it are those of `origin`, and so are URLs.
+/// Reads the file of URLs. Body files are relative to its folder. With `origin`, a line may have only a path.
 pub(crate) fn read_urls_file(
     path: &Path,
     template: bool,
@@ -325,7 +325,7 @@ pub(crate) fn read_urls_file(
     Ok(lines)
 }
 
-/// Reads its text. An error begins with the line's number.
+/// Parses the text of the file. An error begins with the line's number.
 fn parse_urls(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec<UrlLine>, String> {
     let mut lines: Vec<UrlLine> = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
@@ -353,7 +353,7 @@ fn parse_urls(text: &str, template: bool, origin: Option<&Origin>) -> Result<Vec
     }
 }
 
-/// What a line can be.
+/// The format of a line, for messages.
 const EXPECTED_LINE: &str = "expected [WEIGHT] [METHOD] URL [@BODYFILE]";
 
 fn url_line(text: &str, template: bool, origin: Option<&Origin>) -> Result<UrlLine, String> {
@@ -412,7 +412,7 @@ fn first_word(text: &str) -> (&str, &str) {
     (word, rest.trim_start())
 }
 
-/// The URL at the start, whose templates may have blanks in them, and the rest.
+/// The URL at the start, whose templates may contain blanks, and the rest.
 fn url_word(text: &str) -> (&str, &str) {
     let mut end = 0;
     for (at, letter) in text.char_indices() {
@@ -430,7 +430,7 @@ fn url_word(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// Whether a word was meant as a number, whatever it is.
+/// Whether a word was probably meant as a number.
 fn is_number_like(word: &str) -> bool {
     let digits = word.trim_start_matches(['+', '-', '.']);
     digits.starts_with(|first: char| first.is_ascii_digit())
@@ -447,7 +447,7 @@ fn line_weight(word: &str) -> Result<u32, String> {
     })
 }
 
-/// Whether a word is a method: in capitals, as all registered ones are, so that no other word is taken for one.
+/// Whether a word is a method. Methods must be in capitals, like all registered ones, so that no other word matches.
 fn is_method(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_uppercase())
         && word

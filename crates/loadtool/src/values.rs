@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use deadheat_load::limits::LEAST_INTERVAL;
+use deadheat_load::limits::MIN_INTERVAL;
 use deadheat_model::{
     figure,
     load::{Stream, StreamEvent, Think},
@@ -29,13 +29,13 @@ pub(crate) fn requests(text: &str) -> Result<u64, String> {
 }
 
 /// A whole number within bounds.
-pub(crate) fn whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
+pub(crate) fn whole<const MIN: u32, const MAX: u32>(text: &str) -> Result<u32, String> {
     let number = number(text).ok().and_then(|number| number.try_into().ok());
     number
-        .filter(|number| (LEAST..=MOST).contains(number))
-        .ok_or_else(|| match MOST {
-            u32::MAX => format!("write a whole number from {LEAST} on"),
-            _ => format!("write a whole number from {LEAST} to {MOST}"),
+        .filter(|number| (MIN..=MAX).contains(number))
+        .ok_or_else(|| match MAX {
+            u32::MAX => format!("write a whole number from {MIN} on"),
+            _ => format!("write a whole number from {MIN} to {MAX}"),
         })
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn grpc_path(text: &str) -> Result<String, String> {
 
 pub(crate) fn interval(text: &str) -> Result<Duration, String> {
     match length(text)? {
-        time if time < LEAST_INTERVAL => Err(format!("make it {LEAST_INTERVAL:?} or more")),
+        time if time < MIN_INTERVAL => Err(format!("make it {MIN_INTERVAL:?} or more")),
         time => Ok(time),
     }
 }

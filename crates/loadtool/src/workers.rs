@@ -1,5 +1,5 @@
-//! How many worker threads a load has that are not pinned to CPUs, and how they wait for answers: awake if that takes
-//! nothing from the server, else asleep.
+//! The number of worker threads of a load without pinned CPUs, and how they wait for answers: by polling if that takes
+//! no CPU from the server, else asleep.
 
 use std::{
     collections::BTreeSet,
@@ -19,14 +19,14 @@ use deadheat_shell::rate;
 
 use crate::options::WaitArg;
 
-/// How workers wait, and why that was chosen; `None`: because it was asked for.
+/// How workers wait, and why that was chosen; `why` is `None` if the user chose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WaitChoice {
     pub(crate) wait: Wait,
     pub(crate) why: Option<&'static str>,
 }
 
-/// What is asked for, or what suits `spec`.
+/// The user's choice, or else a choice that suits `spec`.
 pub(crate) fn choose_wait(asked: WaitArg, spec: &LoadSpec) -> WaitChoice {
     let asked_for = |wait| WaitChoice { wait, why: None };
     match asked {
@@ -39,11 +39,11 @@ pub(crate) fn choose_wait(asked: WaitArg, spec: &LoadSpec) -> WaitChoice {
 /// The CPUs that a server at an endpoint may use.
 #[derive(Debug, PartialEq, Eq)]
 enum Cpus {
-    /// It runs on another machine.
+    /// The server runs on another machine.
     Elsewhere,
-    /// These ones of this machine.
+    /// These CPUs of this machine.
     These(BTreeSet<usize>),
-    /// It cannot be told.
+    /// The CPUs are unknown.
     Unknown,
 }
 
@@ -65,7 +65,7 @@ fn suitable_wait(spec: &LoadSpec, server_cpus: &dyn Fn(&Endpoint) -> Cpus) -> Wa
     if spec.cpus.is_empty() {
         return sleep("no CPU is reserved for the worker: see --cpus");
     }
-    // Each server has to allow it.
+    // Polling must suit each server.
     let mut found = None;
     for (_, endpoint) in spec.routes() {
         let is_free = match server_cpus(&endpoint) {
@@ -90,7 +90,7 @@ fn is_elsewhere(endpoint: &Endpoint) -> bool {
     }
 }
 
-/// Looks for the server in `/proc`: the processes that listen on the endpoint, and the CPUs of all their threads.
+/// The CPUs of the server, from `/proc`: those of all threads of the processes that listen on the endpoint.
 fn server_cpus(endpoint: &Endpoint) -> Cpus {
     if is_elsewhere(endpoint) {
         return Cpus::Elsewhere;
@@ -116,8 +116,8 @@ fn server_cpus(endpoint: &Endpoint) -> Cpus {
     }
 }
 
-/// Links to sockets that listen on `port`, of a table like `/proc/net/tcp` (proc_net(5)). A listener on another address
-/// of the same port counts: its process may be the server's.
+/// Links to sockets that listen on `port`, from a table like `/proc/net/tcp` (proc_net(5)). A listener on another
+/// address with the same port counts, because its process may be the server's.
 fn tcp_listeners(table: &str, port: u16) -> BTreeSet<String> {
     let suffix = format!(":{port:04X}");
     let listener = |line: &str| {
@@ -128,7 +128,7 @@ fn tcp_listeners(table: &str, port: u16) -> BTreeSet<String> {
     table.lines().skip(1).filter_map(listener).collect()
 }
 
-/// Links to sockets bound to `path`, of a table like `/proc/net/unix`.
+/// Links to sockets bound to `path`, from a table like `/proc/net/unix`.
 fn unix_listeners(table: &str, path: &Path) -> BTreeSet<String> {
     let socket = |line: &str| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -138,14 +138,14 @@ fn unix_listeners(table: &str, path: &Path) -> BTreeSet<String> {
     table.lines().skip(1).filter_map(socket).collect()
 }
 
-/// The CPUs of all threads of the processes that hold one of these sockets; `None` where a holder cannot be looked at.
+/// The CPUs of all threads of the processes that hold one of these sockets; `None` if a holder cannot be inspected.
 fn cpus_of_holders(sockets: &BTreeSet<String>) -> Option<BTreeSet<usize>> {
     let mut cpus = BTreeSet::new();
     let mut held = BTreeSet::new();
     for process in fs::read_dir("/proc").ok()?.flatten() {
-        // Links such as `self` lead to processes that are there by their numbers, too.
+        // Links such as `self` point to processes that are also listed by number.
         let is_process = process.file_type().is_ok_and(|kind| kind.is_dir());
-        // Another user's process: if it holds a socket, nobody is found who does.
+        // Another user's process cannot be read. If it holds a socket, no holder is found.
         let (true, Ok(files)) = (is_process, fs::read_dir(process.path().join("fd"))) else {
             continue;
         };
@@ -171,7 +171,7 @@ fn cpus_of_holders(sockets: &BTreeSet<String>) -> Option<BTreeSet<usize>> {
     (held == *sockets).then_some(cpus)
 }
 
-/// The CPUs that a thread may use, of its `/proc/…/status` (proc_pid_status(5)): "0-3,5".
+/// The CPUs that a thread may use, from its `/proc/…/status` (proc_pid_status(5)): "0-3,5".
 fn allowed(status: &str) -> Option<Vec<usize>> {
     let line = status
         .lines()
@@ -184,34 +184,34 @@ fn allowed(status: &str) -> Option<Vec<usize>> {
     Some(cpus)
 }
 
-/// The most that are started on our own account: more are of use to few.
-const MOST: u32 = 8;
-/// This many connections keep a worker busy.
+/// The most threads that are started by default: few loads need more.
+const MAX: u32 = 8;
+/// Number of connections that keep a worker busy.
 const CONNECTIONS_EACH: u32 = 16;
-/// A worker sends this many requests per second with ease.
+/// Requests per second that a worker sends easily.
 const RATE_EACH: f64 = 20_000.0;
-/// One CPU in this many, where the server needs the others.
+/// If the server runs on this machine, the load uses one CPU in this many.
 const SHARED: usize = 8;
 
-/// Worker threads, and why there are as many; `None`: because that was asked for.
+/// The number of worker threads, and why it was chosen; `why` is `None` if the user chose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Threads {
     pub(crate) count: u32,
     pub(crate) why: Option<String>,
 }
 
-/// What is asked for, or what suits `spec` on this machine. `hosts`: the load comes from others.
+/// The user's choice, or else a number that suits `spec` on this machine. `hosts`: the load comes from other hosts.
 pub(crate) fn choose_threads(asked: Option<u32>, spec: &LoadSpec, hosts: bool) -> Threads {
     let one = |why| Threads { count: 1, why };
     match asked {
         Some(count) => Threads { count, why: None },
-        // They are pinned.
+        // The threads are pinned.
         None if !spec.cpus.is_empty() => one(None),
         None if hosts => one(Some(
             "one on each host, unless --threads sets a number".to_owned(),
         )),
-        None => suitable_threads(&Situation {
-            // Those that this process may run on, within its cgroup's quota.
+        None => suitable_threads(&ThreadFactors {
+            // The CPUs that this process may use, within its cgroup's quota.
             cpus: thread::available_parallelism().map_or(1, NonZero::get),
             is_elsewhere: spec.routes().all(|(_, endpoint)| is_elsewhere(&endpoint)),
             connections: spec.schedule.most_connections(),
@@ -220,26 +220,26 @@ pub(crate) fn choose_threads(asked: Option<u32>, spec: &LoadSpec, hosts: bool) -
     }
 }
 
-/// What the number of threads depends on.
+/// The factors that decide the number of threads.
 #[derive(Clone, Copy, Debug)]
-struct Situation {
+struct ThreadFactors {
     /// CPUs that this process may use.
     cpus: usize,
     /// Whether the server runs on another machine.
     is_elsewhere: bool,
     connections: u32,
-    /// The most requests per second, if that is known beforehand.
+    /// The most requests per second; `None`: unknown beforehand.
     rate: Option<f64>,
 }
 
-/// As many as there is work and room for.
-fn suitable_threads(situation: &Situation) -> Threads {
-    let Situation {
+/// As many threads as there is work and CPUs for.
+fn suitable_threads(factors: &ThreadFactors) -> Threads {
+    let ThreadFactors {
         cpus,
         is_elsewhere,
         connections,
         rate,
-    } = *situation;
+    } = *factors;
     let machine = format!("this process may use {}", counted(cpus as u64, "CPU"));
     let room = if is_elsewhere {
         (cpus / 2, format!("{machine}, and the server is elsewhere"))
@@ -259,17 +259,17 @@ fn suitable_threads(situation: &Situation) -> Threads {
         (connections / CONNECTIONS_EACH) as usize,
         format!("{} are little work", counted(connections, "connection")),
     );
-    // Of equals the first says why.
+    // If several factors give the same number, the first one is named as the reason.
     let all = [Some(room), rates, Some(busy)].into_iter().flatten();
     let least = all.min_by_key(|(count, _)| (*count).max(1));
     let (count, why) = least.unwrap_or_default();
     Threads {
-        count: u32::try_from(count).unwrap_or(MOST).clamp(1, MOST),
+        count: u32::try_from(count).unwrap_or(MAX).clamp(1, MAX),
         why: Some(why),
     }
 }
 
-/// The most requests per second that a load sends, where its schedule bounds them.
+/// The most requests per second that a load sends; `None` if its schedule does not bound them.
 fn highest_rate(spec: &LoadSpec) -> Option<f64> {
     match (&spec.schedule, spec.think) {
         (Schedule::Open { stages, .. }, _) => Some(rate::highest(stages)),
@@ -388,7 +388,7 @@ mod tests {
     }
 
     fn threads(cpus: usize, is_elsewhere: bool, connections: u32, rate: Option<f64>) -> u32 {
-        let threads = suitable_threads(&Situation {
+        let threads = suitable_threads(&ThreadFactors {
             cpus,
             is_elsewhere,
             connections,
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn the_reason_is_what_bounds_them() {
         let why = |cpus, is_elsewhere, connections, rate| {
-            let threads = suitable_threads(&Situation {
+            let threads = suitable_threads(&ThreadFactors {
                 cpus,
                 is_elsewhere,
                 connections,

@@ -1,5 +1,5 @@
-//! What `deadheat bisect` records: the commits that it searches, and what each comparison said of them. The search goes
-//! on from this alone. docs/bisect.md describes the file.
+//! The record of `deadheat bisect`: the commits that it searches, and the result of each comparison. A search can be
+//! resumed from this record alone. docs/bisect.md describes the file.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Warning;
 
-/// The version of the format. A field that goes, or changes its meaning, raises it; a new one does not.
+/// The version of the format. It rises when a field is removed or changes its meaning, and not when a field is added.
 pub const SCHEMA: u32 = 1;
 
 /// A search for the commit that made something slower.
@@ -20,19 +20,19 @@ pub struct BisectRecord {
     pub deadheat: String,
     /// When it began (RFC 3339, UTC).
     pub started: String,
-    /// Deadheat's arguments, with which it goes on.
+    /// Deadheat's arguments, with which the search is resumed.
     pub arguments: Vec<String>,
-    /// The folder that these were typed in.
+    /// The folder that the command was typed in.
     pub folder: PathBuf,
     /// What is measured: a command or the name of a stack.
     pub measured: String,
-    /// The share of searches that may go wrong over all comparisons (0 to 1).
+    /// The share of searches that may have a wrong result, over all comparisons (0 to 1).
     pub alpha: f64,
     /// The fast end.
     pub good: Commit,
     /// The commits after it, oldest first. The last is the slow end.
     pub commits: Vec<Commit>,
-    /// What was asked so far, in this order.
+    /// All questions so far, in order.
     pub questions: Vec<Question>,
 }
 
@@ -41,7 +41,7 @@ pub struct BisectRecord {
 pub struct Commit {
     /// Its hash, in full.
     pub commit: String,
-    /// The hash, as short as it can be told from others.
+    /// The shortest form of the hash that is unambiguous.
     pub short: String,
     /// The first line of its message.
     pub subject: String,
@@ -49,26 +49,26 @@ pub struct Commit {
     pub merge: bool,
 }
 
-/// A question, and what a comparison said.
+/// A question, and the answer of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
-    /// What was asked.
+    /// The question.
     #[serde(flatten)]
     pub asks: Asks,
-    /// What came of it.
+    /// The answer.
     #[serde(flatten)]
     pub answer: BisectAnswer,
     /// The figures, if there are any.
     pub figures: Option<SpeedRatio>,
-    /// The share of errors that it may add (0 to 1).
+    /// The share of wrong results that this question may add (0 to 1).
     pub spends: f64,
-    /// Heats that were complete.
+    /// The number of complete heats.
     pub heats: u32,
-    /// The time that they took together, in seconds.
+    /// The total time of these heats in seconds.
     pub took_seconds: f64,
-    /// The session's folder, in that of the search; `None`: nothing was measured.
+    /// The session's folder, relative to that of the search; `None`: nothing was measured.
     pub session: Option<String>,
-    /// What to know of the figures.
+    /// Notes on the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Warning>,
 }
@@ -81,10 +81,10 @@ pub enum Asks {
     Ends,
     /// Is this commit nearer to the fast end or to the slow one?
     Commit {
-        /// Which.
+        /// The commit's number.
         index: usize,
     },
-    /// By how much did these commits together make it slower?
+    /// By how much did these commits together slow it down?
     Found {
         /// The first of them.
         first: usize,
@@ -97,13 +97,13 @@ pub enum Asks {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum BisectAnswer {
-    /// It is slower; a commit: it has more than half of the slowdown.
+    /// It is slower. For a commit: it has more than half of the slowdown.
     Slower,
-    /// It is not slower; a commit: it has less than half of the slowdown.
+    /// It is not slower. For a commit: it has less than half of the slowdown.
     NotSlower,
     /// The commit has about half of the slowdown.
     Half,
-    /// The budget ended before that was known.
+    /// The budget ended before the answer was known.
     Undecided,
     /// The commit cannot be measured.
     Skipped {
@@ -112,11 +112,11 @@ pub enum BisectAnswer {
     },
 }
 
-/// A throughput over another one.
+/// The ratio of two throughputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpeedRatio {
-    /// The ratio. Of the ends: the slow one over the fast one. Of a commit: its throughput over the geometric mean of
-    /// both ends'. Of what was found: over that of the commit before.
+    /// The ratio. For the ends: the slow one over the fast one. For a commit: its throughput over the geometric mean of
+    /// both ends. For the commits that were found: over the throughput of the commit before them.
     pub ratio: f64,
     /// The lower end of its interval.
     pub low: f64,
@@ -124,7 +124,7 @@ pub struct SpeedRatio {
     pub high: f64,
     /// The level of the interval (0 to 1).
     pub level: f64,
-    /// The slow end over the fast one in the same heats.
+    /// The ratio of the slow end to the fast end in the same heats.
     pub whole: Option<f64>,
 }
 
@@ -134,7 +134,7 @@ impl BisectRecord {
         self.commits.last()
     }
 
-    /// The commit before the one of this number: another one, or the fast end.
+    /// The commit before the one with this number, which may be the fast end.
     pub fn before(&self, index: usize) -> &Commit {
         let before = index.checked_sub(1);
         before

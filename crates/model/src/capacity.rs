@@ -1,5 +1,5 @@
-//! The record of a search for the highest rate at which conditions hold: what `deadheat load --find-rate` writes its
-//! outputs from.
+//! The record of a search for the highest rate at which conditions are met. `deadheat load --find-rate` writes its
+//! outputs from it.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{LoadSpec, Observation, machine::Machine};
 
-/// The version of the record.
+/// The version of the format.
 pub const SCHEMA: u32 = 1;
-/// What a document says that it is.
+/// The name of the format, which each document contains.
 pub const FORMAT: &str = "deadheat-capacity";
 
-/// What a condition's figure is measured in.
+/// The unit of a condition's figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -25,34 +25,34 @@ pub enum Unit {
     Count,
 }
 
-/// What has to be true.
+/// A condition that probes must meet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
-    /// As a person reads it: "p99 < 50 ms".
+    /// The condition in words: "p99 < 50 ms".
     pub condition: String,
     /// The figure alone: "p99".
     pub figure: String,
-    /// What it is measured in.
+    /// The unit of figure and bound.
     pub unit: Unit,
-    /// What it is compared with.
+    /// The bound of the figure.
     pub bound: f64,
 }
 
-/// What was declared before the first probe.
+/// The settings that were declared before the first probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Declared {
-    /// Probes at most, those that are discarded included.
+    /// The maximum number of probes, including discarded ones.
     #[serde(rename = "looks")]
     pub probes: u32,
     /// The length of a probe.
     #[serde(rename = "look_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub probe_length: Duration,
-    /// Probes at low rates take longer, until this many requests are due.
+    /// The minimum number of requests that are due in a probe. Probes at low rates take longer for it.
     pub requests: u64,
-    /// The search ends when the interval reaches no further than this share to either side.
+    /// The search ends when the interval extends at most this share to either side.
     pub precision: f64,
-    /// Probes open more connections when all are busy, up to this; `None`: as many as the rate needs.
+    /// The maximum number of connections, which probes open when all are busy; `None`: as many as the rate needs.
     pub most_connections: Option<u32>,
 }
 
@@ -61,48 +61,48 @@ pub struct Declared {
 pub struct Burst {
     /// Valid answers per second.
     pub per_second: f64,
-    /// The lowest rate that is probed.
+    /// The lowest rate that is probed, in requests per second.
     pub least_per_second: f64,
-    /// The highest, unless the conditions hold there.
+    /// The highest rate that is probed, unless it meets the conditions.
     pub most_per_second: f64,
-    /// What was found.
+    /// The results of the load.
     pub observation: Observation,
 }
 
-/// What became of a probe.
+/// The outcome of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeOutcome {
-    /// Every condition held.
+    /// All conditions were met.
     Held,
-    /// One did not, or the server did not keep up.
+    /// A condition was not met, or the server did not keep up.
     Failed,
-    /// It did not hold, and the generator was the limit: it says nothing of the server.
+    /// A condition was not met, and the generator was the limit. The probe does not describe the server.
     Discarded,
 }
 
-/// An open loop at one rate.
+/// A probe: an open loop at one rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeRecord {
-    /// The rate.
+    /// The rate in requests per second.
     pub per_second: f64,
     /// The length of its measurement.
     #[serde(rename = "seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub length: Duration,
-    /// The most connections that it may hold.
+    /// The maximum number of connections.
     pub most_connections: u32,
-    /// What became of it.
+    /// The outcome of the probe.
     pub outcome: ProbeOutcome,
-    /// Why it did not hold, or was discarded.
+    /// Why it failed or was discarded; `None`: all conditions were met.
     pub why: Option<String>,
-    /// The figure of each condition, in its unit; `None`: there was none.
+    /// The figure of each condition, in its unit; `None`: no figure.
     pub values: Vec<Option<f64>>,
-    /// What was found.
+    /// The results of the load.
     pub observation: Observation,
 }
 
-/// A search: what was asked for and what was found. Every output can be made again from it.
+/// The record of a search: the request and the results. All outputs can be written again from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityRecord {
     /// The version of the format, [`SCHEMA`].
@@ -111,24 +111,24 @@ pub struct CapacityRecord {
     pub format: String,
     /// Deadheat's version.
     pub deadheat: String,
-    /// When it started (RFC 3339, UTC).
+    /// When the search started (RFC 3339, UTC).
     pub started: String,
-    /// What the user asked for, as it was typed, without a password.
+    /// The URL, or the file of URLs, as the user typed it, without a password.
     pub url: String,
-    /// Where the generator ran.
+    /// The machine that the generator ran on.
     pub machine: Machine,
-    /// The hosts that loaded; empty: `machine` alone.
+    /// The hosts that loaded the server; empty: `machine` alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// What every probe has to do.
+    /// The conditions that every probe must meet.
     pub conditions: Vec<Condition>,
-    /// What was declared beforehand.
+    /// The settings that were declared before the first probe.
     pub declared: Declared,
     /// The load, without secrets. A probe has its own rate and length.
     pub spec: LoadSpec,
-    /// Whether somebody stopped it before its end.
+    /// Whether the user stopped the search before its end.
     pub interrupted: bool,
-    /// How long it took.
+    /// How long the search took.
     #[serde(rename = "elapsed_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub elapsed: Duration,

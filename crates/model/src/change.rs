@@ -1,6 +1,6 @@
-//! What differs between the circumstances of two sessions.
+//! Differences between the circumstances of two sessions.
 //!
-//! One place for it: a comparison refuses some differences, a resumed session nearly all, and the history shows them.
+//! A comparison refuses some differences, a resumed session nearly all, and the history shows them.
 
 use std::collections::BTreeMap;
 
@@ -15,24 +15,24 @@ use crate::{
     session::TargetRecord,
 };
 
-/// Something that is not the same in two sessions.
+/// A difference between two sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// What kind of thing it is.
+    /// The kind of thing that differs.
     pub aspect: Aspect,
-    /// The stack that it is of, if it is of one.
+    /// The stack that the thing belongs to; `None`: it does not belong to a stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetId>,
-    /// What it is, in words ("kernel"; of a stack "go").
+    /// The thing's name ("kernel"; for a stack "go").
     pub what: String,
-    /// What it was; `None`: it was not there.
+    /// The thing's value in the earlier session; `None`: it had no value.
     pub before: Option<String>,
-    /// What it is; `None`: it is not there.
+    /// The thing's value in the later session; `None`: it has no value.
     pub after: Option<String>,
 }
 
 impl Change {
-    /// What it is, with the stack that it is of ("kernel", "go-nethttp: go").
+    /// The thing's name, with the stack that it belongs to ("kernel", "go-nethttp: go").
     pub fn name(&self) -> String {
         match &self.target {
             Some(target) => format!("{target}: {}", self.what),
@@ -41,7 +41,7 @@ impl Change {
     }
 }
 
-/// What kind of thing a change is about.
+/// The kind of thing that a change concerns.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -51,7 +51,7 @@ pub enum Aspect {
     Machine,
     /// Deadheat itself.
     Deadheat,
-    /// How it was measured: CPUs, slices, load points, the database.
+    /// The settings of the measurement: CPUs, slices, load points and the database.
     Settings,
     /// The commit of the checkout.
     Commit,
@@ -59,12 +59,12 @@ pub enum Aspect {
     Version,
     /// A stack's sources.
     Sources,
-    /// Which stacks and loads were measured.
+    /// The selection of stacks and loads.
     Selection,
 }
 
-/// What differs from `before` to `after`, in the order of [`Aspect`]. Each session has a seed, a time, a number of heats
-/// and a budget of its own, so these are no difference.
+/// The differences from `before` to `after`, in the order of [`Aspect`]. Seed, time, number of heats and budget are not
+/// compared, because each session has its own.
 pub fn between(before: &SessionHeader, after: &SessionHeader) -> Vec<Change> {
     let mut changes = Changes::default();
     changes.machine(&before.machine, &after.machine);
@@ -155,7 +155,7 @@ impl Changes {
             let hosts: Vec<String> = header.hosts.iter().map(host).collect();
             Some(hosts.join("; "))
         });
-        // Without a workload that needs it there is none to compare.
+        // If a session has no workload that needs PostgreSQL, there is nothing to compare.
         if before.postgres.is_some() && after.postgres.is_some() {
             note("PostgreSQL", |header| header.postgres.clone());
         }
@@ -193,7 +193,7 @@ impl Changes {
             let (old, new) = (old.get(name).cloned(), new.get(name).cloned());
             self.note_of(Some(target), Aspect::Version, name, old, new);
         }
-        // Sources that could not be read say nothing.
+        // Sources that could not be read cannot be compared.
         if before.sources.is_some() && after.sources.is_some() {
             let hash = |record: &TargetRecord| record.sources.as_deref().map(short);
             let (old, new) = (hash(before), hash(after));
@@ -201,7 +201,7 @@ impl Changes {
         }
     }
 
-    /// What workloads ask, and take for an answer. A workload that only one session has is reported with its loads.
+    /// Compares the definitions of workloads. A workload that only one session has is reported with its loads.
     fn definitions(&mut self, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) {
         for (id, old) in before {
             if let Some(new) = after.get(id) {
@@ -226,8 +226,8 @@ impl Changes {
     }
 
     fn load(&mut self, before: &PlannedLoad, after: &PlannedLoad) {
-        type Of = fn(&PlannedLoad) -> Option<String>;
-        let settings: [(&str, Of); 4] = [
+        type LoadSetting = fn(&PlannedLoad) -> Option<String>;
+        let settings: [(&str, LoadSetting); 4] = [
             ("load point", |load| serde_json::to_string(&load.point).ok()),
             ("slices", |load| Some(slices(&load.heat))),
             ("starts", |load| {
@@ -249,7 +249,7 @@ impl Changes {
     }
 }
 
-/// What a heat's plan says of its slices. How many there are decides only how precise the figures are.
+/// The settings of a heat's slices, in words. The number of rounds is not among them: it affects only the precision.
 fn slices(heat: &HeatPlan) -> String {
     let wait = match heat.wait {
         Wait::Poll => "polls",
@@ -263,7 +263,7 @@ fn slices(heat: &HeatPlan) -> String {
     )
 }
 
-/// As much of a hash as tells it from another.
+/// The first 12 digits of a hash, which identify it.
 fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
 }

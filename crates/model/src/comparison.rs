@@ -24,7 +24,7 @@ impl Side {
     /// Both, A first.
     pub const BOTH: [Side; 2] = [Side::A, Side::B];
 
-    /// Its place among the members of every heat, and its number in every load.
+    /// Its index among the members of every heat, and its number in every load.
     pub const fn member(self) -> usize {
         match self {
             Side::A => 0,
@@ -49,19 +49,19 @@ pub struct Comparison {
     pub a: Contender,
     /// The server that is compared with the baseline.
     pub b: Contender,
-    /// A third server in every heat: the slow end of a search, whose fast end is A.
+    /// A third server in every heat: the slow end of a search whose fast end is A.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_end: Option<Contender>,
-    /// That both are the same, in a sentence, if so.
+    /// A sentence that both sides are the same; `None`: they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alike: Option<String>,
-    /// Whether B is A after a change that has a name, such as a pull request: reports say what the change makes of A.
+    /// Whether B is A after a named change, such as a pull request. Reports then describe the change's effect on A.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_change: bool,
     /// The quantity that the verdict is about.
     #[serde(default)]
     pub decide: Decide,
-    /// An additional question about B. Measuring goes on until it has an answer.
+    /// An additional question about B. Measuring continues until it has an answer.
     #[serde(default)]
     pub check: Check,
 }
@@ -80,7 +80,7 @@ pub enum Decide {
     P99,
 }
 
-/// What a check of B fails for. It is fixed before anything is measured.
+/// The conditions under which the check of B fails. They are fixed before anything is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// B fails if it is proven slower by more than this share (0.03): its throughput below 0.97 of A's, or its response
@@ -90,13 +90,13 @@ pub struct Check {
     /// B fails if it is proven to need more CPU time per request at equal work by more than this share (0.03).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_if_costlier: Option<f64>,
-    /// B also fails unless the measurement excludes what is beyond these bounds; without a bound, a verdict against B.
+    /// Whether B also fails if a result beyond these bounds is not excluded. Without a bound: a verdict against B.
     #[serde(default)]
     pub require_decision: bool,
 }
 
 impl Check {
-    /// Whether it has a bound. If so, the bounds decide, and not the verdict.
+    /// Whether it has a bound. If so, the bounds decide instead of the verdict.
     pub fn has_bound(&self) -> bool {
         self.fail_if_slower.or(self.fail_if_costlier).is_some()
     }
@@ -119,14 +119,14 @@ impl Comparison {
             .collect()
     }
 
-    /// The same, to be changed.
+    /// All contenders in the same order, to be changed.
     pub fn contenders_mut(&mut self) -> impl Iterator<Item = &mut Contender> {
         [&mut self.a, &mut self.b]
             .into_iter()
             .chain(&mut self.slow_end)
     }
 
-    /// The contender that is a server of its own and no stack, under this name; `None`: there is none.
+    /// The contender with this name that is a server and not a stack; `None`: there is no such contender.
     pub fn server(&self, target: &TargetId) -> Option<&Contender> {
         let mut all = self.contenders().into_iter();
         all.find(|one| one.load().is_some() && one.target == *target)
@@ -136,17 +136,17 @@ impl Comparison {
 /// A server in a comparison: a side, or the slow end of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Contender {
-    /// Its name in plan and heats: of a stack the one in the header's list, of another server `A` or `B`.
+    /// Its name in plan and heats. For a stack, the name in the header's list; for another server, `A` or `B`.
     pub target: TargetId,
-    /// As it was typed, without a password; the name of a stack.
+    /// What the user typed, without a password; for a stack, its name.
     pub name: String,
-    /// What it is.
+    /// How the contender is provided.
     #[serde(flatten)]
     pub kind: ContenderKind,
 }
 
 impl Contender {
-    /// The load of a server that is no stack.
+    /// The load of a server; `None`: it is a stack.
     pub fn load(&self) -> Option<&LoadSpec> {
         match &self.kind {
             ContenderKind::Url { load } | ContenderKind::Command { load, .. } => Some(load),
@@ -154,7 +154,7 @@ impl Contender {
         }
     }
 
-    /// The rate of a server's open loop, in requests per second; `None` in a closed loop, and of a stack.
+    /// The rate of a server's open loop, in requests per second; `None`: a closed loop, or a stack.
     pub fn rate(&self) -> Option<f64> {
         match &self.load()?.schedule {
             Schedule::Closed { .. } => None,
@@ -167,7 +167,7 @@ impl Contender {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum ContenderKind {
-    /// A server that runs already: Deadheat neither starts, freezes nor samples it.
+    /// A server that is already running. Deadheat neither starts, freezes nor samples it.
     Url {
         /// Its load.
         load: Box<LoadSpec>,
@@ -176,14 +176,14 @@ pub enum ContenderKind {
     Command {
         /// How it is started.
         command: ComparedCommand,
-        /// Its load. Its address is another one in each heat.
+        /// Its load. The address differs from heat to heat.
         load: Box<LoadSpec>,
     },
-    /// A stack, which is started for each heat. What is known of it is in the header's list.
+    /// A stack, which is started for each heat. The header's list has its record.
     Stack {
-        /// The stack's id in its manifest. Two revisions of a stack have the same.
+        /// The stack's id in its manifest. Two revisions of a stack have the same id.
         stack: String,
-        /// Where its sources are from ("the work tree", "HEAD~1 (1a2b3c4)").
+        /// The origin of its sources ("the work tree", "HEAD~1 (1a2b3c4)").
         sources: String,
     },
 }
@@ -191,7 +191,7 @@ pub enum ContenderKind {
 /// How a command's server is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedCommand {
-    /// The program and its arguments, with `$HOST` and `$PORT` to be filled in.
+    /// The program and its arguments. `$HOST` and `$PORT` are replaced by their values.
     pub words: Vec<String>,
     /// The folder that it runs in.
     pub folder: PathBuf,

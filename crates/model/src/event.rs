@@ -8,7 +8,7 @@ use crate::{
     session::{BuildRecord, TargetState, WorkloadFailure},
 };
 
-/// Something happened.
+/// An event of a session.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A service is being started ("PostgreSQL", "slow upstream").
@@ -25,7 +25,7 @@ pub enum Event {
     },
     /// A step of preparing a stack starts ("fetch", "build", "verify plaintext").
     PrepareStarted {
-        /// The stack, under its variant.
+        /// The stack with its variant.
         target: TargetId,
         /// The step.
         step: String,
@@ -37,28 +37,28 @@ pub enum Event {
         /// The build.
         build: BuildRecord,
     },
-    /// It is known whether a stack can be measured.
+    /// A stack is prepared, or cannot be measured.
     Prepared {
-        /// The stack, under its variant.
+        /// The stack with its variant.
         target: TargetId,
         /// The result.
         state: TargetState,
-        /// Workloads that it does not answer rightly.
+        /// Workloads that it does not answer correctly.
         failed_workloads: Vec<WorkloadFailure>,
     },
-    /// Everything before the first heat is done, or a session goes on.
+    /// Everything before the first heat is done, or a session is resumed.
     HeatsStarted {
-        /// What is known.
+        /// What is known before the first heat.
         header: Box<SessionHeader>,
     },
     /// A heat starts.
     HeatStarted {
         /// Its number in the session, from 0.
         heat: u32,
-        /// What is measured.
+        /// What the heat measures.
         next: NextHeat,
     },
-    /// A heat comes to its next step.
+    /// A heat begins its next step.
     HeatStep {
         /// The step.
         step: HeatStep,
@@ -68,26 +68,26 @@ pub enum Event {
         /// Its record.
         heat: Box<MeasuredHeat>,
     },
-    /// The session of heats ended in order.
+    /// The session ended normally.
     HeatsEnded {
         /// Why.
         reason: EndReason,
     },
 }
 
-/// What a heat is doing.
+/// The current step of a heat.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeatStep {
-    /// A member is started, checked and warmed up.
+    /// A member is being started, checked and warmed up.
     BringingUp {
         /// The member.
         target: TargetId,
     },
     /// A round begins.
     Round {
-        /// Rounds before it.
+        /// The number of rounds before it.
         done: u32,
-        /// Time since the first one began.
+        /// Time since the first round began.
         elapsed: Duration,
     },
     /// A member is loaded at a rate.
@@ -97,6 +97,6 @@ pub enum HeatStep {
         /// Requests per second.
         per_second: f64,
     },
-    /// All members are checked once more and stopped.
+    /// All members are checked again and stopped.
     Ending,
 }

@@ -1,4 +1,4 @@
-//! Why a request failed: a small `Copy` value that indexes a counter, never a string.
+//! The reasons for failed requests. A reason is a small `Copy` value that indexes a counter, never a string.
 
 use std::{
     borrow::Cow,
@@ -18,7 +18,7 @@ macro_rules! failures {
         pub enum Failure { $($(#[$doc])* $name,)* }
 
         impl Failure {
-            /// Every kind, in the order of its counter.
+            /// All kinds, in the order of their counters.
             pub const ALL: &'static [Failure] = &[$(Failure::$name,)*];
 
             /// The name in records and tables.
@@ -26,7 +26,7 @@ macro_rules! failures {
                 match self { $(Failure::$name => $text,)* }
             }
 
-            /// What happened, for a person.
+            /// What happened, in words.
             pub const fn describe(self) -> &'static str {
                 match self { $(Failure::$name => $says,)* }
             }
@@ -45,7 +45,7 @@ failures! {
     NoLocalPort = "no-local-port", "the generator had no local port left to connect from";
     /// Open loop: no connection became free within the request timeout.
     NoConnection = "no-connection", "no connection became free within the request timeout";
-    /// The TLS handshake failed, or TLS was broken later on.
+    /// The TLS handshake failed, or the peer broke TLS later.
     Tls = "tls", "the TLS handshake failed, or the peer broke TLS";
     /// The peer reset the connection, or writing failed.
     Reset = "reset", "the connection was reset";
@@ -55,18 +55,18 @@ failures! {
     TruncatedHead = "truncated-head", "the connection was closed in the middle of the answer's head";
     /// The peer closed in the middle of the body, or HTTP/2 ended it before its content-length.
     TruncatedBody = "truncated-body", "the answer's body ended before it was whole";
-    /// No whole answer within the request timeout.
+    /// No complete answer within the request timeout.
     Timeout = "timeout", "no whole answer within the request timeout";
     /// The head breaks the rules of its version of HTTP, or is larger than 64 KiB.
     BadHead = "bad-head", "the answer's head is not valid HTTP, or is larger than 64 KiB";
     /// The framing contradicts itself, or a chunk is malformed; HTTP/2: the body is longer than its content-length.
     BadFraming = "bad-framing", "the length of the answer's body is contradictory or malformed";
-    /// Bytes came that no request asked for.
+    /// Bytes arrived that do not belong to the answer to any request.
     ExtraBytes = "extra-bytes", "bytes came after the answer that no request had asked for";
     /// HTTP/2: the server broke a rule that holds for the whole connection, asked for too much work, or speaks another
     /// protocol.
     Http2 = "http2", "the answer is not valid HTTP/2";
-    /// HTTP/2: the server gave up the request (RST_STREAM).
+    /// HTTP/2: the server cancelled the request (RST_STREAM).
     StreamReset = "stream-reset", "the server reset the request's stream";
     /// gRPC: the call's status is not OK or is missing, or the answer is not one message.
     Grpc = "grpc", "the gRPC call did not succeed";
@@ -76,7 +76,7 @@ failures! {
     WrongLength = "wrong-length", "the answer's body has another length than expected";
     /// The body's content is not the expected one.
     WrongContent = "wrong-content", "the answer's body has another content than expected";
-    /// A redirect was to be followed, and could not be.
+    /// A redirect could not be followed.
     BadRedirect = "bad-redirect", "a redirect could not be followed";
 }
 
@@ -98,25 +98,25 @@ impl Failure {
     }
 }
 
-/// What was going on when a request failed.
+/// The phase of a request in which it failed.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FailurePhase {
-    /// It waited for a connection (open loop).
+    /// The request waited for a connection (open loop).
     Waiting,
-    /// The connection was being made.
+    /// The connection was being opened.
     Connect,
-    /// TLS was being agreed on.
+    /// The TLS handshake was in progress.
     Tls,
     /// The request was being written.
     Write,
-    /// It was written, and no byte of the answer had come.
+    /// The request was written, and no byte of the answer had arrived.
     FirstByte,
-    /// The answer's head was coming.
+    /// The answer's head was arriving.
     Head,
-    /// The answer's body was coming, or had come.
+    /// The answer's body was arriving, or had arrived.
     Body,
 }
 
@@ -149,18 +149,18 @@ impl fmt::Display for Failure {
 
 const KINDS: usize = Failure::ALL.len();
 
-/// Failed requests by kind. Serialised as an object that holds the kinds that occurred.
+/// Failed requests by kind. Serialised as an object that contains only the kinds that occurred.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "BTreeMap<Failure, u64>", from = "BTreeMap<Failure, u64>")]
 pub struct FailureCounts([u64; KINDS]);
 
 impl FailureCounts {
-    /// All kinds together.
+    /// The number of failures, over all kinds.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Answers that came and were wrong.
+    /// The number of answers that arrived and were wrong.
     pub fn wrong_answers(&self) -> u64 {
         let wrong = self.iter().filter(|(kind, _)| kind.is_wrong_answer());
         wrong.map(|(_, count)| count).sum()
@@ -172,7 +172,7 @@ impl FailureCounts {
         all.filter(|(_, count)| *count > 0)
     }
 
-    /// What came to these counts since `earlier` ones of the same series.
+    /// The failures that were added since `earlier`, an earlier state of the same counts.
     pub fn since(&self, earlier: &Self) -> Self {
         let mut counts = self.clone();
         for (own, before) in counts.0.iter_mut().zip(earlier.0) {
@@ -181,7 +181,7 @@ impl FailureCounts {
         counts
     }
 
-    /// Adds another count.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (own, more) in self.0.iter_mut().zip(other.0) {
             *own += more;

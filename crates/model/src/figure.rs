@@ -1,9 +1,9 @@
-//! How numbers and lists are written, everywhere. A measured figure has three significant digits, commas between thousands,
-//! and a unit that keeps it readable; counts and settings are exact.
+//! The formats of numbers and lists in all outputs. A measured figure has three significant digits, commas between
+//! thousands, and a unit that keeps it readable. Counts and settings are exact.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
-/// What stands where there is no figure.
+/// The text for a missing figure.
 pub const NONE: &str = "–";
 
 /// A measured figure, to three significant digits ("52,300", "1.20", "0.0345").
@@ -20,7 +20,7 @@ pub fn figure(value: f64) -> String {
     separated(&format!("{rounded:.decimals$}"))
 }
 
-/// A number and its unit, as they are written.
+/// A formatted number and its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
     /// The number.
@@ -44,12 +44,12 @@ impl Quantity {
         }
     }
 
-    /// A time in the unit that suits it.
+    /// A time, passed in seconds, in µs, ms or s.
     pub fn seconds(value: f64) -> Self {
         Self::in_unit(value, 1000.0, &[(1e-6, " µs"), (1e-3, " ms"), (1.0, " s")])
     }
 
-    /// A size in binary units.
+    /// A number of bytes, in binary units.
     pub fn bytes(value: f64) -> Self {
         const KIB: f64 = 1024.0;
         let units = [
@@ -62,7 +62,7 @@ impl Quantity {
     }
 
     fn in_unit(value: f64, step: f64, units: &[(f64, &'static str)]) -> Self {
-        // Also rounded, so that 999.7 µs is 1.00 ms and not 1,000 µs.
+        // The rounded value decides as well, so that 999.7 µs is 1.00 ms and not 1,000 µs.
         let fits = |(size, _): &&(f64, &str)| (value / size).max(three_digits(value / size)) < step;
         let (size, unit) = units.iter().find(fits).unwrap_or(&units[units.len() - 1]);
         Self {
@@ -71,7 +71,7 @@ impl Quantity {
         }
     }
 
-    /// From here to another one: "1.20 ms–1.35 ms" says its unit twice.
+    /// The range from this quantity to `other`, with `between` between them. A common unit is written once.
     pub fn to(&self, between: &str, other: &Self) -> String {
         if self.unit == other.unit {
             format!("{}{between}{other}", self.number)
@@ -80,19 +80,19 @@ impl Quantity {
         }
     }
 
-    /// Without the zeros that say how precise it is ("5 ms"), for an axis, whose values are round.
+    /// The quantity without trailing zeros ("5 ms"), for an axis, whose values are round.
     pub fn round(self) -> Self {
         let number = short(&self.number).to_owned();
         Self { number, ..self }
     }
 }
 
-/// A time in the unit that suits it ("845 µs", "1.23 ms", "2.05 s").
+/// A time, passed in seconds, in the unit that suits it ("845 µs", "1.23 ms", "2.05 s").
 pub fn seconds(value: f64) -> String {
     Quantity::seconds(value).to_string()
 }
 
-/// A size in binary units ("24.0 MiB").
+/// A number of bytes, in binary units ("24.0 MiB").
 pub fn bytes(value: f64) -> String {
     Quantity::bytes(value).to_string()
 }
@@ -102,12 +102,12 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// "4,700/s".
+/// A rate: "4,700/s".
 pub fn per_second(value: f64) -> String {
     format!("{}/s", figure(value))
 }
 
-/// A share with its extremes in words, because a small one is not nothing ("under 0.1 %").
+/// A share as a percentage. A share close to 0 or 1 is written as a bound ("under 0.1 %"), because it is not 0 or 1.
 pub fn share(part: f64) -> String {
     match part {
         _ if part > 0.0 && part < 0.0005 => "under 0.1 %".to_owned(),
@@ -116,7 +116,7 @@ pub fn share(part: f64) -> String {
     }
 }
 
-/// A counted size, exact below a KiB.
+/// A size in bytes, exact below 1 KiB.
 pub fn size(counted: u64) -> String {
     match counted {
         0..1024 => format!("{counted} B"),
@@ -124,7 +124,7 @@ pub fn size(counted: u64) -> String {
     }
 }
 
-/// Four significant digits without zeros at the end, so that a figure can be told from its bound.
+/// Four significant digits without trailing zeros, so that a figure visibly differs from its bound.
 pub fn four_digits(value: f64) -> String {
     let whole = if value >= 1.0 {
         value.log10().floor() as usize + 1
@@ -134,7 +134,7 @@ pub fn four_digits(value: f64) -> String {
     short(&format!("{value:.*}", 4_usize.saturating_sub(whole))).to_owned()
 }
 
-/// A time with four significant digits, to be told from its bound ("12.34 ms").
+/// A time, passed in seconds, with four significant digits, so that it visibly differs from its bound ("12.34 ms").
 pub fn precise_seconds(value: f64) -> String {
     match value {
         _ if value < 1e-3 => format!("{} µs", four_digits(value * 1e6)),
@@ -151,7 +151,7 @@ pub fn byte_rate(per_second: f64) -> String {
     format!("{} {name}", four_digits(per_second / factor))
 }
 
-/// A latency in seconds. Histograms do not resolve less than a microsecond.
+/// A latency, passed in seconds. Latencies below 1 µs, the resolution of histograms, are "under 1 µs".
 pub fn latency(value: f64) -> String {
     if value < 1e-6 {
         "under 1 µs".to_owned()
@@ -160,7 +160,7 @@ pub fn latency(value: f64) -> String {
     }
 }
 
-/// A time, or from the least to the most of several, in seconds ("98 ms to 1.91 s").
+/// The range of several times, passed in seconds ("98 ms to 1.91 s"); a single time if both ends look the same.
 pub fn span([least, most]: [f64; 2]) -> String {
     let ends = [least, most].map(seconds);
     match ends {
@@ -169,7 +169,7 @@ pub fn span([least, most]: [f64; 2]) -> String {
     }
 }
 
-/// "a", "a and b", "a, b and c".
+/// A list: "a", "a and b", "a, b and c".
 pub fn list(items: &[impl fmt::Display]) -> String {
     list_with("and", items)
 }
@@ -193,14 +193,14 @@ pub fn cpus(cpus: &[usize]) -> String {
     }
 }
 
-/// Budgets of CPUs ("1, 2 and 4 CPUs"); `None` without any.
+/// Numbers of CPUs ("1, 2 and 4 CPUs"); `None` for an empty set.
 pub fn budgets(cpus: &BTreeSet<u32>) -> Option<String> {
     let plural = if *cpus.last()? == 1 { "" } else { "s" };
     let all: Vec<u32> = cpus.iter().copied().collect();
     Some(format!("{} CPU{plural}", list(&all)))
 }
 
-/// "a, b and c"; of more than `most` the first ones, and how many more.
+/// A list with at most `most` parts: the first names, and the number of the others ("a, b and 3 more").
 pub fn some(names: &[impl fmt::Display], most: usize) -> String {
     if names.len() <= most {
         return list(names);
@@ -211,7 +211,7 @@ pub fn some(names: &[impl fmt::Display], most: usize) -> String {
     list(&parts)
 }
 
-/// Like [`some`], for parts that are more than names; the rest is counted as `noun` ("…, and at 3 more loads").
+/// Like [`some`], for parts that are phrases. The others are counted as `noun` ("…, and at 3 more loads").
 pub fn some_of(parts: &[String], most: usize, noun: &str) -> String {
     if parts.len() <= most {
         return parts.join(", ");
@@ -226,7 +226,7 @@ pub fn short_percent(share: f64) -> String {
     format!("{} %", two_digits(share * 100.0))
 }
 
-/// A share that is known roughly, in whole percent ("8 %").
+/// An approximate share in whole percent ("8 %").
 pub fn rough_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
@@ -247,7 +247,7 @@ pub fn signed(share: f64) -> String {
     format!("{sign}{size} %")
 }
 
-/// A share that was set, as short as it can be ("3 %", "2.5 %", "0.0041 %").
+/// A share from a setting, with as few digits as possible ("3 %", "2.5 %", "0.0041 %").
 pub fn setting(share: f64) -> String {
     let percent = share * 100.0;
     let digits = match percent {
@@ -259,14 +259,13 @@ pub fn setting(share: f64) -> String {
     format!("{} %", short(&format!("{percent:.digits$}")))
 }
 
-/// How many times as much ("1.63", "12.3", "0.035"): near 1 with three decimals, because a tenth of a percent is worth
-/// showing.
+/// A ratio ("1.63", "12.3", "0.035"). Ratios near 1 have three decimals, because 0.1 % matters there.
 pub fn ratio(value: f64) -> String {
     as_ratio(value, value)
 }
 
-/// From … to, with as many decimals as the end next to 1 needs ("1.041–1.153", "0.82–0.88"). An end at 0 or ∞ is open
-/// ("≥ 1.41"); a dash if both are.
+/// A range of ratios, with as many decimals as the end closer to 1 needs ("1.041–1.153", "0.82–0.88"). An end at 0 or ∞
+/// is open ("≥ 1.41"). The text is a dash if both ends are open.
 pub fn ratios(low: f64, high: f64) -> String {
     let nearest = if (low - 1.0).abs() < (high - 1.0).abs() {
         low
@@ -281,7 +280,7 @@ pub fn ratios(low: f64, high: f64) -> String {
     }
 }
 
-/// `value` with the decimals that `like` has.
+/// `value` with the number of decimals of the ratio `like`.
 fn as_ratio(value: f64, like: f64) -> String {
     match like {
         _ if !(0.009_95..9.995).contains(&value) => figure(value),
@@ -291,7 +290,7 @@ fn as_ratio(value: f64, like: f64) -> String {
     }
 }
 
-/// A length of time that people plan by ("45 s", "9 min 40 s", "2 h 5 min").
+/// A duration, passed in seconds, in words ("45 s", "9 min 40 s", "2 h 5 min").
 pub fn long_time(value: f64) -> String {
     let all = value.round() as u64;
     let (hours, minutes, rest) = (all / 3600, all / 60 % 60, all % 60);
@@ -305,7 +304,7 @@ pub fn long_time(value: f64) -> String {
     parts.join(" ")
 }
 
-/// A time that people plan by, roughly ("9.5 s", "45 s", "12 min", "2 h 5 min").
+/// An approximate duration ("9.5 s", "45 s", "12 min", "2 h 5 min").
 pub fn about(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 10.0 {
@@ -320,7 +319,7 @@ pub fn about(time: Duration) -> String {
     }
 }
 
-/// Two significant digits, whole numbers from 10 on, at most two decimals.
+/// Two significant digits with at most two decimals. Numbers from 10 on are whole.
 pub fn two_digits(value: f64) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
@@ -333,7 +332,7 @@ pub fn two_digits(value: f64) -> String {
     }
 }
 
-/// A number without zeros at its end that say nothing.
+/// A decimal number without trailing zeros.
 pub fn short(number: &str) -> &str {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')
@@ -375,7 +374,7 @@ pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
-/// A time of at least so many seconds as an option takes it, rounded up: "130s", "12m", "3h".
+/// A time of at least this many seconds in the format of options, rounded up: "130s", "12m", "3h".
 pub fn time_option(seconds: f64) -> String {
     let whole = |unit: f64| (seconds.max(1.0) / unit).ceil();
     match seconds {

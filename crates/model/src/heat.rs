@@ -1,8 +1,8 @@
-//! One heat as it is recorded: servers that were alive at the same time and were loaded in turn, a slice at a time. A
-//! heat is the unit of replication; what happens inside it is repetition.
+//! The record of one heat. Its servers are alive at the same time and are loaded in turn, one slice at a time. A heat
+//! is the unit of replication; its slices are repetitions.
 //!
-//! What counts is decided by the statistics, from what stands here. A record says what was seen, and from where on a
-//! member's slices mean nothing.
+//! A record contains observations, and the round from which on a member's slices are invalid. The statistics decide
+//! what counts.
 
 mod slice;
 
@@ -20,14 +20,14 @@ use crate::{
     session::StackFailure,
 };
 
-/// How long a member may be left without load while the others have their turns. Servers close connections that are
-/// idle for longer; the first of them that are widely used do so after 5 s (Node), and timers inside of them are
-/// shorter still.
+/// The maximum time that a member may be without load while the others have their turns. Servers close connections that
+/// are idle for longer. Among widely used servers, Node is the first to do so, after 5 s, and internal timers are even
+/// shorter.
 pub const LONGEST_GAP: Duration = Duration::from_secs(2);
 
-/// A slice is up to this share shorter or longer than the plan's, at random, and the same for all members in a round. With
-/// slices that are all alike, a server that does something after every so much work does it at the same place of each
-/// slice: a server that stands still for 50 ms after each second of work, 4.8 % of its time, lost 6.2 % in simulated slices
+/// The maximum change of a slice's length, as a share of the planned length. The change is random, and the same for all
+/// members in a round. With equal slices, periodic work of a server would be at the same place of each slice. Example:
+/// a server pauses for 50 ms after each second of work, which is 4.8 % of its time. It lost 6.2 % in simulated slices
 /// of 100 ms, and loses 4.8 % in slices of 60 to 140 ms.
 pub const SLICE_SPREAD: f64 = 0.4;
 
@@ -38,41 +38,41 @@ pub struct HeatRecord {
     pub heat: u32,
     /// When it began (RFC 3339, UTC).
     pub started: String,
-    /// What was to be done.
+    /// The plan.
     pub plan: HeatPlan,
-    /// Who took part. Slices name them by their place in this list.
+    /// The members. Slices refer to them by their index in this list.
     pub members: Vec<MemberRecord>,
-    /// The rounds, each with the slices in their order.
+    /// The rounds, each with its slices in order.
     pub rounds: Vec<Vec<SliceRecord>>,
-    /// How it ended.
+    /// How the heat ended.
     pub end: HeatEnd,
-    /// The host that was lost, if that is why it was interrupted, and how.
+    /// The host whose loss interrupted the heat, and how it was lost; `None`: no host was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// From the first start to the last stop.
+    /// The time from the first start to the last stop.
     #[serde(rename = "wall_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub wall: Duration,
 }
 
-/// What a heat does, whatever its members. Slices and guards of a member whose answers are slow are longer.
+/// The plan of a heat, whatever its members. Slices and guards are longer for members whose answers are slow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatPlan {
-    /// The counted part of a slice, on average: each round has another length ([`SLICE_SPREAD`]).
+    /// The mean length of the counted part of a slice. It differs from round to round ([`SLICE_SPREAD`]).
     #[serde(rename = "slice_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub slice: Duration,
-    /// The part before it, which is loaded and does not count.
+    /// The length of the guard: the part before the counted one, which is loaded and does not count.
     #[serde(rename = "guard_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub guard: Duration,
-    /// When there are enough rounds.
+    /// When the heat has enough rounds.
     pub rounds: Rounds,
-    /// Whether members that are not loaded are frozen.
+    /// Whether members are frozen while they are not loaded.
     pub freeze: bool,
     /// How the load generator waits for answers.
     pub wait: Wait,
-    /// How often a member's memory is read at most.
+    /// The minimum time between two readings of a member's memory.
     #[serde(rename = "memory_every_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub memory_every: Duration,
@@ -87,9 +87,9 @@ pub enum Rounds {
         /// Rounds.
         rounds: u32,
     },
-    /// When so much time has gone by since the first one began. A round that has begun is finished.
+    /// When this much time has passed since the first round began. A round that has begun is finished.
     Time {
-        /// From the start of the first round.
+        /// The time since the start of the first round.
         #[serde(rename = "seconds", with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         time: Duration,
@@ -106,38 +106,38 @@ impl Rounds {
     }
 }
 
-/// From a slice to the next one, beyond what it is loaded for: freezing, thawing, and waiting for what is in flight.
+/// The additional time between two slices: freezing, thawing, and waiting for requests in flight.
 const BETWEEN: Duration = Duration::from_millis(10);
 
 impl HeatPlan {
-    /// About how long a round of so many members takes: a slice of each.
+    /// The approximate time of a round with this many members: one slice of each.
     pub fn round(&self, members: u32) -> Duration {
         (self.guard + self.slice + BETWEEN).saturating_mul(members)
     }
 
-    /// How long each of `members` is without load between two of its slices, at least: the others' slices.
+    /// The minimum time that each of `members` is idle between two of its slices: the slices of the others.
     pub fn gap(&self, members: usize) -> Duration {
         let others = u32::try_from(members.saturating_sub(1)).unwrap_or(u32::MAX);
         (self.guard + self.slice).saturating_mul(others)
     }
 
-    /// Whether `members` are so many, or the slices so long, that servers may close idle connections meanwhile.
+    /// Whether a round of `members` takes so long that servers may close idle connections.
     pub fn is_too_slow_for(&self, members: usize) -> bool {
         self.gap(members) >= LONGEST_GAP
     }
 }
 
-/// After how many slices of its warm-up a server has a rest, if it has rests.
+/// The number of warm-up slices after which a server has a rest, if it has rests.
 const SLICES_BEFORE_A_REST: u32 = 10;
 
-/// How long a member is warmed up, which is done in slices without a guard.
+/// How long a member is warmed up. A warm-up consists of slices without a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUpRule {
-    /// At least this long.
+    /// The minimum length of the warm-up.
     #[serde(rename = "least_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub least: Duration,
-    /// At most this long, whether it is steady by then or not.
+    /// The maximum length of the warm-up, whether the member is steady by then or not.
     #[serde(rename = "most_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub most: Duration,
@@ -145,12 +145,12 @@ pub struct WarmUpRule {
     #[serde(rename = "slice_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub slice: Duration,
-    /// How long the server is left alone after each slice. Its compilers have the CPU to themselves then, which under
-    /// load they share with all its threads.
+    /// The pause of the server after each slice. In a pause, its compilers have the CPU to themselves. Under load, they
+    /// share it with the server's other threads.
     #[serde(rename = "pause_seconds", default, with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub pause: Duration,
-    /// How long it is left alone instead after every tenth slice; zero: it has no rests.
+    /// The pause after every tenth slice, in place of `pause`; zero: `pause` applies there, too.
     #[serde(
         rename = "rest_seconds",
         default,
@@ -159,16 +159,16 @@ pub struct WarmUpRule {
     )]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub rest: Duration,
-    /// How many of the last slices are looked at.
+    /// The number of last slices that are examined.
     pub look: u32,
-    /// The member is steady when neither throughput nor CPU time per answer of the later half of these is further than
-    /// this from that of the earlier half, as a share of it (0.05: 5 %). Where somebody else takes a part of the CPUs,
-    /// throughput alone would hide that a compiler is at work.
+    /// The maximum change from the earlier half of these slices to the later half, as a share of the earlier half
+    /// (0.05: 5 %). The member is steady if both throughput and CPU time per answer change by no more. If another
+    /// program uses a part of the CPUs, throughput alone would not show that a compiler is working.
     pub bound: f64,
 }
 
 impl WarmUpRule {
-    /// How long the server is left alone after this many slices of its warm-up.
+    /// The length of the server's pause after this many slices of its warm-up.
     pub fn pause_after(&self, slices: u32) -> Duration {
         match slices % SLICES_BEFORE_A_REST {
             0 if !self.rest.is_zero() => self.rest,
@@ -176,7 +176,7 @@ impl WarmUpRule {
         }
     }
 
-    /// The time of the slices that are looked at, with the pauses after them.
+    /// The time of the slices that are examined, with the pauses after them.
     pub fn looked_at(&self) -> Duration {
         let pauses: Duration = (1..=self.look).map(|slices| self.pause_after(slices)).sum();
         self.slice * self.look + pauses
@@ -188,19 +188,19 @@ impl WarmUpRule {
 pub struct WarmUp {
     /// The rule.
     pub rule: WarmUpRule,
-    /// How long it took, pauses included.
+    /// The length of the warm-up, including pauses.
     #[serde(rename = "took_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub took: Duration,
-    /// Whether it became steady.
+    /// Whether the member became steady.
     pub steady: bool,
-    /// How much faster the later half of the last slices was than the earlier half, as a share of it; `None` when there
-    /// were too few of them, or no answer in one of the halves.
+    /// How much faster the later half of the last slices was than the earlier half, as a share of the earlier half;
+    /// `None`: there were too few slices, or one half had no answer.
     pub trend: Option<f64>,
-    /// The same of CPU time per answer; `None` as well where CPU time is not known.
+    /// The same for CPU time per answer; also `None` if CPU time is not known.
     pub cost_trend: Option<f64>,
-    /// Load, pauses included, until throughput and CPU time per answer were within [`SETTLED`] of what they were at the
-    /// end, to the slice; all of the load if it was not steady by then.
+    /// The time of load, including pauses, until throughput and CPU time per answer were within [`SETTLED`] of their
+    /// values at the end, to the nearest slice. If the member was not steady at the end, the whole time of load.
     #[serde(
         rename = "settled_seconds",
         default,
@@ -209,10 +209,10 @@ pub struct WarmUp {
     )]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub settled: Option<Duration>,
-    /// Whether it had settled before medians of its slices could show it: the true time is `settled` or less.
+    /// Whether `settled` is an upper bound, because the member settled before the medians of its slices could show it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settled_is_bound: bool,
-    /// CPU time, user and system, that its process tree had used since its start by then; `None` where it is not known.
+    /// CPU time, user and system, of its process tree from its start until it settled; `None`: not known.
     #[serde(
         rename = "settled_cpu_seconds",
         default,
@@ -221,10 +221,10 @@ pub struct WarmUp {
     )]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub settled_cpu: Option<Duration>,
-    /// Answers of the first slices: as many slices as have [`FIRST_ANSWERS`] together. Fewer if all of the load had fewer.
+    /// Answers of the first slices, up to the slice that reaches [`FIRST_ANSWERS`]. Fewer if all of the load had fewer.
     #[serde(default)]
     pub first_answers: u64,
-    /// The 99th percentile of their service time; `None` without any.
+    /// The 99th percentile of their service time; `None`: no answers.
     #[serde(
         rename = "first_p99_seconds",
         default,
@@ -236,104 +236,106 @@ pub struct WarmUp {
 }
 
 impl WarmUp {
-    /// Whether it ended before the member was steady. A fixed time may be too short to tell: then it is not known.
+    /// Whether the warm-up ended before the member was steady. False if it was too short to judge.
     pub fn is_unsteady(&self) -> bool {
         !self.steady && self.rule.looked_at() <= self.rule.most
     }
 }
 
-/// How far a member that has settled may be from the speed and the cost at the end of its warm-up, as a share (0.1: 10 %).
-/// Slices of steady servers scatter by 5 to 10 %.
+/// How far a settled member may be from its speed and cost at the end of its warm-up, as a share (0.1: 10 %). Slices of
+/// steady servers vary by 5 to 10 %.
 pub const SETTLED: f64 = 0.1;
 
-/// The answers after a start whose 99th percentile is recorded, at least.
+/// The minimum number of answers after a start whose 99th percentile is recorded.
 pub const FIRST_ANSWERS: u64 = 1_000;
 
-/// Who takes part in a heat.
+/// The record of a member of a heat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberRecord {
     /// The stack and its variant.
     pub target: TargetId,
-    /// What it is there for.
+    /// The member's role.
     pub role: Role,
-    /// The server's command; empty when it never started.
+    /// The server's command; empty: it never started.
     pub command: Vec<String>,
-    /// The loads that its process had served in heats before this one.
+    /// The number of loads that its process had served in earlier heats.
     #[serde(default, skip_serializing_if = "crate::load::is_zero")]
     pub loads_before: u32,
-    /// From the process's start to its first correct answer; `None` when there was none, or it runs already.
+    /// The time from the process's start to its first correct answer; `None`: no correct answer, or it was already
+    /// running.
     #[serde(rename = "ready_seconds", default, with = "crate::seconds::option")]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub ready: Option<Duration>,
     /// The rate of an open loop, in requests per second; `None` in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_per_second: Option<f64>,
-    /// How it was frozen between its slices; `None` when it never came to that.
+    /// How it was frozen between its slices; `None`: it did not get that far.
     pub freezing: Option<Freezing>,
-    /// Its warm-up; `None` when it never came to that.
+    /// Its warm-up; `None`: it did not get that far.
     pub warm_up: Option<WarmUp>,
-    /// Checks that passed before the load; `None` when they did not all.
+    /// The number of checks that passed before the load; `None`: not all passed.
     pub verified_before: Option<u32>,
-    /// Checks that passed after the rounds; `None` when they did not all, or it never came to that.
+    /// The number of checks that passed after the rounds; `None`: not all passed, or it did not get that far.
     pub verified_after: Option<u32>,
-    /// How its CPU time was taken.
+    /// The source of its CPU time.
     pub cpu_source: Option<CpuSource>,
     /// Its memory.
     pub memory: MemoryUsed,
-    /// What it did of each route, if the workload has several.
+    /// The results of each route, if the workload has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteFigures>,
-    /// How much shorter compression makes an answer, if the workload asks for it.
+    /// The compression of an answer, if the workload asks for compressed answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
-    /// Writes of the whole heat, warm-up included, that it acknowledged and the database had after it; `None` if it writes
-    /// nothing, or they could not be compared.
+    /// Writes of the whole heat, including the warm-up, that the server acknowledged and that the database had
+    /// afterwards; `None`: it does not write, or they could not be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<u64>,
-    /// What went wrong first.
+    /// The first failure; `None`: no failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<MemberFailure>,
 }
 
 impl MemberRecord {
-    /// What its memory says of this load; `None` where its process had served other loads before, which left their part in
+    /// Its memory, if that is a result of this load; `None`: its process had served other loads before, which affected
     /// it.
     pub fn memory_here(&self) -> Option<&MemoryUsed> {
         (self.loads_before == 0).then_some(&self.memory)
     }
 }
 
-/// An answer of a member that was compressed, as a check before the load saw it.
+/// The length of an answer with and without compression, from a check before the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Compression {
-    /// Its length in bytes, …
+    /// The length of the answer in bytes.
     pub bytes: u64,
-    /// … and that of what is in it.
+    /// The length after decompression in bytes.
     pub decompressed_bytes: u64,
 }
 
 impl Compression {
-    /// How many times shorter it is.
+    /// The length after decompression, divided by the length of the answer.
     pub fn ratio(self) -> f64 {
         self.decompressed_bytes as f64 / self.bytes.max(1) as f64
     }
 }
 
-/// What a member did of one of several routes, in the counted parts of all of its slices.
+/// The results of one of a member's routes, in the counted parts of all of its slices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RouteFigures {
-    /// "GET /items/ID".
+    /// The route ("GET /items/ID").
     pub route: String,
     /// Requests that were issued in a counted part and whose verified answers came in it.
     pub succeeded: u64,
     /// Requests that were issued in a counted part and failed in it.
     pub failed: u64,
-    /// Service time of verified answers to requests that were issued in a counted part, also if they came after it.
+    /// Service time of verified answers to requests that were issued in a counted part, including answers after that
+    /// part.
     pub service_time: LatencyHistogram,
 }
 
 impl RouteFigures {
-    /// Nothing yet of a route.
+    /// Empty results for a route.
     pub fn new(route: impl Into<String>) -> Self {
         Self {
             route: route.into(),
@@ -343,14 +345,14 @@ impl RouteFigures {
         }
     }
 
-    /// Adds what another heat has of it.
+    /// Adds the results of another heat.
     pub fn merge(&mut self, other: &Self) {
         self.succeeded += other.succeeded;
         self.failed += other.failed;
         self.service_time.merge(&other.service_time);
     }
 
-    /// Adds what a slice found of its group of requests.
+    /// Adds a slice's results of the route's group of requests.
     pub fn add(&mut self, seen: &GroupSeen) {
         self.succeeded += seen.succeeded;
         self.failed += seen.failed;
@@ -359,17 +361,17 @@ impl RouteFigures {
     }
 }
 
-/// What a member is there for.
+/// The role of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Role {
-    /// It is compared with the others.
+    /// It is compared with the other members.
     Member,
-    /// It shows what the generator can do at most: the null server.
+    /// The null server, which shows the maximum throughput of the generator.
     Ceiling,
-    /// The same as another member, to show what the method makes of no difference (A/A).
+    /// A second instance of another member, which shows how large a difference the method finds between equals (A/A).
     Twin {
-        /// That member's place in the list.
+        /// That member's index in the list.
         of: u32,
     },
 }
@@ -382,36 +384,36 @@ pub enum Freezing {
     CgroupV2,
     /// By `freezer.state` of a control group of v1.
     CgroupV1,
-    /// By SIGSTOP to every process, which their parents could see.
+    /// By SIGSTOP to every process, which the parent processes could notice.
     Signals {
-        /// Why not by a control group.
+        /// Why a control group was not used.
         reason: String,
     },
-    /// Not at all, because the plan says so, as of servers that run already: they are not Deadheat's to freeze.
+    /// Not at all, because the plan says so. Servers that were already running are never frozen.
     Off,
 }
 
 /// A member's memory: the PSS of its process tree in bytes, read between slices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryUsed {
-    /// When it had just become ready; `None` where it could not be read.
+    /// The memory when it had just become ready; `None`: not readable.
     pub idle: Option<u64>,
-    /// The mean over the rounds; `None` where no sample could be read.
+    /// The mean over the rounds; `None`: no sample was readable.
     pub mean: Option<u64>,
-    /// The largest of them.
+    /// The largest sample.
     pub peak: Option<u64>,
-    /// Samples behind the mean and the peak.
+    /// The number of samples.
     pub samples: u32,
 }
 
-/// Where a member failed. The heat goes on without it.
+/// The failure of a member. The heat continues without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberFailure {
     /// What was attempted, and what happened.
     #[serde(flatten)]
     pub failure: StackFailure,
-    /// Its slices from this round on mean nothing; 0: none of them does, because it was seen to answer wrongly. `None`:
-    /// all of them count, since they were over and checked.
+    /// The first round from which on its slices are invalid. 0: all slices are invalid, because it answered wrongly.
+    /// `None`: all slices count, because they were over and checked.
     pub void_from: Option<u32>,
 }
 
@@ -421,9 +423,10 @@ pub struct MemberFailure {
 pub enum HeatEnd {
     /// All rounds were measured.
     Finished,
-    /// The user asked to stop. What was measured until then is here, and the last round may be cut.
+    /// The user stopped the session. The record contains what was measured until then, and the last round may be
+    /// incomplete.
     Interrupted,
-    /// There was nobody left to measure.
+    /// No member was left to measure.
     Deserted,
 }
 

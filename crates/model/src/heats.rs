@@ -1,8 +1,9 @@
-//! The files of a session that is measured in heats: `session.json` (a [`SessionHeader`], written before the first heat)
-//! and `heats.jsonl` (a [`JournalEntry`] per line, appended and synced after every heat). docs/formats.md says how to read them.
+//! The files of a session that is measured in heats. `session.json` is a [`SessionHeader`], written before the first
+//! heat. `heats.jsonl` has a [`JournalEntry`] per line, appended and synced after every heat. docs/formats.md describes
+//! both.
 //!
-//! A member's number, in [`NextHeat`] and in all statistics of a load, is its place in [`PlannedLoad::targets`]; the null
-//! server has the number after the last of them, and the twin the one after that.
+//! A member's number, in [`NextHeat`] and in all statistics of a load, is its index in [`PlannedLoad::targets`]. The
+//! null server has the number after the last of them, and the twin has the one after that.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,7 +26,7 @@ use crate::{
 /// The version of both file formats.
 pub const SCHEMA: u32 = 3;
 
-/// What is known before the first heat.
+/// The header of a session: everything that is known before the first heat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionHeader {
     /// The version of the format, [`SCHEMA`].
@@ -34,83 +35,83 @@ pub struct SessionHeader {
     pub id: String,
     /// Deadheat's version.
     pub deadheat: String,
-    /// The commit of the stacks' sources, with `-dirty` when there were changes; `None` outside a checkout.
+    /// The commit of the stacks' sources, with `-dirty` if there were changes; `None`: not a checkout.
     pub commit: Option<String>,
-    /// SHA-256 of the stacks, workloads and published tables that are part of Deadheat, if its own stacks were measured
-    /// and not those of a checkout.
+    /// SHA-256 of the stacks, workloads and published tables that are embedded in Deadheat; `None`: the stacks of a
+    /// checkout were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedded: Option<String>,
-    /// When it started (RFC 3339, UTC).
+    /// When the session started (RFC 3339, UTC).
     pub started: String,
-    /// Deadheat's own arguments.
+    /// Deadheat's command-line arguments.
     pub arguments: Vec<String>,
-    /// Where it ran.
+    /// The machine that the session ran on.
     pub machine: Machine,
-    /// The hosts of [`Plan::hosts`], as they were found when it began.
+    /// The hosts of [`Plan::hosts`], as they were when the session began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostRecord>,
-    /// What `deadheat doctor` would have said about the machine when the session began, except what was fine.
+    /// The findings of `deadheat doctor` about the machine when the session began, except what was fine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Warning>,
-    /// What is compared, in a session of `deadheat compare`.
+    /// What is compared, in a session of `deadheat compare`; `None`: another session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Box<Comparison>>,
-    /// What was asked for beside what the plan says, so that the session can go on.
+    /// The user's settings that the plan does not contain. A resumed session needs them.
     pub asked: SessionRequest,
-    /// What it will do.
+    /// What the session will do.
     pub plan: Plan,
-    /// Every stack that was asked for, ready or not.
+    /// All requested stacks, ready or not.
     pub targets: Vec<TargetRecord>,
-    /// The database, its version and where it came from, when a workload needed it.
+    /// The database, its version and its origin; `None`: no workload needed it.
     pub postgres: Option<String>,
-    /// Published tables that it repeats, as they stood in `published/`.
+    /// Published tables that the session repeats, as they were in `published/`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<RepeatedTable>,
-    /// A hash of what each workload's file said, by the workload's id.
+    /// A hash of the contents of each workload's file, by the workload's id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub definitions: BTreeMap<String, String>,
-    /// The machine's boot (`/proc/sys/kernel/random/boot_id`); `None` where it is not known.
+    /// The id of the machine's boot (`/proc/sys/kernel/random/boot_id`); `None`: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot: Option<String>,
-    /// Whether the report so far was written after each heat, from the beginning.
+    /// Whether an interim report was written after each heat, from the beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
-    /// The names of the environment variables that servers inherited from Deadheat, beside those of the contract and of
-    /// their manifests.
+    /// The names of the environment variables that servers inherited from Deadheat, in addition to those of the
+    /// contract and of their manifests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
 }
 
-/// What a session was asked for beside what its plan says.
+/// The user's settings that a session's plan does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRequest {
-    /// The stacks, under their variants.
+    /// The stacks with their variants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetId>,
-    /// The root folder, if it was named.
+    /// The root folder; `None`: not specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,
-    /// Folders with more stacks, if any were named.
+    /// Further folders with stacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<PathBuf>,
-    /// Where PostgreSQL is to come from, as it was typed, without a password; empty: nobody said.
+    /// The source of PostgreSQL as it was typed, without a password; empty: not specified.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub postgres: String,
-    /// So long a warm-up, whatever the runtime.
+    /// The length of the warm-up in seconds, for all runtimes; `None`: each runtime's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_seconds: Option<f64>,
-    /// How long a server may take to its first correct answer, if that was said.
+    /// The maximum time from a server's start to its first correct answer, in seconds; `None`: the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_timeout_seconds: Option<f64>,
 }
 
 impl SessionHeader {
-    /// What is known of a contender that is a stack.
+    /// The record of a contender that is a stack; `None`: it is not.
     pub fn stack_of(&self, contender: &Contender) -> Option<&TargetRecord> {
         self.target(&contender.target)
     }
 
-    /// What is known of a stack that was asked for.
+    /// The record of a requested stack; `None`: it was not requested.
     pub fn target(&self, target: &TargetId) -> Option<&TargetRecord> {
         let mut targets = self.targets.iter();
         targets.find(|one| one.target == *target)
@@ -120,62 +121,66 @@ impl SessionHeader {
 /// What a session will do, decided before it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// The seed of everything random: members of heats, orders of slices, requests.
+    /// The seed of all random choices: members of heats, orders of slices, requests.
     pub seed: u64,
-    /// The loads. Closed loops have heats of their own and take turns; open loops are measured in those of a closed one.
+    /// The loads. Closed loops have their own heats, which take turns. Open loops are measured in the heats of a closed
+    /// one.
     pub loads: Vec<PlannedLoad>,
-    /// How CPUs are shared out.
+    /// How CPUs are divided between servers and generator.
     pub pinning: Pinning,
-    /// The share of sessions that may call any pair of a ranking different that is not (0 to 1), over all looks.
+    /// The error rate: the share of sessions (0 to 1) that may report any false difference in a ranking, over all
+    /// looks.
     pub alpha: f64,
-    /// Two stacks whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
+    /// The margin of a dead heat (0.03: 3 %). Two stacks are as good as equal if their ratio is between 1/(1 + margin)
+    /// and 1 + margin.
     pub margin: f64,
-    /// The fewest heats of both sides with which a pair can be a dead heat, or a slowdown can be excluded. With fewer
-    /// starts, a rare kind of process stays unseen too often.
+    /// The minimum number of heats of both sides for a dead heat, or for excluding a slowdown. With fewer starts, a
+    /// rare kind of process stays unseen too often.
     #[serde(default = "least_heats")]
     pub least_heats: u32,
     /// Whether a load gets no more heats once its ranking is decided.
     pub until_decided: bool,
-    /// The half width of ratios to the best that was asked for (0.05: ±5 %). A load gets no more heats once its checkpoints
-    /// reach it, or after twice as many heats as were expected to. Its ranking is judged once, when the session ends.
+    /// The requested half width of ratios to the best (0.05: ±5 %); `None`: not requested. A load gets no more heats
+    /// when its checkpoints reach it, or after twice the expected number of heats. Its ranking is judged once, when the
+    /// session ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
-    /// The time that measuring may take, if it was bounded.
+    /// The maximum time for measuring, in seconds; `None`: no budget.
     pub budget_seconds: Option<f64>,
-    /// The time that measuring is expected to take: at most, or until the precision that was asked for is reached.
+    /// The expected time for measuring: the maximum, or the time until the requested precision is reached.
     #[serde(rename = "estimate_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub estimate: Duration,
-    /// What an hour of a CPU costs, in any currency, for the price of requests at equal work.
+    /// The price of a CPU hour, in any currency, for the price of requests at equal work; `None`: not specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_cpu_hour: Option<f64>,
     /// The other hosts that take part; `None`: this machine does everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
-    /// Stacks that there are and that nobody asked for: a session without `--stack` measures the usual ones.
+    /// Available stacks that are not measured, because a session without `--stack` measures the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<TargetId>,
 }
 
-/// With fewer fresh processes of each side nothing is called a dead heat, and nothing ends early, unless asked for: of a
-/// stack that has one process in six a third slower, five starts miss that kind in 40 % of sessions, and eight in 23 %.
-pub const LEAST_HEATS: u32 = 8;
+/// The minimum number of fresh processes of each side for a dead heat or an early end, unless the user asks for
+/// another. If one process in six of a stack is a third slower, five starts miss that kind in 40 % of sessions, and
+/// eight in 23 %.
+pub const MIN_HEATS: u32 = 8;
 
 const fn least_heats() -> u32 {
-    LEAST_HEATS
+    MIN_HEATS
 }
 
-/// A session that asks for a precision takes at most this many times the heats, and the time, that it is expected to take.
-pub const MOST_OF_EXPECTED: u32 = 2;
+/// With a precision, the maximum of heats and of time, as a multiple of the expected ones.
+pub const MAX_OF_EXPECTED: u32 = 2;
 
 impl Plan {
-    /// The heats of a load that are planned: the most that there will be, or those after which the precision that was asked
-    /// for is expected.
+    /// The planned heats of a load: the maximum, or the number after which the requested precision is expected.
     pub fn planned_heats(&self, load: &PlannedLoad) -> u32 {
         load.planned_heats(self.precision)
     }
 
-    /// The share of the planned heats that the budget is expected to have time for (0 to 1).
+    /// The share of the planned heats that the budget is expected to allow (0 to 1).
     pub fn share_in_budget(&self) -> f64 {
         let estimate = self.estimate.as_secs_f64();
         match self.budget_seconds {
@@ -184,19 +189,19 @@ impl Plan {
         }
     }
 
-    /// The numbers of CPUs with which each stack is measured, if the session compares several.
+    /// The numbers of CPUs with which each stack is measured; empty if the session does not compare several.
     pub fn cpu_budgets(&self) -> BTreeSet<u32> {
         let targets = self.loads.iter().flat_map(|load| &load.targets);
         targets.filter_map(|target| target.cpus).collect()
     }
 
-    /// The loads with heats of their own.
+    /// The loads that have their own heats.
     pub fn leading(&self) -> impl Iterator<Item = &PlannedLoad> + Clone {
         self.loads.iter().filter(|load| load.leads())
     }
 
-    /// The workload of a load, with its load point if others have the same workload, or if it speaks another protocol than
-    /// HTTP/1.1 without TLS.
+    /// A short name of a load: its workload. The load point is added if others have the same workload, or if the
+    /// protocol is not HTTP/1.1 without TLS.
     pub fn short_name(&self, load: &PlannedLoad) -> String {
         let of_workload = self.leading().filter(|one| one.workload == load.workload);
         match of_workload.count() {
@@ -205,7 +210,7 @@ impl Plan {
         }
     }
 
-    /// The loads that are measured in the heats of `closed`, each with its place in the plan.
+    /// The loads that are measured in the heats of `closed`, each with its index in the plan.
     pub fn equal_work<'p>(
         &'p self,
         closed: &'p PlannedLoad,
@@ -214,7 +219,7 @@ impl Plan {
         loads.filter(|(_, load)| load.is_measured_with(closed))
     }
 
-    /// Whether the generator had CPUs of the servers: the fewer the more a server was given.
+    /// Whether the generator used the servers' CPUs. A server with more CPUs then left fewer for the generator.
     pub fn generator_shares_cpus(&self) -> bool {
         matches!(self.pinning, Pinning::Off { .. }) && !self.is_loaded_elsewhere()
     }
@@ -224,12 +229,12 @@ impl Plan {
         self.hosts.as_ref().is_some_and(Hosts::load_it)
     }
 
-    /// The host of the database, if it is another one.
+    /// The host of the database; `None`: this machine.
     pub fn database_host(&self) -> Option<&DatabaseHost> {
         self.hosts.as_ref()?.database.as_ref()
     }
 
-    /// What this machine does beside the servers.
+    /// What this machine does in addition to running the servers.
     pub fn beside_servers(&self) -> Vec<&'static str> {
         let all = [
             ("generator", !self.is_loaded_elsewhere()),
@@ -241,37 +246,37 @@ impl Plan {
     }
 }
 
-/// A workload at a load point, and how it is measured.
+/// A workload at a load point, and the plan for measuring it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedLoad {
     /// The workload's id.
     pub workload: String,
-    /// What it exercises.
+    /// What the workload exercises.
     pub description: String,
     /// The load point.
     pub point: LoadPoint,
-    /// What every answer takes at least, by the workload's own nature, in seconds: the slow upstream's delay.
+    /// The minimum time of an answer in seconds, because of the slow upstream's delay; `None`: no minimum.
     pub delay_seconds: Option<f64>,
-    /// The stacks that are measured here. Their places in this list are their numbers.
+    /// The stacks that are measured at this load. Their indices in this list are their numbers.
     pub targets: Vec<TargetId>,
-    /// The least of each heat: slices and guards become longer where answers are slow.
+    /// The plan of each heat. Its slices and guards are minimums: they become longer if answers are slow.
     pub heat: HeatPlan,
-    /// Members of a heat at most, a control among them.
+    /// The maximum number of members of a heat, including a control.
     pub capacity: u32,
-    /// Loads with the same number share their starts: a process serves a heat at each of them. `None`: each heat has starts
-    /// of its own.
+    /// Loads with the same number share their starts: a process serves a heat at each of them. `None`: each heat has
+    /// its own starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_starts: Option<u32>,
-    /// Why it is less than usual, if it is: memory is short.
+    /// Why `capacity` is lower than usual, such as too little memory; `None`: it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_reason: Option<String>,
-    /// The numbers of complete heats at which the ranking is looked at, declared before the first; if a precision was asked
-    /// for, only at how precise it is. The last one is the most heats that there will be.
+    /// The numbers of complete heats at which the ranking is examined, declared before the first heat. If a precision
+    /// was requested, only the precision is examined. The last number is the maximum number of heats.
     pub looks: Vec<u32>,
 }
 
 impl PlannedLoad {
-    /// Workload and load point in one word ("plaintext:c50").
+    /// Workload and load point ("plaintext:c50").
     pub fn name(&self) -> String {
         format!("{}:{}", self.workload, self.point.id)
     }
@@ -286,12 +291,12 @@ impl PlannedLoad {
         self.targets.len() + 1
     }
 
-    /// How many numbers there are: the stacks' and the controls'.
+    /// The number of member numbers: those of the stacks and of the two controls.
     pub fn members(&self) -> usize {
         self.targets.len() + 2
     }
 
-    /// The number of a member of a heat of this load; `None`: it is none of them.
+    /// The number of a member of a heat of this load; `None`: it is not a member of such a heat.
     pub fn number(&self, member: &MemberRecord) -> Option<usize> {
         match member.role {
             Role::Member => self.targets.iter().position(|one| *one == member.target),
@@ -300,7 +305,7 @@ impl PlannedLoad {
         }
     }
 
-    /// What the member of a number is called.
+    /// The name of the member with this number.
     pub fn target(&self, number: usize) -> TargetId {
         match number.checked_sub(self.targets.len()) {
             None => self.targets[number].clone(),
@@ -309,13 +314,13 @@ impl PlannedLoad {
         }
     }
 
-    /// Whether it has heats of its own. Equal work is done in those of a closed loop, by the same processes, once their
-    /// rounds are over.
+    /// Whether the load has its own heats. Equal work is measured in the heats of a closed loop, by the same processes,
+    /// after their rounds.
     pub fn leads(&self) -> bool {
         self.point.is_closed()
     }
 
-    /// Whether a process serves a heat of both.
+    /// Whether a process serves a heat of this load and one of `other`.
     pub fn shares_starts_with(&self, other: &Self) -> bool {
         self.shared_starts.is_some() && self.shared_starts == other.shared_starts
     }
@@ -325,21 +330,21 @@ impl PlannedLoad {
         self.workload == closed.workload && self.point.is_in_heats_of(&closed.point)
     }
 
-    /// [`Plan::planned_heats`] of a plan with this precision.
+    /// [`Plan::planned_heats`] for a plan with this precision.
     pub fn planned_heats(&self, precision: Option<f64>) -> u32 {
         match precision {
-            Some(_) => self.most_heats() / MOST_OF_EXPECTED,
+            Some(_) => self.most_heats() / MAX_OF_EXPECTED,
             None => self.most_heats(),
         }
     }
 
-    /// The most heats that there will be.
+    /// The maximum number of heats.
     pub fn most_heats(&self) -> u32 {
         self.looks.last().copied().unwrap_or(0)
     }
 }
 
-/// What is measured next.
+/// The next step of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A heat.
@@ -351,24 +356,24 @@ pub enum Step {
 /// A heat to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextHeat {
-    /// The load's place in [`Plan::loads`].
+    /// The load's index in [`Plan::loads`].
     pub load: usize,
     /// The numbers of the stacks that take part, in the order in which they start.
     pub members: Vec<usize>,
-    /// What is measured beside them.
+    /// The control that is measured with them; `None`: no control.
     pub control: Option<Control>,
-    /// The load of the heat that follows, whose members are the same processes as far as they can be; `None`: all end with
-    /// this heat.
+    /// The load of the next heat, whose members are the same processes as far as possible; `None`: all processes end
+    /// with this heat.
     pub then: Option<usize>,
 }
 
-/// What a heat measures to judge the method and the machine.
+/// A member of a heat that is measured to judge the method and the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Control {
-    /// The null server: the most that this generator can load on this machine.
+    /// The null server, which shows the maximum load of this generator on this machine.
     Ceiling,
-    /// One of its members a second time (A/A).
+    /// A second instance of one of the members (A/A).
     Twin {
         /// The member's number.
         of: usize,
@@ -381,18 +386,18 @@ pub enum Control {
 pub enum JournalEntry {
     /// A heat ended.
     Heat(Box<MeasuredHeat>),
-    /// The session went on after it had been interrupted or killed; heats follow.
+    /// The session was resumed after an interruption or a kill. More heats follow.
     Resumed {
         /// When (RFC 3339, UTC).
         at: String,
-        /// The machine's boot, as in the header.
+        /// The id of the machine's boot, as in the header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         boot: Option<String>,
-        /// Whether the report so far is written after each heat from now on.
+        /// Whether an interim report is written after each heat from now on.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         live: bool,
     },
-    /// The session ended in order; absent when it was killed.
+    /// The session ended normally. Absent if it was killed.
     End {
         /// Why.
         reason: EndReason,
@@ -404,14 +409,14 @@ pub enum JournalEntry {
 /// A heat of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuredHeat {
-    /// The load's place in [`Plan::loads`].
+    /// The load's index in [`Plan::loads`].
     pub load: u32,
     /// The heat. Its number counts all heats of the session from 0.
     pub heat: HeatRecord,
 }
 
 impl MeasuredHeat {
-    /// Whether it ran to its end. One that the user interrupted counts for nothing and is run again.
+    /// Whether the heat ran to its end. A heat that the user interrupted does not count, and is repeated.
     pub fn is_complete(&self) -> bool {
         self.heat.end != HeatEnd::Interrupted
     }
@@ -421,19 +426,19 @@ impl MeasuredHeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndReason {
-    /// Every ranking was decided as far as more heats could.
+    /// All rankings were decided as far as more heats could decide them.
     Decided,
-    /// The precision that was asked for is reached at every load.
+    /// All loads reached the requested precision.
     Precise,
     /// All planned heats were run.
     Finished,
     /// The time budget was used up.
     Budget,
-    /// SIGINT or SIGTERM. It can be resumed.
+    /// SIGINT or SIGTERM. The session can be resumed.
     Interrupted,
-    /// A host was lost and could not be reached again. It can be resumed.
+    /// A host was lost and could not be reached again. The session can be resumed.
     Lost,
-    /// There was nothing to measure, or nothing left that could be.
+    /// There was nothing to measure, or nothing left that could be measured.
     Nothing,
 }
 
@@ -444,26 +449,26 @@ pub struct SessionRecord {
     pub header: SessionHeader,
     /// Heats in the order in which they ended.
     pub heats: Vec<MeasuredHeat>,
-    /// When it went on after an interruption, in order.
+    /// When the session was resumed, in order.
     pub resumed: Vec<Resumption>,
-    /// Why it ended; `None`: it was killed, or goes on.
+    /// Why the session ended; `None`: it was killed, or is still running.
     pub end: Option<EndReason>,
 }
 
 impl SessionRecord {
-    /// How many heats were begun. Each has a record for every load that was measured in it.
+    /// The number of heats that began. Each has a record for every load that was measured in it.
     pub fn begun(&self) -> u32 {
         self.heats.last().map_or(0, |last| last.heat.heat + 1)
     }
 
-    /// How many heats ran to their end.
+    /// The number of heats that ran to their end.
     pub fn complete(&self) -> usize {
         let complete = self.heats.iter().filter(|one| one.is_complete());
         let numbers: BTreeSet<u32> = complete.map(|one| one.heat.heat).collect();
         numbers.len()
     }
 
-    /// The complete heats of the load at this place, in their order.
+    /// The complete heats of the load with this index, in their order.
     pub fn complete_heats(&self, load: usize) -> impl Iterator<Item = &HeatRecord> + Clone {
         let complete = self.heats.iter().filter(|one| one.is_complete());
         let own = complete.filter(move |one| one.load as usize == load);
@@ -471,16 +476,16 @@ impl SessionRecord {
     }
 }
 
-/// A session went on.
+/// A resumption of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumption {
     /// When (RFC 3339, UTC).
     pub at: String,
-    /// Whether the machine was started anew since the heat before.
+    /// Whether the machine was rebooted since the previous heat.
     pub rebooted: bool,
-    /// How many heats had been recorded by then.
+    /// The number of heats that had been recorded by then.
     pub heats_before: usize,
-    /// Whether the report so far was written after each heat from then on.
+    /// Whether an interim report was written after each heat from then on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
 }

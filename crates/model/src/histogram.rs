@@ -11,12 +11,12 @@ use hdrhistogram::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 
-/// The smallest latency told apart, 1 µs in nanoseconds.
+/// The smallest latency that is distinguished: 1 µs in nanoseconds.
 pub const LOWEST_NS: u64 = 1_000;
-/// The largest latency kept; longer ones count as this (1 h in nanoseconds).
+/// The largest recorded latency: 1 h in nanoseconds. Longer latencies count as this.
 pub const HIGHEST_NS: u64 = 3_600 * 1_000_000_000;
-/// The largest count kept; larger ones count as this.
-const MOST: u64 = 1_000_000_000_000;
+/// The largest recorded count. Larger counts count as this.
+const MAX: u64 = 1_000_000_000_000;
 
 /// A mergeable histogram of latencies. Serialised as base64 of HdrHistogram's V2 + deflate encoding.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl LatencyHistogram {
         self.0.saturating_record(ns);
     }
 
-    /// Records so many latencies that lie evenly from `from` to `to` nanoseconds, as a few groups.
+    /// Records `count` latencies that are spread evenly from `from` to `to` nanoseconds, as a few groups.
     pub fn record_evenly(&mut self, from: u64, to: u64, count: u64) {
         const GROUPS: u64 = 32;
         let step = (to.max(from) - from) / GROUPS;
@@ -54,13 +54,13 @@ impl LatencyHistogram {
         }
     }
 
-    /// Records so many latencies below what is told apart.
+    /// Records `count` latencies below the histogram's resolution.
     #[inline]
     pub fn record_none(&mut self, count: u64) {
         self.0.saturating_record_n(0, count);
     }
 
-    /// Recorded latencies.
+    /// The number of recorded latencies.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
@@ -85,7 +85,7 @@ impl LatencyHistogram {
         (!self.0.is_empty()).then(|| Duration::from_nanos(self.0.max()))
     }
 
-    /// An empty histogram in little memory: recording allocates.
+    /// An empty histogram that uses little memory. Recording allocates.
     pub fn small() -> Self {
         let mut small =
             Histogram::new_with_bounds(LOWEST_NS, 2 * LOWEST_NS, 3).expect("constant bounds");
@@ -93,14 +93,14 @@ impl LatencyHistogram {
         Self(small)
     }
 
-    /// The same latencies in as little memory as they need.
+    /// The same latencies in as little memory as possible.
     pub fn compact(&self) -> Self {
         let mut compact = Self::small();
         compact.merge(self);
         compact
     }
 
-    /// Forgets everything, and keeps the room for it.
+    /// Removes all latencies, and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.0.reset();
     }
@@ -121,8 +121,8 @@ impl LatencyHistogram {
         self.0.quantile_below(bound)
     }
 
-    /// How many latencies lie in each of the buckets that `bounds` (nanoseconds, rising) make: at most the first one,
-    /// above it and at most the second, …, and above the last. A latency within 0.1 % above a bound may count as one below.
+    /// The number of latencies in each bucket. The buckets have the upper bounds `bounds` (nanoseconds, ascending), and
+    /// the last bucket is above all bounds. A latency up to 0.1 % above a bound may count as below it.
     pub fn buckets(&self, bounds: &[u64]) -> Vec<u64> {
         let mut counts = vec![0; bounds.len() + 1];
         for value in self.0.iter_recorded() {
@@ -132,15 +132,14 @@ impl LatencyHistogram {
         counts
     }
 
-    /// All latencies together; zero when nothing was recorded.
+    /// The sum of all latencies; zero when nothing was recorded.
     pub fn sum(&self) -> Duration {
         // The library's mean of an empty histogram is 0.
         Duration::from_nanos((self.0.mean() * self.0.len() as f64) as u64)
     }
 
-    /// The latencies' distribution as percentiles, closer and closer to 1 in the manner of HdrHistogram's
-    /// `.hgrm`: `ticks` steps each time the distance to 1 halves. Each is a quantile, the latency at it and how many
-    /// latencies are at most that.
+    /// The latencies' percentiles in the steps of HdrHistogram's `.hgrm` format: `ticks` steps each time the distance
+    /// to 1 halves. Each has the quantile, the latency at it, and the number of latencies up to that.
     pub fn percentiles(&self, ticks: u32) -> Vec<(f64, Duration, u64)> {
         let mut up_to = 0;
         let values = self.0.iter_quantiles(ticks.max(1));
@@ -153,7 +152,7 @@ impl LatencyHistogram {
             .collect()
     }
 
-    /// HdrHistogram's V2 encoding, deflated, as base64: what a record and HdrHistogram's log hold. Values are
+    /// HdrHistogram's V2 encoding, deflated, as base64. Records and HdrHistogram's logs use this form. Values are
     /// nanoseconds.
     pub fn encoded(&self) -> String {
         // Writing into memory does not fail.
@@ -162,13 +161,13 @@ impl LatencyHistogram {
 
     /// Adds another histogram's latencies.
     pub fn merge(&mut self, other: &Self) {
-        // One that was read back is as small as its values; a new one has room for all.
+        // A histogram that was read back is only as large as its values, so it must be able to grow.
         self.0.auto(true);
         self.0.add(&other.0).expect("values from within the bounds");
     }
 }
 
-/// How many of something each of many things had: 1 and more, exactly up to 2,047.
+/// A distribution of counts, such as answers per connection. Counts are at least 1, and exact up to 2,047.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountHistogram(Histogram<u64>);
 
@@ -182,7 +181,7 @@ impl CountHistogram {
     /// An empty histogram, allocated for its whole range: recording never allocates.
     pub fn new() -> Self {
         // The bounds are constants that the constructor accepts (a test builds one).
-        Self(Histogram::new_with_bounds(1, MOST, 3).expect("constant bounds"))
+        Self(Histogram::new_with_bounds(1, MAX, 3).expect("constant bounds"))
     }
 
     /// Records one count, clamped to the range.
@@ -190,12 +189,12 @@ impl CountHistogram {
         self.0.saturating_record(count);
     }
 
-    /// Recorded counts.
+    /// The number of recorded counts.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// The smallest, or `None` when nothing was recorded.
+    /// The smallest count, or `None` when nothing was recorded.
     pub fn least(&self) -> Option<u64> {
         // The library's minimum is the lower edge of a bucket, and 0 only when a 0 was recorded.
         (!self.0.is_empty()).then(|| self.0.min())
@@ -206,7 +205,7 @@ impl CountHistogram {
         (!self.0.is_empty()).then(|| self.0.value_at_quantile(0.5))
     }
 
-    /// The largest, or `None` when nothing was recorded.
+    /// The largest count, or `None` when nothing was recorded.
     pub fn most(&self) -> Option<u64> {
         (!self.0.is_empty()).then(|| self.0.max())
     }
@@ -242,11 +241,12 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
 impl<'de> Deserialize<'de> for CountHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        decode(&text, 1, MOST).map(Self).map_err(D::Error::custom)
+        decode(&text, 1, MAX).map(Self).map_err(D::Error::custom)
     }
 }
 
-/// HdrHistogram's V2 encoding, deflated, as base64: what its log format holds, too.
+/// Encodes a histogram in HdrHistogram's V2 encoding, deflated, as base64. HdrHistogram's log format uses this form,
+/// too.
 fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new()
@@ -255,18 +255,18 @@ fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// The length of the head of an encoded histogram before its counts.
+/// The length in bytes of an encoded histogram's header, before its counts.
 const HEAD: usize = 40;
-/// The longest content of a histogram of ours in bytes: with 23,000 counts of up to 9 bytes each.
+/// The maximum length in bytes of an encoded histogram before deflation: 23,000 counts of up to 9 bytes each.
 const LONGEST_CONTENT: u64 = 256 * 1024;
-/// The most values that are taken from an encoded histogram.
-const MOST_VALUES: u64 = 1 << 53;
+/// The maximum number of values in an encoded histogram.
+const MAX_VALUES: u64 = 1 << 53;
 
-/// The histogram that `encode` wrote, of values from `lowest` to `highest`. What it says about its own size is checked
-/// before memory is allocated for it.
+/// Decodes a histogram that `encode` wrote, with values from `lowest` to `highest`. The size that it declares is
+/// checked before memory is allocated.
 fn decode(text: &str, lowest: u64, highest: u64) -> Result<Histogram<u64>, String> {
     let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
-    // A mark and the length, and then zlib's data.
+    // Magic number and length, then the zlib data.
     let deflated = bytes.get(8..).ok_or("the histogram is too short")?;
     let mut content = Vec::new();
     ZlibDecoder::new(deflated)
@@ -282,7 +282,7 @@ fn decode(text: &str, lowest: u64, highest: u64) -> Result<Histogram<u64>, Strin
     };
     let high = (u64::from(number(24)) << 32) | u64::from(number(28));
     let length = number(4) as usize;
-    // Recording makes the range larger by doubling it.
+    // Recording doubles the range until it is large enough.
     if number(12) != 3 || length != content.len() - HEAD || high > 16 * highest {
         return Err(
             "the histogram has another range, precision or length than any that is written"
@@ -292,10 +292,10 @@ fn decode(text: &str, lowest: u64, highest: u64) -> Result<Histogram<u64>, Strin
     let read: Histogram<u64> = HdrDeserializer::new()
         .deserialize(&mut content.as_slice())
         .map_err(|error| error.to_string())?;
-    if read.len() > MOST_VALUES {
+    if read.len() > MAX_VALUES {
         return Err(format!("the histogram has {} values", read.len()));
     }
-    // Only as large as what was recorded: a report holds many.
+    // Only as large as the recorded values need, because a report has many histograms.
     let mut own =
         Histogram::new_with_bounds(lowest, 2 * lowest, 3).map_err(|error| error.to_string())?;
     own.auto(true);
@@ -303,7 +303,7 @@ fn decode(text: &str, lowest: u64, highest: u64) -> Result<Histogram<u64>, Strin
     Ok(own)
 }
 
-/// What [`encode`] writes, as JSON Schema.
+/// The JSON Schema of the text that [`encode`] writes.
 fn encoded_schema(what: &str) -> Schema {
     json_schema!({
         "description": format!("{what}: a histogram in HdrHistogram's V2 encoding, deflated, as base64."),

@@ -1,4 +1,4 @@
-//! What a report of another load generator says, as `deadheat import` reads it.
+//! The contents of another load generator's report, as `deadheat import` reads them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use crate::{
 /// The version of the JSON that `deadheat import` writes.
 pub const SCHEMA: u32 = 1;
 
-/// From this many runs of a server on, chance can be told from a difference.
+/// The minimum number of runs of a server with which a difference can be distinguished from chance.
 pub const ENOUGH_RUNS: usize = 3;
 
-/// The load generators whose reports are read, and the suites whose data files are.
+/// The load generators whose reports can be read, and the suites whose data files can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
@@ -23,7 +23,7 @@ pub enum Tool {
     Hey,
     /// wrk.
     Wrk,
-    /// wrk2: wrk with a rate.
+    /// wrk2, which is wrk with a fixed rate.
     Wrk2,
     /// oha.
     Oha,
@@ -41,7 +41,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// Whether it is a suite, whose files do not record the generator.
+    /// Whether it is a suite. A suite's files do not name the load generator.
     pub const fn is_suite(self) -> bool {
         matches!(self, Tool::HttpArena | Tool::WebFrameworks)
     }
@@ -63,23 +63,23 @@ impl Tool {
     }
 }
 
-/// Everything that was read from some files.
+/// Everything that was read from a set of files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
-    /// [`SCHEMA`].
+    /// The version of the format, [`SCHEMA`].
     pub import_schema: u32,
     /// The runs, in the order of their files and lines.
     pub runs: Vec<Run>,
-    /// What holds for several runs and may change a decision.
+    /// Warnings that concern several runs and may change a decision.
     pub warnings: Vec<Warning>,
-    /// Lines that look like a report's and were not read.
+    /// Lines that look like part of a report, and were not read.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A line that was not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Where it is.
+    /// The line's place.
     pub place: SourceLine,
     /// Why it was not read.
     pub reason: String,
@@ -88,9 +88,9 @@ pub struct LeftOut {
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceLine {
-    /// The file, as it was named.
+    /// The file, as the user named it.
     pub file: String,
-    /// The line, from 1.
+    /// The line's number, from 1.
     pub line: usize,
 }
 
@@ -99,39 +99,39 @@ pub struct SourceLine {
 pub struct Run {
     /// The generator.
     pub tool: Tool,
-    /// Where its report begins.
+    /// The first line of its report.
     pub place: SourceLine,
-    /// What the text above calls the server; `None`: nothing stands there.
+    /// The server's name in the text above the report; `None`: there is no name.
     pub label: Option<String>,
-    /// The heading above the label.
+    /// The heading above the name; `None`: there is no heading.
     pub section: Option<String>,
-    /// The command, if the text has one or it was given.
+    /// The command, from the text or from the user; `None`: not known.
     pub command: Option<String>,
-    /// Host and path, or URL, as far as the report says.
+    /// Host and path, or the URL; `None`: the report does not contain it.
     pub target: Option<String>,
     /// How the server was loaded.
     pub load: Load,
-    /// The figures, exactly as printed but in these units.
+    /// The figures as printed, in the units of these fields.
     pub figures: RunFigures,
-    /// What speaks against the figures, the most important first.
+    /// Warnings about the figures, the most important first.
     pub warnings: Vec<Warning>,
 }
 
-/// How a server was loaded, as far as it is known.
+/// The load on a server. `None`: not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Requests that were asked for.
+    /// The requested number of requests.
     pub requests: Option<u64>,
-    /// Requests at once.
+    /// Concurrent requests.
     pub connections: Option<u32>,
     /// Threads of the generator.
     pub threads: Option<u32>,
-    /// Requests at once on each connection; `None`: unknown, which over HTTP/1 is one unless the tool was told otherwise.
+    /// Concurrent requests on each connection; `None`: not known. Over HTTP/1, that is 1 unless an option changed it.
     #[serde(default)]
     pub pipeline: Option<u32>,
-    /// Requests per second that were asked for, in an open loop.
+    /// The requested rate of an open loop, in requests per second.
     pub rate: Option<f64>,
-    /// Whether requests were sent on a schedule, not when an answer had come.
+    /// Whether requests were sent on a schedule, independently of answers (open loop).
     pub is_open: bool,
     /// The version of HTTP; `None`: unknown, or 2 or 3.
     pub http: Option<HttpVersion>,
@@ -139,18 +139,18 @@ pub struct Load {
     pub reuse: Option<Reuse>,
 }
 
-/// Figures of a run; the names are those of published tables. `None`: not printed.
+/// The figures of a run, named as in published tables. `None`: not printed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFigures {
-    /// How long the run took, in seconds.
+    /// The duration of the run in seconds.
     pub seconds: Option<f64>,
-    /// Requests that got an answer, of any kind unless the tool says otherwise.
+    /// Answered requests. Most tools count answers of any kind.
     pub complete: Option<u64>,
     /// Requests that the tool counted as failed.
     pub failed: Option<u64>,
-    /// Answers that the tool counts as errors by their status: other than 2xx, or 4xx and 5xx.
+    /// Answers that the tool counts as errors because of their status: all except 2xx, or 4xx and 5xx.
     pub non_2xx: Option<u64>,
-    /// Requests per second, as the tool counts.
+    /// Requests per second, by the tool's own count.
     pub requests_per_second: Option<f64>,
     /// Mean time of a request in ms.
     pub mean_ms: Option<f64>,
@@ -172,7 +172,7 @@ pub struct RunFigures {
 }
 
 impl Run {
-    /// What the server is called: by the text, or by the place of the report.
+    /// The server's name: its label, or file and line of the report.
     pub fn name(&self) -> String {
         self.label.clone().unwrap_or_else(|| {
             let file = self.place.file.rsplit('/').next().unwrap_or_default();
@@ -180,7 +180,7 @@ impl Run {
         })
     }
 
-    /// Why the rate is not that of right answers; `None`: nothing is known against it.
+    /// Why the rate is not a rate of correct answers; `None`: no reason is known.
     pub fn invalid(&self) -> Option<&'static str> {
         let figures = &self.figures;
         let all = |errors: Option<u64>| {
@@ -201,12 +201,12 @@ impl Run {
         }
     }
 
-    /// Whether the tool counts failed requests among the complete ones, and not apart from them.
+    /// Whether the tool includes failed requests in the complete ones.
     pub const fn counts_failed(&self) -> bool {
         matches!(self.tool, Tool::Ab | Tool::K6)
     }
 
-    /// Requests per second, unless something is known against them.
+    /// Requests per second; `None` if the rate is missing or [`Self::invalid`].
     pub fn valid_rate(&self) -> Option<f64> {
         self.figures
             .requests_per_second

@@ -1,4 +1,4 @@
-//! What happened in a part of a load: in an interval of a single load, or in a slice.
+//! The results of a part of a load: of an interval of a single load, or of a slice.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,24 +18,24 @@ pub enum LoadPhase {
     WarmUp,
     /// Load that counts.
     Measurement,
-    /// Nothing is sent any more; what is in flight may end.
+    /// Nothing is sent any more. Requests in flight may end.
     CoolDown,
 }
 
-/// What happened between two instants of a load; intervals never overlap, and each lies in one phase.
+/// The results between two instants of a load. Intervals never overlap, and each belongs to one phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// Which one, from 0.
+    /// The interval's number, from 0.
     pub index: u64,
-    /// Its start, since the load's start.
+    /// The interval's start, from the load's start.
     #[serde(rename = "from_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub from: Duration,
-    /// Its end, since the load's start.
+    /// The interval's end, from the load's start.
     #[serde(rename = "until_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub until: Duration,
-    /// The phase that it lies in.
+    /// The phase that the interval belongs to.
     pub phase: LoadPhase,
     /// Requests issued.
     pub issued: u64,
@@ -43,13 +43,13 @@ pub struct Interval {
     pub succeeded: u64,
     /// Failed requests by kind.
     pub failed: FailureCounts,
-    /// Requests in flight at its end.
+    /// Requests in flight at the interval's end.
     pub in_flight: u64,
-    /// Open loop: requests whose intended start lay in it.
+    /// Open loop: requests whose intended start was in the interval.
     pub offered: u64,
-    /// Open loop: requests that waited for a connection at its end.
+    /// Open loop: requests that waited for a connection at the interval's end.
     pub waiting: u64,
-    /// Connections open at its end.
+    /// Connections open at the interval's end.
     pub connections: u64,
     /// Bytes of requests written.
     pub sent_bytes: u64,
@@ -62,12 +62,12 @@ pub struct Interval {
     pub events: Option<u64>,
     /// Service time of the verified answers.
     pub service_time: LatencyHistogram,
-    /// Open loop: their response time.
+    /// Open loop: response time of the verified answers; `None`: closed loop.
     pub response_time: Option<LatencyHistogram>,
 }
 
 impl Interval {
-    /// How long it was.
+    /// The interval's length.
     pub fn length(&self) -> Duration {
         self.until.saturating_sub(self.from)
     }
@@ -80,7 +80,7 @@ impl Interval {
         }
     }
 
-    /// The same in as little memory as it needs: one that was recorded into has room for every latency.
+    /// A copy in as little memory as possible. An interval that is being recorded has space for all latencies.
     pub fn compact(&self) -> Self {
         Self {
             service_time: self.service_time.compact(),
@@ -98,7 +98,7 @@ impl Interval {
         }
     }
 
-    /// Adds the interval that follows this one, so that both are one.
+    /// Appends the next interval, so that both become one.
     pub fn append(&mut self, next: &Self) {
         let (from, in_flight, waiting, connections) =
             (self.from, next.in_flight, next.waiting, next.connections);
@@ -108,9 +108,9 @@ impl Interval {
         (self.in_flight, self.waiting, self.connections) = (in_flight, waiting, connections);
     }
 
-    /// Adds what another worker saw in the same interval.
+    /// Adds the results of another worker for the same interval.
     pub fn merge(&mut self, other: &Self) {
-        // Workers end a little apart where no clock ends the measurement.
+        // Workers end at slightly different times if no clock ends the measurement.
         self.until = self.until.max(other.until);
         self.issued += other.issued;
         self.succeeded += other.succeeded;
@@ -134,12 +134,12 @@ impl Interval {
     }
 }
 
-/// Joins parts of intervals, from workers or hosts, to intervals of the whole load.
+/// Joins parts of intervals, from workers or hosts, into intervals of the whole load.
 #[derive(Debug, Default)]
 pub struct IntervalJoiner(BTreeMap<u64, (usize, Box<Interval>)>);
 
 impl IntervalJoiner {
-    /// Takes in one of `parts` parts of an interval; `on_interval` gets what is whole now, in order.
+    /// Adds one of `parts` parts of an interval. Calls `on_interval` for each complete interval, in order.
     pub fn join(
         &mut self,
         part: &Interval,
@@ -163,7 +163,7 @@ impl IntervalJoiner {
         }
     }
 
-    /// No part comes any more: what is there is all there is.
+    /// Passes on the intervals that are left, when no more parts arrive.
     pub fn flush(&mut self, on_interval: &mut dyn FnMut(Box<Interval>)) {
         while let Some((_, (_, whole))) = self.0.pop_first() {
             on_interval(whole);
@@ -171,38 +171,38 @@ impl IntervalJoiner {
     }
 }
 
-/// An instant of a slice, or of a load that is one slice.
+/// An instant of a slice, or of a load that consists of one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "instant")]
 pub enum SliceEvent {
-    /// The guard is over: what happens from now on counts.
+    /// The guard is over: requests count from now on.
     CountingStarted,
     /// Nothing is sent any more.
     CountingEnded,
-    /// Nothing is in flight any more, or the drain was given up.
+    /// Nothing is in flight any more, or the drain timed out.
     Drained,
 }
 
-/// What was seen of a slice: by a worker, by all workers of a host, or by all hosts.
+/// The results of a slice: from one worker, from all workers of a host, or from all hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SliceResult {
-    /// `measured` is the counted span, `total` the whole slice with guard and drain. Service and response times are of
-    /// all requests that began in the counted span, also of those that ended in the drain. `connections_opened` and
-    /// `answers_per_connection` are those of this slice alone. Connections in `unmade` continue to be made in the next
-    /// slice.
+    /// `measured` covers the counted span, `total` the whole slice with guard and drain. Service and response times are
+    /// those of all requests that began in the counted span, including those that ended in the drain.
+    /// `connections_opened` and `answers_per_connection` are those of this slice alone. Connections in `unmade` are
+    /// still being opened in the next slice.
     pub observation: Observation,
-    /// From the end of the counted span until nothing was in flight.
+    /// The time from the end of the counted span until nothing was in flight.
     #[serde(with = "crate::seconds")]
     pub drained: Duration,
-    /// Connections that replaced earlier ones since the previous slice, also those that were lost while the load was
-    /// paused. With a connection per request that is almost every one.
+    /// Connections that replaced earlier ones since the previous slice, including those that were lost while the load
+    /// was paused. With a connection per request, nearly every connection counts.
     pub reconnected: u64,
     /// Whether the stop flag ended the slice before its drain was over.
     pub interrupted: bool,
-    /// How much later it began than at the instant that the hosts had agreed on.
+    /// How much later it began than the instant that the hosts had agreed on.
     #[serde(with = "crate::seconds")]
     pub late: Duration,
-    /// Which of several hosts that loaded had the busiest worker, by its place among them.
+    /// The host with the busiest worker, by its index, if several hosts load.
     #[serde(skip)]
     pub busiest_host: Option<u32>,
 }

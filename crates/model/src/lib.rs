@@ -1,6 +1,6 @@
-//! The values that Deadheat's parts hand to each other: manifests, plan, load, observation, session, event.
+//! The values that Deadheat's crates exchange: manifests, plans, loads, observations, sessions and events.
 //!
-//! No I/O and no decisions live here. Everything is serialisable; [`heats`] has the file formats.
+//! This crate does no I/O and makes no decisions. Recorded values can be serialised; [`heats`] has the file formats.
 
 pub mod bisect;
 pub mod bytes;

@@ -1,18 +1,18 @@
-//! The machine a session ran on, the other hosts that take part in it, and what disturbed a measurement.
+//! The machine that a session ran on, the other hosts that took part, and what disturbed a measurement.
 
 use std::{net::IpAddr, path::PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a reader must know of the machine.
+/// The properties of a machine that affect results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// The processor's model name.
     pub cpu_model: String,
     /// Logical CPUs that this process may use.
     pub cpus: Vec<usize>,
-    /// Those of them that are threads of one core, core by core. Cores with one usable thread are left out.
+    /// Groups of these CPUs that are threads of the same core. Cores with one usable thread are omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared_cores: Vec<Vec<usize>>,
     /// Memory in bytes.
@@ -23,38 +23,38 @@ pub struct Machine {
     pub kernel: String,
     /// The processor's vulnerabilities with their mitigations, as `name: state`.
     pub mitigations: Vec<String>,
-    /// The frequency governor, where there is one.
+    /// The frequency governor; `None`: there is no governor.
     pub governor: Option<String>,
-    /// The system's TCP congestion control, where it is known.
+    /// The system's TCP congestion control; `None`: not known.
     pub congestion_control: Option<String>,
 }
 
 impl Machine {
-    /// Whether what a local server sends is paced: BBR spreads it over time also where there is no network.
+    /// Whether the system paces what a local server sends. BBR spreads it over time, even without a network.
     pub fn paces_loopback(&self) -> bool {
         let name = self.congestion_control.as_deref();
         name.is_some_and(|name| name.starts_with("bbr"))
     }
 }
 
-/// The other hosts that were asked for, and how they are reached.
+/// The other hosts of a session, and how to reach them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hosts {
-    /// Who loads the servers, each with an equal share of every load; empty: this machine.
+    /// The hosts that load the servers, each with an equal share of every load; empty: this machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generators: Vec<String>,
-    /// Who serves the database; `None`: this machine.
+    /// The host of the database; `None`: this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<DatabaseHost>,
-    /// The command that runs a program there, with `{host}` for the host's name.
+    /// The command that runs a program on a host. `{host}` is replaced by the host's name.
     pub launcher: String,
-    /// Where Deadheat is there; `None`: it was copied.
+    /// The path of Deadheat on the hosts; `None`: it is copied there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<PathBuf>,
-    /// The CPUs of each generator; empty: one worker, not pinned.
+    /// The CPUs of each generator; empty: one worker that is not pinned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generator_cpus: Vec<usize>,
-    /// This machine's address, on which the servers listen: loopback, if no other host loads them.
+    /// This machine's address, on which the servers listen. It is loopback if no other host loads them.
     pub address: IpAddr,
 }
 
@@ -68,15 +68,15 @@ impl Hosts {
 /// The host of the database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DatabaseHost {
-    /// What the user called it.
+    /// The host's name, as the user typed it.
     pub host: String,
-    /// Its address, on which the database listens.
+    /// The host's address, on which the database listens.
     pub address: IpAddr,
-    /// This machine's address, the only one whose connections it takes.
+    /// This machine's address. The database accepts connections only from it.
     pub client: IpAddr,
 }
 
-/// What a host does.
+/// The role of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostRole {
@@ -86,31 +86,31 @@ pub enum HostRole {
     Database,
 }
 
-/// A host as it was found.
+/// A host, as it was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRecord {
-    /// What it does.
+    /// The host's role.
     pub role: HostRole,
-    /// What the user called it.
+    /// The host's name, as the user typed it.
     pub host: String,
-    /// What it calls itself.
+    /// The host's own name.
     pub name: String,
-    /// Its machine.
+    /// The host's machine.
     pub machine: Machine,
-    /// The quickest of several messages there and back, in seconds, over the way that Deadheat reaches it.
+    /// The fastest of several round trips, in seconds, over the connection that Deadheat uses.
     pub round_trip_seconds: f64,
 }
 
-/// How much of the machine others had during a measurement.
+/// The share of the machine that others used during a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
-    /// What other programs used, of the machine's CPU time (0 to 1).
+    /// The share of the machine's CPU time that other programs used (0 to 1).
     pub other_cpu: f64,
-    /// What the hypervisor gave to others (0 to 1).
+    /// The share of CPU time that the hypervisor gave to others (0 to 1).
     pub steal: f64,
 }
 
-/// How CPU time was taken.
+/// The source of CPU times, with its resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CpuSource {
@@ -118,6 +118,6 @@ pub enum CpuSource {
     CgroupV2,
     /// `cpuacct.usage` of a cgroup v1 (nanoseconds).
     CgroupV1,
-    /// `/proc/<pid>/stat` of the tree (10 ms).
+    /// `/proc/<pid>/stat` of the process tree (10 ms).
     Proc,
 }

@@ -1,4 +1,4 @@
-//! What a load found. Observations of the same load from several threads merge into one.
+//! The results of a load. Results of the same load from several threads can be merged.
 
 mod seen;
 
@@ -12,11 +12,11 @@ pub use self::seen::{
 };
 use crate::{CountHistogram, Failure, FailureCounts, LatencyHistogram, failure::FailurePhase};
 
-/// Requests by their fate over a span of time. A request belongs to the span in which it was issued. Always:
-/// `carried_in + issued = carried_succeeded + carried_failed + succeeded + failed + in_flight`.
+/// Requests by their outcome over a span of time. A request belongs to the span in which it was issued. It is always
+/// true that `carried_in + issued = carried_succeeded + carried_failed + succeeded + failed + in_flight`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
-    /// Requests in flight when the span began. They belong to the span before.
+    /// Requests in flight when the span began. They belong to the previous span.
     pub carried_in: u64,
     /// Of those: verified answers that came in the span.
     pub carried_succeeded: u64,
@@ -33,24 +33,24 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Whether no request was lost or invented.
+    /// Whether the counts add up, so that no request was lost or invented.
     pub fn is_conserved(&self) -> bool {
         self.carried_in + self.issued == self.carried_ended() + self.ended() + self.in_flight
     }
 
-    /// Requests issued in the span that ended in it, well or not.
+    /// Requests issued in the span that ended in it, successfully or not.
     pub fn ended(&self) -> u64 {
         self.succeeded + self.failed.total()
     }
 
-    /// Requests issued before the span that ended in it, well or not.
+    /// Requests issued before the span that ended in it, successfully or not.
     pub(crate) fn carried_ended(&self) -> u64 {
         self.carried_succeeded + self.carried_failed
     }
 
-    /// The verified answers that make up throughput. A span cuts requests at both ends. One cut at its start and one cut
-    /// at its end count as one answer: without them a slow server's throughput would be too low by its connections over
-    /// the span's length.
+    /// The verified answers that make up throughput. A span cuts requests at both ends. A request cut at the start and
+    /// one cut at the end count as one answer. Without them, a slow server's throughput would be too low by its
+    /// connections over the span's length.
     pub fn answers(&self) -> u64 {
         self.succeeded + self.carried_succeeded.min(self.in_flight)
     }
@@ -67,7 +67,7 @@ impl Tally {
     }
 }
 
-/// One bin of the time series of the measurement: what ended in it, whenever it began.
+/// One bin of the measurement's time series: the requests that ended in it, whenever they began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {
     /// Verified answers.
@@ -93,33 +93,33 @@ fn common(a: u128, b: u128) -> u128 {
     }
 }
 
-/// What one worker thread used; for judging whether the generator was the limit.
+/// What a worker thread used. It shows whether the generator was the limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerHealth {
-    /// The CPU it was pinned to.
+    /// The CPU that the thread was pinned to; `None`: not pinned.
     pub cpu: Option<usize>,
     /// CPU time that the thread used during the measurement.
     #[serde(rename = "cpu_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub cpu_time: Duration,
-    /// The part of it in which the worker had nothing to do and waited awake: for a request of an open loop to be due, or
-    /// for answers ([`Wait::Poll`](crate::Wait::Poll)).
+    /// The part of it in which the worker had nothing to do and polled: until a request of an open loop was due, or for
+    /// answers ([`Wait::Poll`](crate::Wait::Poll)).
     #[serde(rename = "polled_seconds", default, with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub polled: Duration,
-    /// How long in the measurement the thread could have run and had no CPU, because something else ran there; `None`
-    /// where the kernel does not tell (proc(5), `schedstat`). What a hypervisor takes is not in it.
+    /// How long in the measurement the thread was ready to run but had no CPU, because something else ran there;
+    /// `None`: the kernel does not report it (proc(5), `schedstat`). Time that a hypervisor takes is not included.
     #[serde(rename = "run_delay_seconds", default, with = "crate::seconds::option")]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub run_delay: Option<Duration>,
-    /// The measurement's length as this thread saw it.
+    /// The measurement's length, as this thread measured it.
     #[serde(rename = "wall_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub wall: Duration,
 }
 
 impl WorkerHealth {
-    /// CPU time that went into the load over wall time, 0 to 1: without what was spent on waiting awake.
+    /// The share of wall time that the CPU worked on the load, 0 to 1. Polling is not included.
     pub fn busy(&self) -> f64 {
         if self.wall.is_zero() {
             return 0.0;
@@ -127,56 +127,56 @@ impl WorkerHealth {
         self.cpu_time.saturating_sub(self.polled).as_secs_f64() / self.wall.as_secs_f64()
     }
 
-    /// Time without a CPU that the thread could have used over wall time, 0 to 1; `None` where it is not known.
+    /// The share of wall time that the thread was ready to run without a CPU, 0 to 1; `None`: not known.
     pub fn waited(&self) -> Option<f64> {
         let delay = self.run_delay.filter(|_| !self.wall.is_zero())?;
         Some(delay.as_secs_f64() / self.wall.as_secs_f64())
     }
 }
 
-/// An example of a failure, kept verbatim.
+/// An example of a failure, verbatim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureExample {
     /// The kind.
     pub kind: Failure,
-    /// What was seen: an error of the operating system, or the start of the answer.
+    /// The details: an error of the operating system, or the start of the answer.
     pub detail: String,
 }
 
-/// Failures that are alike.
+/// Failures with the same kind, phase and cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureGroup {
     /// The kind.
     pub kind: Failure,
-    /// What was going on.
+    /// The phase of the requests that failed.
     pub phase: FailurePhase,
     /// The operating system's error, the parser's reason or the status.
     pub cause: String,
-    /// How many in the measurement.
+    /// The number in the measurement.
     pub measured: u64,
-    /// How many in the whole load.
+    /// The number in the whole load.
     pub total: u64,
 }
 
-/// What only an open loop has.
+/// Results that only an open loop has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenLoop {
     /// Requests whose intended start lay in the measurement.
     pub offered: u64,
-    /// Requests whose time had come when the measurement ended, and that had not been sent: they waited for a
-    /// connection, or the generator was late.
+    /// Requests that were due when the measurement ended, but had not been sent: they waited for a connection, or the
+    /// generator was late.
     pub unsent: u64,
     /// How long the oldest of them had waited.
     #[serde(rename = "oldest_unsent_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub oldest_unsent: Duration,
-    /// How late the oldest request in flight was at the measurement's end, counted from its intended start.
+    /// The time from the intended start of the oldest request in flight to the measurement's end.
     #[serde(rename = "oldest_in_flight_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub oldest_in_flight: Duration,
     /// Response time (end − intended start) of the measurement's requests whose verified answers came in it.
     pub response_time: LatencyHistogram,
-    /// How late the generator noticed that a request's time had come: its own delay.
+    /// The generator's own delay: from a request's intended start until the generator noticed that it was due.
     pub send_lag: LatencyHistogram,
     /// How long a request waited for a free connection after that. Response time = send lag + connection wait +
     /// service time.
@@ -195,24 +195,24 @@ impl OpenLoop {
     }
 }
 
-/// Looks at the receive queues of connections with a request under way, taken now and then in the measurement:
-/// answers that wait there wait for the generator.
+/// Samples of the receive queues of connections with a request in flight, taken during the measurement. Answers in
+/// these queues wait for the generator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceiveQueues {
-    /// Looks taken.
+    /// The number of samples.
     pub looks: u64,
-    /// Connections looked at, over all looks.
+    /// Connections in all samples.
     pub connections: u64,
-    /// Those that had unread bytes.
+    /// Connections in all samples that had unread bytes.
     pub waiting: u64,
-    /// Unread bytes, over all looks.
+    /// Unread bytes in all samples.
     pub bytes: u64,
-    /// The most unread bytes of one connection.
+    /// The maximum number of unread bytes of one connection.
     pub most_bytes: u64,
 }
 
 impl ReceiveQueues {
-    /// The share of the connections looked at that had unread bytes, 0 to 1.
+    /// The share of the sampled connections that had unread bytes, 0 to 1.
     pub fn waiting_share(&self) -> f64 {
         match self.connections {
             0 => 0.0,
@@ -229,27 +229,28 @@ impl ReceiveQueues {
     }
 }
 
-/// What a load found.
+/// The results of a load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
-    /// The whole load: warm-up, measurement and the end.
+    /// Requests of the whole load: warm-up, measurement and end.
     pub total: Tally,
-    /// The measurement alone.
+    /// Requests of the measurement alone.
     pub measured: Tally,
     /// The measurement's length.
     #[serde(rename = "window_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub window: Duration,
-    /// The time of the requests, if a count ended the load. `None`: the measurement's length, or not recorded.
+    /// The time of the requests, if the load ended after a number of requests. `None`: the measurement's length, or not
+    /// recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<CountedTime>,
-    /// Waits by the generator's own rules.
+    /// Waits because of the generator's own rules.
     #[serde(default, skip_serializing_if = "OwnWaits::is_none")]
     pub own_waits: OwnWaits,
     /// Service time (end − actual start) of the measurement's requests whose verified answers came in it.
     pub service_time: LatencyHistogram,
-    /// The same from the start of connecting (end − start of connecting = connect + TLS handshake + service time). Only of
-    /// loads with a connection per request.
+    /// Service time with connecting (end − start of connecting = connect + TLS handshake + service time). `None` unless
+    /// each request has its own connection.
     pub service_time_with_connect: Option<LatencyHistogram>,
     /// The time to the first byte (first byte of the answer − actual start) of the same requests. `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,22 +258,22 @@ pub struct Observation {
     /// The events of answers that are streams. `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<EventsSeen>,
-    /// What became of each group of exchanges. Empty: there is none.
+    /// The results of each group of exchanges. Empty: the load has no groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupSeen>,
-    /// What became of each address, in the order of the spec's targets. Empty: there is one.
+    /// The results of each address, in the order of the spec's targets. Empty: there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteSeen>,
-    /// How long requests were in flight in the measurement that began before it or were still in flight at its end,
-    /// together.
+    /// The total time that requests were in flight in the measurement, of those that began before it or were still in
+    /// flight at its end.
     #[serde(rename = "cut_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub cut: Duration,
-    /// How long the requests that were in flight at the measurement's start were in flight in it, together.
+    /// The total time, in the measurement, of the requests that were in flight at its start.
     #[serde(rename = "carried_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub carried: Duration,
-    /// How long the requests that began in it were in flight after it, together.
+    /// The total time, after the measurement, of the requests that began in it.
     #[serde(rename = "draining_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub draining: Duration,
@@ -284,41 +285,41 @@ pub struct Observation {
     pub bins: Vec<Bin>,
     /// Connections made over the whole load.
     pub connections_opened: u64,
-    /// Most connections that were open at once (a sum of the workers' own maxima).
+    /// The maximum number of open connections (the sum of the workers' own maxima).
     pub connections_peak: u64,
-    /// Connections that were still being made at the load's end.
+    /// Connections that were still being opened at the load's end.
     #[serde(default, skip_serializing_if = "Unmade::is_none")]
     pub unmade: Unmade,
-    /// How long connections took to be made (TCP alone), over the whole load.
+    /// The time to open connections (TCP alone), over the whole load.
     pub connect_time: LatencyHistogram,
-    /// How long TLS handshakes took, over the whole load.
+    /// The time of TLS handshakes, over the whole load.
     pub handshake_time: LatencyHistogram,
-    /// What was agreed on with TLS; `None`: plain.
+    /// The negotiated TLS parameters; `None`: no TLS.
     pub tls: Option<TlsSeen>,
-    /// Answers that each connection carried, over the whole load.
+    /// Answers per connection, over the whole load.
     pub answers_per_connection: CountHistogram,
     /// Requests that were sent again on another connection, because the server had announced that it would close before
-    /// it had looked at them: with an answer before theirs (pipelining; RFC 9112 §9.3.2), or with GOAWAY (HTTP/2; RFC 9113
-    /// §6.8). They are one request in all counts.
+    /// it processed them. The announcement was in an earlier answer (pipelining; RFC 9112 §9.3.2) or a GOAWAY frame
+    /// (HTTP/2; RFC 9113 §6.8). Each counts as one request.
     pub resent: u64,
-    /// The fewest requests at once that a server of HTTP/2 allowed on a connection (SETTINGS_MAX_CONCURRENT_STREAMS).
-    /// `None`: never fewer than were asked for.
+    /// The minimum number of concurrent requests that an HTTP/2 server allowed on a connection
+    /// (SETTINGS_MAX_CONCURRENT_STREAMS). `None`: never fewer than requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fewest_streams: Option<u32>,
-    /// What became of cookies, over the whole load; `None`: none are kept.
+    /// The use of cookies, over the whole load; `None`: cookies are not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cookies: Option<CookiesSeen>,
-    /// Redirects that were followed for the measurement's requests, by status. Their answers stand in no other count.
+    /// Redirects that were followed for the measurement's requests, by status. No other count includes their answers.
     #[serde(
         default,
         deserialize_with = "statuses",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub followed: BTreeMap<u16, u64>,
-    /// Whole answers to the measurement's requests by status, right or wrong.
+    /// Complete answers to the measurement's requests by status, correct or not.
     #[serde(deserialize_with = "statuses")]
     pub statuses: BTreeMap<u16, u64>,
-    /// The same over the whole load.
+    /// Complete answers over the whole load by status, correct or not.
     #[serde(
         default,
         deserialize_with = "statuses",
@@ -327,15 +328,15 @@ pub struct Observation {
     pub all_statuses: BTreeMap<u16, u64>,
     /// Failures by kind, phase and cause.
     pub failures: Vec<FailureGroup>,
-    /// What only an open loop has.
+    /// Results that only an open loop has; `None`: closed loop.
     pub open: Option<OpenLoop>,
-    /// Answers that waited for the generator.
+    /// Samples of answers that waited for the generator.
     pub receive_queues: ReceiveQueues,
     /// Bytes of requests written in the measurement, before TLS.
     pub sent_bytes: u64,
     /// Bytes of answers received in the measurement, after TLS: heads, framing and bodies.
     pub received_bytes: u64,
-    /// Body bytes received in the measurement, after the transfer coding is undone.
+    /// Body bytes received in the measurement, without the transfer coding.
     pub body_bytes: u64,
     /// Body bytes of the verified answers to the measurement's requests that came in it.
     pub valid_body_bytes: u64,
@@ -348,15 +349,16 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Why the measurement has no request: what connections still waited for at its end.
+    /// Why the measurement has no request: what connections still waited for at its end. `None`: this was not the
+    /// reason.
     pub fn unsent(&self) -> Option<String> {
         let none = self.measured.ended() == 0 && self.measured.in_flight == 0;
         let unmade = self.unmade.described().filter(|_| none)?;
         Some(format!("no request could be sent: at the end {unmade}"))
     }
 
-    /// The time in which the verified answers came ([`Tally::answers`]): the measurement's length, or that of the
-    /// requests if a count ended the load.
+    /// The time in which the verified answers arrived ([`Tally::answers`]): the measurement's length, or the time of
+    /// the requests if the load ended after a number of requests.
     pub fn answer_time(&self) -> Duration {
         let counted = self
             .counted
@@ -371,7 +373,7 @@ impl Observation {
         self.per_second(self.measured.answers() as f64)
     }
 
-    /// So much of what the requests of the measurement did, per second.
+    /// An amount that the measurement's requests produced, per second of [`Self::answer_time`].
     pub fn per_second(&self, amount: f64) -> f64 {
         match self.answer_time().as_secs_f64() {
             seconds if seconds > 0.0 => amount / seconds,
@@ -392,15 +394,15 @@ impl Observation {
         })
     }
 
-    /// Requests of an open loop that had waited since before the measurement when it began: whatever was issued in it, or
-    /// was unsent at its end, and did not fall due in it. `None` for a closed loop, and where nothing fell due.
+    /// Requests of an open loop that were already waiting when the measurement began: those issued in it or unsent at
+    /// its end, minus those that became due in it. `None`: closed loop, or nothing became due.
     pub fn backlog_before(&self) -> Option<u64> {
         let open = self.open.as_ref().filter(|open| open.offered > 0)?;
-        // A generator of several threads begins the measurement in each of them a moment apart.
+        // The threads of a generator begin the measurement at slightly different times.
         Some((self.measured.issued + open.unsent).saturating_sub(open.offered))
     }
 
-    /// The busiest worker's CPU share, 0 to 1.
+    /// The CPU share of the busiest worker, 0 to 1.
     pub fn busiest_worker(&self) -> f64 {
         self.workers
             .iter()
@@ -410,7 +412,7 @@ impl Observation {
 
     /// Adds another part of the same load.
     pub fn merge(&mut self, other: &Self) {
-        // A part without a measurement has nothing to add; one that no count ended ends that of the whole.
+        // A part without a measurement adds nothing. With a part that no count ended, the whole has no such time.
         self.counted = match (self.counted, other.counted) {
             (Some(own), Some(more)) => own.merged(more),
             (counted, None) if other.window.is_zero() => counted,
@@ -499,7 +501,7 @@ impl Observation {
     }
 }
 
-/// Adds a histogram that not every part of a load has.
+/// Adds a histogram that some parts of a load lack.
 fn merge_histograms(own: &mut Option<LatencyHistogram>, more: Option<&LatencyHistogram>) {
     match (own, more) {
         (Some(own), Some(more)) => own.merge(more),
@@ -508,8 +510,8 @@ fn merge_histograms(own: &mut Option<LatencyHistogram>, more: Option<&LatencyHis
     }
 }
 
-/// Reads the keys of an object as numbers. Serde does that itself only outside of tagged enums, and records are
-/// such: what lies in it comes by a buffer that knows keys as text alone.
+/// Reads the keys of an object as numbers. Serde does that only outside tagged enums, and records are tagged enums:
+/// their contents are buffered, with keys as text.
 fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, u64>, D::Error> {
     let read = BTreeMap::<String, u64>::deserialize(deserializer)?;
     let status = |(key, count): (String, u64)| match key.parse() {
@@ -520,8 +522,8 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, 
 }
 
 impl Observation {
-    /// Adds a time series. If its bins have another width, both are counted in bins that hold a whole number of either:
-    /// their width is the least common multiple.
+    /// Adds a time series. If its bins have another width, both series get bins of the least common multiple of the
+    /// widths.
     fn merge_bins(&mut self, other: &Self) {
         if other.bin.is_zero() || other.bins.is_empty() {
             return;
@@ -563,23 +565,23 @@ impl Observation {
     }
 }
 
-/// The share of ended requests that may fail on the way (0 to 1): with more, figures are in doubt.
+/// The maximum share of ended requests that may fail in transport (0 to 1). With more, figures are in doubt.
 pub const TRANSPORT_FAILURES: f64 = 0.001;
 
-/// Why a load is no measurement. The first that holds, in this order.
+/// Why a load's results are invalid. If several reasons apply, the first one is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadFault {
-    /// Requests were lost or invented: the generator's own figures do not add up.
+    /// Requests were lost or invented: the generator's own counts do not add up.
     NotConserved,
-    /// Answers came and were wrong, in the warm-up or in the measurement. One is enough.
+    /// Wrong answers arrived in the warm-up or the measurement. A single one is enough.
     WrongAnswers {
-        /// Wrong answers.
+        /// The number of wrong answers.
         count: u64,
     },
 }
 
 impl Observation {
-    /// Why this is no measurement, if so.
+    /// Why the results are invalid; `None`: they are valid.
     pub fn fault(&self) -> Option<LoadFault> {
         if !(self.measured.is_conserved() && self.total.is_conserved()) {
             return Some(LoadFault::NotConserved);

@@ -1,16 +1,16 @@
-//! What a session will do, decided before it starts.
+//! Parts of a session's plan: cells, the pinning of CPUs, and the limit on noise.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{TargetId, figure};
 
-/// Stack × workload × load point.
+/// A cell of a plan: stack × workload × load point.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Cell {
-    /// The stack, under its variant.
+    /// The stack with its variant.
     pub target: TargetId,
     /// The workload's id.
     pub workload: String,
@@ -24,27 +24,27 @@ impl std::fmt::Display for Cell {
     }
 }
 
-/// How CPUs are shared out.
+/// How CPUs are divided between servers and generator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "mode")]
 pub enum Pinning {
-    /// Server on one set of CPUs; generator, database, upstream and sampling on the other.
+    /// The server has its own CPUs. Generator, database, upstream and sampling have the others.
     Apart {
-        /// The server's CPUs. A variant made for fewer of them gets the first ones, which are threads of different
-        /// cores as far as there are any.
+        /// The server's CPUs. A variant made for fewer CPUs gets the first ones, which are threads of different cores
+        /// if possible.
         server: Vec<usize>,
         /// The generator's CPUs.
         generator: Vec<usize>,
     },
     /// No pinning: the operating system decides.
     Off {
-        /// CPUs that there are.
+        /// The available CPUs.
         cpus: Vec<usize>,
     },
 }
 
 impl Pinning {
-    /// What it says beside another one: "server on CPU 0, generator on CPU 1", "off".
+    /// The pinning as comparisons show it: "server on CPU 0, generator on CPU 1", "off".
     pub fn in_words(&self) -> String {
         match self {
             Self::Apart { server, generator } => format!(
@@ -64,7 +64,7 @@ impl Pinning {
         }
     }
 
-    /// How many CPUs the server may use.
+    /// The number of CPUs that the server may use.
     pub fn server_cpus(&self) -> usize {
         match self {
             Pinning::Apart { server, .. } => server.len(),
@@ -73,12 +73,12 @@ impl Pinning {
     }
 }
 
-/// How much of a machine others may have before a measurement on it is in doubt; it looks at no result.
+/// The maximum share of a machine that others may use before a measurement is in doubt. It does not depend on results.
 #[derive(Clone, Copy, Debug)]
 pub struct NoiseBound {
-    /// What other programs may use of the machine's CPU time (0 to 1).
+    /// The share of the machine's CPU time that other programs may use (0 to 1).
     pub other_cpu: f64,
-    /// What the hypervisor may give to others (0 to 1).
+    /// The share of CPU time that the hypervisor may give to others (0 to 1).
     pub steal: f64,
 }
 

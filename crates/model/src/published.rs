@@ -1,4 +1,4 @@
-//! Published comparisons as data (`published/<id>.toml`), and what of them a session repeats.
+//! Published comparisons as data (`published/<id>.toml`), and the parts of them that a session repeats.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,19 +15,19 @@ use crate::{
 pub struct PublishedDocument {
     /// The id; must be the file's name.
     pub id: String,
-    /// What it compares, in a few words.
+    /// The subject of the comparison, in a few words.
     pub title: String,
-    /// What kind of document it is, under which name.
+    /// The kind of document, and its name.
     pub source: String,
-    /// The machine that the figures come from; `None`: the document does not say.
+    /// The machine of the figures; `None`: the document does not name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// The program that made them.
+    /// The load generator that produced the figures.
     pub tool: String,
-    /// What holds for all of its tables.
+    /// Remarks that apply to all tables of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Its comparisons.
+    /// The document's comparisons.
     pub table: Vec<PublishedTable>,
 }
 
@@ -37,19 +37,19 @@ pub struct PublishedDocument {
 pub struct PublishedTable {
     /// The id, unique in the document.
     pub id: String,
-    /// What was asked for, in a few words.
+    /// The request, in a few words.
     pub title: String,
-    /// The workload that asks for the same here.
+    /// The workload of Deadheat with the same request.
     pub workload: String,
-    /// The name of the row that ratios are against.
+    /// The name of the row that is the baseline of ratios.
     pub baseline: String,
-    /// Why that one, where a reader would expect another.
+    /// Why this row is the baseline, if a reader would expect another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline_reason: Option<String>,
-    /// What holds for all of its rows.
+    /// Remarks that apply to all rows of the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// How it was loaded.
+    /// How the servers were loaded.
     pub load: PublishedLoad,
     /// The servers, in the document's order.
     pub row: Vec<PublishedRow>,
@@ -59,13 +59,13 @@ pub struct PublishedTable {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PublishedLoad {
-    /// The command, as it is printed.
+    /// The load generator's command, as the document prints it.
     pub command: String,
-    /// Requests of a run.
+    /// Requests per run.
     pub requests: u64,
-    /// Requests at once.
+    /// Concurrent requests.
     pub connections: u32,
-    /// For the workload's `{rounds}`.
+    /// The value of `{rounds}` in the workload's path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
     /// The version of HTTP in the requests.
@@ -77,25 +77,24 @@ pub struct PublishedLoad {
     pub bodies: Framing,
 }
 
-/// A server of a table, and what was printed for it. Everything but the name may be missing.
+/// A server of a table, and its printed figures. Only name and target are required.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PublishedRow {
-    /// Its name in the document.
+    /// The server's name in the document.
     pub name: String,
-    /// The stack that stands for it here. Without a variant: the stack's default.
+    /// The stack that represents the server. Without a variant, it is the stack's default variant.
     pub target: TargetId,
-    /// What stands for it where the server has a single CPU, for a target that is made for more: all that there are is
-    /// one then.
+    /// The stack that represents the server on a single CPU, for a target that is made for more CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_on_one_cpu: Option<TargetId>,
-    /// Why that one, where the document leaves it open.
+    /// Why this stack represents the server, if the document leaves that open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_reason: Option<String>,
-    /// Requests at once, where they were not the table's.
+    /// Concurrent requests; `None`: as in the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// How long the run took, in seconds.
+    /// The duration of the run in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Requests that the tool counted as complete.
@@ -104,7 +103,7 @@ pub struct PublishedRow {
     /// Requests that the tool counted as failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
-    /// Answers with another status than 2xx.
+    /// Answers with a status other than 2xx.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub non_2xx: Option<u64>,
     /// Complete requests per second.
@@ -131,35 +130,35 @@ pub struct PublishedRow {
     /// KiB received per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kib_per_second: Option<f64>,
-    /// What the server used, as far as the document says.
+    /// The resources that the server used, in words; `None`: the document does not name them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<String>,
-    /// Why there are no figures; where there are none.
+    /// Why the document has no figures for the server; `None`: it has figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_figures: Option<String>,
-    /// Why the figures cannot be compared with the others, though there are some.
+    /// Why the figures cannot be compared with those of the other rows; `None`: they can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid: Option<String>,
-    /// What the figures are of, where that is not what the table says; what stands for it here does the same.
+    /// What the server did, if that differs from the table's description. The stack that represents it does the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measures: Option<String>,
-    /// What else a reader must know.
+    /// Further remarks for the reader.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
 
 impl PublishedTable {
-    /// The row that ratios are against.
+    /// The row that is the baseline of ratios; `None`: no row has the baseline's name.
     pub fn baseline_row(&self) -> Option<&PublishedRow> {
         self.row.iter().find(|row| row.name == self.baseline)
     }
 
-    /// Requests at once of `row`.
+    /// The number of concurrent requests of `row`.
     pub fn connections(&self, row: &PublishedRow) -> u32 {
         row.connections.unwrap_or(self.load.connections)
     }
 
-    /// How `row` was loaded, as a load point: for how long is for the session to say. Equal loads are the same point.
+    /// The load of `row` as a load point. The session decides its duration. Equal loads have equal load points.
     pub fn point(&self, row: &PublishedRow) -> LoadPoint {
         let load = &self.load;
         let connections = self.connections(row);
@@ -193,8 +192,8 @@ impl PublishedTable {
 }
 
 impl PublishedRow {
-    /// Requests per second, if they can be compared with others: there are figures, not all answers were errors, and
-    /// nothing else is known against them.
+    /// Requests per second; `None` if they cannot be compared with other rows: the row has no rate, all answers were
+    /// errors, or `invalid` is set.
     pub fn valid_rate(&self) -> Option<f64> {
         self.requests_per_second
             .filter(|_| !self.is_all_errors() && self.invalid.is_none())
@@ -211,40 +210,40 @@ impl PublishedRow {
 pub struct RepeatedTable {
     /// The document's id.
     pub document: String,
-    /// What the document compares.
+    /// The subject of the document's comparisons.
     pub title: String,
-    /// What kind of document it is, under which name.
+    /// The kind of document, and its name.
     pub source: String,
-    /// The machine of the published figures, if the document names one.
+    /// The machine of the published figures; `None`: the document does not name it.
     pub machine: Option<String>,
-    /// The program that made them.
+    /// The load generator that produced the figures.
     pub tool: String,
-    /// What holds for all tables of the document.
+    /// Remarks that apply to all tables of the document.
     pub remarks: Vec<String>,
-    /// The table, as it stands in `published/`.
+    /// The table, as in `published/`.
     pub table: PublishedTable,
-    /// What the session measures for each of its rows, in their order.
+    /// What the session measures for each row of the table, in the same order.
     pub rows: Vec<RepeatedRow>,
 }
 
-/// What a session measures for a published row.
+/// What a session measures for a row of a published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum RepeatedRow {
-    /// This cell, if its stack turns out to be ready.
+    /// A cell, if its stack can be measured.
     Asked {
         /// The cell.
         cell: Cell,
     },
-    /// Nothing.
+    /// Nothing is measured.
     LeftOut {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl RepeatedRow {
-    /// The cell, if there is one.
+    /// The cell; `None`: nothing is measured.
     pub fn cell(&self) -> Option<&Cell> {
         match self {
             RepeatedRow::Asked { cell } => Some(cell),

@@ -1,5 +1,5 @@
-//! Records as they are read from files, which others may have written or changed: no number is taken before it is known
-//! to lie in a range in which everything can calculate with it. Among them what one load left behind.
+//! Reads records from files that others may have written or changed. All numbers are checked to be in a range in which
+//! calculations work. Also the record of a single load.
 
 use std::{borrow::Cow, fmt, time::Duration};
 
@@ -17,48 +17,49 @@ use crate::{
     machine::Machine,
 };
 
-/// The largest number in a record: more bytes than a day at 10 GB/s, and sums of thousands of them are counts.
+/// The maximum number in a record. It is more than the bytes of a day at 10 GB/s, and sums of thousands of them fit
+/// counts.
 const LARGEST: f64 = 1e15;
 
-/// The one field with any number: the seed of a generator of random numbers.
+/// The only field that may have any number: the seed of a random number generator.
 const ANY_NUMBER: &str = "seed";
 
-/// The most connections, threads or heats that a record may have: more than any machine.
-const MOST: u32 = 100_000_000;
+/// The maximum number of connections, threads or heats in a record, which no machine reaches.
+const MAX_COUNT: u32 = 100_000_000;
 
-/// What is wrong with the values of a record.
+/// An error in the values of a record.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum RecordError {
-    /// They do not fit each other.
+    /// Values contradict each other.
     #[error("{0}")]
     Contradiction(&'static str),
-    /// One is out of its range.
+    /// A value is out of its range.
     #[error("{what} is {value}; it must be from {low} to {high}")]
     OutOfRange {
-        /// Which.
+        /// The value's name.
         what: &'static str,
-        /// Its value.
+        /// The value.
         value: f64,
-        /// The least that it may be.
+        /// The minimum.
         low: f64,
-        /// The most that it may be.
+        /// The maximum.
         high: f64,
     },
 }
 
-/// What is read from a file.
+/// A value that is read from a file.
 pub trait Record: DeserializeOwned {
-    /// Whether the values fit each other, and the ranges that calculations take for granted.
+    /// Checks that the values are consistent, and in the ranges that calculations need.
     ///
     /// # Errors
-    /// Says what does not.
+    /// A contradiction, or a value out of its range.
     fn check(&self) -> Result<(), RecordError>;
 }
 
-/// Reads a record.
+/// Reads a record from JSON.
 ///
 /// # Errors
-/// When it is no JSON of this type, a number is out of range, or [`Record::check`] fails.
+/// If the text is not JSON of this type, a number is out of range, or [`Record::check`] fails.
 pub fn read<R: Record>(json: &[u8]) -> Result<R, serde_json::Error> {
     serde_json::from_slice::<InRange>(json)?;
     let record: R = serde_json::from_slice(json)?;
@@ -66,7 +67,7 @@ pub fn read<R: Record>(json: &[u8]) -> Result<R, serde_json::Error> {
     Ok(record)
 }
 
-/// Any JSON whose numbers are in range.
+/// JSON whose numbers are all in range.
 struct InRange;
 
 impl<'de> Deserialize<'de> for InRange {
@@ -130,7 +131,7 @@ impl<'de> Visitor<'de> for Numbers {
 }
 
 fn within(what: &'static str, value: f64, low: f64, high: f64) -> Result<(), RecordError> {
-    // A NaN is in no range.
+    // NaN is not in any range.
     if (low..=high).contains(&value) {
         Ok(())
     } else {
@@ -151,7 +152,7 @@ fn fail_if(is_wrong: bool, what: &'static str) -> Result<(), RecordError> {
     }
 }
 
-/// An error rate that intervals can be made of.
+/// Checks that intervals can be calculated with an error rate.
 fn check_alpha(alpha: f64) -> Result<(), RecordError> {
     within("alpha", alpha, 1e-12, 0.999)
 }
@@ -168,12 +169,12 @@ fn check_plan(plan: &Plan) -> Result<(), RecordError> {
     for load in &plan.loads {
         fail_if(load.heat.slice.is_zero(), "a slice takes no time")?;
         fail_if(
-            load.point.connections > MOST,
+            load.point.connections > MAX_COUNT,
             "a load has too many connections",
         )?;
         let is_ascending = load.looks.windows(2).all(|two| two[0] <= two[1]);
         fail_if(!is_ascending, "the checkpoints are not in ascending order")?;
-        fail_if(load.most_heats() > MOST, "a load has too many heats")?;
+        fail_if(load.most_heats() > MAX_COUNT, "a load has too many heats")?;
         if let Some(delay) = load.delay_seconds {
             within("a delay", delay, 0.0, 1e9)?;
         }
@@ -229,10 +230,10 @@ impl Record for JournalEntry {
 }
 
 impl SessionRecord {
-    /// Whether header and heats fit each other.
+    /// Checks that header and heats are consistent.
     ///
     /// # Errors
-    /// Says what does not.
+    /// If a heat is of a load that the session does not have.
     pub fn check(&self) -> Result<(), RecordError> {
         let loads = self.header.plan.loads.len();
         let is_other = self.heats.iter().any(|one| one.load as usize >= loads);
@@ -243,7 +244,7 @@ impl SessionRecord {
     }
 }
 
-/// Any JSON.
+/// JSON without further checks.
 impl Record for serde_json::Value {
     fn check(&self) -> Result<(), RecordError> {
         Ok(())
@@ -252,10 +253,10 @@ impl Record for serde_json::Value {
 
 fn check_spec(spec: &LoadSpec) -> Result<(), RecordError> {
     fail_if(
-        spec.schedule.most_connections() > MOST,
+        spec.schedule.most_connections() > MAX_COUNT,
         "there are too many connections",
     )?;
-    fail_if(spec.threads > MOST, "there are too many threads")?;
+    fail_if(spec.threads > MAX_COUNT, "there are too many threads")?;
     fail_if(
         spec.interval.is_some_and(|one| one.is_zero()),
         "an interval takes no time",
@@ -334,48 +335,48 @@ impl Record for BisectRecord {
     }
 }
 
-/// The version of the record.
+/// The version of the format.
 pub const SCHEMA: u32 = 1;
 
 /// One of several hosts that loaded together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorHost {
-    /// What the user called it.
+    /// The host's name, as the user typed it.
     pub host: String,
-    /// What it calls itself.
+    /// The host's own name.
     pub name: String,
-    /// Where its generator ran.
+    /// The machine that the host's generator ran on.
     pub machine: Machine,
-    /// It began the load at the same instant as the others, give or take this time.
+    /// The uncertainty of the start: the host began the load at the same instant as the others, within this time.
     #[serde(rename = "clock_error_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub clock_error: Duration,
-    /// What it found.
+    /// The host's results.
     pub observation: Observation,
 }
 
-/// A load: what was asked for and what was found. Every output can be made again from it.
+/// The record of a load: the request and the results. All outputs can be written again from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {
     /// The version of the format, [`SCHEMA`].
     pub schema: u32,
     /// Deadheat's version.
     pub deadheat: String,
-    /// When it started (RFC 3339, UTC).
+    /// When the load started (RFC 3339, UTC).
     pub started: String,
-    /// What the user asked for, as it was typed: the URL, or the file of URLs. Without a password.
+    /// The URL, or the file of URLs, as the user typed it, without a password.
     pub url: String,
-    /// Where the generator ran.
+    /// The machine that the generator ran on.
     pub machine: Machine,
-    /// What was asked for, without secrets.
+    /// The requested load, without secrets.
     pub spec: LoadSpec,
-    /// Whether somebody stopped it before its end.
+    /// Whether the user stopped the load before its end.
     pub interrupted: bool,
-    /// What was found.
+    /// The results.
     pub observation: Observation,
-    /// The same over time; empty where the spec asks for no intervals.
+    /// The results over time; empty: the spec asks for no intervals.
     pub intervals: Vec<Interval>,
-    /// The hosts that it came from; empty: `machine` alone.
+    /// The hosts that loaded the server; empty: `machine` alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<GeneratorHost>,
 }

@@ -1,15 +1,15 @@
-//! What of a request may be shown and recorded. Whatever else a user sends may be a secret: only what is known not to
-//! be one stays.
+//! Decides which parts of a request may be shown and recorded. Anything that a user sends may be a secret, so only
+//! parts that are known to be harmless are kept.
 
 use crate::{
     LoadSpec,
     load::{Body, Bytes, HiddenParts, ListSize},
 };
 
-/// What takes the place of a value that is not shown.
+/// The text in place of a hidden value.
 pub const HIDDEN: &str = "…";
 
-/// Request headers without secrets, in lower case. Any other may hold one: who knows what a service calls its own?
+/// Request headers without secrets, in lower case. Any other header may contain a secret, whatever its name.
 const HARMLESS_HEADERS: [&str; 22] = [
     "accept",
     "accept-charset",
@@ -44,8 +44,8 @@ pub fn header_value<'a>(name: &str, value: &'a str) -> &'a str {
     }
 }
 
-/// A URL, or its path and query, as it may be shown and recorded: without its fragment, and without the values in its
-/// query and of parameters in its path (`;jsessionid=…`). Placeholders of templates stay.
+/// A URL, or its path and query, as it may be shown and recorded. It has no fragment, no values in its query, and no
+/// values of parameters in its path (`;jsessionid=…`). Placeholders of templates are kept.
 pub fn url(text: &str) -> String {
     let end = find(text, &['#']).unwrap_or(text.len());
     let text = &text[..end];
@@ -59,7 +59,7 @@ pub fn url(text: &str) -> String {
         let (before, parameter) = rest.split_at(at + 1);
         let end = find(parameter, &[';', '/']).unwrap_or(parameter.len());
         shown += before;
-        // Without a name it is a part of the path.
+        // A parameter without a name is a part of the path.
         shown += &match find(&parameter[..end], &['=']) {
             Some(_) => without_value(&parameter[..end]),
             None => parameter[..end].to_owned(),
@@ -87,7 +87,8 @@ fn without_value(parameter: &str) -> String {
     }
 }
 
-/// What is shown of a value: nothing, unless it is empty or one placeholder, which is filled in for each request.
+/// The visible form of a value. It is hidden, unless it is empty or one placeholder, which is filled in for each
+/// request.
 fn hidden(value: &str) -> &str {
     let is_placeholder = value
         .strip_prefix("{{")
@@ -100,7 +101,7 @@ fn hidden(value: &str) -> &str {
     }
 }
 
-/// Where the first of these letters is, outside placeholders.
+/// The place of the first of these letters outside placeholders; `None`: there is no such letter.
 fn find(text: &str, letters: &[char]) -> Option<usize> {
     let mut from = 0;
     loop {
@@ -115,9 +116,9 @@ fn find(text: &str, letters: &[char]) -> Option<usize> {
     }
 }
 
-/// Takes away from a load what a record must not have: values of headers and queries, bodies, lines of lists, the
-/// password of a proxy and the client's private key. Names, counts and lengths stay, and a fingerprint that tells
-/// whether two loads sent the same.
+/// Removes from a load what must not be recorded: values of headers and queries, bodies, lines of lists, the password
+/// of a proxy, and the client's private key. Names, counts and lengths are kept. A fingerprint shows whether two loads
+/// sent the same.
 pub fn hide(load: &mut LoadSpec) {
     if load.hidden.is_none() {
         let size = |lines: &Vec<String>| ListSize {
@@ -162,13 +163,12 @@ pub fn hide(load: &mut LoadSpec) {
     }
 }
 
-/// Four digits of a checksum (FNV-1a) over everything that is sent. Two loads that send something else have the same
-/// ones by chance once in 65,536 times. There are no more digits, because a longer checksum would confirm a guess at a
-/// short secret.
+/// Four digits of a checksum (FNV-1a) over everything that is sent. Two loads that send different things have the same
+/// digits by chance once in 65,536 times. A longer checksum would confirm a guess at a short secret.
 fn fingerprint(load: &LoadSpec) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |bytes: &[u8]| {
-        // Lengths keep what is next to each other apart.
+        // Lengths separate adjacent values.
         let length = (bytes.len() as u64).to_le_bytes();
         for byte in length.iter().chain(bytes) {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);

@@ -5,15 +5,15 @@ use std::time::Duration;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
-/// Writes seconds as a number.
+/// Serialises seconds as a number.
 pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(duration.as_secs_f64())
 }
 
-/// The longest duration that is read, some three centuries: any number of them can be added up.
+/// The maximum duration that is read, about three centuries. Any number of such durations can be added up.
 const LONGEST: Duration = Duration::from_secs(10_000_000_000);
 
-/// Reads seconds from a number; negative or infinite ones, and centuries, are errors.
+/// Deserialises seconds from a number. Negative, infinite and longer durations are errors.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     duration(f64::deserialize(deserializer)?).map_err(D::Error::custom)
 }
@@ -26,19 +26,19 @@ fn duration(seconds: f64) -> Result<Duration, String> {
     }
 }
 
-/// The JSON Schema of what is written.
+/// The JSON Schema of a number of seconds.
 pub fn schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "number", "minimum": 0 })
 }
 
-/// The same, of a duration that may be missing.
+/// The same for a duration that may be missing.
 pub mod option {
     use std::time::Duration;
 
     use schemars::{Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serialize as _, Serializer, de::Error as _};
 
-    /// Writes seconds as a number, or null.
+    /// Serialises seconds as a number, or null.
     pub fn serialize<S: Serializer>(
         duration: &Option<Duration>,
         serializer: S,
@@ -48,7 +48,7 @@ pub mod option {
             .serialize(serializer)
     }
 
-    /// Reads seconds from a number, or nothing from null.
+    /// Deserialises seconds from a number, or `None` from null.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
@@ -57,7 +57,7 @@ pub mod option {
         duration.map_err(D::Error::custom)
     }
 
-    /// The JSON Schema of what is written.
+    /// The JSON Schema of a number of seconds, or null.
     pub fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["number", "null"], "minimum": 0 })
     }

@@ -1,4 +1,4 @@
-//! What a session is for, and what it knows of its stacks before it measures them: builds, versions, and failures.
+//! The purpose of a session, and what it knows of its stacks before it measures them: builds, versions, and failures.
 
 use std::path::PathBuf;
 
@@ -10,22 +10,22 @@ use crate::{
     stack::{Class, Database, Runtime, StackRole},
 };
 
-/// What a session is for. It decides what nobody said.
+/// The purpose of a session. It determines the defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// To choose a stack.
     #[default]
     Usual,
-    /// Which order of magnitude, and does it work at all?
+    /// To see the order of magnitude, and whether everything works.
     FirstLook,
-    /// Figures that others will quote.
+    /// To publish figures that others will quote.
     Publication,
-    /// Published tables once more.
+    /// To repeat published tables.
     Repetition,
 }
 
-/// Where a stack failed.
+/// The phase in which a stack failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -33,22 +33,22 @@ pub enum Phase {
     Fetch,
     /// Building.
     Build,
-    /// From the start of the process to the first correct answer.
+    /// Starting, up to the first correct answer.
     Start,
-    /// Probes before the load.
+    /// Checks before the load.
     VerifyBefore,
     /// Under load.
     Load,
-    /// Probes after the load.
+    /// Checks after the load.
     VerifyAfter,
-    /// From SIGTERM to its end.
+    /// Stopping, from SIGTERM to the exit.
     Stop,
     /// A service that the workload needs (PostgreSQL, upstream).
     Service,
 }
 
 impl Phase {
-    /// For a sentence: "failed while …".
+    /// The phase in words, for a sentence such as "failed while …".
     pub const fn describe(self) -> &'static str {
         match self {
             Phase::Fetch => "fetching its dependencies",
@@ -66,29 +66,29 @@ impl Phase {
 /// Why a stack failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StackFailure {
-    /// Where.
+    /// The phase in which it failed.
     pub phase: Phase,
     /// What was attempted, on what, and what happened.
     pub reason: String,
     /// The last lines of the server's or the build's output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log_tail: Vec<String>,
-    /// What the load found, if there was one.
+    /// The results of the load; `None`: there was no load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Box<Observation>>,
 }
 
 impl StackFailure {
-    /// Where and why, as the end of a sentence ("under load: ended by SIGSEGV").
+    /// Phase and reason, as the end of a sentence ("under load: ended by SIGSEGV").
     pub fn in_words(&self) -> String {
         format!("{}: {}", self.phase.describe(), self.reason)
     }
 }
 
-/// A stack that was asked for.
+/// A stack that was requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
-    /// The stack, under its variant.
+    /// The stack with its variant.
     pub target: TargetId,
     /// The language.
     pub language: String,
@@ -96,39 +96,39 @@ pub struct TargetRecord {
     pub framework: String,
     /// How much of a web application it provides.
     pub class: Class,
-    /// What it takes part as.
+    /// The stack's role.
     pub role: StackRole,
     /// How the code is executed.
     pub runtime: Runtime,
     /// What the variant changes, in a few words.
     pub variant_description: Option<String>,
-    /// The CPUs that it is given at most: its budget, or as many as the variant is made for.
+    /// The maximum number of CPUs: its budget, or the number that the variant is made for; `None`: all CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u32>,
-    /// How it reaches the database, if it does.
+    /// How it accesses the database; `None`: it does not.
     pub database: Option<Database>,
-    /// What it speaks beside HTTP/1.1 without TLS. `None`: not recorded.
+    /// Its protocols in addition to HTTP/1.1 without TLS. `None`: not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocols: Option<Protocols>,
-    /// What it cannot do or deviates in.
+    /// Its deficiencies and deviations.
     pub limits: Vec<String>,
-    /// Versions found, by asking the toolchain and the lock file.
+    /// The versions that the toolchain and the lock file report.
     pub versions: Vec<FoundVersion>,
-    /// A hash of the sources that it was built from; `None` if they could not be read.
+    /// A hash of the sources that it was built from; `None`: not readable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
-    /// Where it is, if it is not one of the project's own.
+    /// Its folder; `None`: it is one of the project's own stacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<Added>,
     /// Whether it can be measured.
     pub state: TargetState,
-    /// Workloads that it does not answer rightly; the session leaves them out for this stack.
+    /// Workloads that it does not answer correctly. The session does not measure them for this stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_workloads: Vec<WorkloadFailure>,
 }
 
 impl TargetRecord {
-    /// What was wrong with its answers to the workload of this id, if it does not answer it rightly.
+    /// Why its answers to the workload with this id are wrong; `None`: they are not.
     pub fn failed_workload(&self, id: &str) -> Option<&StackFailure> {
         let mut failed = self.failed_workloads.iter();
         failed
@@ -137,26 +137,26 @@ impl TargetRecord {
     }
 }
 
-/// A stack in a folder of the user's (`--stacks`).
+/// A stack in one of the user's own folders (`--stacks`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Added {
     /// The stack's folder.
     pub folder: PathBuf,
-    /// Whether it takes the place of a stack of the same name.
+    /// Whether it replaces a stack of the same name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces: bool,
 }
 
-/// A workload that a stack does not answer rightly.
+/// A workload that a stack does not answer correctly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadFailure {
     /// The workload's id.
     pub workload: String,
-    /// What was wrong.
+    /// What is wrong with the answers.
     pub failure: StackFailure,
 }
 
-/// A version that was asked for and found.
+/// The version of a program or package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundVersion {
     /// The program or package.
@@ -165,30 +165,30 @@ pub struct FoundVersion {
     pub version: String,
 }
 
-/// Whether a stack can be measured here.
+/// Whether a stack can be measured on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum TargetState {
-    /// Built and started; verified for every workload of the plan but `failed_workloads`.
+    /// Built, started, and verified for every workload of the plan except `failed_workloads`.
     Ready {
         /// Its build.
         build: BuildRecord,
     },
-    /// Something that it needs is not here.
+    /// Something that it needs is missing.
     Unavailable {
         /// What is missing.
         reason: String,
-        /// The command that would change that.
+        /// The command that fixes this.
         remedy: String,
     },
     /// It could not be fetched, built, started or verified.
     Failed(StackFailure),
 }
 
-/// What a build took and made.
+/// The results of a build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BuildRecord {
-    /// The time that the build steps took, 0 when there are none. An incremental build is shorter than a first one.
+    /// The time of the build steps in seconds; 0: there are no steps. An incremental build is shorter than a first one.
     pub seconds: f64,
     /// Whether the stack had been built here before.
     pub incremental: bool,

@@ -1,4 +1,4 @@
-//! What a stack is: the contents of `stacks/<id>/stack.toml`, and how one of its variants is named.
+//! A stack: the contents of `stacks/<id>/stack.toml`, and the names of its variants.
 
 mod target_id;
 
@@ -26,38 +26,38 @@ pub struct StackManifest {
     pub framework: String,
     /// How much of a web application the framework provides.
     pub class: Class,
-    /// What it takes part as.
+    /// The stack's role.
     #[serde(default)]
     pub role: StackRole,
-    /// How the code is executed, which decides the warm-up.
+    /// How the code is executed. This determines the warm-up.
     pub runtime: Runtime,
-    /// Versions of a program from which on the code is executed in another way.
+    /// Program versions from which on the code is executed in another way.
     #[serde(default)]
     pub runtime_from: Vec<RuntimeFrom>,
-    /// How long it is warmed up at least, in seconds, where its runtime's usual time is wrong for it.
+    /// The minimum warm-up in seconds, if the runtime's usual warm-up is wrong for this stack.
     #[serde(default)]
     pub warm_up_seconds: Option<u32>,
-    /// `deadheat run` measures it if nobody names a stack: a widely used one, at most one of a language. The number is its
-    /// place among these, from 1, where there is no time for all.
+    /// The stack's rank among the usual stacks, from 1; others omit it. `deadheat run` measures the usual stacks if the
+    /// user names no stack, and only the first ones if there is no time for all. At most one per language.
     #[serde(default)]
     pub usual: Option<u32>,
-    /// What the stack cannot do or deviates in, shown with its results.
+    /// The stack's deficiencies and deviations, which are shown with its results.
     #[serde(default)]
     pub limits: Vec<String>,
-    /// Workloads it answers; all of them when left out, apart from those of packs.
+    /// The workloads that it answers. By default all, except those of packs.
     #[serde(default)]
     pub workloads: Option<Vec<String>>,
-    /// The path at which it serves a workload, by the workload's id, where that is not the workload's own. A stack with a route
+    /// The paths of workloads, by the workload's id, if they differ from the workload's own path. A stack with a route
     /// for a workload answers it.
     #[serde(default)]
     pub routes: BTreeMap<String, String>,
-    /// What it does of HTTP beyond or below the contract.
+    /// The HTTP features in which it may differ from the contract.
     #[serde(default)]
     pub http: Http,
-    /// What it speaks beside HTTP/1.1 without TLS.
+    /// Its protocols in addition to HTTP/1.1 without TLS.
     #[serde(default)]
     pub protocols: Protocols,
-    /// How it reaches PostgreSQL; left out by a stack that does not.
+    /// How it accesses PostgreSQL; omitted by a stack that does not.
     #[serde(default)]
     pub database: Option<Database>,
     /// Programs that must be on the PATH.
@@ -66,12 +66,12 @@ pub struct StackManifest {
     /// Packages whose version is read from a lock file.
     #[serde(default)]
     pub locked: Vec<LockedPackage>,
-    /// How it is fetched and built.
+    /// How it is built, and how its dependencies are fetched.
     #[serde(default)]
     pub build: Build,
     /// How it is started.
     pub run: Run,
-    /// The same code under other settings; the first one is the default.
+    /// The variants: the same code under other settings. The first one is the default.
     #[serde(default)]
     pub variant: Vec<Variant>,
 }
@@ -80,42 +80,42 @@ pub struct StackManifest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// An HTTP server or library; routing and the rest are the application's.
+    /// An HTTP server or library. The application provides routing and the rest.
     Platform,
-    /// Routing, requests and answers; other libraries bring the rest.
+    /// Routing, requests and answers. Other libraries provide the rest.
     Micro,
-    /// Also database access, validation, configuration and their like.
+    /// Also database access, validation, configuration and similar features.
     FullStack,
 }
 
-/// What a stack takes part as.
+/// The role of a stack.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum StackRole {
-    /// One that people choose among.
+    /// A stack that people choose among.
     #[default]
     Stack,
-    /// A server without an application, for comparison. Shown beside the ranking.
+    /// A server without an application, for comparison. It is shown next to the ranking.
     Yardstick,
     /// No longer maintained. Measured only if it is named, or if a published comparison names it.
     Historic,
 }
 
-/// The way in which code is executed from a version of a program on.
+/// Another way of execution, from a version of a program on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RuntimeFrom {
     /// The program: one of the stack's toolchains.
     pub program: String,
-    /// Its first such version.
+    /// The first version with the other way of execution.
     pub version: String,
-    /// How the code is executed from it on.
+    /// How the code is executed from this version on.
     pub runtime: Runtime,
 }
 
-/// How code is executed; decides the default warm-up.
+/// How code is executed. This determines the default warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Runtime {
@@ -127,18 +127,19 @@ pub enum Runtime {
     Interpreted,
 }
 
-/// What a stack does of HTTP beyond or below the contract. Declared so that it can be checked and shown.
+/// HTTP features in which a stack may differ from the contract. They are declared so that they can be checked and
+/// shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Http {
-    /// Answers requests that come before the answers to earlier ones on the same connection, in their order (RFC 9112,
-    /// section 9.3.2). Not every production server does, so that it is asked only of those that say so.
+    /// Answers pipelined requests, in their order (RFC 9112, section 9.3.2). Not every production server does, so only
+    /// stacks that declare it are checked.
     pub pipelining: bool,
     /// Reads request bodies in chunks (RFC 9112, section 7.1).
     pub chunked_bodies: bool,
     /// Keeps a connection open after an answer.
     pub keep_alive: bool,
-    /// Serves parts of static files (RFC 9110, section 14).
+    /// Serves ranges of static files (RFC 9110, section 14).
     pub ranges: bool,
 }
 
@@ -154,7 +155,7 @@ impl Default for Http {
 }
 
 impl Http {
-    /// What it lacks of the contract, a sentence each.
+    /// The features of the contract that it lacks, one phrase each.
     fn limits(self) -> impl Iterator<Item = String> {
         let chunks = (!self.chunked_bodies).then_some("reads no request bodies in chunks");
         let closes = (!self.keep_alive).then_some("closes the connection after every answer");
@@ -164,25 +165,25 @@ impl Http {
     }
 }
 
-/// How a stack reaches PostgreSQL.
+/// How a stack accesses PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Database {
-    /// What a request does while it waits.
+    /// Whether a request holds a thread while it waits.
     pub io: DatabaseIo,
-    /// What stands between the application and the driver.
+    /// The layer between the application and the driver.
     pub layer: DatabaseLayer,
     /// The driver's name ("pgx").
     pub driver: String,
-    /// Connections kept, over all processes of the stack.
+    /// The size of the connection pool, over all processes of the stack.
     pub pool: Pool,
-    /// Whether each connection prepares its statement once and uses it again.
+    /// Whether each connection prepares its statement once and reuses it.
     #[serde(default = "yes")]
     pub prepared: bool,
-    /// Workloads whose statement is parsed for every request all the same.
+    /// Workloads whose statement is parsed for every request nevertheless.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unprepared: Vec<String>,
-    /// Whether statements beside the request's own go to the database: transactions, resets of the session, tests of the
+    /// Whether requests send further statements to the database: transactions, resets of the session, tests of the
     /// connection.
     #[serde(default)]
     pub other_statements: bool,
@@ -193,9 +194,9 @@ const fn yes() -> bool {
 }
 
 impl Database {
-    /// What it lacks of the contract, a sentence each.
+    /// What it lacks of the contract, one sentence each.
     fn limits(&self) -> impl Iterator<Item = String> {
-        // Without a pool there is no connection to keep a statement in, which the variant's description says.
+        // Without a pool, no connection can keep a statement. The variant's description says so.
         let anew = (!self.prepared && self.pool != Pool::None)
             .then_some("PostgreSQL parses its statement for every request");
         let some = (!self.unprepared.is_empty()).then(|| {
@@ -209,7 +210,7 @@ impl Database {
     }
 }
 
-/// What a request does while it waits for the database.
+/// Whether a request holds a thread while it waits for the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatabaseIo {
@@ -219,13 +220,13 @@ pub enum DatabaseIo {
     Blocking,
 }
 
-/// What stands between an application and its database driver.
+/// The layer between an application and its database driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatabaseLayer {
-    /// Nothing: statements and the driver's own rows.
+    /// No layer: statements and the driver's own rows.
     Raw,
-    /// A library that makes objects of rows; statements are written by hand.
+    /// A library that maps rows to objects. Statements are written by hand.
     Micro,
     /// An object-relational mapper, which also writes the statements.
     Orm,
@@ -234,7 +235,7 @@ pub enum DatabaseLayer {
 /// A pool's size: connections kept over all processes, or `"none"`, a connection per request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {
-    /// So many connections at most.
+    /// At most this many connections.
     Size(u32),
     /// A new connection for every request.
     None,
@@ -277,7 +278,7 @@ impl<'de> Deserialize<'de> for Pool {
     }
 }
 
-/// Not an untagged enum: that would say of a missing pool what it says of a wrong one.
+/// Not an untagged enum, whose error would be the same for a missing pool and for a wrong one.
 struct PoolVisitor;
 
 impl serde::de::Visitor<'_> for PoolVisitor {
@@ -320,18 +321,18 @@ pub struct Toolchain {
     pub program: String,
     /// The command that prints its version; the first version-like word of its output is taken.
     pub version: Vec<String>,
-    /// The oldest version that will do.
+    /// The oldest suitable version.
     #[serde(default)]
     pub minimum: Option<String>,
-    /// The newest version that will do, with all that begin so: "3.7" includes 3.7.17.
+    /// The newest suitable version, with all versions that begin with it: "3.7" includes 3.7.17.
     #[serde(default)]
     pub maximum: Option<String>,
-    /// Debian packages that bring it.
+    /// Debian packages that contain it.
     #[serde(default)]
     pub apt: Vec<String>,
-    /// How else to get it, or where: an address, or an instruction.
+    /// Another way to get it: an address, or an instruction.
     pub hint: String,
-    /// What to do instead when the program is there and its output contains one of these texts.
+    /// Another instruction for an installed program, by a text that its output contains.
     #[serde(default)]
     pub if_it_says: BTreeMap<String, String>,
 }
@@ -342,7 +343,7 @@ pub struct Toolchain {
 pub struct LockedPackage {
     /// The lock file, such as `go.mod` or `Cargo.lock`; docs/adding-a-stack.md has the list.
     pub file: String,
-    /// The package's name in it.
+    /// The package's name in this file.
     pub package: String,
     /// A regular expression with one group, which is the version; needed for a file that is not in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -353,20 +354,20 @@ pub struct LockedPackage {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Build {
-    /// Debian packages that building or running needs beside the toolchain.
+    /// Debian packages that building or running needs in addition to the toolchain.
     #[serde(default)]
     pub apt: Vec<String>,
-    /// Commands that bring the dependencies (they may use the network).
+    /// Commands that fetch the dependencies. They may use the network.
     #[serde(default)]
     pub fetch: Vec<Vec<String>>,
-    /// The host that they ask, unless this machine is set up for another one. Named when it cannot be reached and the
-    /// commands do not say whom they asked.
+    /// The host that these commands contact by default. Errors name it if it is unreachable and the commands' output
+    /// does not name a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registry: Option<String>,
-    /// Commands that build.
+    /// Commands that build the stack.
     #[serde(default)]
     pub steps: Vec<Vec<String>>,
-    /// Files and folders that are deployed; their size is the artefact size.
+    /// Files and folders that are deployed. Their size is the artefact size.
     #[serde(default)]
     pub artefacts: Vec<String>,
 }
@@ -375,49 +376,49 @@ pub struct Build {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Run {
-    /// The command. `${HOST}`, `${PORT}` and `${CPUS}` in its arguments stand for their values.
+    /// The command. `${HOST}`, `${PORT}` and `${CPUS}` in its arguments are replaced by their values.
     pub command: Vec<String>,
-    /// Environment beside that of the contract.
+    /// Environment variables in addition to those of the contract.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// More environment where a workload is asked for, by the workload's id.
+    /// Further environment variables for a workload, by the workload's id.
     #[serde(default)]
     pub workload_env: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// The same code under another setting. What is left out is as in the stack.
+/// The same code under another setting. Omitted keys are as in the stack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Variant {
     /// The variant's id, unique in the stack.
     pub id: String,
-    /// What is different, in a few words.
+    /// The difference from the stack, in a few words.
     pub description: String,
-    /// CPUs that it is made for; as many as the server is given when left out.
+    /// The number of CPUs that it is made for. By default all CPUs of the server.
     #[serde(default)]
     pub cpus: Option<u32>,
-    /// Executed in another way than the stack.
+    /// Another way of execution.
     #[serde(default)]
     pub runtime: Option<Runtime>,
     /// Another command.
     #[serde(default)]
     pub command: Option<Vec<String>>,
-    /// Environment added to the stack's.
+    /// Environment variables in addition to the stack's.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Another way with HTTP, in place of the stack's.
+    /// HTTP features, in place of the stack's.
     #[serde(default)]
     pub http: Option<Http>,
     /// Other protocols, in place of the stack's.
     #[serde(default)]
     pub protocols: Option<Protocols>,
-    /// Other database access.
+    /// Database access, in place of the stack's.
     #[serde(default)]
     pub database: Option<Database>,
-    /// Programs that this variant needs beside the stack's.
+    /// Programs that this variant needs in addition to the stack's.
     #[serde(default)]
     pub toolchain: Vec<Toolchain>,
-    /// Other limits, beside the stack's.
+    /// Limits in addition to the stack's.
     #[serde(default)]
     pub limits: Vec<String>,
 }
@@ -434,14 +435,14 @@ impl StackManifest {
             .collect()
     }
 
-    /// The variant that `target` names.
+    /// The variant that `target` names; `None`: it names no variant, or an unknown one.
     pub fn variant_of(&self, target: &TargetId) -> Option<&Variant> {
         let id = target.variant.as_deref()?;
         self.variant.iter().find(|variant| variant.id == id)
     }
 
-    /// The CPUs that `target` is given at most: its budget, else as many as its variant is made for; `None`: all that there
-    /// are.
+    /// The maximum number of CPUs of `target`: its budget, or the number that its variant is made for; `None`: all
+    /// CPUs.
     pub fn cpus(&self, target: &TargetId) -> Option<u32> {
         let made_for = || self.variant_of(target)?.cpus;
         target.cpus.or_else(made_for)
@@ -454,8 +455,8 @@ impl StackManifest {
             .unwrap_or(&self.run.command)
     }
 
-    /// The environment of `target` beside that of the contract, where `workload` is asked for (`None`: any): the stack's,
-    /// the workload's, then the variant's.
+    /// The environment variables of `target` for `workload` (`None`: any), in addition to those of the contract: the
+    /// stack's, the workload's, then the variant's.
     pub fn env(
         &self,
         target: &TargetId,
@@ -472,7 +473,7 @@ impl StackManifest {
         env
     }
 
-    /// The database access of `target`, if it has any.
+    /// The database access of `target`; `None`: it has no database access.
     pub fn database(&self, target: &TargetId) -> Option<&Database> {
         self.variant_of(target)
             .and_then(|variant| variant.database.as_ref())
@@ -486,22 +487,22 @@ impl StackManifest {
             .unwrap_or(self.runtime)
     }
 
-    /// What `target` does of HTTP.
+    /// The HTTP features of `target`.
     pub fn http(&self, target: &TargetId) -> Http {
         self.variant_of(target)
             .and_then(|variant| variant.http)
             .unwrap_or(self.http)
     }
 
-    /// What `target` speaks beside HTTP/1.1 without TLS.
+    /// The protocols of `target` in addition to HTTP/1.1 without TLS.
     pub fn protocols(&self, target: &TargetId) -> Protocols {
         self.variant_of(target)
             .and_then(|variant| variant.protocols)
             .unwrap_or(self.protocols)
     }
 
-    /// The limits of `target`: the stack's, then the variant's, then what it lacks of HTTP and with the
-    /// database.
+    /// The limits of `target`: the stack's, then the variant's, then missing HTTP features and those of database
+    /// access.
     pub fn limits(&self, target: &TargetId) -> Vec<String> {
         let variant = self.variant_of(target).map(|variant| &variant.limits);
         let own = variant.into_iter().flatten();
@@ -511,7 +512,7 @@ impl StackManifest {
         written.chain(of_http).chain(of_database).collect()
     }
 
-    /// Whether the stack answers `workload`: it does if it answers all of its parts.
+    /// Whether the stack answers `workload`, which means all of its parts.
     pub fn answers(&self, workload: &WorkloadManifest) -> bool {
         let answers = |part: &&WorkloadManifest| {
             let listed = match &self.workloads {
@@ -523,7 +524,7 @@ impl StackManifest {
         workload.parts().iter().all(answers)
     }
 
-    /// The path at which the stack serves `workload`, before a load point's numbers are in it.
+    /// The path at which the stack serves `workload`, before a load point's numbers are filled in.
     pub fn path_of<'a>(&'a self, workload: &'a WorkloadManifest) -> &'a str {
         self.routes.get(&workload.id).unwrap_or(&workload.path)
     }

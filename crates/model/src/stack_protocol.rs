@@ -1,11 +1,11 @@
-//! What stacks speak: HTTP/1.1 or HTTP/2, with TLS or without.
+//! The protocols of stacks: HTTP/1.1 or HTTP/2, with TLS or without.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is spoken with a stack, which decides the port that it is asked on.
+/// A protocol of a stack. It determines the port that requests go to.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -23,12 +23,12 @@ pub enum StackProtocol {
 }
 
 impl StackProtocol {
-    /// Whether it is what every stack speaks.
+    /// Whether it is the protocol that every stack speaks.
     pub fn is_usual(&self) -> bool {
         *self == Self::Http1
     }
 
-    /// Whether it is spoken over TLS.
+    /// Whether it uses TLS.
     pub const fn is_over_tls(self) -> bool {
         matches!(self, Self::Tls | Self::H2)
     }
@@ -38,7 +38,7 @@ impl StackProtocol {
         matches!(self, Self::H2 | Self::H2c)
     }
 
-    /// The variable that names its port.
+    /// The environment variable with its port.
     pub const fn port_variable(self) -> &'static str {
         match self {
             Self::Http1 => "PORT",
@@ -58,7 +58,7 @@ impl StackProtocol {
     }
 }
 
-/// As people say it: "HTTP/2 without TLS (h2c)".
+/// Writes the name for people: "HTTP/2 without TLS (h2c)".
 impl fmt::Display for StackProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -70,7 +70,7 @@ impl fmt::Display for StackProtocol {
     }
 }
 
-/// What is spoken beside HTTP/1.1 without TLS: what a manifest declares, or what a process is asked for.
+/// Protocols in addition to HTTP/1.1 without TLS: those that a manifest declares, or those that a process has to serve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Protocols {
@@ -83,7 +83,7 @@ pub struct Protocols {
 }
 
 impl Protocols {
-    /// Whether `protocol` is among them. HTTP/1.1 without TLS always is.
+    /// Whether the set contains `protocol`. It always contains HTTP/1.1 without TLS.
     pub const fn include(self, protocol: StackProtocol) -> bool {
         match protocol {
             StackProtocol::Http1 => true,
@@ -93,7 +93,7 @@ impl Protocols {
         }
     }
 
-    /// Each of them, HTTP/1.1 without TLS first.
+    /// All protocols of the set, HTTP/1.1 without TLS first.
     pub fn iter(self) -> impl Iterator<Item = StackProtocol> {
         use StackProtocol::{H2, H2c, Http1, Tls};
         [Http1, Tls, H2, H2c]
@@ -101,7 +101,7 @@ impl Protocols {
             .filter(move |protocol| self.include(*protocol))
     }
 
-    /// Whether one of them is spoken over TLS.
+    /// Whether one of them uses TLS.
     pub const fn need_tls(self) -> bool {
         self.tls || self.h2
     }

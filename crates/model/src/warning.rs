@@ -1,27 +1,27 @@
-//! What speaks against figures, or helps to read them.
+//! Warnings about figures, and notes that help to read them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A warning, complete from the check that found it.
+/// A warning, with all that the check found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
-    /// The check that found it ("cpu-wait").
+    /// The id of the check ("cpu-wait").
     pub id: String,
-    /// What it does to the figures.
+    /// The effect on the figures.
     pub level: Level,
-    /// The figures behind it, by name. Shares are 0 to 1.
+    /// The figures of the check, by name. Shares are 0 to 1.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub evidence: Map<String, Value>,
     /// What was found and what it means, in a sentence or two.
     pub sentence: String,
-    /// What to do about it: a sentence, or a command, a line; empty if there is nothing to do.
+    /// What to do about it, one sentence or command per line; empty: nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
 }
 
-/// What a warning does to the figures, the gravest first.
+/// The effect of a warning on the figures, the most serious first.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -29,25 +29,25 @@ pub struct Warning {
 pub enum Level {
     /// The generator was the limit: the figures are bounds for the server.
     Limit,
-    /// It may change a decision: figures may be wrong, or may not be what was asked for.
+    /// It may change a decision: figures may be wrong, or not those that were requested.
     Doubt,
     /// It helps to read the figures.
     Note,
-    /// It holds for most measurements of this kind, or cannot be known, and changes no decision.
+    /// It applies to most measurements of this kind, or cannot be checked. It changes no decision.
     Routine,
 }
 
-/// The generator was the limit.
+/// A warning that the generator was the limit.
 pub fn limit(id: &str, sentence: impl Into<String>) -> Warning {
     Warning::new(Level::Limit, id, sentence)
 }
 
-/// It may change a decision.
+/// A warning that may change a decision.
 pub fn doubt(id: &str, sentence: impl Into<String>) -> Warning {
     Warning::new(Level::Doubt, id, sentence)
 }
 
-/// It helps to read the figures.
+/// A note that helps to read the figures.
 pub fn note(id: &str, sentence: impl Into<String>) -> Warning {
     Warning::new(Level::Note, id, sentence)
 }
@@ -70,13 +70,13 @@ impl Warning {
         self
     }
 
-    /// The warning with what to do about it.
+    /// The warning with advice.
     pub fn advice(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
         self
     }
 
-    /// What was found, and what to do about it.
+    /// The sentence and the advice.
     pub fn in_full(&self) -> String {
         let (commands, sentences): (Vec<&str>, Vec<&str>) =
             self.advice.lines().partition(|line| is_command(line));
@@ -85,14 +85,14 @@ impl Warning {
             ("", "") => return self.sentence.clone(),
             (_, "") => format!("To fix it: {commands}"),
             (_, then) if then.starts_with("Then ") => format!("To fix it: {commands}. {advice}"),
-            // The commands only look.
+            // The commands only show something.
             _ => advice,
         };
         format!("{} {said}", self.sentence)
     }
 }
 
-/// Whether a line of advice is to be copied into a shell: a sentence begins with a capital letter or a sign.
+/// Whether a line of advice is a command for a shell. Sentences begin with a capital letter or a sign.
 pub fn is_command(line: &str) -> bool {
     line.starts_with(char::is_lowercase)
 }

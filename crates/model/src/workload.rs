@@ -1,4 +1,4 @@
-//! What is asked of a stack: the contents of `workloads/<id>.toml`.
+//! A workload: the contents of `workloads/<id>.toml`.
 
 use std::fmt;
 
@@ -19,27 +19,27 @@ pub struct WorkloadManifest {
     pub id: String,
     /// What it exercises, in a sentence.
     pub description: String,
-    /// The pack that it belongs to: workloads of another suite, with the rules of that suite. They are measured only if the
-    /// pack or the workload is named, and by stacks that declare them.
+    /// The pack that it belongs to, with the workloads and the rules of another suite; `None`: no pack. It is measured
+    /// only if the pack or the workload is named, and only for stacks that declare it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pack: Option<String>,
-    /// How its answers are known.
+    /// How its correct answers are known.
     pub oracle: Oracle,
-    /// The method.
+    /// The request method.
     pub method: String,
-    /// Path and query. `{rounds}` stands for the load point's rounds; the load point's number of queries follows at the end. A
-    /// stack can serve the workload at another path (`[routes]`).
+    /// Path and query. `{rounds}` is replaced by the load point's rounds. The load point's number of queries is
+    /// appended. A stack can serve the workload at another path (`[routes]`).
     pub path: String,
-    /// The beginning of the answer's content type ("text/plain").
+    /// The required beginning of the answer's content type ("text/plain").
     pub content_type: String,
     /// One answer in this many has its content compared under load.
     pub content_sample: u32,
-    /// Loads, the default one first.
+    /// The load points, the default one first.
     pub point: Vec<LoadPoint>,
 }
 
 impl WorkloadManifest {
-    /// The workloads that a request of it may belong to: itself, or its parts.
+    /// The workloads that its requests belong to: itself, or its parts if it is mixed.
     pub fn parts(&self) -> Vec<&Self> {
         match &self.oracle {
             Oracle::Mixed { .. } => self.oracle.parts().collect(),
@@ -49,7 +49,7 @@ impl WorkloadManifest {
 }
 
 impl Oracle {
-    /// How much of a job its workloads are: 0 for an answer that never changes, more for what takes longer.
+    /// The amount of work of its answers, for sorting: 0 for an answer that never changes, more for what takes longer.
     pub fn job(&self) -> u8 {
         match self {
             Self::Text { .. } => 0,
@@ -73,7 +73,7 @@ impl Oracle {
         }
     }
 
-    /// The table of the database that each request asks for, if all ask for one.
+    /// The database table that all of its requests use; `None`: there is no such table.
     pub fn table(&self) -> Option<Table> {
         match self {
             Self::Users => Some(Table::Users),
@@ -84,24 +84,24 @@ impl Oracle {
         }
     }
 
-    /// Whether it asks for several workloads at once.
+    /// Whether it combines several workloads.
     pub fn is_mixed(&self) -> bool {
         matches!(self, Self::Mixed { .. })
     }
 
-    /// Whether PostgreSQL is behind its workloads.
+    /// Whether its workloads need PostgreSQL.
     pub fn needs_database(&self) -> bool {
         self.table().is_some()
             || matches!(self, Self::Worlds { .. })
             || self.parts().any(|part| part.oracle.needs_database())
     }
 
-    /// Whether the slow upstream is behind its workloads.
+    /// Whether its workloads need the slow upstream.
     pub fn needs_upstream(&self) -> bool {
         *self == Self::Relayed || self.parts().any(|part| part.oracle.needs_upstream())
     }
 
-    /// Whether the memory that it takes is a result of its own, which a process that served other loads before cannot show.
+    /// Whether its memory use is a result of its own. Processes that served other loads before cannot show it.
     pub fn asks_for_memory(&self) -> bool {
         *self == Self::UploadDigest
     }
@@ -111,7 +111,7 @@ impl Oracle {
         *self == Self::Crud || self.parts().any(|part| part.oracle.writes())
     }
 
-    /// The workloads of a mixed one.
+    /// The parts of a mixed workload.
     fn parts(&self) -> impl Iterator<Item = &WorkloadManifest> {
         let parts = match self {
             Self::Mixed { part } => part.as_slice(),
@@ -128,17 +128,17 @@ pub enum Table {
     Users,
     /// `fortune`: id and message.
     Fortune,
-    /// `items`: id, name and price. Each server has one of its own, because it writes.
+    /// `items`: id, name and price. Each server has its own, because it writes.
     Items,
-    /// `world`: id and randomnumber. Each server has one of its own, because it writes.
+    /// `world`: id and randomnumber. Each server has its own, because it writes.
     World,
 }
 
 impl Table {
-    /// All of them.
+    /// All tables.
     pub const ALL: [Self; 4] = [Self::Users, Self::Fortune, Self::Items, Self::World];
 
-    /// Whether each server has one of its own, to which it writes.
+    /// Whether each server has its own, because it writes.
     pub fn is_own(self) -> bool {
         matches!(self, Self::Items | Self::World)
     }
@@ -155,7 +155,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// How the right answer is known.
+/// How the correct answer is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Oracle {
@@ -164,7 +164,7 @@ pub enum Oracle {
         /// The text.
         body: String,
     },
-    /// JSON that stands for this value.
+    /// JSON text with this value.
     Json {
         /// The value.
         value: serde_json::Value,
@@ -178,9 +178,9 @@ pub enum Oracle {
     },
     /// `Hello, <name>!` for the random name in the request's JSON body.
     Greeting,
-    /// The file `style.css` of the folder at `STATIC_DIR`; 304 for a client that has it.
+    /// The file `style.css` of the folder at `STATIC_DIR`; 304 for a client that already has it.
     StaticFile,
-    /// A hundred products from the number in the request on, as JSON that is compressed by gzip.
+    /// A hundred products from the number in the request on, as JSON compressed with gzip.
     Products,
     /// SHA-256 of the request's body; base64.
     UploadDigest,
@@ -188,20 +188,20 @@ pub enum Oracle {
     DigestChain,
     /// The first ten rows of the table users, by id.
     Users,
-    /// A page of HTML with all rows of the table fortune and one more, by message.
+    /// An HTML page with all rows of the table fortune and one more, sorted by message.
     Fortunes,
-    /// Items of the table items: one, a page of them, a new one, one replaced, one deleted.
+    /// The table items: read one item, read a page, add one, replace one, delete one.
     Crud,
-    /// Random rows of the table world, as TechEmpower's Framework Benchmarks ask for them.
+    /// Random rows of the table world, as in TechEmpower's Framework Benchmarks.
     Worlds {
-        /// What is done with them.
+        /// What is done with the rows.
         task: WorldTask,
     },
     /// The slow upstream's answer.
     Relayed,
-    /// Several workloads at once.
+    /// A mix of several workloads.
     Mixed {
-        /// Which, and how often each is asked for.
+        /// The workloads, and how often each is requested.
         part: Vec<MixedPart>,
     },
 }
@@ -210,25 +210,25 @@ pub enum Oracle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorldTask {
-    /// Reads one, which is the answer.
+    /// Reads one row, which is the answer.
     One,
-    /// Reads as many as the request says, each by a statement of its own.
+    /// Reads the requested number of rows, each by its own statement.
     Several,
-    /// Reads as many as the request says, and writes another number into each.
+    /// Reads the requested number of rows, and writes another number into each.
     Update,
-    /// Takes as many as the request says from the server's own memory.
+    /// Returns the requested number of rows from the server's own memory.
     Cached,
 }
 
-/// A workload in a mixed one.
+/// A part of a mixed workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixedPart {
     /// Its id.
     pub workload: String,
-    /// How often it is asked for in comparison with the others.
+    /// How often it is requested, relative to the other parts.
     pub weight: u32,
-    /// Its manifest, which is added when all are read.
+    /// Its manifest, which is added when all manifests have been read.
     #[serde(skip)]
     pub manifest: Option<Box<WorkloadManifest>>,
 }
@@ -245,27 +245,27 @@ impl MixedPart {
 pub struct LoadPoint {
     /// The id, unique in the workload ("c100").
     pub id: String,
-    /// Connections of the closed loop; of an open one the most that it holds.
+    /// The connections of a closed loop, or the maximum number of connections of an open loop.
     pub connections: u32,
-    /// Whether each request asks for what has changed since the answer that the client has (`If-None-Match`): nothing has.
+    /// Whether requests are conditional (`If-None-Match`). The content never changes, so that the answer is 304.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revalidate: bool,
-    /// For `{rounds}` in the path.
+    /// The value of `{rounds}` in the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// The number of rows that a request asks for, which is added to the path.
+    /// The number of rows in a request, which is appended to the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<u32>,
-    /// What is spoken with the stack. Stacks that do not declare it are not asked.
+    /// The protocol. Stacks that do not declare it are not measured.
     #[serde(default, skip_serializing_if = "StackProtocol::is_usual")]
     pub protocol: StackProtocol,
-    /// Requests on a connection at once, with HTTP/2.
+    /// Concurrent requests on a connection, with HTTP/2.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub streams: u32,
     /// How its requests are sent.
     #[serde(default, skip_serializing_if = "Sending::is_usual")]
     pub sending: Sending,
-    /// An open loop; no manifest has one, the plan adds them to the closed loops.
+    /// The open loop; `None`: a closed loop. Manifests contain only closed loops, to which the plan adds open ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenLoad>,
 }
@@ -274,18 +274,18 @@ const fn one() -> u32 {
     1
 }
 
-/// Serde hands over a reference.
+/// Whether there is one stream. Serde passes a reference.
 fn is_one(streams: &u32) -> bool {
     *streams == 1
 }
 
-/// Equal work: an open loop at a rate that is the same for all.
+/// Equal work: an open loop with the same rate for all stacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OpenLoad {
     /// The load point, of the same workload, in whose heats it is measured.
     pub capacity_of: String,
-    /// The rate; arrivals are those of a Poisson process.
+    /// The rate. Arrivals are those of a Poisson process.
     pub rate: OfferedRate,
 }
 
@@ -295,14 +295,14 @@ pub struct OpenLoad {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum OfferedRate {
-    /// The largest of 1, 2, 5, 10, 20, 50 … requests per second that three quarters of the stacks can take at 70 % of their
-    /// capacity, as the first heat measured it.
+    /// The largest of 1, 2, 5, 10, 20, 50 … requests per second that three quarters of the stacks can serve at 70 % of
+    /// their capacity, as measured in the first heat.
     Common,
-    /// So many requests per second.
+    /// This many requests per second.
     PerSecond(u32),
 }
 
-/// How the requests of a load are sent. What is left out is as usual: HTTP/1.1, keep-alive, sized bodies.
+/// How the requests of a load are sent. The defaults are HTTP/1.1, keep-alive and sized bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Sending {
@@ -325,7 +325,7 @@ impl Default for Sending {
 }
 
 impl Sending {
-    /// Whether all of it is as usual.
+    /// Whether all settings have their defaults.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -343,7 +343,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// `body` in this framing.
+    /// `body` with this framing.
     pub fn apply(self, body: Body) -> Body {
         match (self, body) {
             (Framing::Sized, Body::Chunked(bytes)) => Body::Sized(bytes),
@@ -354,7 +354,7 @@ impl Framing {
 }
 
 impl LoadPoint {
-    /// Whether it is a closed loop. Only these have heats of their own.
+    /// Whether it is a closed loop. Only closed loops have their own heats.
     pub fn is_closed(&self) -> bool {
         self.open.is_none()
     }
@@ -365,7 +365,7 @@ impl LoadPoint {
         open.is_some_and(|open| open.capacity_of == closed.id)
     }
 
-    /// How the load generator sends its requests.
+    /// The load generator's protocol.
     pub fn load_protocol(&self) -> Protocol {
         if self.protocol.is_http2() {
             return Protocol::Http2 {
@@ -379,13 +379,13 @@ impl LoadPoint {
         }
     }
 
-    /// Requests in flight, at most.
+    /// The maximum number of requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.connections.saturating_mul(self.streams)
     }
 
-    /// Its connections, and what they speak if that is not HTTP/1.1: "10 connections × 10 streams (100 requests in flight),
-    /// HTTP/2 over TLS".
+    /// Its connections, with the protocol unless that is HTTP/1.1: "10 connections × 10 streams (100 requests in
+    /// flight), HTTP/2 over TLS".
     pub fn connections_in_words(&self) -> String {
         let connections = counted(self.connections, "connection");
         let streams = match self.streams {
@@ -404,7 +404,7 @@ impl LoadPoint {
 }
 
 impl LoadPoint {
-    /// `path` of a workload, with the numbers of this load point in it.
+    /// The `path` of a workload, with the numbers of this load point filled in.
     pub fn fill(&self, path: &str) -> String {
         let path = match self.rounds {
             Some(rounds) => path.replace("{rounds}", &rounds.to_string()),

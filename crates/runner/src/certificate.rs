@@ -19,9 +19,9 @@ use tokio_rustls::rustls::{
 
 /// A certificate that signs itself, with its key, in files of PEM.
 #[derive(Clone)]
-pub struct Certificate(Arc<Made>);
+pub struct Certificate(Arc<CertificateData>);
 
-struct Made {
+struct CertificateData {
     pem: String,
     roots: Arc<RootCertStore>,
     folder: PathBuf,
@@ -39,7 +39,7 @@ impl Certificate {
         let certificate =
             CertificateDer::from_pem_slice(pem.as_bytes()).map_err(io::Error::other)?;
         roots.add(certificate).map_err(io::Error::other)?;
-        let made = Self(Arc::new(Made {
+        let made = Self(Arc::new(CertificateData {
             pem,
             roots: Arc::new(roots),
             folder: folder.to_owned(),

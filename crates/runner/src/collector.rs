@@ -40,7 +40,7 @@ impl Collector {
         let config = Agent::config_builder()
             .tls_config(tls)
             .timeout_global(Some(PATIENCE))
-            // Who answers with another address has not taken anything.
+            // An endpoint that redirects has not accepted anything.
             .max_redirects(0)
             .http_status_as_error(false)
             .build();

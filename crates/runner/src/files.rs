@@ -57,8 +57,8 @@ impl Destination {
         })
     }
 
-    /// Writes the file, whole or not at all: beside its place, and then moved there. Only what must stay the same file
-    /// is written in place.
+    /// Writes the file atomically: to a temporary file in the same folder, which is then renamed. A file that must stay
+    /// the same file is written in place.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -4,8 +4,8 @@ pub use deadheat_model::redact::{
     HIDDEN, header_value, hide as hide_in_load, url as without_secret_values,
 };
 
-/// An argument as it may be recorded and shown: of a URL only the scheme, because a password can stand in several places
-/// of it; of a path its query without secrets.
+/// An argument without secrets, for records and messages. A URL keeps only its scheme, because it may contain a
+/// password in several places. A path keeps its query without secrets.
 pub fn without_password(argument: &str) -> String {
     match argument.split_once("://") {
         Some((scheme, _)) => format!("{scheme}://{HIDDEN}"),
@@ -47,7 +47,7 @@ fn url_without_userinfo(url: &str) -> String {
         authority.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit())
     };
     let from = match url[..end].rfind('@') {
-        // An @ in a path is none of a user, unless a password with a slash in it made that path.
+        // An @ in a path does not belong to a user name, unless a password with a slash made that path.
         None if is_host(&url[..end]) => None,
         None => url.rfind('@'),
         found => found,
@@ -69,7 +69,7 @@ pub fn passwords(env: &[(String, String)]) -> Vec<String> {
     env.iter().filter_map(password).collect()
 }
 
-/// A line of a log without passwords: those of URLs, and `secrets` wherever they stand.
+/// A log line without the passwords of URLs and without `secrets`.
 pub fn without_secrets(line: &str, secrets: &[String]) -> String {
     secrets.iter().fold(without_userinfo(line), |line, secret| {
         line.replace(secret.as_str(), HIDDEN)

@@ -16,7 +16,7 @@ use deadheat_runner::files::Destination;
 use serde::Serialize;
 
 use crate::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
 };
 
@@ -24,8 +24,8 @@ use crate::{
 ///
 /// # Errors
 /// When a value has no form in JSON.
-pub fn json(body: &impl Body) -> Result<String, Failure> {
-    report::json(body).map_err(|error| Failure::no_result(error.to_string()))
+pub fn json(body: &impl Body) -> Result<String, CommandFailure> {
+    report::json(body).map_err(|error| CommandFailure::no_result(error.to_string()))
 }
 
 /// A plan and nothing else, for programs.
@@ -209,7 +209,7 @@ impl<F: DataFormat> DataArgs<F> {
     ///
     /// # Errors
     /// When its name has no known ending and no format was asked for, or it cannot be written.
-    pub fn open(&self) -> Result<Sink<F>, Failure> {
+    pub fn open(&self) -> Result<Sink<F>, CommandFailure> {
         let Some(path) = &self.output else {
             let format = self.printed.format();
             return Ok(Sink { format, file: None });
@@ -232,7 +232,7 @@ impl<F: DataFormat> DataArgs<F> {
     pub fn open_beside<'p>(
         &self,
         read: impl IntoIterator<Item = &'p Path>,
-    ) -> Result<Sink<F>, Failure> {
+    ) -> Result<Sink<F>, CommandFailure> {
         keep(read, self.output.as_slice())?;
         self.open()
     }
@@ -251,7 +251,7 @@ impl<F> Sink<F> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(self, text: &str) -> Result<(), Failure> {
+    pub fn write(self, text: &str) -> Result<(), CommandFailure> {
         match self.file {
             Some((path, place)) => write(&path, place, text.as_bytes()),
             None => output::data(text),
@@ -262,7 +262,7 @@ impl<F> Sink<F> {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn write_bytes(self, bytes: &[u8]) -> Result<(), CommandFailure> {
         match self.file {
             Some((path, place)) => write(&path, place, bytes),
             None => print(bytes),
@@ -299,10 +299,10 @@ impl<F: DataFormat> FilesArgs<F> {
     ///
     /// # Errors
     /// When another format was asked for.
-    pub fn plan_is_json(&self) -> Result<bool, Failure> {
+    pub fn plan_is_json(&self) -> Result<bool, CommandFailure> {
         match self.printed.asked() {
             Some(format) if format == F::JSON => Ok(true),
-            Some(format) if format != F::TEXT => Err(Failure::usage(
+            Some(format) if format != F::TEXT => Err(CommandFailure::usage(
                 "--dry-run and --format: a plan is printed as text or json alone",
             )),
             _ => Ok(false),
@@ -317,7 +317,7 @@ impl<F: DataFormat> FilesArgs<F> {
         &self,
         plan: &Document,
         for_programs: impl FnOnce() -> T,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, CommandFailure> {
         let plan = if self.plan_is_json()? {
             json(&PlanReport(for_programs()))?
         } else {
@@ -331,7 +331,7 @@ impl<F: DataFormat> FilesArgs<F> {
     ///
     /// # Errors
     /// When a name has no known ending, is listed twice, or cannot be written.
-    pub fn open(&self) -> Result<Files<F>, Failure> {
+    pub fn open(&self) -> Result<Files<F>, CommandFailure> {
         destinations(&self.output).map(Files)
     }
 
@@ -342,7 +342,7 @@ impl<F: DataFormat> FilesArgs<F> {
     pub fn open_beside<'p>(
         &self,
         read: impl IntoIterator<Item = &'p Path>,
-    ) -> Result<Files<F>, Failure> {
+    ) -> Result<Files<F>, CommandFailure> {
         keep(read, &self.output)?;
         self.open()
     }
@@ -364,8 +364,8 @@ impl<F: DataFormat> Files<F> {
     /// The first failure.
     pub fn write(
         self,
-        mut rendered: impl FnMut(&F) -> Result<Vec<u8>, Failure>,
-    ) -> Result<(), Failure> {
+        mut rendered: impl FnMut(&F) -> Result<Vec<u8>, CommandFailure>,
+    ) -> Result<(), CommandFailure> {
         let mut failed = Ok(());
         for (path, format, place) in self.0 {
             let written = rendered(&format).and_then(|bytes| write(&path, place, &bytes));
@@ -381,7 +381,7 @@ impl<F: DataFormat> Files<F> {
 /// When a name has no known ending, is listed twice, or cannot be written.
 pub fn destinations<F: DataFormat>(
     paths: &[PathBuf],
-) -> Result<Vec<(PathBuf, F, Destination)>, Failure> {
+) -> Result<Vec<(PathBuf, F, Destination)>, CommandFailure> {
     let mut files: Vec<(PathBuf, F, Destination)> = Vec::new();
     for path in paths {
         let format = by_ending(path).map_err(|why| unusable(path, &why))?;
@@ -398,7 +398,10 @@ pub fn destinations<F: DataFormat>(
 }
 
 /// Refuses to write what is read.
-fn keep<'p>(read: impl IntoIterator<Item = &'p Path>, written: &[PathBuf]) -> Result<(), Failure> {
+fn keep<'p>(
+    read: impl IntoIterator<Item = &'p Path>,
+    written: &[PathBuf],
+) -> Result<(), CommandFailure> {
     let read: Vec<PathBuf> = read
         .into_iter()
         .filter_map(|path| fs::canonicalize(path).ok())
@@ -413,7 +416,7 @@ fn keep<'p>(read: impl IntoIterator<Item = &'p Path>, written: &[PathBuf]) -> Re
     }
 }
 
-fn opened(path: &Path) -> Result<Destination, Failure> {
+fn opened(path: &Path) -> Result<Destination, CommandFailure> {
     Destination::open(path).map_err(|error| {
         let why = format!(
             "opening it for writing: {error}; name a file in a folder that you may write to"
@@ -422,8 +425,8 @@ fn opened(path: &Path) -> Result<Destination, Failure> {
     })
 }
 
-fn unusable(path: &Path, why: &str) -> Failure {
-    Failure::usage(format!("--output {}: {why}", path.display()))
+fn unusable(path: &Path, why: &str) -> CommandFailure {
+    CommandFailure::usage(format!("--output {}: {why}", path.display()))
 }
 
 /// Where a file is or will be, however its path is written.
@@ -436,10 +439,10 @@ fn place(path: &Path) -> Option<PathBuf> {
 }
 
 /// Writes a file and says so.
-fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), Failure> {
-    place
-        .write(bytes)
-        .map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))?;
+fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), CommandFailure> {
+    place.write(bytes).map_err(|error| {
+        CommandFailure::no_result(format!("writing {}: {error}", path.display()))
+    })?;
     let size = figure::bytes(bytes.len() as f64);
     output::note(&format!("written: {} ({size})", path.display()));
     Ok(())
@@ -449,10 +452,10 @@ fn write(path: &Path, place: Destination, bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When it cannot be written, or a picture would go to a terminal.
-pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+pub fn print(bytes: &[u8]) -> Result<(), CommandFailure> {
     match std::str::from_utf8(bytes) {
         Ok(text) if output::is_terminal() => output::data(text),
-        Err(_) if output::is_terminal() => Err(Failure::usage(
+        Err(_) if output::is_terminal() => Err(CommandFailure::usage(
             "refusing to write a PNG to the terminal; use --output card.png",
         )),
         _ => output::bytes(bytes),
@@ -480,19 +483,19 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Showing {
+    struct DataTestArgs {
         #[command(flatten)]
         data: DataArgs<TextOrJson>,
     }
 
     #[derive(Parser)]
-    struct Measuring {
+    struct FilesTestArgs {
         #[command(flatten)]
         files: FilesArgs<TextOrJson>,
     }
 
     fn sink(words: &[&str]) -> Result<Sink<TextOrJson>, String> {
-        let parsed = Showing::try_parse_from(["x"].iter().chain(words)).unwrap();
+        let parsed = DataTestArgs::try_parse_from(["x"].iter().chain(words)).unwrap();
         parsed.data.open().map_err(|error| error.to_string())
     }
 
@@ -517,7 +520,7 @@ mod tests {
             error.contains(".txt .json, or choose one with --format"),
             "{error}"
         );
-        assert!(Showing::try_parse_from(["x", "--json", "--format", "text"]).is_err());
+        assert!(DataTestArgs::try_parse_from(["x", "--json", "--format", "text"]).is_err());
     }
 
     #[test]
@@ -541,7 +544,7 @@ mod tests {
         let [text, json] = ["a.txt", "a.json"].map(|name| folder.path().join(name));
         let names = [&text, &json].map(|path| path.display().to_string());
         let words = ["x", "-o", &names[0], "-o", &names[1]];
-        let files = Measuring::try_parse_from(words).unwrap().files;
+        let files = FilesTestArgs::try_parse_from(words).unwrap().files;
         assert_eq!(files.format(), TextOrJson::Text);
         files
             .open()
@@ -551,7 +554,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&text).unwrap(), "Text");
         assert_eq!(fs::read_to_string(&json).unwrap(), "Json");
         let twice = ["x", "-o", &names[0], "-o", &names[0]];
-        let twice = Measuring::try_parse_from(twice).unwrap().files.open();
+        let twice = FilesTestArgs::try_parse_from(twice).unwrap().files.open();
         assert!(twice.unwrap_err().to_string().contains("twice"));
     }
 }

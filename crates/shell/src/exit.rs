@@ -46,12 +46,12 @@ impl From<Exit> for ExitCode {
 /// Why a command could not do its work, and the exit status that follows.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub struct Failure {
+pub struct CommandFailure {
     message: String,
     exit: Exit,
 }
 
-impl Failure {
+impl CommandFailure {
     /// Wrong arguments, manifests or folders: something that the user can put right.
     pub fn usage(message: impl ToString) -> Self {
         Self {

@@ -20,7 +20,7 @@ use signal_hook::{
     low_level,
 };
 
-use crate::exit::{self, Failure};
+use crate::exit::{self, CommandFailure};
 
 static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 
@@ -45,9 +45,9 @@ pub fn arguments() -> Vec<String> {
 }
 
 /// How children are supervised: by this very binary.
-pub fn supervision() -> Result<Supervision, Failure> {
+pub fn supervision() -> Result<Supervision, CommandFailure> {
     let program = env::current_exe().map_err(|error| {
-        Failure::no_result(format!("finding the deadheat binary itself: {error}"))
+        CommandFailure::no_result(format!("finding the deadheat binary itself: {error}"))
     })?;
     Ok(Supervision::by(program))
 }

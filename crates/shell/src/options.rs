@@ -5,9 +5,55 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
 use crate::{
-    exit::Failure,
+    exit::CommandFailure,
     output::{ColourArg, Verbosity},
 };
+
+/// What an option can do. A `deadheat.toml` that nobody named may set figures only: it can come with a repository that
+/// somebody cloned, or lie in a folder above by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Chooses how much is measured, which of the known stacks and workloads, what counts as success, and how results
+    /// are shown.
+    Figures,
+    /// Runs programs.
+    RunsPrograms,
+    /// Chooses hosts.
+    ChoosesHosts,
+    /// Changes requests.
+    ChangesRequests,
+    /// Reads files.
+    ReadsFiles,
+    /// Writes files.
+    WritesFiles,
+    /// Weakens TLS.
+    WeakensTls,
+}
+
+impl Effect {
+    /// In a message, after the option.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Figures => "sets figures",
+            Self::RunsPrograms => "runs programs",
+            Self::ChoosesHosts => "chooses hosts",
+            Self::ChangesRequests => "changes requests",
+            Self::ReadsFiles => "reads files",
+            Self::WritesFiles => "writes files",
+            Self::WeakensTls => "weakens TLS",
+        }
+    }
+}
+
+/// Long names of options, separated by blanks, with what they can do. Each crate has one for the options that it declares.
+pub type Effects = &'static [(Effect, &'static str)];
+
+/// Of the options in this crate.
+pub const EFFECTS: Effects = &[
+    (Effect::Figures, "format json"),
+    (Effect::RunsPrograms, "agent launcher"),
+    (Effect::WritesFiles, "output"),
+];
 
 /// The options of all commands.
 #[derive(Clone, Copy, Debug, Args)]
@@ -118,14 +164,14 @@ impl ExplicitOptions {
 }
 
 /// Refuses options that say nothing about what is measured: "--rate has no meaning for stacks; omit it".
-pub fn refuse(what: &str, meaningless: &[String]) -> Result<(), Failure> {
+pub fn refuse(what: &str, meaningless: &[String]) -> Result<(), CommandFailure> {
     let (has, it) = match meaningless {
         [] => return Ok(()),
         [_] => ("has", "it"),
         _ => ("have", "them"),
     };
     let options = meaningless.join(", ");
-    Err(Failure::usage(format!(
+    Err(CommandFailure::usage(format!(
         "{options} {has} no meaning for {what}; omit {it}"
     )))
 }

@@ -21,7 +21,7 @@ use tracing_subscriber::{
     Layer as _, filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-use crate::{exit::Failure, hints};
+use crate::{exit::CommandFailure, hints};
 
 /// The most characters of a line of a log that are shown.
 const LONGEST_LINE: usize = 400;
@@ -92,7 +92,7 @@ pub fn colour_among(arguments: impl IntoIterator<Item = String>) -> ColourArg {
 ///
 /// # Errors
 /// When it cannot be written. A reader that has gone away (`| head`) is no error.
-pub fn data(text: &str) -> Result<(), Failure> {
+pub fn data(text: &str) -> Result<(), CommandFailure> {
     bytes(visible(text, colour()).as_bytes())
 }
 
@@ -100,10 +100,10 @@ pub fn data(text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As for [`data`].
-pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub fn bytes(bytes: &[u8]) -> Result<(), CommandFailure> {
     let mut output = io::stdout().lock();
     match output.write_all(bytes).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::no_result(
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandFailure::no_result(
             format!("writing to standard output: {error}"),
         )),
         _ => Ok(()),
@@ -152,7 +152,7 @@ pub fn error(text: &str) {
 }
 
 /// Writes what clap has to say, which is the help or what is wrong with the arguments, and returns the exit status.
-pub fn usage(error: &clap::Error) -> Result<crate::exit::Exit, Failure> {
+pub fn usage(error: &clap::Error) -> Result<crate::exit::Exit, CommandFailure> {
     let colour = if error.use_stderr() {
         colour_of_notes()
     } else {
@@ -208,7 +208,7 @@ pub fn show_log() {
 }
 
 /// A text in which nothing moves the cursor, changes the terminal or turns the direction of writing. Control characters
-/// stand as JSON writes them, so that JSON keeps its meaning. With `styled`, styles (`ESC [ … m`) stay, and end with
+/// are escaped as in JSON, so that JSON keeps its meaning. With `styled`, styles (`ESC [ … m`) stay, and end with
 /// the text.
 fn visible(text: &str, styled: bool) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -259,7 +259,8 @@ pub fn failure_text(failure: &StackFailure) -> String {
     format!("{phase}: {}{}", failure.reason, quoted(&failure.log_tail))
 }
 
-/// Lines of a log, set off below a message. They have no style of their own, and what is longer than anybody reads is cut.
+/// Lines of a log, set off below a message. They have no style of their own, and what is longer than anybody reads is
+/// cut.
 pub fn quoted(lines: &[String]) -> String {
     let quoted = |line: &String| {
         let mut characters = line.trim_end_matches('\r').chars();
@@ -292,8 +293,9 @@ fn asked() -> ColourArg {
     ASKED.get().copied().unwrap_or_default()
 }
 
-/// Who types an option means it. Else `NO_COLOR` forbids colour (<https://no-color.org>) and `CLICOLOR_FORCE` asks for
-/// it (<https://bixense.com/clicolors>), an empty one as if it were not set; and else it is for terminals that show it.
+/// Whether output is coloured. An explicit option takes precedence. Otherwise `NO_COLOR` forbids colour
+/// (<https://no-color.org>) and `CLICOLOR_FORCE` asks for it (<https://bixense.com/clicolors>), with empty values as if
+/// they were not set. Without any of these, terminals that support colour get it.
 fn is_coloured(
     asked: ColourArg,
     terminal: bool,
@@ -325,7 +327,7 @@ fn is_dumb() -> bool {
 
 /// The characters of the locale (POSIX, "Internationalization Variables": of these three the first that is set and not
 /// empty). Containers often set none of them, and are looked at in terminals that know all characters. A name without a
-/// charset, such as `C` or `en_US`, stands for one that is not UTF-8.
+/// charset, such as `C` or `en_US`, means one that is not UTF-8.
 fn charset(variable: impl Fn(&str) -> Option<String>, is_dumb: bool) -> Charset {
     let mut set = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_load::limits::MOST_PER_SECOND;
+use deadheat_load::limits::MAX_PER_SECOND;
 use deadheat_model::{load::Stage, workload::OfferedRate};
 
 use crate::values::length;
@@ -98,7 +98,7 @@ fn any_rate(text: &str) -> Result<f64, String> {
         return Err(bad());
     }
     let rate = number.parse::<f64>().map_err(|_| bad())? / seconds;
-    if rate > MOST_PER_SECOND {
+    if rate > MAX_PER_SECOND {
         return Err(format!(
             "{text:?} is more than 1,000,000,000 requests per second"
         ));

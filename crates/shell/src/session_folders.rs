@@ -39,12 +39,12 @@ pub fn sessions(results: &Path) -> io::Result<Vec<SessionFolder>> {
 pub fn session(folder: PathBuf) -> Option<SessionFolder> {
     /// What is needed of a header, without keeping the rest of it. A broken one is reported when it is read.
     #[derive(Default, Deserialize)]
-    struct Beginning {
+    struct HeaderStart {
         #[serde(default)]
         started: String,
     }
     let text = files::read_text(&folder.join(HEADER_FILE)).ok()?;
-    let header: Beginning = serde_json::from_str(&text).unwrap_or_default();
+    let header: HeaderStart = serde_json::from_str(&text).unwrap_or_default();
     Some(SessionFolder {
         started: header.started,
         folder,

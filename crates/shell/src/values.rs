@@ -21,7 +21,7 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
 }
 
 /// CPU numbers must be below this: Linux supports at most 8,192 CPUs on x86-64 (CONFIG_NR_CPUS).
-const MOST_CPUS: usize = 8_192;
+const MAX_CPUS: usize = 8_192;
 
 /// "2,3", "0-3": CPUs by their numbers, as `option` has them.
 pub fn cpus(option: &str, text: &str) -> Result<Vec<usize>, String> {
@@ -29,7 +29,7 @@ pub fn cpus(option: &str, text: &str) -> Result<Vec<usize>, String> {
     let number = |text: &str| -> Result<usize, String> {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = digits.then(|| text.parse().ok()).flatten();
-        number.filter(|cpu| *cpu < MOST_CPUS).ok_or_else(bad)
+        number.filter(|cpu| *cpu < MAX_CPUS).ok_or_else(bad)
     };
     let mut cpus = Vec::new();
     for part in text.split(',').map(str::trim) {

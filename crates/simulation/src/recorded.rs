@@ -20,7 +20,7 @@ use deadheat_model::{
 };
 use deadheat_stats::heats::{Heat, Slice};
 
-use crate::heats::{Field, Member, Processes, Trouble, field};
+use crate::heats::{Disturbances, Field, Member, Processes, field};
 
 /// A session to be drawn.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl Recorded {
     pub fn quiet(speeds: &[f64]) -> Self {
         let mut plan = Self::measured(speeds);
         plan.field.machine.spread = 0.01;
-        plan.field.trouble = Trouble::default();
+        plan.field.disturbances = Disturbances::default();
         for (_, member) in &mut plan.stacks {
             member.spread = 0.01;
             member.correlation = 0.0;
@@ -140,7 +140,7 @@ impl Recorded {
         &self,
         record: &SessionRecord,
         next: &NextHeat,
-        session: &mut field::Session<'_>,
+        session: &mut field::DrawnSession<'_>,
     ) -> MeasuredHeat {
         let load = &record.header.plan.loads[next.load];
         let twin = match next.control {
@@ -316,7 +316,7 @@ impl Recorded {
                 },
                 alpha: 0.05,
                 margin: 0.03,
-                least_heats: deadheat_model::heats::LEAST_HEATS,
+                least_heats: deadheat_model::heats::MIN_HEATS,
                 until_decided: self.until_decided,
                 precision: self.precision,
                 budget_seconds: self.budget.map(|budget| budget.as_secs_f64()),

@@ -68,7 +68,7 @@ pub(crate) fn student(freedom: f64) -> StudentsT {
     StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("positive degrees of freedom")
 }
 
-/// The geometric mean of `values` with its interval; `None` when there are none or one is not positive.
+/// The geometric mean of `values` with its interval; `None` without values, or if one is not positive.
 pub fn log_mean(values: &[f64], level: f64) -> Option<LogMean> {
     if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
         return None;
@@ -166,7 +166,7 @@ fn middle(sorted: &[f64]) -> Option<f64> {
     })
 }
 
-/// The median of `values` with its interval; `None` when there are none.
+/// The median of `values` with its interval; `None` without values.
 pub fn median_interval(values: &[f64], level: f64) -> Option<MedianInterval> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -225,7 +225,7 @@ impl Difference {
         student(self.freedom).inverse_cdf(f64::midpoint(1.0, level)) * self.error
     }
 
-    /// The two-sided p value of no difference. Without any spread it is 1 when there is none, else 0.
+    /// The two-sided p value of no difference. Without any spread it is 1 if the difference is 0, otherwise 0.
     pub fn p_of_zero(&self) -> f64 {
         if self.error == 0.0 {
             return if self.mean == 0.0 { 1.0 } else { 0.0 };

@@ -42,12 +42,12 @@ pub struct Design {
 }
 
 /// A look that may spend less than this decides nothing at any number of heats, so it is not taken.
-const LEAST_SPENT: f64 = 1e-9;
+const MIN_SPENT: f64 = 1e-9;
 
-/// A list of heat counts that is no list of looks.
+/// An invalid list of heat counts for looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLooks {
-    /// There is none.
+    /// The list is empty.
     #[error("no checkpoint is declared; write them like 8,11,16")]
     Empty,
     /// This one does not have more heats than the one before it.
@@ -81,7 +81,7 @@ impl Design {
         let mut before = 0.0;
         for &heats in heats {
             let spent = spent(f64::from(heats) / f64::from(most), alpha);
-            if spent - before >= LEAST_SPENT {
+            if spent - before >= MIN_SPENT {
                 looks.push(Look {
                     heats,
                     spends: spent - before,
@@ -135,13 +135,14 @@ impl Design {
     }
 }
 
-/// The share of the error level that a session spends which ends as soon as its intervals are narrow enough, at its only look.
-/// The widths say nothing of who is better, but narrow intervals are more often those whose errors are underestimated: with
-/// the whole level, 7 to 8 % of 1,000 simulated sessions of two equal stacks found a difference, and 5 % with this.
+/// The share of the error level that a session spends which ends as soon as its intervals are narrow enough, at its
+/// only look. The widths say nothing of who is better, but narrow intervals are more often those whose errors are
+/// underestimated: with the whole level, 7 to 8 % of 1,000 simulated sessions of two equal stacks found a difference,
+/// and 5 % with this.
 pub const SPENT_IF_NARROW: f64 = 0.6;
 
 /// 8, 11, 16, 22, 32, 44, 64 …: about √2 apart, so that a comparison takes at most some 40 % longer than it had to.
-/// The first is at [`LEAST_HEATS`]. The last is `most` itself, in place of one that is nearly as late.
+/// The first is at [`MIN_HEATS`]. The last is `most` itself, in place of one that is nearly as late.
 pub fn usual_looks(most: u32) -> Vec<u32> {
     let doubled = (0..u32::BITS).flat_map(|doublings| {
         let times = 1_u64 << doublings;

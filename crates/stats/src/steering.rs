@@ -1,16 +1,16 @@
-//! What a session measures next, from what its record says so far: the load whose turn it is, the members of the heat, the
-//! control next to them, and when there is enough.
+//! What a session measures next, from what its record says so far: the load whose turn it is, the members of the heat,
+//! the control next to them, and when there is enough.
 //!
-//! [`next`] is a pure function of the record and the time spent. A session that is resumed after a kill is steered as it
-//! would have been without, and a heat that was interrupted is dealt again.
+//! [`next`] is a pure function of the record and the time spent. A session that is resumed after a kill is steered as
+//! it would have been without, and a heat that was interrupted is dealt again.
 
 use std::time::Duration;
 
 use deadheat_model::{
     heat::{Role, Rounds},
     heats::{
-        Control, EndReason, LEAST_HEATS, MOST_OF_EXPECTED, MeasuredHeat, NextHeat, Plan,
-        PlannedLoad, SessionRecord, Step,
+        Control, EndReason, MAX_OF_EXPECTED, MIN_HEATS, MeasuredHeat, NextHeat, Plan, PlannedLoad,
+        SessionRecord, Step,
     },
     stack::Runtime,
 };
@@ -18,17 +18,17 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    heats::{Allocation, Pilot, Planned, Quantity, Ranking, Settings, recorded, within},
+    heats::{Allocation, Pilot, PlannedHeats, Quantity, Ranking, Settings, recorded, within},
     sequential::{SPENT_IF_NARROW, usual_looks},
     standings::{FAILURES, LoadAt, Measure, scaling::Scalings, settings},
 };
 
-/// Heats of each stack that are planned for a precision at most.
-const MOST_HEATS: u32 = 1_000;
+/// The maximum number of heats of each stack that are planned for a precision.
+const MAX_HEATS: u32 = 1_000;
 /// The stream of random numbers that twins are drawn from.
 const TWINS: u64 = u64::MAX;
 
-/// What is measured next; `spent` is the time that measuring has taken so far.
+/// The next step of a session; `spent` is the measuring time so far.
 pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     let plan = &record.header.plan;
     let loads = leading(record);
@@ -58,13 +58,13 @@ pub fn next(record: &SessionRecord, spent: Duration) -> Step {
     let then = open.get(1).filter(is_same_turn);
     Step::Heat(NextHeat {
         then: then.map(|(_, then)| then.index),
-        ..load.deal()
+        ..load.next_heat()
     })
 }
 
-/// When a load's turn comes: first by the earliest of those that it shares its starts with, then by its place among these.
-/// Each of them is the first for two heats, one with each kind of control, because a process that has served another load is
-/// no fresh one.
+/// The sort key of a load's turn: the earliest load that it shares its starts with, then its place among these. Each of
+/// them goes first for two heats, one with each kind of control, because a process that has served another load is no
+/// longer fresh.
 fn in_turn(loads: &[LoadSoFar<'_>], place: usize) -> (usize, usize) {
     let own = &loads[place];
     let all = loads.iter().enumerate();
@@ -88,7 +88,7 @@ fn leading(record: &SessionRecord) -> Vec<LoadSoFar<'_>> {
         .collect()
 }
 
-/// A load with heats of its own, and what they say so far.
+/// A load with heats of its own, and their figures so far.
 struct LoadSoFar<'a> {
     at: LoadAt<'a>,
     index: usize,
@@ -125,7 +125,7 @@ impl<'a> LoadSoFar<'a> {
         self.at.complete_heats()
     }
 
-    /// Whether a look has settled it. A look counts the heats up to it alone, so that each is judged once.
+    /// Whether a look has settled the load. A look counts only the heats up to it, so that each look is judged once.
     fn is_settled(&self) -> bool {
         let is_decided = || {
             let rankings = self.at.main_rankings();
@@ -135,7 +135,7 @@ impl<'a> LoadSoFar<'a> {
         self.at.has_look() && is_decided()
     }
 
-    /// Whether it is at a checkpoint and as precise as was asked for. It gets no more heats then, so it stays there.
+    /// Whether the load is at a checkpoint and as precise as requested. It then gets no more heats, so it stays there.
     fn is_precise(&self) -> bool {
         let plan = &self.record.header.plan;
         let Some(precision) = plan.precision else {
@@ -149,9 +149,9 @@ impl<'a> LoadSoFar<'a> {
             && Scalings::new(&at).is_precise(precision)
     }
 
-    /// Whether it gets more heats.
+    /// Whether the load gets more heats.
     fn goes_on(&self) -> bool {
-        // What was one of several and is left alone has nobody to be compared with.
+        // A stack that is left alone after others failed has nothing to be compared with.
         let least = self.load().targets.len().min(2);
         let can = !self.ready.is_empty() && self.ready.len() >= least;
         let wanted = self.done() < self.load().most_heats();
@@ -159,7 +159,7 @@ impl<'a> LoadSoFar<'a> {
         can && wanted && !(until_decided && self.is_settled()) && !self.is_precise()
     }
 
-    /// About how long another heat takes, with what is measured in it: as long as those so far.
+    /// The expected time of another heat, including the equal work measured in it: the mean so far.
     fn heat_time(&self) -> Duration {
         let with_it = self.record.header.plan.equal_work(self.load());
         let with_it: Duration = with_it.map(|(index, _)| self.mean_time(index)).sum();
@@ -177,7 +177,7 @@ impl<'a> LoadSoFar<'a> {
         sum.checked_div(count).unwrap_or_default()
     }
 
-    fn deal(&self) -> NextHeat {
+    fn next_heat(&self) -> NextHeat {
         let load = self.load();
         let open: Vec<(usize, usize)> = match self.done() {
             0 => Vec::new(),
@@ -222,7 +222,7 @@ impl<'a> LoadSoFar<'a> {
         }
     }
 
-    /// The heat of this turn at the load before, whose processes go on.
+    /// The heat of this turn at the load before, whose processes serve this load too.
     fn before(&self) -> Option<&'a MeasuredHeat> {
         let loads = &self.record.header.plan.loads;
         let mut heats = self.record.heats.iter().rev();
@@ -232,7 +232,7 @@ impl<'a> LoadSoFar<'a> {
         (is_shared && done > self.done()).then_some(last)
     }
 
-    /// The stacks of that heat: those are dealt first.
+    /// The stacks of that heat, which are chosen first.
     fn going_on(&self) -> Vec<usize> {
         let members = self
             .before()
@@ -254,8 +254,8 @@ impl<'a> LoadSoFar<'a> {
         native.or(self.ready.first()).copied()
     }
 
-    /// The null server in every second heat, and in the others one of the members twice, each in its turn. Where processes go
-    /// on, so does the twin: next to a fresh one it would be no twin.
+    /// The control of the next heat: the null server in every second heat, otherwise a twin of each member in turn. If
+    /// the processes also serve this load, so does the twin, because a fresh process would differ from them.
     fn control(&self, members: &[usize], seed: u64) -> Option<Control> {
         if let Some(before) = self.before() {
             let mut twins = before.heat.members.iter();
@@ -273,8 +273,8 @@ impl<'a> LoadSoFar<'a> {
             // One stack alone can be compared with the null server alone.
             _ if members.len() < 2 => Some(Control::Ceiling),
             _ => {
-                // In a random order, which is the same for the whole session and, where they have the same stacks, for all
-                // loads. Who is not in the heat is passed over.
+                // In a random order, which is the same for the whole session and, where they have the same stacks, for
+                // all loads. Stacks that are not in the heat are skipped.
                 let mut turns: Vec<usize> = (0..self.load().targets.len()).collect();
                 let mut random = ChaCha8Rng::seed_from_u64(seed);
                 random.set_stream(TWINS);
@@ -287,19 +287,19 @@ impl<'a> LoadSoFar<'a> {
     }
 }
 
-/// What a load's heats so far let expect of the planned ones.
+/// The expected precision of a load after its planned heats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
     /// The load ("plaintext:c50").
     pub load: String,
-    /// Heats that there will be at most, within the budget.
+    /// The maximum number of heats within the budget.
     pub heats: u32,
     /// The median half width of the intervals of all pairs after these (0.03: ±3 %); `None` with fewer than two.
     pub half_width: Option<f64>,
 }
 
-/// What can be expected of each load after the heats so far, with the noise that they had. Loads without a heat, and open
-/// loops, have no expectation.
+/// The expected precision of each load, from the noise of its heats so far. Loads without a heat, and open loops, have
+/// no expectation.
 pub fn expectation(record: &SessionRecord, spent: Duration) -> Vec<Expected> {
     let plan = &record.header.plan;
     let loads = leading(record);
@@ -323,9 +323,9 @@ impl LoadSoFar<'_> {
     fn expected(&self, more: u32) -> Expected {
         let load = self.load();
         let settings = settings(&self.record.header.plan);
-        let course = self.at.course();
-        let estimates = within::of_heats(&course.heats, Quantity::Throughput);
-        let rounds = course.heats.iter().map(|heat| heat.rounds.len()).max();
+        let series = self.at.heat_series();
+        let estimates = within::of_heats(&series.heats, Quantity::Throughput);
+        let rounds = series.heats.iter().map(|heat| heat.rounds.len()).max();
         let heats = load.most_heats().min(self.done().saturating_add(more));
         let rounds = rounds.unwrap_or(1).max(1) as u32;
         let stacks = self.ready.len();
@@ -347,8 +347,8 @@ impl LoadSoFar<'_> {
     }
 }
 
-/// What can be expected of each closed loop of a plan before its first heat, after the heats that fit its budget and with the
-/// noise that is usual on a shared machine.
+/// The expected precision of each closed loop of a plan before its first heat: after the heats that fit its budget,
+/// with the usual noise of a shared machine.
 pub fn foretold(plan: &Plan) -> Vec<Expected> {
     let settings = settings(plan);
     let expected = plan.leading().map(|load| {
@@ -366,31 +366,31 @@ pub fn foretold(plan: &Plan) -> Vec<Expected> {
     expected.collect()
 }
 
-/// The checkpoints, in heats of each stack, of a load whose ratios are to be known this well (0.05: ±5 %): the usual ones up
-/// to the heats that reach it with the noise that is usual on a shared machine, and two later ones if the noise is greater.
+/// The checkpoints of a load with this requested precision (0.05: ±5 %), in heats of each stack: the usual ones up to
+/// the heats that reach it with the usual noise of a shared machine, and two later ones in case the noise is greater.
 pub fn looks_for(load: &PlannedLoad, precision: f64, alpha: f64) -> Vec<u32> {
     let stacks = load.targets.len();
     let numbers: Vec<usize> = (0..stacks).collect();
     let pilot = Pilot::usual(stacks, &Settings::default());
     let alpha = SPENT_IF_NARROW * alpha;
-    let planned = planned(load, stacks, LEAST_HEATS, rounds(load), alpha);
+    let planned = planned(load, stacks, MIN_HEATS, rounds(load), alpha);
     let heats = heats_for(&pilot, &numbers, precision, &planned);
     let mut looks = usual_looks(heats);
-    looks.extend([heats * 7 / 5, heats * MOST_OF_EXPECTED]);
+    looks.extend([heats * 7 / 5, heats * MAX_OF_EXPECTED]);
     looks
 }
 
-/// Heats of each stack with which ratios are expected to be known this well: no fewer than a dead heat needs, and no more than
-/// [`MOST_HEATS`]. With one stack there is no ratio.
-fn heats_for(pilot: &Pilot, stacks: &[usize], precision: f64, planned: &Planned) -> u32 {
+/// Heats of each stack that are expected to reach this precision: at least as many as a dead heat needs, and at most
+/// [`MAX_HEATS`]. With one stack there is no ratio.
+fn heats_for(pilot: &Pilot, stacks: &[usize], precision: f64, planned: &PlannedHeats) -> u32 {
     let needed = match stacks.len() {
-        0 | 1 => Some(LEAST_HEATS),
+        0 | 1 => Some(MIN_HEATS),
         _ => pilot.heats_for(stacks, precision.ln_1p(), planned),
     };
-    needed.unwrap_or(MOST_HEATS).clamp(LEAST_HEATS, MOST_HEATS)
+    needed.unwrap_or(MAX_HEATS).clamp(MIN_HEATS, MAX_HEATS)
 }
 
-/// Rounds of a heat that is planned.
+/// The number of rounds of a planned heat.
 fn rounds(load: &PlannedLoad) -> u32 {
     let rounds = match load.heat.rounds {
         Rounds::Count { rounds } => rounds,
@@ -403,7 +403,7 @@ fn rounds(load: &PlannedLoad) -> u32 {
     rounds.max(1)
 }
 
-/// Stacks in a heat, of this many.
+/// The number of stacks in a heat if the load has this many.
 fn seats(load: &PlannedLoad, stacks: usize) -> usize {
     (load.capacity as usize)
         .saturating_sub(1)
@@ -411,12 +411,12 @@ fn seats(load: &PlannedLoad, stacks: usize) -> usize {
 }
 
 /// Heats of this many stacks, for the interval of a pair that is judged with all others.
-fn planned(load: &PlannedLoad, stacks: usize, heats: u32, rounds: u32, alpha: f64) -> Planned {
+fn planned(load: &PlannedLoad, stacks: usize, heats: u32, rounds: u32, alpha: f64) -> PlannedHeats {
     let seats = seats(load, stacks);
     // A pair meets in fewer heats where not everybody is in each.
     let own = (f64::from(heats) * seats as f64 / stacks.max(1) as f64).min(heats.into()) as u32;
     let pairs = (stacks * stacks.saturating_sub(1) / 2).max(1);
-    Planned {
+    PlannedHeats {
         heats: own,
         rounds,
         members: seats,

@@ -27,8 +27,9 @@ const IN_A_ROW: f64 = 0.25;
 pub enum Uneven {
     /// Some connections got far fewer answers than others.
     Starved(PerConnection),
-    /// Half of the answers came much sooner than the mean, as of a server that answers one connection several times in a
-    /// row while the others wait, or that needs much longer for some answers. Percentiles count answers, so that they hide that wait.
+    /// Half of the answers came much sooner than the mean, as of a server that answers one connection several times in
+    /// a row while the others wait, or that needs much longer for some answers. Percentiles count answers, so that they
+    /// hide that wait.
     InARow {
         /// The median of the service times.
         p50_seconds: f64,
@@ -76,7 +77,7 @@ pub fn in_a_row(p50_seconds: f64, mean_seconds: f64) -> Option<Uneven> {
 }
 
 /// Bins that a slope needs: with fewer, its standard error says nothing.
-pub const LEAST_BINS: usize = 4;
+pub const MIN_BINS: usize = 4;
 
 /// How throughput changed over a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -89,8 +90,8 @@ pub struct Trend {
 
 impl Trend {
     /// The change in relation to where the fitted line starts, with its standard error: −0.1 (10 % less) of a line that
-    /// ends at 90 % of that. A line below zero is taken as zero, because no throughput is: what falls that far has lost all
-    /// of it, and the error is not known. `None`: it rose from nothing.
+    /// ends at 90 % of that. A line below zero is taken as zero, because no throughput is: what falls that far has lost
+    /// all of it, and the error is not known. `None`: it rose from nothing.
     pub(crate) fn since_start(&self) -> Option<(f64, Option<f64>)> {
         let (start, end) = (1.0 - self.change / 2.0, 1.0 + self.change / 2.0);
         match () {
@@ -139,7 +140,7 @@ pub fn trend(observation: &Observation) -> Option<Trend> {
 /// The trend over equally spaced values.
 pub fn trend_of(values: &[f64]) -> Option<Trend> {
     let n = values.len();
-    if n < LEAST_BINS {
+    if n < MIN_BINS {
         return None;
     }
     let mean_x = (n - 1) as f64 / 2.0;

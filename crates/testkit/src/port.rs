@@ -100,7 +100,7 @@ impl RefusingPort {
 /// How long a connection that finds room may take. It is the kernel alone that answers.
 const AT_ONCE: Duration = Duration::from_millis(150);
 /// More than any kernel takes beyond what it was asked for.
-const MOST: usize = 64;
+const MAX: usize = 64;
 
 /// A loopback port whose queue of connections is full, so that the kernel lets further SYNs fall: a client that
 /// connects waits without an answer. (Linux does so unless `net.ipv4.tcp_abort_on_overflow` is set.)
@@ -128,7 +128,7 @@ impl FullBacklog {
         let (mut held, mut waited) = (Vec::new(), false);
         loop {
             match TcpStream::connect_timeout(&address, AT_ONCE) {
-                Ok(stream) if held.len() < MOST => held.push(stream),
+                Ok(stream) if held.len() < MAX => held.push(stream),
                 Ok(_) => return Err(io::Error::other("this kernel takes every connection")),
                 // Twice in a row: one alone may have been a stall of the machine.
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && waited => break,

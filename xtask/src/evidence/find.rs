@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use deadheat_model::{comparison::Decide, heats::SessionRecord};
 use deadheat_stats::{
     sequential::{Design, Look},
-    versus::{Compared, Verdict, alternating::Duel},
+    versus::{Compared, RatioVerdict, alternating::Duel},
 };
 
 use super::sessions::record;
@@ -19,7 +19,7 @@ const BY: [(Decide, &str); 3] = [
 
 /// A decision: what is said of B, and after how many heats and minutes of them.
 struct Found {
-    verdict: Verdict,
+    verdict: RatioVerdict,
     heats: u32,
     minutes: f64,
 }
@@ -43,11 +43,13 @@ pub(super) fn table(sessions: &[PathBuf]) -> Result<String, String> {
             .filter_map(|record| decision(record, decide))
             .collect();
         let count = |verdict| found.iter().filter(|one| one.verdict == verdict).count();
-        let (worse, better) = (count(Verdict::Worse), count(Verdict::Better));
+        let (worse, better) = (count(RatioVerdict::Worse), count(RatioVerdict::Better));
         // One that is never decided takes longer than any that is.
         let of_all = |of: fn(&Found) -> f64| {
             let never = records.len() - worse - better;
-            let decided = found.iter().filter(|one| one.verdict != Verdict::DeadHeat);
+            let decided = found
+                .iter()
+                .filter(|one| one.verdict != RatioVerdict::DeadHeat);
             let values = decided
                 .map(of)
                 .chain(std::iter::repeat_n(f64::INFINITY, never));
@@ -79,7 +81,7 @@ fn decision(record: &SessionRecord, decide: Decide) -> Option<Found> {
         .looks;
     looks.iter().find_map(|look| {
         let verdict = judged(record, decide, *look)?.verdict;
-        (verdict != Verdict::NotEnoughData).then(|| Found {
+        (verdict != RatioVerdict::NotEnoughData).then(|| Found {
             verdict,
             heats: look.heats,
             minutes: minutes(record, look.heats),

@@ -14,7 +14,7 @@ use super::sessions::record;
 /// Rounds in the table.
 const ROUNDS: usize = 8;
 /// Heats with fewer are left out: no round in the table is in the later half.
-const LEAST_ROUNDS: usize = 2 * ROUNDS - 1;
+const MIN_ROUNDS: usize = 2 * ROUNDS - 1;
 
 /// The mean CPU time per answer in each of the first rounds ÷ its median in the later half of the rounds, as Markdown, from a
 /// session's records.
@@ -55,7 +55,7 @@ pub(super) fn table(session: &Path) -> Result<String, String> {
 
 /// The members of a heat, but for the null server, with the ratio of each of their first rounds.
 fn of_heat(heat: &HeatRecord) -> Vec<(&TargetId, Vec<Option<f64>>)> {
-    if heat.rounds.len() < LEAST_ROUNDS {
+    if heat.rounds.len() < MIN_ROUNDS {
         return Vec::new();
     }
     let of_member = |place: usize| {

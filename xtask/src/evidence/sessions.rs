@@ -8,7 +8,7 @@ use deadheat_model::{
     heats::{JournalEntry, PlannedLoad, SessionHeader, SessionRecord},
 };
 use deadheat_stats::{
-    heats::{Pair, Quantity, Ranking},
+    heats::{Quantity, RankedPair, Ranking},
     interval::Difference,
     standings::{LoadStandings, after_another_load, standings},
 };
@@ -117,8 +117,8 @@ fn drift(record: &SessionRecord) -> String {
 /// How many pairs of a load are decided, by each quantity that it is ranked by.
 fn decided(load: &LoadStandings) -> Vec<String> {
     let row = |by: &str, ranking: &Ranking| {
-        let is_decided = |pair: &&Pair| pair.verdict.is_decided();
-        let is_large = |pair: &&Pair| pair.ratio.is_some_and(|ratio| ratio >= LARGE);
+        let is_decided = |pair: &&RankedPair| pair.verdict.is_decided();
+        let is_large = |pair: &&RankedPair| pair.ratio.is_some_and(|ratio| ratio >= LARGE);
         let large = || ranking.pairs.iter().filter(is_large);
         let mut halves: Vec<f64> = ranking
             .places

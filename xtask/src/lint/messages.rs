@@ -1,5 +1,5 @@
-//! Habits of language in what the program prints: counted in its string literals and in the help of its options. There
-//! are ceilings, which only fall.
+//! Habits of language: in messages (string literals and the help of options) and in comments. There are ceilings, which
+//! only fall.
 
 use std::{
     collections::BTreeSet,
@@ -13,18 +13,62 @@ use regex::Regex;
 
 use crate::project::root;
 
-/// A habit that makes messages hard to read.
+/// A habit that makes text hard to read.
 struct Habit {
     /// What to search for, as a regular expression.
     pattern: &'static str,
     /// What to write instead.
     instead: &'static str,
-    /// How many messages may have it.
+    /// The maximum number of texts with it.
     ceiling: usize,
 }
 
-/// Lower a ceiling with each message that you rewrite. Never raise one.
-const HABITS: [Habit; 10] = [
+/// Habits in comments. Lower a ceiling with each comment that you rewrite. Never raise one.
+const HABITS_OF_COMMENTS: [Habit; 8] = [
+    Habit {
+        pattern: r"\bstands?\b",
+        instead: "is, or represents",
+        ceiling: 0,
+    },
+    Habit {
+        pattern: r"\bso many\b",
+        instead: "the number, or \"this many\"",
+        ceiling: 0,
+    },
+    Habit {
+        pattern: r"\bbeside\b",
+        instead: "next to, compared with, or during",
+        ceiling: 0,
+    },
+    Habit {
+        pattern: r"\b(goes|go) on\b",
+        instead: "continues",
+        ceiling: 0,
+    },
+    Habit {
+        pattern: r"\b(is|are) none\b",
+        instead: "is not a",
+        ceiling: 0,
+    },
+    Habit {
+        pattern: r"\b(is|are) told\b",
+        instead: "is reported",
+        ceiling: 0,
+    },
+    Habit {
+        pattern: r"(^|[.:;] )Who\b",
+        instead: "a noun, such as \"workers that\"",
+        ceiling: 0,
+    },
+    Habit {
+        pattern: r"\b[Dd]ear(er)?\b",
+        instead: "expensive",
+        ceiling: 0,
+    },
+];
+
+/// Habits in messages. Lower a ceiling with each message that you rewrite. Never raise one.
+const HABITS_OF_MESSAGES: [Habit; 10] = [
     Habit {
         pattern: r"\b(leaves?|leaving|left)\b(\W+\w+){0,3}\W+out\b",
         instead: "omit, skip or exclude",
@@ -78,38 +122,46 @@ const HABITS: [Habit; 10] = [
 ];
 
 /// A message has at least this many words: shorter strings are names, headings and keys.
-const FEWEST_WORDS: usize = 5;
+const MIN_WORDS: usize = 5;
 
-/// A string that people read.
-struct Message {
+/// A message or a comment.
+struct Text {
     file: PathBuf,
     line: usize,
     text: String,
 }
 
-/// Counts each habit in the messages of all crates, and compares the counts with the ceilings.
+/// Counts each habit in the messages and comments of all crates, and compares the counts with the ceilings.
 ///
 /// # Errors
 /// Habits above their ceilings, with all their places; ceilings above the count.
 pub(super) fn check() -> Result<(), String> {
-    let mut messages = Vec::new();
+    let (mut messages, mut comments) = (Vec::new(), Vec::new());
     for source in sources(&root()).map_err(|error| format!("listing sources: {error}"))? {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", source.display());
         let text = fs::read_to_string(&source).map_err(|error| failed(&error))?;
         let tokens = text.parse().map_err(|error| failed(&error))?;
         let file = source.strip_prefix(root()).unwrap_or(&source);
+        let of_file = |(line, text)| Text {
+            file: file.to_owned(),
+            line,
+            text,
+        };
         strings(tokens, false, &mut |line, text| {
-            messages.push(Message {
-                file: file.to_owned(),
-                line,
-                text,
-            });
+            messages.push(of_file((line, text)));
         });
+        comments.extend(comments_of(&text).into_iter().map(of_file));
     }
-    messages.retain(|message| message.text.split_whitespace().count() >= FEWEST_WORDS);
-    let faults: Vec<String> = HABITS
+    messages.retain(|message| message.text.split_whitespace().count() >= MIN_WORDS);
+    let of_messages = HABITS_OF_MESSAGES
         .iter()
-        .filter_map(|habit| fault(habit, &messages))
+        .map(|habit| (habit, &messages, "messages"));
+    let of_comments = HABITS_OF_COMMENTS
+        .iter()
+        .map(|habit| (habit, &comments, "comments"));
+    let faults: Vec<String> = of_messages
+        .chain(of_comments)
+        .filter_map(|(habit, texts, kind)| fault(habit, texts, kind))
         .collect();
     if faults.is_empty() {
         Ok(())
@@ -118,23 +170,23 @@ pub(super) fn check() -> Result<(), String> {
     }
 }
 
-/// What is wrong with the number of messages that have a habit.
-fn fault(habit: &Habit, messages: &[Message]) -> Option<String> {
+/// What is wrong with the number of `texts`, which are of this kind, that have a habit.
+fn fault(habit: &Habit, texts: &[Text], kind: &str) -> Option<String> {
     let pattern = Regex::new(habit.pattern).expect("a pattern of this file");
     let placeholder = Regex::new(r"\{[^{}]*\}").expect("a pattern of this file");
     // Not part of a sentence.
     let default = Regex::new(r"\[default: [^\[\]]*\]").expect("a pattern of this file");
-    let of_habit = |message: &&Message| {
-        let text = placeholder.replace_all(&message.text, "{}");
+    let has_habit = |one: &&Text| {
+        let text = placeholder.replace_all(&one.text, "{}");
         let text = default.replace_all(&text, "");
         pattern.is_match(&text.replace("at least", "").replace("there is no ", ""))
     };
-    let found: Vec<&Message> = messages.iter().filter(of_habit).collect();
+    let found: Vec<&Text> = texts.iter().filter(has_habit).collect();
     let (count, ceiling) = (found.len(), habit.ceiling);
     let (pattern, instead) = (habit.pattern, habit.instead);
     if count < ceiling {
         return Some(format!(
-            "{pattern}: {count} messages, fewer than the ceiling of {ceiling}. Lower the ceiling to {count} in {}",
+            "{pattern}: {count} {kind}, fewer than the ceiling of {ceiling}. Lower the ceiling to {count} in {}",
             file!()
         ));
     }
@@ -142,8 +194,8 @@ fn fault(habit: &Habit, messages: &[Message]) -> Option<String> {
         return None;
     }
     let mut fault =
-        format!("{pattern}: {count} messages, above the ceiling of {ceiling}. Write {instead}:");
-    for Message { file, line, text } in found {
+        format!("{pattern}: {count} {kind}, above the ceiling of {ceiling}. Write {instead}:");
+    for Text { file, line, text } in found {
         let first = text
             .lines()
             .find(|line| !line.is_empty())
@@ -151,6 +203,25 @@ fn fault(habit: &Habit, messages: &[Message]) -> Option<String> {
         fault += &format!("\n  {}:{line}: {first:.100}", file.display());
     }
     Some(fault)
+}
+
+/// The comments in `source`, each with its first line's number: lines that follow each other are one comment.
+fn comments_of(source: &str) -> Vec<(usize, String)> {
+    let mut comments: Vec<(usize, String)> = Vec::new();
+    let mut lasts = false;
+    for (index, line) in source.lines().enumerate() {
+        let Some(text) = line.trim_start().strip_prefix("//") else {
+            lasts = false;
+            continue;
+        };
+        let text = text.trim_start_matches(['/', '!']).trim();
+        match comments.last_mut().filter(|_| lasts) {
+            Some((_, whole)) => *whole += &format!(" {text}"),
+            None => comments.push((index + 1, text.to_owned())),
+        }
+        lasts = true;
+    }
+    comments
 }
 
 /// The source files of the program's crates, without tests.
@@ -356,8 +427,16 @@ struct E;
     }
 
     #[test]
+    fn comments_are_lines_that_follow_each_other() {
+        let source = "//! The file,\n//! whole.\n\n/// One.\nfn a() {} // not this\n    // Two.\n";
+        let found = comments_of(source);
+        let expected = [(1, "The file, whole."), (4, "One."), (6, "Two.")];
+        assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
+    }
+
+    #[test]
     fn a_count_above_a_ceiling_names_its_places_and_one_below_lowers_it() {
-        let message = |text: &str| Message {
+        let message = |text: &str| Text {
             file: PathBuf::from("a.rs"),
             line: 7,
             text: text.to_owned(),
@@ -371,13 +450,13 @@ struct E;
             instead: "has",
             ceiling,
         };
-        assert_eq!(fault(&habit(r"\bsays\b", 1), &messages), None);
-        let above = fault(&habit(r"\bsays\b", 0), &messages).unwrap();
+        assert_eq!(fault(&habit(r"\bsays\b", 1), &messages, "messages"), None);
+        let above = fault(&habit(r"\bsays\b", 0), &messages, "messages").unwrap();
         assert!(above.contains("a.rs:7: this file says it, so"), "{above}");
-        let below = fault(&habit(r"\bsays\b", 2), &messages).unwrap();
+        let below = fault(&habit(r"\bsays\b", 2), &messages, "messages").unwrap();
         assert!(below.contains("Lower the ceiling to 1"), "{below}");
-        assert_eq!(fault(&habit(r"\bleast\b", 0), &messages), None);
+        assert_eq!(fault(&habit(r"\bleast\b", 0), &messages, "messages"), None);
         let with_default = [message("The format: text or JSON [default: text]")];
-        assert_eq!(fault(&habit(": .*: ", 0), &with_default), None);
+        assert_eq!(fault(&habit(": .*: ", 0), &with_default, "messages"), None);
     }
 }

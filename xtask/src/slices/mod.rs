@@ -23,7 +23,7 @@ use deadheat_model::{
     load::{Arrivals, Exchange, Expectation, RequestSpec, Schedule, Stage, StatusSet, Target},
 };
 use deadheat_stats::{
-    heats::pauses::{Stretch, Taken, taken},
+    heats::pauses::{ChargedTime, SliceTimes, charged_times},
     interval::log_mean,
 };
 
@@ -160,7 +160,7 @@ struct Contrasted {
     /// What is divided by what.
     what: String,
     /// All slices of either way, in their order.
-    slices: [Vec<Stretch>; 2],
+    slices: [Vec<SliceTimes>; 2],
     /// So many of them had a turn together.
     together: [usize; 2],
     /// What the server counted of its own work in each turn of either way; zeros if it counts nothing.
@@ -322,14 +322,14 @@ struct Seen {
 
 impl Seen {
     /// Of slices, with what their edges cut, if so many slices have turns together.
-    fn of_turns(slices: &[Stretch], together: usize, work: &[Work]) -> Vec<Self> {
-        let slices: Vec<_> = slices.iter().zip(taken(slices)).collect();
+    fn of_turns(slices: &[SliceTimes], together: usize, work: &[Work]) -> Vec<Self> {
+        let slices: Vec<_> = slices.iter().zip(charged_times(slices)).collect();
         let turns = slices.chunks(together).zip(work).map(|(turn, work)| {
-            let sum = |of: &dyn Fn(&(&Stretch, Taken)) -> f64| turn.iter().map(of).sum();
+            let sum = |of: &dyn Fn(&(&SliceTimes, ChargedTime)) -> f64| turn.iter().map(of).sum();
             Self {
                 answers: sum(&|(slice, _)| slice.answers as f64),
-                seconds: sum(&|(_, taken)| taken.seconds),
-                cpu_seconds: sum(&|(_, taken)| taken.cpu_seconds.unwrap_or(0.0)),
+                seconds: sum(&|(_, charged)| charged.seconds),
+                cpu_seconds: sum(&|(_, charged)| charged.cpu_seconds.unwrap_or(0.0)),
                 work: *work,
             }
         });
@@ -392,7 +392,7 @@ fn open(spec: LoadSpec, server: &Server) -> Result<Session, String> {
 
 /// A slice, and the response times of an open loop.
 struct Counted {
-    stretch: Stretch,
+    stretch: SliceTimes,
     response_times: LatencyHistogram,
 }
 
@@ -532,7 +532,7 @@ impl<'a> Bench<'a> {
                 _ => 0.0,
             };
             let measured = &observation.measured;
-            let stretch = Stretch {
+            let stretch = SliceTimes {
                 window: observation.window.as_secs_f64(),
                 answers,
                 carried: each(observation.carried, measured.carried_in),

@@ -1,4 +1,5 @@
-//! Facts for a person: warnings first, each with its reason and remedy below it, and at the end what is fine, in one block.
+//! Facts for a person: warnings first, each with its reason and remedy below it, and at the end what is fine, in one
+//! block.
 
 use deadheat_document::{Section, Tone, text::wrap};
 use deadheat_model::{
@@ -99,7 +100,7 @@ mod tests {
         plan::Pinning,
     };
     use deadheat_runner::{
-        doctor::{Busy, OwnFacts, Root, Watched, World, judge},
+        doctor::{BusyProcess, MachineState, OwnFacts, Root, Watched, judge},
         session::describe_machine_below,
     };
 
@@ -151,11 +152,11 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        judge(&world_below(folder.path()))
+        judge(&state_below(folder.path()))
     }
 
-    fn world_below(root: &Path) -> World {
-        World {
+    fn state_below(root: &Path) -> MachineState {
+        MachineState {
             root: Root::at(root),
             machine: describe_machine_below(root, vec![0, 1, 2, 3]),
             pinning: Pinning::Apart {
@@ -177,7 +178,7 @@ mod tests {
                     other_cpu: 0.14,
                     steal: 0.0,
                 },
-                busiest: vec![Busy {
+                busiest: vec![BusyProcess {
                     pid: 4242,
                     name: "rustc".to_owned(),
                     cpus: 0.5,

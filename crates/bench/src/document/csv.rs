@@ -7,7 +7,7 @@ use deadheat_document::{
 };
 use deadheat_model::{TargetId, figure::list};
 use deadheat_stats::{
-    heats::{Group, LimitedBy, Verdict},
+    heats::{Group, LimitedBy, PairVerdict},
     interval::Interval,
     standings::{AbsentBecause, Bound, Measure, StartFigure},
 };
@@ -21,12 +21,12 @@ use super::{
 
 /// A metric of a stack at a load, or of a control, or of a row of a published table.
 ///
-/// The best stack of a load comes first, then its controls: the null server (`~null-server`), which only answers, and the
-/// A/A check (`~aa-twin`), a stack next to its own copy. A row of a stack without a figure has no metric. How stacks
-/// start comes after all loads; what is the same at each load has no workload. A stack that is missing everywhere has one row
-/// without a workload. An empty field has no value.
+/// The best stack of a load comes first, then its controls: the null server (`~null-server`), which only answers, and
+/// the A/A check (`~aa-twin`), a stack next to its own copy. A row of a stack without a figure has no metric. How
+/// stacks start comes after all loads; what is the same at each load has no workload. A stack that is missing
+/// everywhere has one row without a workload. An empty field has no value.
 #[derive(Clone, Default, Serialize, JsonSchema)]
-pub struct Row {
+pub struct CsvRow {
     /// The session's id.
     session: Text,
     /// The workload's id.
@@ -60,8 +60,8 @@ pub struct Row {
     /// `measured`, `control`, or why there is no figure: `unavailable`, `failed`, `not-offered`, `not-reached`; `published`: a row of a
     /// published table.
     outcome: &'static str,
-    /// Why there is no figure; of a measured stack, why it failed in some of its heats; of the A/A check, the stacks that
-    /// had a copy; of a published row, its table and its name there.
+    /// Why there is no figure; of a measured stack, why it failed in some of its heats; of the A/A check, the stacks
+    /// that had a copy; of a published row, its table and its name there.
     reason: Text,
     /// Complete heats in which the stack took part; of memory, those whose process had served no other load before; of
     /// figures of starts, these starts.
@@ -86,19 +86,21 @@ pub struct Row {
     rank_best: Option<usize>,
     /// The worst rank that it can have.
     rank_worst: Option<usize>,
-    /// Half the width of the interval of the ratio to the best, on the logarithm (0.03: ±3 %); only of the metric that the
-    /// load is ranked by, and of starts. The best has that of its ratio to the next one.
+    /// Half the width of the interval of the ratio to the best, on the logarithm (0.03: ±3 %); only of the metric that
+    /// the load is ranked by, and of starts. The best has that of its ratio to the next one.
     half_width: Option<Number>,
     /// How many times better the best stack of the table is, 1 or more; empty for the best itself.
     best_ratio: Option<Number>,
-    /// The lower end of the interval of `best_ratio`, which holds together with all rows of the table; empty if it is open
-    /// because of a lower bound. Exactly 1: the difference was proven step by step.
+    /// The lower end of the interval of `best_ratio`, which holds together with all rows of the table; empty if it is
+    /// open because of a lower bound. Exactly 1: the difference was proven step by step.
     best_ratio_low: Option<Number>,
     /// The upper end of it; empty if it is open.
     best_ratio_high: Option<Number>,
-    /// The level of the row's interval (0 to 1); that of `best_ratio` allows for all looks, and holds for all rows together.
+    /// The level of the row's interval (0 to 1); that of `best_ratio` allows for all looks, and holds for all rows
+    /// together.
     level: Option<Number>,
-    /// The verdict on the best stack against this one: `better`, `worse`, `dead-heat` or `undecided`; empty for the best.
+    /// The verdict on the best stack against this one: `better`, `worse`, `dead-heat` or `undecided`; empty for the
+    /// best.
     best_verdict: &'static str,
 }
 
@@ -130,8 +132,8 @@ pub(crate) enum Metric {
     MemoryMean,
     /// In bytes: the largest that was read in the rounds.
     MemoryPeak,
-    /// As a share: how far the stack's heats, each with a process of its own, are from each other compared with the other
-    /// stacks': the standard deviation of what it is ranked by. The noise of a heat is a part of it.
+    /// As a share: how far the stack's heats, each with a process of its own, are from each other compared with the
+    /// other stacks': the standard deviation of what it is ranked by. The noise of a heat is a part of it.
     Spread,
     /// As a share: how busy the server's CPUs were.
     Busy,
@@ -168,8 +170,8 @@ pub(crate) enum Metric {
     FailedStarts,
     /// Starts after which the stack was not steady at the end of its warm-up.
     UnsteadyStarts,
-    /// A ratio: throughput over that with the smallest number of CPUs; only if each stack was measured with several, as the
-    /// next one.
+    /// A ratio: throughput over that with the smallest number of CPUs; only if each stack was measured with several, as
+    /// the next one.
     Speedup,
     /// As a share: that ratio over the ratio of the CPUs.
     ScalingEfficiency,
@@ -218,9 +220,9 @@ pub fn csv(view: &StandingsView) -> String {
     for load in &view.loads {
         for table in &load.tables {
             for row in &table.rows {
-                let about = Row::new(view, load, row.id()).measured(row, table.group);
+                let about = CsvRow::new(view, load, row.id()).measured(row, table.group);
                 rows.extend(metrics(row).into_iter().map(|(metric, figure)| {
-                    Row {
+                    CsvRow {
                         heats: Some(match metric {
                             Metric::MemoryMean | Metric::MemoryPeak => row.memory.heats,
                             _ => row.heats,
@@ -237,18 +239,18 @@ pub fn csv(view: &StandingsView) -> String {
         }
         rows.extend(controls(view, load));
         let lacking = load.lacking.iter();
-        rows.extend(lacking.map(|lack| Row::new(view, load, &lack.id).lacking(lack)));
+        rows.extend(lacking.map(|lack| CsvRow::new(view, load, &lack.id).lacking(lack)));
     }
     rows.extend(starts(view));
     let everywhere = view.not_measured.entries.iter();
     let everywhere = everywhere.filter(|lack| lack.load.is_none());
-    rows.extend(everywhere.map(|lack| Row::about(view, &lack.id).lacking(lack)));
+    rows.extend(everywhere.map(|lack| CsvRow::about(view, &lack.id).lacking(lack)));
     rows.extend(published(view));
-    head::<Row>([]) + &rows.iter().map(line).collect::<String>()
+    head::<CsvRow>([]) + &rows.iter().map(line).collect::<String>()
 }
 
 /// What a stack gains from more CPUs than the smallest number.
-fn scaling(load: &LoadView, member: usize, about: &Row) -> Vec<Row> {
+fn scaling(load: &LoadView, member: usize, about: &CsvRow) -> Vec<CsvRow> {
     let budgets = load.scaling.iter().flat_map(|stack| &stack.budgets);
     let mut gains = budgets.filter_map(|budget| Some((budget, budget.gain?)));
     let Some((budget, gain)) = gains.find(|(budget, _)| budget.member == member) else {
@@ -259,7 +261,7 @@ fn scaling(load: &LoadView, member: usize, about: &Row) -> Vec<Row> {
             is_bound: gain.is_bound,
             ..Placed::alone(value)
         };
-        Row {
+        CsvRow {
             heats: Some(budget.heats),
             ..about.clone().with(metric, figure)
         }
@@ -270,11 +272,11 @@ fn scaling(load: &LoadView, member: usize, about: &Row) -> Vec<Row> {
     ]
 }
 
-/// The null server, and stacks beside themselves.
-fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
-    let control = |id: TargetId| Row {
+/// The rows of the null server and of the A/A checks.
+fn controls(view: &StandingsView, load: &LoadView) -> Vec<CsvRow> {
+    let control = |id: TargetId| CsvRow {
         outcome: "control",
-        ..Row::new(view, load, &id)
+        ..CsvRow::new(view, load, &id)
     };
     let mut rows = Vec::new();
     if let Some(ceiling) = load.ceiling_per_second {
@@ -283,7 +285,7 @@ fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
     }
     if let Some(twin) = &load.twin {
         let of: Vec<String> = twin.of.iter().map(|id| clean(&id.to_string())).collect();
-        let row = Row {
+        let row = CsvRow {
             heats: Some(twin.heats),
             reason: format!("the same as {}", list(&of)).into(),
             ..control(TargetId::twin())
@@ -295,13 +297,13 @@ fn controls(view: &StandingsView, load: &LoadView) -> Vec<Row> {
 }
 
 /// How the stacks start: what is the same at each load, without a workload; then what followed at each.
-fn starts(view: &StandingsView) -> Vec<Row> {
+fn starts(view: &StandingsView) -> Vec<CsvRow> {
     let mut rows = Vec::new();
     let tables = view.starts.iter();
     for (group, start) in tables.flat_map(|table| table.rows.iter().map(|row| (table.group, row))) {
         let mut known = view.loads.iter().flat_map(LoadView::rows);
         let known = known.find(|row| *row.id() == start.target);
-        let about = |row: Row, starts: u32| Row {
+        let about = |row: CsvRow, starts: u32| CsvRow {
             cpus: Some(group.cpus),
             yardstick: Some(group.yardsticks),
             language: known.map_or_else(Text::default, |row| (&row.language).into()),
@@ -310,7 +312,7 @@ fn starts(view: &StandingsView) -> Vec<Row> {
             heats: Some(starts),
             ..row
         };
-        let row = about(Row::about(view, &start.target), start.starts);
+        let row = about(CsvRow::about(view, &start.target), start.starts);
         rows.extend(row.ranked(Metric::FirstAnswer, Some(start.first_answer_seconds)));
         rows.extend(row.ranked(Metric::MemoryAtRest, start.memory_at_rest_bytes));
         let failed = Placed::alone(start.failed_starts.into());
@@ -319,7 +321,7 @@ fn starts(view: &StandingsView) -> Vec<Row> {
             let Some(found) = start.at(&load.workload, &load.point.id) else {
                 continue;
             };
-            let row = about(Row::new(view, load, &start.target), found.starts);
+            let row = about(CsvRow::new(view, load, &start.target), found.starts);
             let plain = |metric, value: Option<f64>| {
                 value.map(|value| row.clone().with(metric, Placed::alone(value)))
             };
@@ -343,16 +345,16 @@ fn starts(view: &StandingsView) -> Vec<Row> {
 }
 
 /// Published tables that the session repeats: the published figures, and both ratios to the table's baseline.
-fn published(view: &StandingsView) -> Vec<Row> {
+fn published(view: &StandingsView) -> Vec<CsvRow> {
     let mut rows = Vec::new();
     for table in &view.published {
         for row in &table.sides.rows {
-            let about = Row {
+            let about = CsvRow {
                 session: (&view.id).into(),
                 target: clean(&row.target.to_string()).into(),
                 outcome: "published",
                 reason: clean(&format!("{}, {}", table.title, row.name)).into(),
-                ..Row::default()
+                ..CsvRow::default()
             };
             for (metric, value) in [
                 (Metric::PublishedThroughput, row.published_per_second),
@@ -414,7 +416,7 @@ fn metrics(row: &RowView) -> Vec<(Metric, Placed)> {
         .collect()
 }
 
-impl Row {
+impl CsvRow {
     fn about(view: &StandingsView, id: &TargetId) -> Self {
         Self {
             session: (&view.id).into(),
@@ -516,12 +518,12 @@ impl Row {
     }
 }
 
-/// How the best stands to the stack.
-const fn verdict(verdict: Verdict) -> &'static str {
+/// The word for the best compared with the stack.
+const fn verdict(verdict: PairVerdict) -> &'static str {
     match verdict {
-        Verdict::Faster => "better",
-        Verdict::Slower => "worse",
-        Verdict::DeadHeat => "dead-heat",
-        Verdict::Undecided => "undecided",
+        PairVerdict::Faster => "better",
+        PairVerdict::Slower => "worse",
+        PairVerdict::DeadHeat => "dead-heat",
+        PairVerdict::Undecided => "undecided",
     }
 }

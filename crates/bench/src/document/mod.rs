@@ -1,8 +1,8 @@
 //! Reports of sessions that were measured in heats.
 //!
 //! [`StandingsView`] holds what all formats show: numbers with their units in their names, states, and the sentences.
-//! [`words`] writes numbers and verdicts the same way everywhere. [`document`](document()) is the whole report, which the
-//! formats lay out; the short text for a terminal, the card, JSON and CSV are their own.
+//! [`words`] writes numbers and verdicts the same way everywhere. [`document`](document()) is the whole report, which
+//! the formats lay out; the short text for a terminal, the card, JSON and CSV are their own.
 
 mod card;
 pub mod csv;
@@ -89,69 +89,69 @@ fn page(
     })
 }
 
-/// What a session of heats found, for programs: what the other formats show, unrounded.
+/// The results of a session of heats for programs: the contents of the other formats, unrounded.
 ///
-/// Units stand in the names: `_seconds`, `_bytes`, `_us` (microseconds), `_per_second`, `_per_request`. Shares are 0 to
+/// Names contain units: `_seconds`, `_bytes`, `_us` (microseconds), `_per_second`, `_per_request`. Shares are 0 to
 /// 1. Heats count from 0.
 #[derive(Serialize, JsonSchema)]
-pub struct Report<'a> {
+pub struct SessionReport<'a> {
     /// `session.json` as it was written before the first heat.
     header: &'a SessionHeader,
-    /// Why the session ended; null: it was killed, or goes on.
+    /// Why the session ended; null while it is running, or if it was killed.
     ended: Option<EndReason>,
-    /// Each time that the session went on after an interruption; absent when it never did.
+    /// Each resumption after an interruption; absent without any.
     #[serde(skip_serializing_if = "<[Resumption]>::is_empty")]
     resumed: &'a [Resumption],
-    /// What was compared, on what machine, when.
+    /// The title: what was compared, on which machine, and when.
     title: String,
-    /// What came of each load, in the order of `standings.loads`.
+    /// The answer of each load, in the order of `standings.loads`.
     answers: Vec<Answer<'a>>,
     /// How far the figures can be trusted, in a line.
     trust: &'a str,
-    /// What may change a decision first, then the rest.
+    /// Warnings, those that may change a decision first.
     warnings: &'a [Warning],
-    /// What has no figure, in a line; null if nothing lacks.
+    /// The stacks without a figure, in a line; null without any.
     not_measured: Option<&'a str>,
-    /// What the session does not show.
+    /// The limits of the session.
     does_not_show: &'a [String],
-    /// How it was measured and judged, in words.
+    /// How the session was measured and judged, in words.
     method: &'a [Fact],
     /// All figures.
     standings: &'a Standings,
 }
 
-impl Body for Report<'_> {
+impl Body for SessionReport<'_> {
     const FORMAT: &'static str = "deadheat-report";
     const SCHEMA: u32 = SCHEMA;
 }
 
-/// What came of a load, in words.
+/// The answer of a load, in words.
 #[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
     /// The workload's id.
     workload: &'a str,
     /// The load point's id.
     point: &'a str,
-    /// Both in words.
+    /// Workload and load point in words.
     title: &'a str,
     /// The answer, in at most 25 words.
     answer: String,
-    /// What is to be known of the load as a whole, a sentence or two each.
+    /// Notes about the whole load, a sentence or two each.
     notes: Vec<String>,
     /// Each row of each of its tables.
     rows: Vec<RowWords<'a>>,
 }
 
-/// What a row says, in words.
+/// The result of a row, in words.
 #[derive(Serialize, JsonSchema)]
 struct RowWords<'a> {
     /// The group that its table ranks.
     group: Group,
     /// The stack, under its variant.
     target: &'a str,
-    /// How it stands to the best of its table.
+    /// The comparison with the best of its table.
     verdict: String,
-    /// What to know of its figures, in a few words each.
+    /// Notes about the row's figures, in a few words each.
     notes: Vec<String>,
 }
 
@@ -177,7 +177,7 @@ fn answer(load: &LoadView) -> Answer<'_> {
 /// The session's header and its standings as JSON over several lines that end with a newline.
 pub fn json(record: &SessionRecord, standings: &Standings) -> Result<String, ReportError> {
     let view = StandingsView::new(record, standings);
-    json::json(&Report {
+    json::json(&SessionReport {
         header: &record.header,
         ended: record.end,
         resumed: &record.resumed,

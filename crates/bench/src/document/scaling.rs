@@ -3,7 +3,7 @@
 use deadheat_document::{Cell, Column, Section, Table, view::clean};
 use deadheat_model::figure::{NONE, counted, figure, ratio, ratios, seconds, short_percent, some};
 use deadheat_stats::{
-    heats::Verdict,
+    heats::PairVerdict,
     standings::{AtBudget, Gain, Scaling},
 };
 
@@ -13,9 +13,9 @@ use super::{
 };
 
 /// Stacks whose gain is in the sentence.
-const MOST_GAINS: usize = 2;
+const MAX_GAINS: usize = 2;
 /// Stacks without one that are named in it.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 const LEGEND: &str = "Speed-up: throughput over that of the stack's smallest number of CPUs (@), and its interval; all \
                       speed-ups of a load apply together. Efficiency: 100 % if twice the CPUs bring twice the throughput.";
@@ -37,7 +37,7 @@ pub(super) fn sentence(load: &LoadView) -> Option<String> {
         let found = largest.iter();
         found.filter(move |(.., gain)| gain.verdict == verdict)
     };
-    let gains = of(Verdict::Faster).take(MOST_GAINS).map(|(name, gain)| {
+    let gains = of(PairVerdict::Faster).take(MAX_GAINS).map(|(name, gain)| {
         let least = if gain.is_bound { "at least " } else { "" };
         let times = ratio(gain.ratio);
         format!(
@@ -45,27 +45,27 @@ pub(super) fn sentence(load: &LoadView) -> Option<String> {
             behind(gain)
         )
     });
-    let more = match of(Verdict::Faster).count().saturating_sub(MOST_GAINS) {
+    let more = match of(PairVerdict::Faster).count().saturating_sub(MAX_GAINS) {
         0 => None,
         1 => Some("1 other stack gains as well".to_owned()),
         more => Some(format!("{more} other stacks gain as well")),
     };
-    let losses = of(Verdict::Slower).map(|(name, gain)| {
+    let losses = of(PairVerdict::Slower).map(|(name, gain)| {
         let times = ratio(gain.ratio);
         format!("{name} answers only {times} times as much{}", behind(gain))
     });
     let named = |found: Vec<&(String, Gain)>, verbs: [&str; 2], what: &str| {
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         let verb = verbs[usize::from(names.len() != 1)];
-        (!names.is_empty()).then(|| format!("{} {verb} {what}", some(&names, MOST_NAMES)))
+        (!names.is_empty()).then(|| format!("{} {verb} {what}", some(&names, MAX_NAMES)))
     };
     let gain = ["gains", "gain"];
     let (bounded, open): (Vec<_>, Vec<_>) =
-        of(Verdict::Undecided).partition(|(_, gain)| gain.is_bound);
+        of(PairVerdict::Undecided).partition(|(_, gain)| gain.is_bound);
     let parts: Vec<String> = gains
         .chain(more)
         .chain(losses)
-        .chain(named(of(Verdict::DeadHeat).collect(), gain, "nothing"))
+        .chain(named(of(PairVerdict::DeadHeat).collect(), gain, "nothing"))
         .chain(named(open, gain, "nothing provable"))
         .chain(named(
             bounded,
@@ -145,11 +145,11 @@ fn of_stack(stack: &Scaling) -> impl Iterator<Item = (&Scaling, &AtBudget)> {
 }
 
 /// The verdict on a larger budget, for somebody who asks for a gain.
-const fn word(verdict: Verdict) -> &'static str {
+const fn word(verdict: PairVerdict) -> &'static str {
     match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::DeadHeat => "no gain",
-        Verdict::Undecided => "undecided",
+        PairVerdict::Faster => "faster",
+        PairVerdict::Slower => "slower",
+        PairVerdict::DeadHeat => "no gain",
+        PairVerdict::Undecided => "undecided",
     }
 }

@@ -15,20 +15,20 @@ use super::{
 };
 
 /// The command line adds two: the path of the page, and how to see everything here.
-const MOST_LINES: usize = 38;
+const MAX_LINES: usize = 38;
 /// Warnings that are shown.
-const MOST_WARNINGS: usize = 3;
+const MAX_WARNINGS: usize = 3;
 /// Stacks whose reasons are given if nothing was measured.
-const MOST_REASONS: usize = 8;
+const MAX_REASONS: usize = 8;
 /// Lines that a warning, an answer or a title takes at most.
-const MOST_OF_A_TEXT: usize = 2;
+const MAX_OF_A_TEXT: usize = 2;
 
 /// The report in at most 38 lines.
 pub fn text(view: &StandingsView, screen: Screen) -> String {
     let mut page = Page::new(screen);
-    page.at_most(MOST_OF_A_TEXT, BOLD, "", &view.title.to_string());
+    page.at_most(MAX_OF_A_TEXT, BOLD, "", &view.title.to_string());
     let end = end(view, screen);
-    let room = MOST_LINES - lines(&page.text) - lines(&end);
+    let room = MAX_LINES - lines(&page.text) - lines(&end);
     loads(&mut page, view, room);
     page.text + &end
 }
@@ -41,17 +41,12 @@ fn lines(text: &str) -> usize {
 fn end(view: &StandingsView, screen: Screen) -> String {
     let mut page = Page::new(screen);
     page.line(Style::new(), "");
-    page.at_most(
-        MOST_OF_A_TEXT,
-        Style::new(),
-        "",
-        &format!("{}.", view.trust),
-    );
-    for warning in view.warnings.iter().take(MOST_WARNINGS) {
-        page.at_most(MOST_OF_A_TEXT, WARN, "! ", &warning.in_full());
+    page.at_most(MAX_OF_A_TEXT, Style::new(), "", &format!("{}.", view.trust));
+    for warning in view.warnings.iter().take(MAX_WARNINGS) {
+        page.at_most(MAX_OF_A_TEXT, WARN, "! ", &warning.in_full());
     }
-    if view.warnings.len() > MOST_WARNINGS {
-        let more = view.warnings.len() - MOST_WARNINGS;
+    if view.warnings.len() > MAX_WARNINGS {
+        let more = view.warnings.len() - MAX_WARNINGS;
         let plural = if more == 1 { "" } else { "s" };
         page.line(
             DIM,
@@ -59,7 +54,7 @@ fn end(view: &StandingsView, screen: Screen) -> String {
         );
     }
     if let Some(line) = &view.not_measured.line {
-        page.at_most(MOST_OF_A_TEXT, BAD, "", &format!("Not measured: {line}."));
+        page.at_most(MAX_OF_A_TEXT, BAD, "", &format!("Not measured: {line}."));
     }
     if !view.has_figures() {
         reasons(&mut page, view);
@@ -71,20 +66,20 @@ fn end(view: &StandingsView, screen: Screen) -> String {
 fn reasons(page: &mut Page, view: &StandingsView) {
     let entries = view.not_measured.entries.iter();
     let entries = entries.filter(|lack| lack.because != AbsentBecause::NotMeasured);
-    for lack in entries.take(MOST_REASONS) {
-        page.at_most(MOST_OF_A_TEXT, BAD, "x ", &words::lack(lack));
+    for lack in entries.take(MAX_REASONS) {
+        page.at_most(MAX_OF_A_TEXT, BAD, "x ", &words::lack(lack));
     }
 }
 
 /// A load's answer. If there is no room, it names the best alone; the page has the others.
 fn answer(page: &Page, load: &LoadView) -> Vec<String> {
     let mut lines = page.wrap("", &format!("{}.", load.answer()));
-    if lines.len() > MOST_OF_A_TEXT {
-        lines = page.cut(MOST_OF_A_TEXT, "", &format!("{}.", load.short_answer()));
+    if lines.len() > MAX_OF_A_TEXT {
+        lines = page.cut(MAX_OF_A_TEXT, "", &format!("{}.", load.short_answer()));
     }
     let scaling = scaling::sentence(load);
     for text in scaling.iter().chain(load.equal_work.first()) {
-        lines.extend(page.cut(MOST_OF_A_TEXT, "", text));
+        lines.extend(page.cut(MAX_OF_A_TEXT, "", text));
     }
     lines
 }
@@ -168,8 +163,8 @@ fn needs_legend(view: &StandingsView) -> bool {
 /// Between two columns.
 const GAP: usize = 2;
 /// Bars narrower than this say nothing, wider ones lose the eye.
-const LEAST_BAR: usize = 8;
-const MOST_BAR: usize = 40;
+const MIN_BAR: usize = 8;
+const MAX_BAR: usize = 40;
 
 /// How wide each column is, over all tables of the report.
 struct Columns {
@@ -218,8 +213,8 @@ impl Columns {
             .saturating_sub(columns.rank + GAP + figures + GAP);
         // A bar is an extra: names and figures come first.
         columns.bar = match room.checked_sub(columns.name) {
-            Some(bar) if bar >= LEAST_BAR => bar.min(MOST_BAR),
-            _ if columns.figures[TIME] == 0 => LEAST_BAR,
+            Some(bar) if bar >= MIN_BAR => bar.min(MAX_BAR),
+            _ if columns.figures[TIME] == 0 => MIN_BAR,
             _ => 0,
         };
         columns.name = columns.name.min(room.saturating_sub(columns.bar));
@@ -329,7 +324,7 @@ fn bar(charset: Charset, row: &RowView, most: f64, width: usize) -> String {
 }
 
 /// Fewer rows of a table than this say less than its answer.
-const LEAST_ROWS: usize = 2;
+const MIN_ROWS: usize = 2;
 /// Lines besides answers and rows: the column heads, what is left out, the legend.
 const AROUND_TABLES: usize = 3;
 
@@ -356,7 +351,8 @@ impl Plan {
     }
 }
 
-/// Divides `room` lines among the loads. `answers` has the lines of each load's answer, `tables` the rows of each of its tables.
+/// Divides `room` lines among the loads. `answers` has the lines of each load's answer, `tables` the rows of each of
+/// its tables.
 fn plan(room: usize, answers: &[usize], tables: &[Vec<usize>]) -> Plan {
     let all: usize = tables.iter().flatten().sum();
     let fixed: usize = answers.iter().map(|lines| lines + 1).sum();
@@ -368,7 +364,7 @@ fn plan(room: usize, answers: &[usize], tables: &[Vec<usize>]) -> Plan {
     let heads = AROUND_TABLES + usize::from(tables.len() > 1) + titles;
     let shown = tables.iter().flatten().count();
     let left = room.saturating_sub(fixed + heads);
-    if shown == 0 || left < shown * LEAST_ROWS.min(all / shown.max(1)) {
+    if shown == 0 || left < shown * MIN_ROWS.min(all / shown.max(1)) {
         return answers_only(room, answers, tables, all);
     }
     let rows = shared(left, tables);

@@ -36,14 +36,15 @@ pub fn group(group: Group) -> String {
     }
 }
 
-/// What the columns of a table mean.
+/// The explanation of a table's columns.
 const LEGEND: &str = "±: uncertainty of the ratio to the best. Rank m–n: order not proven.";
-/// The legend of tables in which a row is proven slower than the best by less than its ±. Ranks are proven step by step:
-/// each pair that is proven leaves more of the error level to the others. Intervals are made before the first step.
+/// The legend of tables in which a row is proven slower than the best by less than its ±. Ranks are proven step by
+/// step: each pair that is proven leaves more of the error level to the others. Intervals are made before the first
+/// step.
 const LEGEND_OF_STEPS: &str =
     "±: to the best, all rows together. Ranks: proven in steps (m–n: not proven).";
 
-/// What the columns of a session's tables mean.
+/// The explanation of the columns of a session's tables.
 pub fn legend(view: &StandingsView) -> &'static str {
     if is_proven_in_steps(view) {
         LEGEND_OF_STEPS
@@ -52,7 +53,7 @@ pub fn legend(view: &StandingsView) -> &'static str {
     }
 }
 
-/// What the columns of equal work mean; `None` without any.
+/// The explanation of the columns of equal work; `None` without any.
 pub fn at_rates(view: &StandingsView) -> Option<String> {
     let loads: Vec<&LoadView> = view
         .leading()
@@ -95,7 +96,7 @@ fn is_proven_in_steps(view: &StandingsView) -> bool {
     })
 }
 
-/// What a load's stacks are ranked by, as a column's head.
+/// The column head of the measure that a load's stacks are ranked by.
 pub(crate) const fn measure_head(measure: Measure) -> &'static str {
     match measure {
         Measure::Throughput => "requests/s",
@@ -103,7 +104,7 @@ pub(crate) const fn measure_head(measure: Measure) -> &'static str {
     }
 }
 
-/// What the times of a load are, in a sentence.
+/// The sentence that explains the times of a load.
 pub fn times(load: &LoadView) -> String {
     match load.measure {
         Measure::Throughput => {
@@ -141,7 +142,7 @@ pub fn main(measure: Measure, value: f64) -> String {
     }
 }
 
-/// What a row is ranked by, with the sign of a lower bound.
+/// The figure that a row is ranked by, with the sign of a lower bound.
 pub fn main_placed(measure: Measure, row: &RowView) -> String {
     placed(row.main.as_ref(), |value| main(measure, value))
 }
@@ -233,7 +234,7 @@ pub fn rank(rank: Option<Rank>) -> String {
     }
 }
 
-/// How far starts of a stack are from each other ("2.1 %"), or a dash.
+/// The spread of a stack's starts ("2.1 %"), or a dash.
 pub fn spread(spread: Option<f64>) -> String {
     spread.map_or_else(|| NONE.to_owned(), percent)
 }
@@ -269,7 +270,7 @@ pub fn half_widths(least: f64, most: f64) -> String {
     }
 }
 
-/// What became of a stack without a figure.
+/// The reason why a stack has no figure, in words.
 pub const fn absent(because: AbsentBecause) -> &'static str {
     match because {
         AbsentBecause::Unavailable => "unavailable",
@@ -305,7 +306,7 @@ pub const SIDES: [&str; 6] = [
     "agreement",
 ];
 
-/// What a table of published rows shows, in a line.
+/// The caption of a table of published rows.
 pub const SIDES_LEGEND: &str = "Requests/s, and their ratio to the baseline's.";
 
 /// The cells of a row of a table with a baseline of this name.

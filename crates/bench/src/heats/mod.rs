@@ -29,7 +29,7 @@ use deadheat_runner::{
 };
 use deadheat_shell::{
     data::{self, Files, Format},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation::shown,
     output,
     session_folders::HTML_FILE,
@@ -42,7 +42,7 @@ use deadheat_stats::{
 };
 use serde::Serialize;
 
-use self::progress::Progress;
+use self::progress::HeatProgress;
 use crate::{
     doctor,
     document::{self, StandingsView},
@@ -71,11 +71,11 @@ pub(crate) fn run(
     catalogue: &Catalogue,
     profile: &Profile,
     interrupted: &Arc<AtomicBool>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandFailure> {
     let mut options = profile.clone().options(args, catalogue)?;
-    let mut steer = Steer::new(&options);
+    let mut steer = RankingSteering::new(&options);
     other_hosts::check(&args.other_hosts, &heats::draft(&options, &steer))
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     if args.setup && !args.heat.dry_run {
         let selection = &profile.selection;
         setup::install(catalogue, selection, &args.postgres, interrupted)?;
@@ -106,7 +106,7 @@ pub(crate) fn run(
             output::data(&lines.collect::<String>())?;
             if draft.loads.is_empty() {
                 let reason = "none of these stacks can be measured here; the reasons are above";
-                return Err(Failure::no_result(reason));
+                return Err(CommandFailure::no_result(reason));
             }
         }
         return args.data.print_plan(&plan, || PlanOfSession {
@@ -123,18 +123,18 @@ pub(crate) fn run(
     output::note(&data::as_note(&plan));
     options.findings = doctor::before_a_run(&options);
     let mut listeners = Listeners {
-        progress: Progress::new(None).knowing(missing.targets()),
+        progress: HeatProgress::new(None).knowing(missing.targets()),
         live: args.live.then(|| Live::new(&options.results)),
     };
     let mut on_event = |event: &Event| listeners.on(event);
     let outcome = heats::run(&options, &mut steer, &mut on_event, interrupted);
-    let outcome = listeners.end(outcome).map_err(Failure::no_result)?;
+    let outcome = listeners.end(outcome).map_err(CommandFailure::no_result)?;
     show_outcome(&outcome.folder, args, files)
 }
 
 /// What listens to the events of a session.
 struct Listeners {
-    progress: Progress,
+    progress: HeatProgress,
     live: Option<Live>,
 }
 
@@ -161,7 +161,7 @@ impl Listeners {
 fn missing(
     options: &mut SessionOptions,
     interrupted: &Arc<AtomicBool>,
-) -> Result<Missing, Failure> {
+) -> Result<Missing, CommandFailure> {
     let targets: Vec<TargetId> = options
         .targets
         .iter()
@@ -171,16 +171,21 @@ fn missing(
         session::survey(options, interrupted, tell)
     });
     if interrupted.load(Ordering::SeqCst) {
-        return Err(Failure::interrupted(
+        return Err(CommandFailure::interrupted(
             "interrupted before anything was built",
         ));
     }
     Ok(Missing::new(missing))
 }
 
-/// Ends the run before anything is built if a stack that was asked for by its name cannot be measured, or if none can: it
-/// would take minutes without the one that matters. Stacks that only a glob or the default choice names are left out.
-fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Result<(), Failure> {
+/// Ends the run before anything is built if a stack that was asked for by its name cannot be measured, or if none can:
+/// it would take minutes without the one that matters. Stacks that only a glob or the default choice names are left
+/// out.
+fn refuse(
+    missing: &Missing,
+    options: &SessionOptions,
+    names: &[String],
+) -> Result<(), CommandFailure> {
     let named = missing.named(names);
     let (which, why) = if missing.targets().len() == options.targets.len() {
         (
@@ -193,11 +198,16 @@ fn refuse(missing: &Missing, options: &SessionOptions, names: &[String]) -> Resu
         let why = "Nothing was built. To measure the other stacks, run it again without the one that is unavailable.";
         (&named, why)
     };
-    Err(Failure::no_result(which.lines().join("\n")).and(why))
+    Err(CommandFailure::no_result(which.lines().join("\n")).and(why))
 }
 
-/// Of stacks that nobody named, keeps those for which the budget has room. Returns the line of the plan about the others.
-fn choose(options: &mut SessionOptions, missing: &Missing, steer: &Steer) -> Option<words::Entry> {
+/// Of stacks that nobody named, keeps those for which the budget has room. Returns the line of the plan about the
+/// others.
+fn choose(
+    options: &mut SessionOptions,
+    missing: &Missing,
+    steer: &RankingSteering,
+) -> Option<words::Entry> {
     if !options.published.is_empty() {
         return None;
     }
@@ -208,7 +218,10 @@ fn choose(options: &mut SessionOptions, missing: &Missing, steer: &Steer) -> Opt
     }
     options.targets.retain(|one| !rest.contains(&one.target));
     options.heats.left_out.splice(0..0, rest.iter().cloned());
-    Some(plan_text::room(&rest, heats::eight_heats(&able, steer)))
+    Some(plan_text::budget_for_rest(
+        &rest,
+        heats::eight_heats(&able, steer),
+    ))
 }
 
 /// The session without the stacks that are missing.
@@ -224,7 +237,7 @@ pub(crate) fn resume(
     options: &SessionOptions,
     args: &RunArgs,
     interrupted: &Arc<AtomicBool>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandFailure> {
     let files = args.data.open()?;
     let folder = session.folder().to_owned();
     let recorded = match session.record().complete() {
@@ -233,13 +246,13 @@ pub(crate) fn resume(
     };
     output::note(&format!("Resuming {}: {recorded}", shown(&folder)));
     let mut listeners = Listeners {
-        progress: Progress::new(Some(session.record())),
+        progress: HeatProgress::new(Some(session.record())),
         live: args.live.then(|| Live::resuming(&folder)),
     };
-    let mut steer = Steer::new(options);
+    let mut steer = RankingSteering::new(options);
     let mut on_event = |event: &Event| listeners.on(event);
     let outcome = heats::resume(session, options, &mut steer, &mut on_event, interrupted);
-    listeners.end(outcome).map_err(Failure::resuming)?;
+    listeners.end(outcome).map_err(CommandFailure::resuming)?;
     show_outcome(&folder, args, files)
 }
 
@@ -248,7 +261,7 @@ pub(crate) fn show_complete(
     folder: &Path,
     args: &RunArgs,
     files: Files<Format>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandFailure> {
     show_outcome(folder, args, files)
 }
 
@@ -256,7 +269,7 @@ pub(crate) fn show_complete(
 const SETS: usize = 4;
 
 /// Decides by the heats so far what is measured next.
-struct Steer {
+struct RankingSteering {
     /// Whether there are looks before the last heat, so that a decided ranking can end early.
     until_decided: bool,
     /// The precision that was asked for.
@@ -265,7 +278,7 @@ struct Steer {
     alpha: f64,
 }
 
-impl Steer {
+impl RankingSteering {
     /// The steering of a session with these options.
     fn new(options: &SessionOptions) -> Self {
         Self {
@@ -276,7 +289,7 @@ impl Steer {
     }
 }
 
-impl Steering for Steer {
+impl Steering for RankingSteering {
     fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step {
         steering::next(record, spent)
     }
@@ -296,7 +309,7 @@ impl Steering for Steer {
 }
 
 /// Fewer heats than these leave an interval to chance.
-const LEAST_HEATS: u32 = 7;
+const MIN_HEATS: u32 = 7;
 
 /// What makes the figures of this session unfit to be published. `commit` is that of the stacks' sources.
 fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<String> {
@@ -308,17 +321,21 @@ fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<Stri
     }
     objections.extend(of_the_checkout(commit, are_embedded));
     let fewest = plan.leading().map(PlannedLoad::most_heats).min();
-    if let Some(fewest) = fewest.filter(|heats| *heats < LEAST_HEATS) {
+    if let Some(fewest) = fewest.filter(|heats| *heats < MIN_HEATS) {
         objections.push(format!(
-            "{fewest} heats of a load, where the minimum is {LEAST_HEATS}"
+            "{fewest} heats of a load, where the minimum is {MIN_HEATS}"
         ));
     }
     objections
 }
 
 /// Writes the report of a session that has ended into its folder, and shows it.
-fn show_outcome(folder: &Path, args: &RunArgs, files: Files<Format>) -> Result<Exit, Failure> {
-    let record = read_session(folder).map_err(Failure::no_result)?;
+fn show_outcome(
+    folder: &Path,
+    args: &RunArgs,
+    files: Files<Format>,
+) -> Result<Exit, CommandFailure> {
+    let record = read_session(folder).map_err(CommandFailure::no_result)?;
     let rendered = Rendered::new(&record, folder, output::screen())?;
     rendered.write_beside(folder)?;
     let printed = match args.data.format() {
@@ -334,7 +351,11 @@ fn show_outcome(folder: &Path, args: &RunArgs, files: Files<Format>) -> Result<E
 }
 
 /// Writes the files that were asked for with `--output`.
-fn write_files(record: &SessionRecord, folder: &Path, files: Files<Format>) -> Result<(), Failure> {
+fn write_files(
+    record: &SessionRecord,
+    folder: &Path,
+    files: Files<Format>,
+) -> Result<(), CommandFailure> {
     files.write(|format| match format {
         Format::Card => Rendered::card(record, None),
         format => {
@@ -359,8 +380,8 @@ fn typed(folder: &Path) -> String {
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), Into::into)
 }
 
-/// The exit status: 3 if nothing was measured, or 130 if it was interrupted before; 1 if a stack failed, before or under load.
-/// An unavailable stack is reported, and is no failure.
+/// The exit status: 3 if nothing was measured, or 130 if it was interrupted before; 1 if a stack failed, before or
+/// under load. An unavailable stack is reported, and is no failure.
 fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
     let rows = || {
         let tables = standings.loads.iter().flat_map(|load| &load.tables);
@@ -399,12 +420,16 @@ pub struct Rendered {
 
 impl Rendered {
     /// Analyses and renders the session in `folder`.
-    pub fn new(record: &SessionRecord, folder: &Path, screen: Screen) -> Result<Self, Failure> {
+    pub fn new(
+        record: &SessionRecord,
+        folder: &Path,
+        screen: Screen,
+    ) -> Result<Self, CommandFailure> {
         let standings = standings(record);
         let view = StandingsView::new(record, &standings).in_folder(&typed(folder));
         let failed = |error: ReportError| {
             let id = &record.header.id;
-            Failure::no_result(format!("writing the report of {id}: {error}"))
+            CommandFailure::no_result(format!("writing the report of {id}: {error}"))
         };
         let json = document::json(record, &standings).map_err(failed)?;
         let csv = document::csv(&view);
@@ -435,11 +460,11 @@ impl Rendered {
     }
 
     /// A picture of a load, of the first one that has an answer unless it is named.
-    pub fn card(record: &SessionRecord, workload: Option<&str>) -> Result<Vec<u8>, Failure> {
+    pub fn card(record: &SessionRecord, workload: Option<&str>) -> Result<Vec<u8>, CommandFailure> {
         let view = StandingsView::new(record, &standings(record));
         document::card(&view, workload).map_err(|error| match error {
-            ReportError::NoSuchWorkload { .. } => Failure::usage(error),
-            error => Failure::no_result(format!("{}: {error}", record.header.id)),
+            ReportError::NoSuchWorkload { .. } => CommandFailure::usage(error),
+            error => CommandFailure::no_result(format!("{}: {error}", record.header.id)),
         })
     }
 
@@ -449,7 +474,7 @@ impl Rendered {
     }
 
     /// Writes `report.html`, `report.md`, `report.json` and `report.csv` into the session's folder.
-    fn write_beside(&self, folder: &Path) -> Result<(), Failure> {
+    fn write_beside(&self, folder: &Path) -> Result<(), CommandFailure> {
         let files = [
             (HTML_FILE, &self.html),
             ("report.md", &self.markdown),
@@ -459,7 +484,7 @@ impl Rendered {
         for (name, text) in files {
             let path = folder.join(name);
             write_whole(&path, text.as_bytes()).map_err(|error| {
-                Failure::no_result(format!(
+                CommandFailure::no_result(format!(
                     "writing {}: {error}; the heats are safe, `deadheat report {}` prints the report",
                     path.display(),
                     folder.display()

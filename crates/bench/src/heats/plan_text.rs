@@ -176,7 +176,7 @@ fn heats(plan: &Plan) -> Option<String> {
 }
 
 /// The line about the default stacks for which the budget has no room, and which budget has.
-pub(super) fn room(rest: &[TargetId], all: Duration) -> Entry {
+pub(super) fn budget_for_rest(rest: &[TargetId], all: Duration) -> Entry {
     let names = names(rest);
     let minutes = (all.as_secs_f64() / 60.0).ceil();
     let text = format!(

@@ -24,8 +24,8 @@ const PARTS: u64 = 1_000;
 /// The number of leaders of the ranking so far that fit next to the rest.
 const LEADERS: usize = 3;
 
-/// Shows what happens.
-pub(super) struct Progress {
+/// The progress display of a session.
+pub(super) struct HeatProgress {
     shown: progress::Progress,
     began: Instant,
     /// The time that was measured before this session was resumed.
@@ -38,7 +38,7 @@ pub(super) struct Progress {
     discarded: usize,
 }
 
-impl Progress {
+impl HeatProgress {
     /// Shows progress of a session; `record` is that of one that is resumed.
     pub(super) fn new(record: Option<&SessionRecord>) -> Self {
         let heats = record.iter().flat_map(|record| &record.heats);

@@ -15,7 +15,7 @@ use deadheat_runner::{
 };
 use deadheat_shell::{
     data::{self, TextOrJson},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation::{self, random_seed, supervision},
     output,
 };
@@ -23,19 +23,20 @@ use serde::Serialize;
 
 use crate::{options::CheckArgs, progress::Progress, select};
 
-pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+pub(crate) fn check(args: &CheckArgs) -> Result<Exit, CommandFailure> {
     let sink = args.data.open()?;
     let catalogue = select::catalogue(&args.place)?;
-    // A check is of everything that the names stand for: all variants, all load points.
+    // A check covers everything that the names match: all variants, all load points.
     let selection = select::select(&catalogue, &args.stacks, &args.workload, Reach::Everything)?;
     let may_lack = match args.may_lack.as_slice() {
         [] => Vec::new(),
         globs => manifest::select_targets(&catalogue, globs)
-            .map_err(|error| Failure::usage(format!("--may-lack: {error}")))?,
+            .map_err(|error| CommandFailure::usage(format!("--may-lack: {error}")))?,
     };
     let supervision = supervision()?;
-    let folder = TempFolder::create("deadheat-check-", &supervision)
-        .map_err(|error| Failure::no_result(format!("making a temporary folder: {error}")))?;
+    let folder = TempFolder::create("deadheat-check-", &supervision).map_err(|error| {
+        CommandFailure::no_result(format!("making a temporary folder: {error}"))
+    })?;
     let options = SessionOptions {
         results: folder.path().to_owned(),
         pinning: PinningMode::Off,
@@ -50,18 +51,18 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
             supervision,
         )
     };
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     let mut progress = Progress::default();
     let checked = session::check(&options, &mut |event| progress.prepare(event), &interrupted);
     progress.finish();
-    let checked = checked.map_err(Failure::no_result)?;
+    let checked = checked.map_err(CommandFailure::no_result)?;
     let workloads = options.workloads.iter();
     let workloads: Vec<&str> = workloads.map(|one| one.manifest.id.as_str()).collect();
     let findings = Findings::new(&checked, options.targets.len(), &workloads, &may_lack);
     // The messages name the logs, so these have to stay.
     let logs = (findings.failed() > 0).then_some(checked.folder.as_path());
     if logs.is_some() {
-        folder.keep().map_err(Failure::no_result)?;
+        folder.keep().map_err(CommandFailure::no_result)?;
     }
     let text = match sink.format {
         TextOrJson::Text => findings.as_text(),

@@ -20,18 +20,19 @@ use deadheat_runner::{
 };
 use deadheat_shell::{
     data::{self, TextOrJson},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation::{self, supervision},
 };
 use serde::Serialize;
 
 use crate::{options::ListArgs, select, setup::looking};
 
-pub(crate) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+pub(crate) fn list(args: &ListArgs) -> Result<Exit, CommandFailure> {
     let sink = args.data.open()?;
     let catalogue = select::catalogue(&args.place)?;
-    let wanted = manifest::select_targets(&catalogue, &args.stacks).map_err(Failure::usage)?;
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    let wanted =
+        manifest::select_targets(&catalogue, &args.stacks).map_err(CommandFailure::usage)?;
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     let host = Host::here(supervision()?, &interrupted);
     let pinning = session::share_out(PinningMode::Apart);
     let stacks: Vec<&Stack> = catalogue

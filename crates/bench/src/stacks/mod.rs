@@ -4,13 +4,13 @@ mod check;
 mod list;
 mod new;
 
-use deadheat_shell::exit::{Exit, Failure};
+use deadheat_shell::exit::{CommandFailure, Exit};
 
 use self::{check::check, list::list, new::eject, new::new};
 use crate::options::StacksCommand;
 
 /// `deadheat stacks …`.
-pub fn stacks(command: &StacksCommand) -> Result<Exit, Failure> {
+pub fn stacks(command: &StacksCommand) -> Result<Exit, CommandFailure> {
     match command {
         StacksCommand::List(args) => list(args),
         StacksCommand::New(args) => new(args),

@@ -1,5 +1,5 @@
-//! Stacks of users: `deadheat stacks new`, a folder that passes `stacks check` for plaintext at once and says what is left to
-//! do, and `deadheat stacks eject`, a copy of a stack to change.
+//! Stacks of users: `deadheat stacks new`, a folder that passes `stacks check` for plaintext at once and says what is
+//! left to do, and `deadheat stacks eject`, a copy of a stack to change.
 
 use std::{
     fs, io,
@@ -9,7 +9,7 @@ use std::{
 use deadheat_model::WorkloadManifest;
 use deadheat_runner::{eject::eject as copy, manifest, prepare::in_shell};
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
 };
 
@@ -21,13 +21,13 @@ use crate::{
 /// What a skeleton answers.
 const ANSWERED: &str = "plaintext";
 
-pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
-    let name = Name::parse(&args.name).map_err(Failure::usage)?;
-    let skeleton = choose(&name, args.from.as_deref()).map_err(Failure::usage)?;
+pub(crate) fn new(args: &NewArgs) -> Result<Exit, CommandFailure> {
+    let name = Name::parse(&args.name).map_err(CommandFailure::usage)?;
+    let skeleton = choose(&name, args.from.as_deref()).map_err(CommandFailure::usage)?;
     let root = select::root(args.place.root.as_deref())?;
     // A mistake in another stack's manifest is no reason not to begin one.
     let workloads = manifest::read(&root.folder, &[])
-        .map_err(Failure::usage)?
+        .map_err(CommandFailure::usage)?
         .catalogue
         .workloads;
     let left = left_to_do(&name, &workloads);
@@ -40,12 +40,12 @@ pub(crate) fn new(args: &NewArgs) -> Result<Exit, Failure> {
     let files = rendered(skeleton, &name, &left);
     if let Some(own) = own {
         fs::create_dir_all(own)
-            .map_err(|error| Failure::usage(format!("making {}: {error}", own.display())))?;
+            .map_err(|error| CommandFailure::usage(format!("making {}: {error}", own.display())))?;
     }
     write(&folder, &files).map_err(|error| {
         let already = error.kind() == io::ErrorKind::AlreadyExists;
         let folder = folder.display();
-        Failure::usage(if already {
+        CommandFailure::usage(if already {
             format!("{folder} is there already; choose another name, or delete it")
         } else {
             format!("making {folder}: {error}")
@@ -203,9 +203,9 @@ macro_rules! files {
     };
 }
 
-/// The skeletons that a new stack can begin as, one for each language that has a server in its standard library or for which
-/// a short one can be written. They are files in `templates/`, and need nothing from the network. (Rust's manifest has another
-/// name here, because Cargo would take the folder for a package.)
+/// The skeletons that a new stack can begin as, one for each language that has a server in its standard library or for
+/// which a short one can be written. They are files in `templates/`, and need nothing from the network. (Rust's
+/// manifest has another name here, because Cargo would take the folder for a package.)
 const SKELETONS: &[Skeleton] = &[
     Skeleton {
         language: "C#",
@@ -277,18 +277,18 @@ fn names() -> String {
     names.join(", ")
 }
 
-pub(crate) fn eject(args: &EjectArgs) -> Result<Exit, Failure> {
+pub(crate) fn eject(args: &EjectArgs) -> Result<Exit, CommandFailure> {
     let root = select::root(args.root.as_deref())?.folder;
     let id = args.rename.as_deref().unwrap_or(&args.name);
     if args.rename.is_some() {
-        Name::parse(id).map_err(Failure::usage)?;
+        Name::parse(id).map_err(CommandFailure::usage)?;
     }
     // A mistake in another stack's manifest is no reason not to copy this one.
-    let reading = manifest::read(&root, &[]).map_err(Failure::usage)?;
+    let reading = manifest::read(&root, &[]).map_err(CommandFailure::usage)?;
     let mut stacks = reading.catalogue.stacks.iter();
     let stack = stacks.find(|stack| stack.manifest.id == args.name);
     let stack = stack.ok_or_else(|| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "the stack `{}` does not exist; `deadheat stacks list` shows all of them",
             args.name
         ))
@@ -296,7 +296,7 @@ pub(crate) fn eject(args: &EjectArgs) -> Result<Exit, Failure> {
     let folder = args.folder.join(id);
     let copied = copy(stack, &args.folder, id).map_err(|error| {
         let folder = folder.display();
-        Failure::usage(if error.kind() == io::ErrorKind::AlreadyExists {
+        CommandFailure::usage(if error.kind() == io::ErrorKind::AlreadyExists {
             format!(
                 "{folder} is there already; name another folder (deadheat stacks eject {} DIR), or delete it",
                 args.name

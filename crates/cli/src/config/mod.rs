@@ -17,7 +17,7 @@ use deadheat_runner::{
     secret::{HIDDEN, without_password},
     trust::{self, Distrust},
 };
-use deadheat_shell::{exit::Failure, invocation, output};
+use deadheat_shell::{exit::CommandFailure, invocation, output};
 
 use self::options::{FileOption, TableOptions};
 use crate::args::Arguments;
@@ -42,7 +42,10 @@ pub(crate) struct Defaults {
 ///
 /// # Errors
 /// The file's mistakes, drawn.
-pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<Defaults, Failure> {
+pub(crate) fn with_defaults(
+    typed: &[OsString],
+    matches: &ArgMatches,
+) -> Result<Defaults, CommandFailure> {
     let nothing = Ok(Defaults::default());
     let Some((command, of_command)) = matches.subcommand() else {
         return nothing;
@@ -61,7 +64,8 @@ pub(crate) fn with_defaults(typed: &[OsString], matches: &ArgMatches) -> Result<
         Some(ConfigFile::Named(path)) => (path, true),
         Some(ConfigFile::Nearest(path)) => (path, false),
     };
-    let drawn = |errors: ManifestErrors| Failure::usage(errors.render(output::colour_of_notes()));
+    let drawn =
+        |errors: ManifestErrors| CommandFailure::usage(errors.render(output::colour_of_notes()));
     let file = OptionsFile::read(Path::new(&invocation::shown(&path)), &COMMANDS).map_err(drawn)?;
     tracing::info!("defaults of options are from {}", path.display());
     let program = Arguments::command();
@@ -112,7 +116,7 @@ fn is_fixed(of_run: &ArgMatches) -> bool {
 ///
 /// # Errors
 /// When the environment names a file in a way that means another one in each folder.
-fn file(of_command: &ArgMatches) -> Result<Option<ConfigFile>, Failure> {
+fn file(of_command: &ArgMatches) -> Result<Option<ConfigFile>, CommandFailure> {
     if of_command.get_flag("no_config") {
         return Ok(None);
     }
@@ -126,7 +130,7 @@ fn file(of_command: &ArgMatches) -> Result<Option<ConfigFile>, Failure> {
     let variable = env::var_os(VARIABLE).filter(|value| !value.is_empty());
     match variable.map(PathBuf::from) {
         Some(file) if file.is_absolute() => Ok(Some(ConfigFile::Named(file))),
-        Some(file) => Err(Failure::usage(format!(
+        Some(file) => Err(CommandFailure::usage(format!(
             "{VARIABLE}={}: write the path from /, or it would name another file in each folder",
             file.display()
         ))),
@@ -197,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    /// The command line with the defaults of a file that says `text`; `FOLDER` stands for the file's folder.
+    /// The command line with the defaults of a file that says `text`; `FOLDER` is replaced by the file's folder.
     fn with(text: &str, typed: &str) -> Result<String, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deadheat.toml");

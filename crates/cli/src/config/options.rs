@@ -15,9 +15,12 @@ use clap::{
 use deadheat_compare as compare;
 use deadheat_loadtool as load;
 use deadheat_runner::manifest::{Given, ManifestError, NamedOption, OptionsFile};
-use deadheat_shell::data::{DataFormat, FilesArgs};
+use deadheat_shell::{
+    data::{DataFormat, FilesArgs},
+    options::Effect,
+};
 
-use super::effects::{self, Effect};
+use super::effects;
 use crate::args::{Arguments, Command};
 
 /// What a file cannot give. Somebody has to mean these when they run the command.

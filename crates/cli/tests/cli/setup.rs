@@ -115,6 +115,8 @@ fn packages_are_not_installed_if_nobody_can_be_asked() {
 #[test]
 fn a_setup_fetches_once() {
     let root = Root::with(&[Fake::good("fake-fetches").with(FETCHES)]);
+    setup(&root, "--stack fake-fetches --no-fetch").exits(0);
+    assert!(!root.path().join("stacks/fake-fetches/fetched").exists());
     setup(&root, "--stack fake-fetches")
         .exits(0)
         .tells(&["fake-fetches: touch fetched", "0 failed, 0 left to you"]);

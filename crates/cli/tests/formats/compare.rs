@@ -10,8 +10,8 @@ use deadheat_stats::{
     heats::recorded::SliceLengths,
     sequential::Design,
     versus::{
-        Bounds, Check, Ended, Fact, How, Metric, NotCompared, Overloaded, SideFacts, Subject,
-        Verdict, Versus,
+        Bounds, CellId, Check, Ended, Fact, Method, Metric, NotCompared, Overloaded, RatioVerdict,
+        SideFacts, Versus,
         paired::{PairedCell, PairedSeries, at_look, unjudged},
     },
 };
@@ -32,8 +32,8 @@ fn screen() -> Screen {
     Screen::new(80, false)
 }
 
-fn subject(workload: &str) -> Subject {
-    Subject {
+fn subject(workload: &str) -> CellId {
+    CellId {
         target: None,
         workload: workload.to_owned(),
         point: "c50".to_owned(),
@@ -70,7 +70,7 @@ pub fn versus(ratio: f64) -> Versus {
     let cells = [cell("GET /"), cell(&"GET /a/very/long/path".repeat(5))];
     Versus {
         compared: at_look(&cells, look, &bounds),
-        how: How::Heats {
+        how: Method::Heats {
             design,
             look: Some(look),
             heats: 10,
@@ -228,7 +228,7 @@ fn one(metric: Metric, pairs: &[(f64, f64)], is_judged: bool, is_change: bool) -
         } else {
             unjudged(&cells, heats, &whole.bounds)
         },
-        how: How::Heats {
+        how: Method::Heats {
             design,
             look: is_judged.then_some(look),
             heats,
@@ -378,7 +378,7 @@ fn where_the_cost_decides_b_is_cheaper_or_more_expensive() {
     }
     let mut undecided = costs(1.0, false);
     let ratio = &mut undecided.compared[0].ratios[0];
-    ratio.verdict = Verdict::NotEnoughData;
+    ratio.verdict = RatioVerdict::NotEnoughData;
     let interval = ratio.interval.as_mut().unwrap();
     (interval.low, interval.high) = (0.95, 1.02);
     let undecided = judged(&undecided);
@@ -425,7 +425,7 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
         per_second: 5_000.0,
         reason: "its capacity was below the rate in 8 of 8 heats".to_owned(),
         decides: true,
-        other_can: true,
+        other_side_keeps_up: true,
     };
     cell.overloaded = vec![overloaded(Side::B)];
     assert_eq!(
@@ -449,7 +449,7 @@ fn a_side_that_cannot_take_the_rate_is_the_headline() {
     versus.compared[0].overloaded = vec![overloaded(Side::A), overloaded(Side::B)];
     assert!(headline(&judged(&versus)).starts_with("Undecided: neither "));
     versus.compared[0].overloaded = vec![Overloaded {
-        other_can: false,
+        other_side_keeps_up: false,
         ..overloaded(Side::B)
     }];
     assert_eq!(

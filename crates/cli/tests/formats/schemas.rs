@@ -29,34 +29,41 @@ use serde_json::{Value, json};
 /// in the same version of the format.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     let heats = deadheat_model::heats::SCHEMA;
-    let mut search = of::<search::Report<'static>>(&format!("find-rate:{}", capacity::SCHEMA));
+    let id = format!("find-rate:{}", capacity::SCHEMA);
+    let mut search = of::<search::RateSearchReport<'static>>(&id);
     constant(&mut search, "schema", capacity::SCHEMA.into());
     constant(&mut search, "format", capacity::FORMAT.into());
     let mut session = of::<SessionHeader>(&format!("session:{heats}"));
     constant(&mut session, "schema", heats.into());
-    let mut intervals = of::<load::Row>("load-csv");
+    let mut intervals = of::<load::CsvRow>("load-csv");
     for kind in Failure::ALL {
         let field = json!({ "type": "integer", "minimum": 0, "description": kind.describe() });
         intervals["properties"][load::failed_column(*kind)] = field;
     }
-    let mut looks = of::<search::Row>("find-rate-csv");
+    let mut looks = of::<search::ProbeRow>("find-rate-csv");
     looks["patternProperties"]["_(seconds|share|count)$"] = json!({
         "type": ["number", "null"],
         "description": "The figure of a condition in this unit; null if it is not known.",
     });
     let mut all = vec![
-        ("report", report::<standings::Report<'static>>("report")),
-        ("report-csv", of::<standings::csv::Row>("report-csv")),
+        (
+            "report",
+            report::<standings::SessionReport<'static>>("report"),
+        ),
+        ("report-csv", of::<standings::csv::CsvRow>("report-csv")),
         ("session", session),
         ("heats", of::<JournalEntry>(&format!("heats:{heats}"))),
-        ("load", report::<load::Report<'static>>("load")),
+        ("load", report::<load::LoadReport<'static>>("load")),
         ("load-csv", intervals),
         ("find-rate", search),
         ("find-rate-csv", looks),
-        ("compare", report::<compare::Report<'static>>("compare")),
-        ("bisect", report::<bisect::Report<'static>>("bisect")),
+        (
+            "compare",
+            report::<compare::CompareReport<'static>>("compare"),
+        ),
+        ("bisect", report::<bisect::BisectReport<'static>>("bisect")),
         ("history", report::<History>("history")),
-        ("audit", report::<audit::Report<'static>>("audit")),
+        ("audit", report::<audit::AuditReport<'static>>("audit")),
         ("site", report::<SiteIndex>("site")),
         ("site-session", report::<SiteSession>("site-session")),
         ("site-pairs", report::<SitePairs>("site-pairs")),

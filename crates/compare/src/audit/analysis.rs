@@ -1,4 +1,4 @@
-//! How much of published results is proven: each check is a function of what was imported.
+//! Audits published results: each check is a function of the imported figures.
 
 mod checks;
 
@@ -12,15 +12,15 @@ use deadheat_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The spread between two runs of one server if nothing shows it: the margin of a dead heat.
+/// The assumed spread between two runs of one server if no figure was repeated: the margin of a dead heat.
 pub const USUAL_SPREAD: f64 = 0.03;
-/// The fewest repeated figures that show the spread.
-const FEWEST_REPEATS: usize = 10;
-/// The 95th percentile of a normal distribution's absolute values over their median (1.960 / 0.6745). The spread is made
-/// of the median, because servers that were changed between two files move the 95th percentile itself.
+/// The minimum number of repeated figures for an estimate of the spread.
+const MIN_REPEATS: usize = 10;
+/// The 95th percentile of a normal distribution's absolute values over their median (1.960 / 0.6745). The spread is
+/// made of the median, because servers that were changed between two files move the 95th percentile itself.
 const P95_OF_MEDIAN: f64 = 2.906;
 
-/// What the user knows, and the files do not say.
+/// Facts that the user states because the files do not have them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Assumptions {
     /// The spread between two runs of one server, as a share.
@@ -134,7 +134,7 @@ pub struct Place {
     /// Requests without a right answer, as a share: the largest of the runs behind the rate.
     pub errors: Option<f64>,
     /// Findings against this figure, by their ids.
-    pub doubts: Vec<&'static str>,
+    pub caveats: Vec<&'static str>,
     /// Whether its rank is proven.
     pub is_proven: bool,
 }
@@ -142,7 +142,7 @@ pub struct Place {
 impl Place {
     /// Whether no finding is against its figure.
     pub fn is_sound(&self) -> bool {
-        self.doubts.is_empty()
+        self.caveats.is_empty()
     }
 }
 
@@ -167,7 +167,7 @@ impl<'a> Server<'a> {
         self.runs[self.runs.len() - 1]
     }
 
-    /// The runs that its figure is of. A suite's earlier files have another state of its servers.
+    /// The runs that its figure is based on. A suite's earlier files measured earlier versions of the servers.
     fn counted(&self) -> &[&'a Run] {
         let is_suite = self.latest().tool.is_suite();
         let first = if is_suite { self.runs.len() - 1 } else { 0 };
@@ -187,7 +187,7 @@ impl<'a> Server<'a> {
         pairs.filter(|difference| *difference > 0.0).collect()
     }
 
-    /// Whether a suite has it in one file twice.
+    /// Whether a suite's file has the server twice.
     fn is_twice(&self) -> bool {
         let files = self.runs.windows(2);
         let mut files = files.map(|two| two[0].place.file == two[1].place.file);
@@ -218,11 +218,11 @@ impl<'a> Servers<'a> {
     }
 }
 
-/// Judges what was imported.
+/// Audits imported figures.
 pub fn audit(imported: &Imported, assumptions: Assumptions) -> Audit {
     let grouped = grouped(&imported.runs);
     let spread = spread(&grouped, assumptions.spread);
-    let mut found = checks::Found::default();
+    let mut found = checks::AuditFindings::default();
     let mut tests = Vec::new();
     for servers in &grouped {
         let mut test = places(servers, assumptions.cpus, spread.share, &mut found);
@@ -314,7 +314,7 @@ fn spread(tests: &[Servers<'_>], given: Option<f64>) -> Spread {
     let mut differences: Vec<f64> = servers.flat_map(Server::differences).collect();
     differences.sort_by(f64::total_cmp);
     let (median, p95) = (quantile(&differences, 0.5), quantile(&differences, 0.95));
-    let measured = median.filter(|_| differences.len() >= FEWEST_REPEATS);
+    let measured = median.filter(|_| differences.len() >= MIN_REPEATS);
     let measured = measured.map(|median| P95_OF_MEDIAN * median);
     let (share, source) = match (given, measured, differences.last()) {
         (Some(share), _, _) => (share, SpreadSource::Option),
@@ -331,7 +331,7 @@ fn spread(tests: &[Servers<'_>], given: Option<f64>) -> Spread {
     }
 }
 
-/// By which share the higher of two rates is above the other.
+/// The share by which the higher of two rates exceeds the lower.
 fn distance(one: f64, other: f64) -> f64 {
     one.max(other) / one.min(other) - 1.0
 }
@@ -342,12 +342,12 @@ fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// The places of a test, with what speaks against each.
+/// The places of a test, with the findings against each.
 fn places(
     servers: &Servers<'_>,
     cpus: Option<u32>,
     spread: f64,
-    found: &mut checks::Found,
+    found: &mut checks::AuditFindings,
 ) -> Test {
     let context = checks::Context::new(servers, cpus);
     let mut places: Vec<Place> = servers
@@ -367,7 +367,7 @@ fn places(
                     .iter()
                     .filter_map(|run| checks::errors(run))
                     .reduce(f64::max),
-                doubts: Vec::new(),
+                caveats: Vec::new(),
                 is_proven: false,
             };
             found.check(&servers.test, &mut place, run, &context);

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::analysis::{Audit, Place, Ranks, SpreadSource, Test};
 
 /// The most tests that the first table has; the details have all.
-const MOST_TESTS: usize = 12;
+const MAX_TESTS: usize = 12;
 
 /// The answer, then the findings by their weight, the tests, and what cannot be judged.
 pub fn document(audit: &Audit) -> Document {
@@ -29,7 +29,7 @@ pub fn document(audit: &Audit) -> Document {
     let notes = of_level(|level| level == Level::Note);
     let unknown = of_level(|level| level == Level::Routine);
     let tests = &audit.tests;
-    let hidden = tests.len().saturating_sub(MOST_TESTS);
+    let hidden = tests.len().saturating_sub(MAX_TESTS);
     let more = (hidden > 0).then(|| format!("{} more with --details.", counted(hidden, "test")));
     let all = (hidden > 0).then_some(tests);
     let unranked = "Faulty places have no rank, and the others are ranked without them.";
@@ -39,7 +39,7 @@ pub fn document(audit: &Audit) -> Document {
         .section(Section::new("Also found").bullets(notes))
         .section(
             Section::new("Tests")
-                .table(tests_table(tests.iter().take(MOST_TESTS)))
+                .table(tests_table(tests.iter().take(MAX_TESTS)))
                 .aside(more)
                 .aside(unranked),
         )
@@ -119,9 +119,9 @@ fn places_table(test: &Test) -> Table {
     for place in &test.places {
         let cpus = has_cpu.then(|| or_none(place.server_cpus, two_digits));
         table.row(cells(place).into_iter().chain(cpus));
-        if !place.doubts.is_empty() {
-            let doubts: Vec<&str> = place.doubts.iter().map(|id| fault(id)).collect();
-            table.note("! ", doubts.join(", "));
+        if !place.caveats.is_empty() {
+            let caveats: Vec<&str> = place.caveats.iter().map(|id| fault(id)).collect();
+            table.note("! ", caveats.join(", "));
         }
     }
     table
@@ -184,14 +184,14 @@ pub fn html(audit: &Audit) -> Result<String, ReportError> {
 
 /// What `deadheat audit` found, unrounded. Shares are from 0 to 1.
 #[derive(Serialize, JsonSchema)]
-pub struct Report<'a> {
+pub struct AuditReport<'a> {
     /// The answer as a sentence.
     headline: String,
     #[serde(flatten)]
     audit: &'a Audit,
 }
 
-impl Body for Report<'_> {
+impl Body for AuditReport<'_> {
     const FORMAT: &'static str = "deadheat-audit";
     const SCHEMA: u32 = 1;
 }
@@ -201,7 +201,7 @@ impl Body for Report<'_> {
 /// # Errors
 /// When a figure cannot be written.
 pub fn json(audit: &Audit) -> Result<String, ReportError> {
-    json::json(&Report {
+    json::json(&AuditReport {
         headline: headline(audit),
         audit,
     })

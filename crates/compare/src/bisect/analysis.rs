@@ -1,4 +1,5 @@
-//! Which commit made it slower: what `deadheat bisect` asks next, and what it has found.
+//! Finds the commit that caused a slowdown: chooses the next comparison of `deadheat bisect`, and evaluates the
+//! answers.
 //!
 //! **The question.** A first comparison has to show that BAD is slower than GOOD. Then each step measures the middle
 //! commit, GOOD and BAD in the same heats and asks on which side of the middle between GOOD and BAD it is, on the

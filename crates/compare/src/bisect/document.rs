@@ -20,7 +20,7 @@ use super::analysis::{Culprit, Outcome, outcome, whole};
 
 /// What `deadheat bisect` found. Commits are numbered from 0, without the fast end.
 #[derive(Serialize, JsonSchema)]
-pub struct Report<'a> {
+pub struct BisectReport<'a> {
     /// The answer as a sentence.
     headline: &'a str,
     /// What came of the search.
@@ -33,7 +33,7 @@ pub struct Report<'a> {
     search: &'a BisectRecord,
 }
 
-impl Body for Report<'_> {
+impl Body for BisectReport<'_> {
     const FORMAT: &'static str = "deadheat-bisect";
     const SCHEMA: u32 = SCHEMA;
 }
@@ -44,7 +44,7 @@ impl Body for Report<'_> {
 /// When a figure has no place in JSON.
 pub fn json(record: &BisectRecord, folder: &str) -> Result<String, ReportError> {
     let document = document(record, folder, None);
-    json::json(&Report {
+    json::json(&BisectReport {
         headline: document.headline(),
         outcome: outcome(record),
         whole: whole(record),
@@ -150,7 +150,7 @@ pub fn answer(question: &Question) -> String {
 }
 
 /// A commit that explains less than this of the slowdown is not the only cause.
-const MOST_OF_IT: f64 = 0.75;
+const MAX_OF_IT: f64 = 0.75;
 
 /// The answer, then what it means and what to do next.
 fn sentences(record: &BisectRecord, outcome: &Outcome, folder: &str) -> (String, Vec<String>) {
@@ -237,7 +237,7 @@ fn about_found(record: &BisectRecord, found: &Culprit, ends: &str) -> (String, V
     if let (Some(own), Some(share), Some(whole)) = (found.own, found.share, whole(record)) {
         let part = |ratio: f64| ratio.ln() / whole.ln();
         let (least, most) = (part(own.high), part(own.low));
-        let explains = if share >= MOST_OF_IT && most >= 1.0 {
+        let explains = if share >= MAX_OF_IT && most >= 1.0 {
             "the whole slowdown".to_owned()
         } else {
             let [part, least, most] = [share, least, most].map(short_percent);
@@ -247,7 +247,7 @@ fn about_found(record: &BisectRecord, found: &Culprit, ends: &str) -> (String, V
             "That explains {explains} {ends}, which is {}.",
             loss(whole)
         ));
-        if share < MOST_OF_IT {
+        if share < MAX_OF_IT {
             let bad = record.bad().unwrap_or(commit);
             let searches = searches(&[(&record.good, before), (commit, bad)]);
             sentences.push(format!("Other commits made it slower, too. {searches}"));

@@ -1,4 +1,4 @@
-//! Asking a question: a comparison, and what it says.
+//! Answers a question of the search: measures the two commits and compares them.
 
 use std::{
     cell::RefCell,
@@ -14,7 +14,7 @@ use deadheat_model::{
     Warning,
     bisect::{Asks, BisectAnswer, BisectRecord, Commit, Question, SpeedRatio},
     comparison::Comparison,
-    heats::{EndReason, LEAST_HEATS, SessionRecord, Step},
+    heats::{EndReason, MIN_HEATS, SessionRecord, Step},
 };
 use deadheat_runner::{
     prepare::Host,
@@ -22,38 +22,39 @@ use deadheat_runner::{
     session::{OwnCpus, SessionOptions},
 };
 use deadheat_shell::{
-    exit::Failure,
+    exit::CommandFailure,
     invocation::{self, shown},
 };
-use deadheat_stats::versus::{Metric, Ratio, Verdict, Versus, midpoint::MidpointTest};
+use deadheat_stats::versus::{Metric, Ratio, RatioVerdict, Versus, midpoint::MidpointTest};
 
 use super::{
     Folder,
     analysis::spends,
-    subject::{Ready, Subject, Unready},
+    subject::{CommitError, ReadyCommit, Subject},
 };
 use crate::{
     document::headline,
     live::{
-        Progress,
-        heats::{Planned, duel},
+        ComparisonProgress,
+        heats::{PlannedComparison, duel},
     },
     measured::versus,
     options::CompareArgs,
 };
 
-/// What the members of a step's heats are called.
+/// The names of the members in a step's heats.
 const STEP: [&str; 3] = ["good", "this", "bad"];
 const ENDS: [&str; 2] = ["good", "bad"];
 const FOUND: [&str; 2] = ["before", "this"];
 
 /// The share of errors of the last comparison. Its interval is read alone.
 const LAST_ALPHA: f64 = 0.05;
-/// Heats of the last comparison, if the budget has room for them. With one look, its figure is nobody's lucky stop.
+/// Heats of the last comparison, if the budget allows them. It has one look, so its ratio is not biased by early
+/// stopping.
 const LAST_HEATS: u32 = 10;
 
-/// Asks questions about commits.
-pub(super) struct Asking<'a> {
+/// Measures commits and answers the questions of a search.
+pub(super) struct Measurer<'a> {
     subject: &'a Subject,
     args: CompareArgs,
     folder: &'a Folder,
@@ -62,31 +63,31 @@ pub(super) struct Asking<'a> {
     /// The CPUs that builds and the next session may use.
     cpus: OwnCpus,
     /// Both ends, once they are built.
-    ends: Option<(Ready, Ready)>,
-    /// What was measured of the question that was interrupted, in a sentence.
+    ends: Option<(ReadyCommit, ReadyCommit)>,
+    /// The result so far of the interrupted question, in a sentence.
     stopped: RefCell<Option<String>>,
 }
 
 /// A comparison that was measured.
-struct Measured {
+struct MeasuredComparison {
     folder: PathBuf,
     record: SessionRecord,
 }
 
 /// The result of a comparison of two commits.
-struct Pair {
+struct CommitComparison {
     question: Question,
     /// The first side that failed, if one did: its place, and why.
     failed: Option<(usize, String)>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> Measurer<'a> {
     pub(super) fn new(
         subject: &'a Subject,
         args: CompareArgs,
         folder: &'a Folder,
         interrupted: &'a Arc<AtomicBool>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         Ok(Self {
             subject,
             args,
@@ -99,7 +100,7 @@ impl<'a> Asking<'a> {
         })
     }
 
-    /// What was measured of the question that was interrupted, in a sentence, if there was anything.
+    /// The result so far of the interrupted question, in a sentence; `None` without one.
     pub(super) fn stopped(&self) -> Option<String> {
         self.stopped.borrow().clone()
     }
@@ -109,7 +110,7 @@ impl<'a> Asking<'a> {
         &mut self,
         record: &BisectRecord,
         asks: Asks,
-    ) -> Result<Option<Question>, Failure> {
+    ) -> Result<Option<Question>, CommandFailure> {
         let asked = match asks {
             Asks::Ends => self.ends(record),
             Asks::Commit { index } => self.commit(record, index),
@@ -122,18 +123,18 @@ impl<'a> Asking<'a> {
         }
     }
 
-    fn ends(&mut self, record: &BisectRecord) -> Result<Option<Question>, Failure> {
+    fn ends(&mut self, record: &BisectRecord) -> Result<Option<Question>, CommandFailure> {
         let spends = spends(record);
         let (good, bad) = self.take_ends(record)?;
         let asked = self.pair(record, &ENDS, [&good, &bad], spends);
         self.ends = Some((good, bad));
         match asked? {
             None => Ok(None),
-            Some(Pair {
+            Some(CommitComparison {
                 failed: Some((place, reason)),
                 ..
             }) => Err(unmeasurable(ENDS[place], &reason)),
-            Some(Pair { question, .. }) => Ok(Some(question)),
+            Some(CommitComparison { question, .. }) => Ok(Some(question)),
         }
     }
 
@@ -142,7 +143,7 @@ impl<'a> Asking<'a> {
         record: &BisectRecord,
         first: usize,
         last: usize,
-    ) -> Result<Option<Question>, Failure> {
+    ) -> Result<Option<Question>, CommandFailure> {
         let asks = Asks::Found { first, last };
         let (before, commit) = (record.before(first), &record.commits[last]);
         let both = self
@@ -161,7 +162,7 @@ impl<'a> Asking<'a> {
         (heat.heats, heat.budget) = (Some(heats), None);
         measure.looks.clear();
         let asked = self.pair(record, &FOUND, [&before, &commit], LAST_ALPHA)?;
-        Ok(asked.map(|Pair { question, failed }| Question {
+        Ok(asked.map(|CommitComparison { question, failed }| Question {
             asks,
             answer: failed.map_or(question.answer, |(_, reason)| BisectAnswer::Skipped {
                 reason,
@@ -171,7 +172,11 @@ impl<'a> Asking<'a> {
         }))
     }
 
-    fn commit(&mut self, record: &BisectRecord, index: usize) -> Result<Option<Question>, Failure> {
+    fn commit(
+        &mut self,
+        record: &BisectRecord,
+        index: usize,
+    ) -> Result<Option<Question>, CommandFailure> {
         let (asks, spends) = (Asks::Commit { index }, spends(record));
         let (good, bad) = self.take_ends(record)?;
         let middle = match self.ready(&record.commits[index]) {
@@ -199,11 +204,12 @@ impl<'a> Asking<'a> {
         let all = [&good, &middle, &bad];
         let measured = self.measure(record, comparison, &all, alpha, next, &STEP);
         self.ends = Some((good, bad));
-        let Some(Measured { folder, record }) = measured? else {
+        let Some(MeasuredComparison { folder, record }) = measured? else {
             return Ok(None);
         };
         let three = MidpointTest::new(&record);
-        let three = three.ok_or_else(|| Failure::no_result("the session has no third server"))?;
+        let three =
+            three.ok_or_else(|| CommandFailure::no_result("the session has no third server"))?;
         let question = Question {
             asks,
             answer: BisectAnswer::Undecided,
@@ -228,10 +234,10 @@ impl<'a> Asking<'a> {
                         .as_ref()
                         .map_or(BisectAnswer::Undecided, |placed| {
                             match placed.middle.verdict {
-                                Verdict::Better => BisectAnswer::NotSlower,
-                                Verdict::Worse => BisectAnswer::Slower,
-                                Verdict::DeadHeat => BisectAnswer::Half,
-                                Verdict::NotEnoughData => BisectAnswer::Undecided,
+                                RatioVerdict::Better => BisectAnswer::NotSlower,
+                                RatioVerdict::Worse => BisectAnswer::Slower,
+                                RatioVerdict::DeadHeat => BisectAnswer::Half,
+                                RatioVerdict::NotEnoughData => BisectAnswer::Undecided,
                             }
                         }),
                     figures: placed.and_then(|one| figures(&one.middle, Some(one.whole))),
@@ -242,26 +248,29 @@ impl<'a> Asking<'a> {
     }
 
     /// Takes both ends, built if need be. The caller puts them back.
-    fn take_ends(&mut self, record: &BisectRecord) -> Result<(Ready, Ready), Failure> {
+    fn take_ends(
+        &mut self,
+        record: &BisectRecord,
+    ) -> Result<(ReadyCommit, ReadyCommit), CommandFailure> {
         if let Some(ends) = self.ends.take() {
             return Ok(ends);
         }
         let bad = record.bad().unwrap_or(&record.good);
         let [good, bad] = [("good", &record.good), ("bad", bad)].map(|(name, commit)| {
             self.ready(commit).map_err(|unready| match unready {
-                Unready::Commit(reason) => {
+                CommitError::Commit(reason) => {
                     unmeasurable(name, &format!("commit {}: {reason}", commit.short))
                 }
-                Unready::Search(failure) => failure,
+                CommitError::Search(failure) => failure,
             })
         });
         Ok((good?, bad?))
     }
 
-    fn ready(&self, commit: &Commit) -> Result<Ready, Unready> {
+    fn ready(&self, commit: &Commit) -> Result<ReadyCommit, CommitError> {
         self.cpus
-            .give_back()
-            .map_err(|error| Unready::Search(Failure::no_result(error)))?;
+            .restore()
+            .map_err(|error| CommitError::Search(CommandFailure::no_result(error)))?;
         let host = Host::here(self.supervision.clone(), self.interrupted);
         self.subject.at(commit, &self.args, self.folder, &host)
     }
@@ -271,9 +280,9 @@ impl<'a> Asking<'a> {
         &self,
         record: &BisectRecord,
         names: &'static [&'static str; 2],
-        [a, b]: [&Ready; 2],
+        [a, b]: [&ReadyCommit; 2],
         alpha: f64,
-    ) -> Result<Option<Pair>, Failure> {
+    ) -> Result<Option<CommitComparison>, CommandFailure> {
         let comparison = Comparison {
             a: a.contender("A"),
             b: b.contender("B"),
@@ -284,11 +293,11 @@ impl<'a> Asking<'a> {
             check: Default::default(),
         };
         let measured = self.measure(record, comparison, &[a, b], alpha, duel, names)?;
-        let Some(Measured { folder, record }) = measured else {
+        let Some(MeasuredComparison { folder, record }) = measured else {
             return Ok(None);
         };
         let found = versus(&record, &folder)
-            .ok_or_else(|| Failure::no_result("the two commits have no load in common"))?;
+            .ok_or_else(|| CommandFailure::no_result("the two commits have no load in common"))?;
         let sides = [&found.a, &found.b].into_iter().enumerate();
         let failed = sides
             .filter_map(|(place, side)| Some((place, side.failed.clone()?)))
@@ -298,7 +307,7 @@ impl<'a> Asking<'a> {
         {
             let [a, b] = names;
             let reason = &cell.reason;
-            return Err(Failure::no_result(format!(
+            return Err(CommandFailure::no_result(format!(
                 "comparing {b} (B) with {a} (A): {reason}"
             )));
         }
@@ -309,9 +318,9 @@ impl<'a> Asking<'a> {
         let question = Question {
             asks: Asks::Ends,
             answer: match ratio.map(|ratio| ratio.verdict) {
-                Some(Verdict::Worse) => BisectAnswer::Slower,
-                Some(Verdict::Better | Verdict::DeadHeat) => BisectAnswer::NotSlower,
-                Some(Verdict::NotEnoughData) | None => BisectAnswer::Undecided,
+                Some(RatioVerdict::Worse) => BisectAnswer::Slower,
+                Some(RatioVerdict::Better | RatioVerdict::DeadHeat) => BisectAnswer::NotSlower,
+                Some(RatioVerdict::NotEnoughData) | None => BisectAnswer::Undecided,
             },
             figures: ratio.and_then(|ratio| figures(ratio, None)),
             spends: alpha,
@@ -322,7 +331,7 @@ impl<'a> Asking<'a> {
                 .map(|cell| told(&cell.notes, names))
                 .unwrap_or_default(),
         };
-        Ok(Some(Pair { question, failed }))
+        Ok(Some(CommitComparison { question, failed }))
     }
 
     /// Measures a comparison; `None` if the user interrupted it.
@@ -330,12 +339,12 @@ impl<'a> Asking<'a> {
         &self,
         record: &BisectRecord,
         comparison: Comparison,
-        all: &[&Ready],
+        all: &[&ReadyCommit],
         alpha: f64,
         next: fn(&SessionRecord, Duration) -> Step,
         names: &'static [&'static str],
-    ) -> Result<Option<Measured>, Failure> {
-        self.cpus.give_back().map_err(Failure::no_result)?;
+    ) -> Result<Option<MeasuredComparison>, CommandFailure> {
+        self.cpus.restore().map_err(CommandFailure::no_result)?;
         let seed = self.args.measure.heat.seed();
         let seed = seed.wrapping_add(record.questions.len() as u64);
         let options = SessionOptions {
@@ -344,22 +353,23 @@ impl<'a> Asking<'a> {
                 .subject
                 .options(all, &self.args, &self.supervision, seed)?
         };
-        let planned = Planned::new(comparison, options, &self.args, alpha)?;
+        let planned = PlannedComparison::new(comparison, options, &self.args, alpha)?;
         if planned.plan.loads.is_empty() {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "not all of these commits answer the workload; choose another one with --workload",
             ));
         }
-        let (folder, record) = planned.run(next, Progress::named(names), self.interrupted)?;
+        let progress = ComparisonProgress::named(names);
+        let (folder, record) = planned.run(next, progress, self.interrupted)?;
         match record.end {
-            Some(EndReason::Lost) => Err(Failure::no_result(
+            Some(EndReason::Lost) => Err(CommandFailure::no_result(
                 "another host was lost; see the messages above",
             )),
             None | Some(EndReason::Interrupted) => {
                 *self.stopped.borrow_mut() = so_far(&record, &folder, names);
                 Ok(None)
             }
-            Some(_) => Ok(Some(Measured { folder, record })),
+            Some(_) => Ok(Some(MeasuredComparison { folder, record })),
         }
     }
 }
@@ -377,15 +387,15 @@ fn so_far(record: &SessionRecord, folder: &Path, names: &[&str]) -> Option<Strin
     ))
 }
 
-fn unmeasurable(name: &str, reason: &str) -> Failure {
-    Failure::no_result(format!("the {name} end cannot be measured: {reason}"))
+fn unmeasurable(name: &str, reason: &str) -> CommandFailure {
+    CommandFailure::no_result(format!("the {name} end cannot be measured: {reason}"))
 }
 
-/// The answer about a commit that cannot be measured; an error if the search cannot go on.
-fn skipped(asks: Asks, unready: Unready) -> Result<Question, Failure> {
+/// The answer about a commit that cannot be measured; an error if the search cannot continue.
+fn skipped(asks: Asks, unready: CommitError) -> Result<Question, CommandFailure> {
     match unready {
-        Unready::Search(failure) => Err(failure),
-        Unready::Commit(reason) => Ok(Question {
+        CommitError::Search(failure) => Err(failure),
+        CommitError::Commit(reason) => Ok(Question {
             asks,
             answer: BisectAnswer::Skipped { reason },
             figures: None,
@@ -420,7 +430,7 @@ fn last_heats(record: &BisectRecord, budget: Option<Duration>) -> u32 {
         .zip(heat)
         .map(|(budget, heat)| budget.as_secs_f64() / heat.max(1e-3));
     room.map_or(LAST_HEATS, |room| {
-        (room as u32).clamp(LEAST_HEATS, LAST_HEATS)
+        (room as u32).clamp(MIN_HEATS, LAST_HEATS)
     })
 }
 

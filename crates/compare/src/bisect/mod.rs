@@ -23,7 +23,7 @@ use deadheat_model::{
 use deadheat_runner::{files, session::exclusively};
 use deadheat_shell::{
     data::{self, FilesArgs, Format, Sink},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation::{self, shown},
     options::ExplicitOptions,
     output,
@@ -32,7 +32,7 @@ use deadheat_shell::{
 use self::{
     analysis::{Outcome, next, outcome},
     document::{answer, document, json},
-    measure::Asking,
+    measure::Measurer,
     start::RunningSearch,
 };
 use crate::options::{
@@ -40,7 +40,7 @@ use crate::options::{
 };
 
 /// Searches for the commit, or resumes a search.
-pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
+pub fn bisect(args: BisectArgs) -> Result<Exit, CommandFailure> {
     let (format, files) = (args.data.format(), args.data.open()?);
     let search = match args.resume.clone() {
         Some(folder) => start::reopen(&folder, args)?,
@@ -57,7 +57,7 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
             planned.begin()?
         }
     };
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     let folder = search.shown.clone();
     let again = format!("Go on with: deadheat bisect --resume {folder}");
     let (record, stopped) = measure(search, &interrupted).map_err(|failure| failure.and(&again))?;
@@ -69,7 +69,7 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, Failure> {
 }
 
 /// A search in its folder again, as its record has it.
-pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
+pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, CommandFailure> {
     let (_, record) = read(folder)?;
     let format = match sink.format {
         Format::Text => CompareFormat::Text,
@@ -77,7 +77,7 @@ pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
         Format::Json => CompareFormat::Json,
         Format::Html => CompareFormat::Html,
         Format::Csv | Format::Card => {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "{} has a search of `deadheat bisect`, which is shown as text, markdown, html or json. Choose one with \
                  --format",
                 folder.display()
@@ -93,7 +93,7 @@ pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, Failure> {
 fn measure(
     search: RunningSearch,
     interrupted: &Arc<AtomicBool>,
-) -> Result<(BisectRecord, Option<String>), Failure> {
+) -> Result<(BisectRecord, Option<String>), CommandFailure> {
     let RunningSearch {
         subject,
         args,
@@ -102,11 +102,11 @@ fn measure(
         ..
     } = search;
     let args = CompareArgs::measuring(args.explicit, args.measure, args.server, args.stacks);
-    let mut asking = Asking::new(&subject, args, &folder, interrupted)?;
+    let mut measurer = Measurer::new(&subject, args, &folder, interrupted)?;
     while let Some(asks) = next(&record) {
         output::note(&start::question(&record, asks));
-        let Some(question) = asking.ask(&record, asks)? else {
-            return Ok((record, asking.stopped()));
+        let Some(question) = measurer.ask(&record, asks)? else {
+            return Ok((record, measurer.stopped()));
         };
         let said = answer(&question);
         let is_open = matches!(
@@ -130,7 +130,7 @@ fn rendered(
     stopped: Option<&str>,
     format: CompareFormat,
     screen: Screen,
-) -> Result<String, Failure> {
+) -> Result<String, CommandFailure> {
     let document = document(record, folder, stopped);
     let rendered = match format {
         CompareFormat::Text => Ok(document.text(screen)),
@@ -138,7 +138,7 @@ fn rendered(
         CompareFormat::Html => document.html(),
         CompareFormat::Json => json(record, folder),
     };
-    rendered.map_err(|error| Failure::no_result(format!("writing the search: {error}")))
+    rendered.map_err(|error| CommandFailure::no_result(format!("writing the search: {error}")))
 }
 
 fn exit(outcome: &Outcome) -> Exit {
@@ -225,7 +225,8 @@ pub struct BisectArgs {
     /// Run this in each copy first, in a shell
     #[arg(long, value_name = "COMMAND")]
     pub(crate) build: Option<String>,
-    /// Go on with a search that was interrupted, killed or undecided. Only --budget can be changed; --format and --output are those of this call
+    /// Go on with a search that was interrupted, killed or undecided. Only --budget can be changed; --format and
+    /// --output are those of this call
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["good", "bad", "stack", "command"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
@@ -244,10 +245,10 @@ pub const RECORD: &str = "bisect.json";
 const LOCK: &str = "lock";
 
 /// The record of the search in a folder, and the folder's whole path.
-fn read(folder: &Path) -> Result<(PathBuf, BisectRecord), Failure> {
+fn read(folder: &Path) -> Result<(PathBuf, BisectRecord), CommandFailure> {
     let file = folder.join(RECORD);
     let failed = |error: String| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "reading {}: {error}; a search has its folder in results/, with a name like bisect-20261121-090807",
             file.display()
         ))
@@ -277,9 +278,9 @@ struct Folder {
 
 impl Folder {
     /// Makes a new folder in `results`, for a search that began at this time (RFC 3339).
-    fn create(results: &Path, started: &str) -> Result<Self, Failure> {
+    fn create(results: &Path, started: &str) -> Result<Self, CommandFailure> {
         let failed = |path: &Path, error: io::Error| {
-            Failure::no_result(format!(
+            CommandFailure::no_result(format!(
                 "making the folder {}: {error}; choose another one with --results",
                 path.display()
             ))
@@ -303,7 +304,7 @@ impl Folder {
     }
 
     /// Opens the folder of a search to continue it, with its record.
-    fn open(path: &Path) -> Result<(Self, BisectRecord), Failure> {
+    fn open(path: &Path) -> Result<(Self, BisectRecord), CommandFailure> {
         // Before there is a lock in a folder that is no search's.
         let (path, _) = read(path)?;
         let folder = Self::lock(path)?;
@@ -311,27 +312,29 @@ impl Folder {
         Ok((folder, record))
     }
 
-    fn lock(path: PathBuf) -> Result<Self, Failure> {
+    fn lock(path: PathBuf) -> Result<Self, CommandFailure> {
         let file = path.join(LOCK);
         let lock = File::options().create(true).append(true).open(&file);
-        let lock = lock
-            .map_err(|error| Failure::no_result(format!("writing {}: {error}", file.display())))?;
+        let lock = lock.map_err(|error| {
+            CommandFailure::no_result(format!("writing {}: {error}", file.display()))
+        })?;
         if let Some(holder) = exclusively(&lock, &file) {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "going on with {}: {holder} is at work on it; wait for its end",
                 path.display()
             )));
         }
-        fs::create_dir_all(path.join("logs"))
-            .map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))?;
+        fs::create_dir_all(path.join("logs")).map_err(|error| {
+            CommandFailure::no_result(format!("writing {}: {error}", path.display()))
+        })?;
         Ok(Self { path, _lock: lock })
     }
 
     /// Writes the record, whole or not at all.
-    fn save(&self, record: &BisectRecord) -> Result<(), Failure> {
+    fn save(&self, record: &BisectRecord) -> Result<(), CommandFailure> {
         let file = self.path.join(RECORD);
         let failed = |error: String| {
-            Failure::no_result(format!(
+            CommandFailure::no_result(format!(
                 "writing {}: {error}; is the disk full?",
                 file.display()
             ))

@@ -13,7 +13,7 @@ use deadheat_runner::{
     revision::{Revision, commit_of, commits_between},
     secret::HIDDEN,
 };
-use deadheat_shell::{data::PlanAlone, exit::Failure, invocation, options::GlobalArgs};
+use deadheat_shell::{data::PlanAlone, exit::CommandFailure, invocation, options::GlobalArgs};
 use serde::Serialize;
 
 use super::{
@@ -30,7 +30,7 @@ const ALPHA: f64 = 0.05;
 const HARMLESS: [&str; 5] = ["--resume", "--budget", "--format", "--json", "--output"];
 
 /// A search that could begin.
-pub(super) struct Planned {
+pub(super) struct SearchPlan {
     pub(super) subject: Subject,
     pub(super) args: BisectArgs,
     pub(super) record: BisectRecord,
@@ -47,13 +47,13 @@ pub(super) struct RunningSearch {
 }
 
 /// Finds the commits that `args` name.
-pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
+pub(super) fn plan(mut args: BisectArgs) -> Result<SearchPlan, CommandFailure> {
     args.measure
         .other_hosts
         .read_file(&mut args.explicit)
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     let folder = env::current_dir().map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
         ))
     })?;
@@ -61,7 +61,7 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
     let root = subject.root();
     let find = |revision: &Option<String>| {
         let typed = revision.as_deref().unwrap_or_default();
-        Revision::find(root, typed).map_err(Failure::usage)
+        Revision::find(root, typed).map_err(CommandFailure::usage)
     };
     let (good, bad) = (find(&args.good)?, find(&args.bad)?);
     let commits = commits_between(root, &good, &bad, subject.below().as_deref());
@@ -72,21 +72,21 @@ pub(super) fn plan(mut args: BisectArgs) -> Result<Planned, Failure> {
         arguments: without_secrets(invocation::arguments(), &args.server.request),
         measured: subject.name(),
         alpha: ALPHA,
-        good: commit_of(root, &good).map_err(Failure::usage)?,
-        commits: commits.map_err(Failure::usage)?,
+        good: commit_of(root, &good).map_err(CommandFailure::usage)?,
+        commits: commits.map_err(CommandFailure::usage)?,
         questions: Vec::new(),
         folder,
     };
-    Ok(Planned {
+    Ok(SearchPlan {
         subject,
         args,
         record,
     })
 }
 
-impl Planned {
+impl SearchPlan {
     /// Makes its folder.
-    pub(super) fn begin(self) -> Result<RunningSearch, Failure> {
+    pub(super) fn begin(self) -> Result<RunningSearch, CommandFailure> {
         let folder = Folder::create(&self.args.measure.heat.results, &self.record.started)?;
         folder.save(&self.record)?;
         Ok(RunningSearch {
@@ -100,7 +100,10 @@ impl Planned {
 }
 
 /// Continues the search in `folder`, with the options that it began with.
-pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<RunningSearch, Failure> {
+pub(super) fn reopen(
+    folder: &Path,
+    typed_now: BisectArgs,
+) -> Result<RunningSearch, CommandFailure> {
     refuse_others(&typed_now.explicit, &HARMLESS)?;
     let (folder, record) = Folder::open(folder)?;
     let shown = typed(folder.path());
@@ -112,7 +115,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<RunningSear
         args.measure.looks.clear();
     }
     env::set_current_dir(&record.folder).map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "changing to {}, where this search began: {error}",
             record.folder.display()
         ))
@@ -120,7 +123,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<RunningSear
     args.measure
         .other_hosts
         .read_file(&mut args.explicit)
-        .map_err(Failure::usage)?;
+        .map_err(CommandFailure::usage)?;
     Ok(RunningSearch {
         subject: Subject::new(&args, &record.folder)?,
         args,
@@ -132,7 +135,7 @@ pub(super) fn reopen(folder: &Path, typed_now: BisectArgs) -> Result<RunningSear
 
 /// The command line of a search as it was recorded.
 #[derive(Debug, Parser)]
-struct Recorded {
+struct RecordedArgs {
     #[command(flatten)]
     _global: GlobalArgs,
     #[command(subcommand)]
@@ -145,17 +148,18 @@ enum RecordedCommand {
 }
 
 /// What was typed when it began.
-fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
+fn arguments(record: &BisectRecord) -> Result<BisectArgs, CommandFailure> {
     if record.arguments.iter().any(|one| one.contains(HIDDEN)) {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "going on with this search: a URL in its command, or a header or password, is recorded without its secret \
              parts; begin a new search, or put it into the environment or a file",
         ));
     }
     let program = ["deadheat".to_owned()];
     let all = program.iter().chain(&record.arguments);
-    let wrong = |what: &str| Failure::usage(format!("reading the recorded arguments: {what}"));
-    let parsed = Recorded::try_parse_from(all).map_err(|error| wrong(&error.to_string()))?;
+    let wrong =
+        |what: &str| CommandFailure::usage(format!("reading the recorded arguments: {what}"));
+    let parsed = RecordedArgs::try_parse_from(all).map_err(|error| wrong(&error.to_string()))?;
     let RecordedCommand::Bisect(args) = parsed.command;
     match args.resume {
         None => Ok(*args),
@@ -167,8 +171,8 @@ fn arguments(record: &BisectRecord) -> Result<BisectArgs, Failure> {
 const ENDS: u32 = 2;
 
 /// The plan.
-pub(super) fn plan_document(planned: &Planned) -> Document {
-    let Planned {
+pub(super) fn plan_document(planned: &SearchPlan) -> Document {
+    let SearchPlan {
         subject,
         args,
         record,
@@ -224,8 +228,8 @@ pub(super) fn plan_document(planned: &Planned) -> Document {
 }
 
 /// The plan for programs.
-pub(super) fn for_programs(planned: &Planned) -> PlanAlone<PlannedSearch<'_>> {
-    let Planned { args, record, .. } = planned;
+pub(super) fn for_programs(planned: &SearchPlan) -> PlanAlone<PlannedSearch<'_>> {
+    let SearchPlan { args, record, .. } = planned;
     let heat = &args.measure.heat;
     let steps = steps(record.commits.len());
     let budget = heat.budget.unwrap_or(BUDGET);

@@ -1,4 +1,4 @@
-//! What is measured at a commit: a command in a copy of the repository, or a stack.
+//! The subject that is measured at each commit: a command in a copy of the repository, or a stack.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use deadheat_runner::{
     secret::without_password,
     session::{SelectedTarget, SessionOptions},
 };
-use deadheat_shell::{exit::Failure, options::refuse, output};
+use deadheat_shell::{exit::CommandFailure, options::refuse, output};
 
 use super::{BisectArgs, Folder};
 use crate::{
@@ -29,90 +29,90 @@ use crate::{
     resolve::{OF_URLS, StackAt, is_target},
 };
 
-/// Options that no command has.
+/// Options that do not apply to commands.
 const NOT_OF_COMMANDS: [&str; 1] = ["--database"];
 /// Lines of a build's log that are shown when it fails.
 const TAIL: usize = 5;
 
-/// What is measured at each commit.
+/// The subject that is measured at each commit.
 pub(super) enum Subject {
     /// A command.
     Command {
         /// Its words.
         words: Vec<String>,
-        /// What is run before it is started.
+        /// The build command, which runs before the start; `None` without one.
         build: Option<String>,
-        /// The folder that it was typed in, which is in the repository.
+        /// The folder in which the user typed the command, inside the repository.
         folder: PathBuf,
     },
     /// A stack.
     Stack {
-        /// The stacks and workloads of now.
+        /// The current stacks and workloads.
         catalogue: Catalogue,
-        /// Which.
+        /// The stack.
         target: TargetId,
     },
 }
 
 /// A commit that can be measured. Dropping it deletes its folder.
-pub(super) struct Ready {
+pub(super) struct ReadyCommit {
     contender: Contender,
     selected: Option<SelectedTarget>,
-    _kept: Kept,
+    _kept: CommitFolder,
 }
 
 #[expect(
     dead_code,
     reason = "they are here to be dropped with what is measured in their folders"
 )]
-enum Kept {
+enum CommitFolder {
     Copy(Box<WorkingCopy>),
     Stack(Box<StackSide>),
 }
 
 /// Why a commit cannot be measured.
-pub(super) enum Unready {
+pub(super) enum CommitError {
     /// The commit itself is the reason, so it is skipped: it does not have the stack, the variant or the folder, its
     /// manifests cannot be read, or its build fails.
     Commit(String),
     /// Git, the disk or something else failed, so the search stops.
-    Search(Failure),
+    Search(CommandFailure),
 }
 
-impl From<SideError> for Unready {
+impl From<SideError> for CommitError {
     fn from(error: SideError) -> Self {
         match error {
             SideError::NotThere(failure) => Self::Commit(failure.to_string()),
-            SideError::Failed(error) => Self::Search(Failure::no_result(error)),
+            SideError::Failed(error) => Self::Search(CommandFailure::no_result(error)),
         }
     }
 }
 
 impl Subject {
     /// What `args` name; `folder` is the current one.
-    pub(super) fn new(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
+    pub(super) fn new(args: &BisectArgs, folder: &Path) -> Result<Self, CommandFailure> {
         match (&args.stack, &args.command[..]) {
             (Some(stack), []) => Self::stack(stack, args),
             (None, [_, ..]) => Self::command(args, folder),
-            (Some(stack), _) => Err(Failure::usage(format!(
+            (Some(stack), _) => Err(CommandFailure::usage(format!(
                 "{stack} precedes the --, and a command follows it; use a stack or a command, not both"
             ))),
-            (None, []) => Err(Failure::usage(
+            (None, []) => Err(CommandFailure::usage(
                 "name the server to measure at each commit: STACK, or -- COMMAND",
             )),
         }
     }
 
-    fn stack(stack: &str, args: &BisectArgs) -> Result<Self, Failure> {
+    fn stack(stack: &str, args: &BisectArgs) -> Result<Self, CommandFailure> {
         if is_address(stack) || stack.contains("://") {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "{} is a server that is running, and the server of each commit has to be started. Type its command \
                  behind two dashes: deadheat bisect GOOD BAD -- COMMAND",
                 without_password(stack)
             )));
         }
         if !is_target(stack) {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "{stack} is not the name of a stack; a command stands behind two dashes: \
                  deadheat bisect GOOD BAD -- {stack}"
             )));
@@ -129,14 +129,14 @@ impl Subject {
         })
     }
 
-    fn command(args: &BisectArgs, folder: &Path) -> Result<Self, Failure> {
+    fn command(args: &BisectArgs, folder: &Path) -> Result<Self, CommandFailure> {
         refuse("a command", args.explicit.in_group::<StacksArgs>().names())?;
         refuse("a command", args.explicit.among(&OF_URLS).names())?;
         refuse("a command", args.explicit.among(&NOT_OF_COMMANDS).names())?;
-        let words = words(&line(&args.command)).map_err(Failure::usage)?;
+        let words = words(&line(&args.command)).map_err(CommandFailure::usage)?;
         // A path may be of a file that the build makes.
         if words.first().is_some_and(|program| !program.contains('/')) {
-            check_program(&words, folder).map_err(Failure::usage)?;
+            check_program(&words, folder).map_err(CommandFailure::usage)?;
         }
         Ok(Self::Command {
             words,
@@ -153,7 +153,7 @@ impl Subject {
         }
     }
 
-    /// The path below that folder that matters; `None`: any change may matter.
+    /// The path below that folder whose changes matter; `None` if any change may matter.
     pub(super) fn below(&self) -> Option<String> {
         match self {
             Subject::Command { .. } => None,
@@ -161,7 +161,7 @@ impl Subject {
         }
     }
 
-    /// What it is called.
+    /// The name of the command or stack.
     pub(super) fn name(&self) -> String {
         match self {
             Subject::Command { words, .. } => shown(&line(words)),
@@ -169,14 +169,14 @@ impl Subject {
         }
     }
 
-    /// Brings the command or stack as it was at `commit`, and builds a command's server. A stack is built by the session.
+    /// Checks out the command or stack as of `commit`, and builds a command's server. The session builds stacks.
     pub(super) fn at(
         &self,
         commit: &Commit,
         args: &CompareArgs,
         folder: &Folder,
         host: &Host<'_>,
-    ) -> Result<Ready, Unready> {
+    ) -> Result<ReadyCommit, CommitError> {
         match self {
             Subject::Command {
                 words,
@@ -188,8 +188,8 @@ impl Subject {
                     let log = folder.build_log(&commit.short);
                     self::build(build, copy.folder(), &log, host)?;
                 }
-                let load = loads::of_command(args).map_err(Unready::Search)?;
-                Ok(Ready {
+                let load = loads::of_command(args).map_err(CommitError::Search)?;
+                Ok(ReadyCommit {
                     contender: Contender {
                         // By its place in the comparison.
                         target: TargetId::new("", None),
@@ -203,7 +203,7 @@ impl Subject {
                         },
                     },
                     selected: None,
-                    _kept: Kept::Copy(Box::new(copy)),
+                    _kept: CommitFolder::Copy(Box::new(copy)),
                 })
             }
             Subject::Stack { catalogue, target } => {
@@ -212,23 +212,23 @@ impl Subject {
                     revision: Some(commit.commit.clone()),
                 };
                 let side = StackSide::find(catalogue, &at, &host.supervision)?;
-                Ok(Ready {
+                Ok(ReadyCommit {
                     contender: side.contender(),
                     selected: Some(side.selected.clone()),
-                    _kept: Kept::Stack(Box::new(side)),
+                    _kept: CommitFolder::Stack(Box::new(side)),
                 })
             }
         }
     }
 
-    /// The options of a session with these.
+    /// The options of a session that compares these commits.
     pub(super) fn options(
         &self,
-        all: &[&Ready],
+        all: &[&ReadyCommit],
         args: &CompareArgs,
         supervision: &Supervision,
         seed: u64,
-    ) -> Result<SessionOptions, Failure> {
+    ) -> Result<SessionOptions, CommandFailure> {
         let base = match self {
             Subject::Command { .. } => {
                 SessionOptions::new(Vec::new(), Vec::new(), None, seed, supervision.clone())
@@ -241,7 +241,7 @@ impl Subject {
                 let selection = select::select(catalogue, &[], &workloads, Reach::Defaults)?;
                 let points = selection.workloads.iter().map(|one| one.points.len());
                 if points.sum::<usize>() != 1 {
-                    return Err(Failure::usage(
+                    return Err(CommandFailure::usage(
                         "--workload: a search measures at one load; name one, like --workload json:c50",
                     ));
                 }
@@ -264,8 +264,8 @@ impl Subject {
     }
 }
 
-impl Ready {
-    /// The contender of a comparison. A command is called by its place there, a stack by its name.
+impl ReadyCommit {
+    /// The contender of a comparison. A command is named by its place ("A"), a stack by its own name.
     pub(super) fn contender(&self, place: &str) -> Contender {
         let target = match self.selected {
             Some(_) => self.contender.target.clone(),
@@ -278,43 +278,47 @@ impl Ready {
     }
 }
 
-/// The words quoted as for a shell. A single one is a whole line already.
+/// The words as a shell command line. A single word is already a whole line.
 fn line(words: &[String]) -> String {
     match words {
         [one] => one.clone(),
         words => {
             let words = words.iter().map(String::as_str);
-            // A word with a zero byte is none that the system could have passed on.
+            // The system cannot have passed a word with a zero byte.
             shlex::try_join(words).unwrap_or_default()
         }
     }
 }
 
-fn copy(root: &Path, commit: &Commit, supervision: &Supervision) -> Result<WorkingCopy, Unready> {
+fn copy(
+    root: &Path,
+    commit: &Commit,
+    supervision: &Supervision,
+) -> Result<WorkingCopy, CommitError> {
     let revision = Revision {
         typed: commit.short.clone(),
         commit: commit.commit.clone(),
         short: commit.short.clone(),
     };
     let copy = WorkingCopy::new(root, &revision, supervision)
-        .map_err(|error| Unready::Search(Failure::no_result(error)))?;
+        .map_err(|error| CommitError::Search(CommandFailure::no_result(error)))?;
     if copy.folder().is_dir() {
         Ok(copy)
     } else {
-        Err(Unready::Commit(format!(
+        Err(CommitError::Commit(format!(
             "the folder {} was not there",
             root.file_name().unwrap_or_default().display()
         )))
     }
 }
 
-fn build(line: &str, folder: &Path, log: &Path, host: &Host<'_>) -> Result<(), Unready> {
+fn build(line: &str, folder: &Path, log: &Path, host: &Host<'_>) -> Result<(), CommitError> {
     run_line(host, line, folder, log).map_err(|error| match error {
         CommandError::Failed { .. } | CommandError::TimedOut { .. } => {
             let tail = output::quoted(&log_tail(log, TAIL));
-            Unready::Commit(format!("{error}{tail}"))
+            CommitError::Commit(format!("{error}{tail}"))
         }
-        other => Unready::Search(Failure::no_result(other)),
+        other => CommitError::Search(CommandFailure::no_result(other)),
     })
 }
 
@@ -344,7 +348,7 @@ mod tests {
         };
         for error in [no_stack, is_stack] {
             let shown = error.to_string();
-            let Unready::Commit(reason) = SideError::from(error).into() else {
+            let CommitError::Commit(reason) = SideError::from(error).into() else {
                 panic!("the search stopped: {shown}");
             };
             assert_eq!(reason, shown);
@@ -373,8 +377,11 @@ mod tests {
         ];
         for error in failures {
             let shown = error.to_string();
-            let unready: Unready = SideError::from(error).into();
-            assert!(matches!(unready, Unready::Search(_)), "skipped: {shown}");
+            let unready: CommitError = SideError::from(error).into();
+            assert!(
+                matches!(unready, CommitError::Search(_)),
+                "skipped: {shown}"
+            );
         }
     }
 }

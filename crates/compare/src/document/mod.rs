@@ -1,4 +1,4 @@
-//! What `deadheat compare` says, for a person or a program.
+//! The report of `deadheat compare`, for people and programs.
 //!
 //! [`document`] says it once for all formats, [`html`] adds the data to its page, and [`json`] is unrounded.
 //! docs/compare.md describes them.
@@ -19,8 +19,8 @@ use deadheat_model::{
     figure::{self, NONE, counted, list, rate, signed},
 };
 use deadheat_stats::versus::{
-    Check, Compared, Fact, Gate, GateCell, Gated, How, Metric, Ratio, SideFacts, Subject, Verdict,
-    Versus,
+    CellId, Check, Compared, Fact, Gate, GateCell, Gated, Method, Metric, Ratio, RatioVerdict,
+    SideFacts, Versus,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,8 +70,8 @@ pub fn headline(versus: &Versus) -> String {
 fn tone(versus: &Versus) -> Tone {
     let has = |verdict| versus.compared.iter().any(|cell| cell.verdict == verdict);
     match () {
-        () if versus.b_failed() || has(Verdict::Worse) => Tone::Bad,
-        () if has(Verdict::Better) => Tone::Good,
+        () if versus.b_failed() || has(RatioVerdict::Worse) => Tone::Bad,
+        () if has(RatioVerdict::Better) => Tone::Good,
         () => Tone::Plain,
     }
 }
@@ -85,8 +85,8 @@ fn warnings(versus: &Versus) -> impl Iterator<Item = String> {
     failed.into_iter().chain(warnings)
 }
 
-/// Where one thing was compared at each load: the load, and each rate there, with a row for each metric. What decides comes
-/// first.
+/// Sections for loads with one cell: a section for the load and for each rate, with a row for each metric. The deciding
+/// metrics come first.
 fn of_cells(versus: &Versus) -> impl Iterator<Item = Section> {
     let cells = versus.compared.iter();
     let cells = cells.filter(|cell| cell.subject.target.is_none());
@@ -111,8 +111,8 @@ fn of_cells(versus: &Versus) -> impl Iterator<Item = Section> {
     })
 }
 
-/// Where several stacks were compared at each load: the load and a metric, with a row for each stack. The metrics that
-/// decide come first.
+/// Sections for loads with several stacks: a section for each load and metric, with a row for each stack. The deciding
+/// metrics come first.
 fn of_targets(versus: &Versus) -> Vec<Section> {
     let mut sections: Vec<(bool, Section)> = Vec::new();
     for metric in Metric::ALL {
@@ -143,7 +143,7 @@ fn of_targets(versus: &Versus) -> Vec<Section> {
     sections.into_iter().map(|(_, section)| section).collect()
 }
 
-fn load(subject: &Subject) -> String {
+fn load(subject: &CellId) -> String {
     format!("{} {}", subject.workload, subject.point)
 }
 
@@ -160,9 +160,9 @@ fn section(title: String, rows: Vec<(String, &Ratio)>, is_judged: bool) -> Secti
     for (name, ratio) in rows {
         let [a, b, against, interval] = words::cells(ratio, is_judged);
         let tone = match ratio.verdict {
-            Verdict::Better => Tone::Good,
-            Verdict::Worse => Tone::Bad,
-            Verdict::DeadHeat | Verdict::NotEnoughData => Tone::Plain,
+            RatioVerdict::Better => Tone::Good,
+            RatioVerdict::Worse => Tone::Bad,
+            RatioVerdict::DeadHeat | RatioVerdict::NotEnoughData => Tone::Plain,
         };
         table.row([
             Cell::from(&name),
@@ -184,7 +184,7 @@ fn section(title: String, rows: Vec<(String, &Ratio)>, is_judged: bool) -> Secti
     Section::new(title).ratios(plot).table(table)
 }
 
-/// What was noted about cells, and where the null server's drift exceeds the practical difference.
+/// Notes about cells, and about loads at which the null server's drift exceeds the practical difference.
 fn notes(cells: &[Compared]) -> impl Iterator<Item = String> {
     let of_cell = |cell: &Compared| {
         let drifts = cell.ratios.iter().filter_map(|ratio| {
@@ -230,7 +230,7 @@ fn side(letter: &str, side: &SideFacts) -> Section {
         .details()
 }
 
-/// Where it was measured, and where the records are.
+/// The machine, and the folders of the records.
 fn conditions(versus: &Versus) -> Vec<(&str, &str)> {
     let records = folder(versus).map(|folder| ("records", folder));
     versus.conditions.iter().map(fact).chain(records).collect()
@@ -248,8 +248,8 @@ fn fact(fact: &Fact) -> (&str, &str) {
 /// The folder with the records, if it was measured here.
 fn folder(versus: &Versus) -> Option<&str> {
     match &versus.how {
-        How::Heats { folder, .. } => Some(folder),
-        How::Sessions | How::Runs { .. } => None,
+        Method::Heats { folder, .. } => Some(folder),
+        Method::Sessions | Method::Runs { .. } => None,
     }
 }
 
@@ -285,26 +285,26 @@ pub fn html(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError>
     document(versus, gate).html_in(&Frame::new("deadheat-compare", shell))
 }
 
-/// What `deadheat compare` found, unrounded. Shares and levels are from 0 to 1.
+/// The result of `deadheat compare`, unrounded. Shares and levels are from 0 to 1.
 #[derive(Serialize, JsonSchema)]
-pub struct Report<'a> {
+pub struct CompareReport<'a> {
     /// The verdict as a sentence.
     headline: String,
-    /// What `--fail-if-slower`, `--fail-if-costlier` and `--require-decision` say; null in `deadheat report`, and without these
-    /// options.
+    /// The result of `--fail-if-slower`, `--fail-if-costlier` and `--require-decision`; null in `deadheat report`, and
+    /// without these options.
     gate: Option<&'a Gate>,
     #[serde(flatten)]
     versus: &'a Versus,
 }
 
-impl Body for Report<'_> {
+impl Body for CompareReport<'_> {
     const FORMAT: &'static str = "deadheat-compare";
     const SCHEMA: u32 = 7;
 }
 
 /// The comparison as JSON over several lines that end with a newline.
 pub fn json(versus: &Versus, gate: Option<&Gate>) -> Result<String, ReportError> {
-    json::json(&Report {
+    json::json(&CompareReport {
         headline: headline(versus),
         gate,
         versus,
@@ -379,7 +379,7 @@ fn sentences(gate: &Gate, versus: &Versus, b: &str) -> Vec<String> {
     sentences
 }
 
-/// What a check asks about B: its speed or its cost, and the bound if there is one.
+/// The question of a check about B: its speed or its cost, and the bound; `None` without a bound.
 #[derive(Clone, Copy)]
 struct GateQuestion {
     of_cost: bool,

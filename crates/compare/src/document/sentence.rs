@@ -1,5 +1,5 @@
-//! The verdict in a sentence that names the sides. A ratio is that of the larger figure to the smaller one, so that nobody
-//! has to invert it, except for CPU time: there it is B's share of A's, which may be below 1.
+//! The verdict in a sentence that names the sides. A ratio is that of the larger figure to the smaller one, so that
+//! nobody has to invert it, except for CPU time: there it is B's share of A's, which may be below 1.
 
 use deadheat_document::view::clean;
 use deadheat_model::{
@@ -8,7 +8,7 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     sequential::Design,
-    versus::{Compared, Ended, How, Metric, Ratio, Verdict, Versus},
+    versus::{Compared, Ended, Method, Metric, Ratio, RatioVerdict, Versus},
 };
 use textwrap::core::display_width;
 
@@ -25,8 +25,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The names of both sides without what they end with alike ("--port $PORT", the path of two URLs); A and B if these
-    /// are too long or do not differ.
+    /// The names of both sides without what they end with alike ("--port $PORT", the path of two URLs); A and B if
+    /// these are too long or do not differ.
     pub(super) fn new(versus: &Versus) -> Self {
         let (a, b) = (clean(&versus.a.name), clean(&versus.b.name));
         let (a, b) = distinct(a.trim(), b.trim());
@@ -117,19 +117,19 @@ fn with_letter(name: &str, letter: &str) -> String {
 /// Why there is no figure.
 pub fn nothing(versus: &Versus) -> String {
     let why = match &versus.how {
-        How::Heats { heats: 0, .. } if versus.compared.is_empty() => {
+        Method::Heats { heats: 0, .. } if versus.compared.is_empty() => {
             ": it was stopped before the first heat ended"
         }
         _ if versus.compared.is_empty() => "",
-        How::Heats { .. } => ": no heat has slices of both sides that count",
-        How::Sessions | How::Runs { .. } => ": both sides have no figure in common",
+        Method::Heats { .. } => ": no heat has slices of both sides that count",
+        Method::Sessions | Method::Runs { .. } => ": both sides have no figure in common",
     };
     format!("Nothing could be compared{why}.")
 }
 
 /// What was measured before it was stopped. Nothing in it is a verdict.
 fn without_verdict(versus: &Versus, cells: &[Compared], names: &Names) -> String {
-    let How::Heats {
+    let Method::Heats {
         design,
         heats,
         ended,
@@ -218,9 +218,11 @@ fn of_one(cell: &Compared, names: &Names, is_change: bool) -> String {
     };
     let load = &at(workload, ratio);
     match ratio.verdict {
-        Verdict::Better | Verdict::Worse => different(cell, ratio, load, names, is_change),
-        Verdict::DeadHeat => equal(ratio, load, names),
-        Verdict::NotEnoughData => undecided(ratio, load, names),
+        RatioVerdict::Better | RatioVerdict::Worse => {
+            different(cell, ratio, load, names, is_change)
+        }
+        RatioVerdict::DeadHeat => equal(ratio, load, names),
+        RatioVerdict::NotEnoughData => undecided(ratio, load, names),
     }
 }
 
@@ -241,19 +243,19 @@ fn overload(cell: &Compared, names: &Names) -> Option<String> {
         let one = rate_of.iter().flatten().next()?;
         let load = format!("{} of {workload}", rate(one.per_second));
         match (rate_of, verdict) {
-            ([Some(_), Some(_)], Verdict::NotEnoughData) => Some(format!(
+            ([Some(_), Some(_)], RatioVerdict::NotEnoughData) => Some(format!(
                 "Undecided: neither {a} nor {b} can take {load}. Choose a lower --rate."
             )),
-            ([one, other], Verdict::NotEnoughData) if !one.or(other)?.other_can => {
+            ([one, other], RatioVerdict::NotEnoughData) if !one.or(other)?.other_side_keeps_up => {
                 let [unable, able] = if one.is_some() { [a, b] } else { [b, a] };
                 Some(format!(
                     "Undecided: {unable} cannot take {load}, and {able} did not always. Choose a lower --rate."
                 ))
             }
-            ([None, Some(_)], Verdict::Worse) => {
+            ([None, Some(_)], RatioVerdict::Worse) => {
                 Some(format!("{b} cannot take {load}, and {a} can."))
             }
-            ([Some(_), None], Verdict::Better) => {
+            ([Some(_), None], RatioVerdict::Better) => {
                 Some(format!("{a} cannot take {load}, and {b} can."))
             }
             _ => None,
@@ -394,10 +396,10 @@ fn of_many(cells: &[Compared], names: &Names) -> String {
         ("slower in", "faster in")
     };
     let kinds = [
-        (Verdict::Worse, worse),
-        (Verdict::Better, better),
-        (Verdict::DeadHeat, "in a dead heat in"),
-        (Verdict::NotEnoughData, "undecided in"),
+        (RatioVerdict::Worse, worse),
+        (RatioVerdict::Better, better),
+        (RatioVerdict::DeadHeat, "in a dead heat in"),
+        (RatioVerdict::NotEnoughData, "undecided in"),
     ];
     let found: Vec<String> = kinds
         .into_iter()

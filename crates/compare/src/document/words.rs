@@ -1,4 +1,5 @@
-//! The words of a comparison, with ratios as people read them: the larger figure over the smaller, and which side that is.
+//! The words of a comparison, with ratios as people read them: the larger figure over the smaller, and which side that
+//! is.
 
 use deadheat_model::figure::{
     self, bytes, counted, figure, list, ratio, ratios, seconds, setting, signed, span,
@@ -7,7 +8,7 @@ use deadheat_stats::{
     heats::{recorded::SliceLengths, unseen_starts},
     interval::Interval,
     sequential::Design,
-    versus::{Bounds, Direction, Ended, How, Metric, Ratio, Verdict, Versus},
+    versus::{Bounds, Direction, Ended, Method, Metric, Ratio, RatioVerdict, Versus},
 };
 
 /// A metric's name, with what it is.
@@ -21,7 +22,7 @@ pub(super) const fn title(metric: Metric) -> &'static str {
     }
 }
 
-/// What a metric is called as a row of a table.
+/// The name of a metric in a table's row.
 pub(super) const fn short(metric: Metric) -> &'static str {
     match metric {
         Metric::Throughput => "requests/s",
@@ -43,15 +44,15 @@ fn value(metric: Metric, value: f64) -> String {
 }
 
 /// A verdict on a metric.
-const fn verdict(metric: Metric, verdict: Verdict) -> &'static str {
+const fn verdict(metric: Metric, verdict: RatioVerdict) -> &'static str {
     let amount = matches!(metric, Metric::CpuPerRequest | Metric::MemoryPeak);
     match (verdict, amount) {
-        (Verdict::Better, false) => "faster",
-        (Verdict::Better, true) => "less",
-        (Verdict::Worse, false) => "slower",
-        (Verdict::Worse, true) => "more",
-        (Verdict::DeadHeat, _) => "dead heat",
-        (Verdict::NotEnoughData, _) => "undecided",
+        (RatioVerdict::Better, false) => "faster",
+        (RatioVerdict::Better, true) => "less",
+        (RatioVerdict::Worse, false) => "slower",
+        (RatioVerdict::Worse, true) => "more",
+        (RatioVerdict::DeadHeat, _) => "dead heat",
+        (RatioVerdict::NotEnoughData, _) => "undecided",
     }
 }
 
@@ -64,18 +65,18 @@ pub(super) fn cells(found: &Ratio, is_judged: bool) -> [String; 4] {
     let advantage = Advantage::new(found);
     let word = |of_b: bool| {
         let verdict = if of_b {
-            Verdict::Better
+            RatioVerdict::Better
         } else {
-            Verdict::Worse
+            RatioVerdict::Worse
         };
         self::verdict(found.metric, verdict)
     };
     let factor = || format!("{} {}", advantage.factor(), word(advantage.is_of_b));
     let against = match found.verdict {
-        Verdict::Better | Verdict::Worse => factor(),
-        Verdict::DeadHeat => "dead heat".to_owned(),
-        Verdict::NotEnoughData if is_judged => "undecided".to_owned(),
-        Verdict::NotEnoughData => format!("{}, no verdict", factor()),
+        RatioVerdict::Better | RatioVerdict::Worse => factor(),
+        RatioVerdict::DeadHeat => "dead heat".to_owned(),
+        RatioVerdict::NotEnoughData if is_judged => "undecided".to_owned(),
+        RatioVerdict::NotEnoughData => format!("{}, no verdict", factor()),
     };
     let interval = advantage.span();
     [
@@ -86,8 +87,8 @@ pub(super) fn cells(found: &Ratio, is_judged: bool) -> [String; 4] {
     ]
 }
 
-/// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"). For times and costs,
-/// too, a positive difference means a larger figure.
+/// An interval with 1 inside, as the difference of B's figure from A's in percent ("−12 % to +2.0 %"). For times and
+/// costs, too, a positive difference means a larger figure.
 pub(super) fn difference(interval: Option<Interval>) -> String {
     match interval {
         None => figure::NONE.to_owned(),
@@ -118,8 +119,8 @@ pub(super) fn level(level: f64) -> String {
     )
 }
 
-/// What makes a verdict.
-pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
+/// The rules of a verdict, in words.
+pub(super) fn rules(how: &Method, bounds: &Bounds) -> String {
     let difference = setting(bounds.practical_difference);
     let latency = setting(bounds.practical_latency);
     let margin = setting(bounds.margin);
@@ -133,8 +134,8 @@ pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
         least => format!(", after {least} heats or more"),
     };
     let (differs, times) = match how {
-        How::Heats { .. } => (String::new(), String::new()),
-        How::Sessions | How::Runs { .. } => {
+        Method::Heats { .. } => (String::new(), String::new()),
+        Method::Sessions | Method::Runs { .. } => {
             let farther =
                 format!(" and the ratio is farther from it than {difference} (times: {latency})");
             (farther, times)
@@ -148,10 +149,10 @@ pub(super) fn rules(how: &How, bounds: &Bounds) -> String {
 }
 
 /// "10 heats in 143 s."
-pub(super) fn effort(how: &How) -> Option<String> {
+pub(super) fn effort(how: &Method) -> Option<String> {
     match how {
-        How::Sessions | How::Runs { .. } => None,
-        How::Heats {
+        Method::Sessions | Method::Runs { .. } => None,
+        Method::Heats {
             heats,
             starts,
             took_seconds,
@@ -169,7 +170,7 @@ pub(super) fn effort(how: &How) -> Option<String> {
 pub(super) fn how(versus: &Versus) -> Vec<String> {
     let alpha = setting(versus.bounds.alpha);
     match &versus.how {
-        How::Sessions => vec![
+        Method::Sessions => vec![
             "The two sessions were measured at two times and share no heats, so that whatever the machine did differently \
              then is in every ratio. Where both measured the null server, B differs only by more than that did between \
              them."
@@ -180,14 +181,14 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
                 level(1.0 - versus.bounds.alpha)
             ),
         ],
-        How::Runs { a, b } => vec![format!(
+        Method::Runs { a, b } => vec![format!(
             "{} of A and {} of B, with `deadheat load`. Each run gives one figure; the seconds of a run are not repetitions. \
              With three runs or more of each side, made in turn, the interval is Welch's t on the logarithms. Over the \
              ratios that decide the error stays at {alpha} by Holm's method.",
             counted(*a, "run"),
             counted(*b, "run"),
         )],
-        How::Heats {
+        Method::Heats {
             design,
             look,
             heats,
@@ -254,7 +255,7 @@ pub(super) fn how(versus: &Versus) -> Vec<String> {
     }
 }
 
-/// How far heats are from each other.
+/// The spread between heats.
 fn scatter(versus: &Versus) -> Option<String> {
     let deciding = versus.compared.iter();
     let deciding = deciding.filter_map(|cell| cell.deciding().first());
@@ -268,7 +269,7 @@ fn scatter(versus: &Versus) -> Option<String> {
     })
 }
 
-/// How long slices were, and how long a side waited for its turn.
+/// The length of slices, and the wait of a side for its turn.
 fn in_slices(slices: SliceLengths) -> String {
     format!(
         ", in slices of {} after {} that do not count, with gaps of {} at most",
@@ -284,7 +285,7 @@ fn decides_in_open_loop(versus: &Versus) -> bool {
     deciding.any(|ratio| ratio.metric.is_response_time() && ratio.per_second.is_none())
 }
 
-/// What decides in an open loop.
+/// The deciding metrics of an open loop, in words.
 fn open_loop(bounds: &Bounds) -> String {
     let latency = setting(bounds.practical_latency);
     format!(
@@ -334,7 +335,7 @@ const fn ended(ended: Ended) -> &'static str {
     }
 }
 
-/// How far one side is ahead of the other in a metric.
+/// The advantage of one side over the other in a metric.
 pub(super) struct Advantage {
     /// Whether B is ahead.
     pub(super) is_of_b: bool,

@@ -33,7 +33,7 @@ pub struct PastSession {
     pub started: String,
     /// The commit of the stacks' sources.
     pub commit: Option<String>,
-    /// Why it ended; `None`: it was killed, or goes on.
+    /// Why the session ended; `None` while it is running, or if it was killed.
     pub end: Option<EndReason>,
     /// Complete heats, of all loads.
     pub heats: usize,

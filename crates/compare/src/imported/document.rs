@@ -11,7 +11,7 @@ use deadheat_model::{
     figure::{NONE, count, counted, figure, seconds},
     imported::{ENOUGH_RUNS, Imported, Run, RunFigures},
 };
-use deadheat_stats::versus::{Verdict, tool_runs::RunsVersus};
+use deadheat_stats::versus::{RatioVerdict, tool_runs::RunsVersus};
 use serde::Serialize;
 
 /// What was read as JSON over several lines that end with a newline; `deadheat import` reads it back.
@@ -142,7 +142,7 @@ const COLUMNS: [FigureColumn; 7] = [
 ];
 
 /// The most runs that a warning names.
-const MOST_NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
 /// What was read.
 pub fn document(imported: &Imported) -> Document {
@@ -202,7 +202,7 @@ fn faults(runs: &[Run]) -> Vec<String> {
         }
     }
     let sentence = |(warning, of): &(&Warning, Vec<&Run>)| {
-        let named: Vec<String> = of.iter().take(MOST_NAMED).map(|run| place(run)).collect();
+        let named: Vec<String> = of.iter().take(MAX_NAMED).map(|run| place(run)).collect();
         let more = match of.len() - named.len() {
             0 => String::new(),
             more => format!(" and {} more", count(more as u64)),
@@ -298,18 +298,18 @@ fn versus_headline(versus: &RunsVersus) -> String {
     let throughput = &versus.throughput;
     let times = format!("{} times A's throughput", figure(throughput.ratio));
     match throughput.verdict {
-        Verdict::Better => format!("B is faster: {times}."),
-        Verdict::Worse => format!("B is slower: {times}."),
-        Verdict::DeadHeat => format!("A dead heat: B has {times}."),
-        Verdict::NotEnoughData if throughput.interval.is_some() => {
+        RatioVerdict::Better => format!("B is faster: {times}."),
+        RatioVerdict::Worse => format!("B is slower: {times}."),
+        RatioVerdict::DeadHeat => format!("A dead heat: B has {times}."),
+        RatioVerdict::NotEnoughData if throughput.interval.is_some() => {
             format!("Undecided: B has {times}, which may be chance.")
         }
-        Verdict::NotEnoughData if throughput.heats_a.min(throughput.heats_b) == 1 => {
+        RatioVerdict::NotEnoughData if throughput.heats_a.min(throughput.heats_b) == 1 => {
             format!(
                 "No verdict, with one run on a side: B has {times}. Measure each at least three times."
             )
         }
-        Verdict::NotEnoughData => {
+        RatioVerdict::NotEnoughData => {
             format!(
                 "No verdict, with fewer than three runs on a side: B has {times}. Measure each at least three times."
             )
@@ -319,13 +319,13 @@ fn versus_headline(versus: &RunsVersus) -> String {
 
 /// What `deadheat compare FILE FILE --json` prints for reports of other tools.
 #[derive(Serialize)]
-struct Report<'a> {
+struct RunsReport<'a> {
     sides: SideNames<'a>,
     #[serde(flatten)]
     versus: &'a RunsVersus,
 }
 
-impl Body for Report<'_> {
+impl Body for RunsReport<'_> {
     const FORMAT: &'static str = "deadheat-compare-imported";
     const SCHEMA: u32 = 1;
 }
@@ -335,5 +335,5 @@ impl Body for Report<'_> {
 /// # Errors
 /// When a figure cannot be written.
 pub fn versus_json(sides: SideNames<'_>, versus: &RunsVersus) -> Result<String, ReportError> {
-    json::json(&Report { sides, versus })
+    json::json(&RunsReport { sides, versus })
 }

@@ -1,4 +1,5 @@
-//! A comparison in heats, whatever its contenders are: the options of the session, the plan in words, and the measurement.
+//! A comparison in heats, whatever its contenders are: the options of the session, the plan in words, and the
+//! measurement.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +17,7 @@ use deadheat_model::{
     comparison::{Comparison, Contender, ContenderKind, Decide},
     figure::{self, about, time},
     heat::Rounds,
-    heats::{LEAST_HEATS, Plan, PlannedLoad, SessionRecord, Step},
+    heats::{MIN_HEATS, Plan, PlannedLoad, SessionRecord, Step},
     workload::OfferedRate,
 };
 use deadheat_runner::session::{
@@ -25,7 +26,7 @@ use deadheat_runner::session::{
 };
 use deadheat_shell::{
     data::{self, PlanAlone},
-    exit::Failure,
+    exit::CommandFailure,
     output,
 };
 use deadheat_stats::{
@@ -34,7 +35,7 @@ use deadheat_stats::{
 };
 
 use super::{
-    Progress,
+    ComparisonProgress,
     loads::rates,
     looks::{Looks, Turn},
 };
@@ -46,13 +47,15 @@ use crate::{
 
 /// How long the rounds of a heat last by default: many short heats beat few long ones, because processes differ.
 const HEAT_TIME: Duration = Duration::from_secs(10);
-/// How long the rounds of a heat last if throughput decides nothing: long enough to find the capacity, and the common rate.
+/// How long the rounds of a heat last if throughput decides nothing: long enough to find the capacity, and the common
+/// rate.
 const SHORT_HEAT_TIME: Duration = Duration::from_secs(2);
 /// A slice of a URL at a rate. Its server is not frozen between slices.
 const TURN_AT_A_RATE: Duration = Duration::from_secs(5);
 /// The part of such a slice that does not count, in which connections and queues reach their usual state.
 const GUARD_AT_A_RATE: Duration = Duration::from_secs(1);
-/// The number of orders of rounds before they repeat. There are enough that no drift of the machine keeps step with them.
+/// The number of orders of rounds before they repeat. There are enough that no drift of the machine keeps step with
+/// them.
 const ORDERS: usize = 64;
 
 /// Measures two sides. `options` say what they are and what was asked for of any session; what `args` say of heats and
@@ -62,9 +65,9 @@ pub(super) fn measure(
     options: SessionOptions,
     args: &CompareArgs,
     interrupted: &Arc<AtomicBool>,
-) -> Result<Option<Versus>, Failure> {
+) -> Result<Option<Versus>, CommandFailure> {
     let comparison = named(comparison, args);
-    let planned = Planned::new(comparison, options, args, bounds(args).alpha)?;
+    let planned = PlannedComparison::new(comparison, options, args, bounds(args).alpha)?;
     let described = planned.described();
     if args.measure.heat.dry_run {
         let for_programs = || PlanAlone {
@@ -74,7 +77,7 @@ pub(super) fn measure(
         return Ok(None);
     }
     output::note(&data::as_note(&described));
-    let (folder, _) = planned.run(duel, Progress::default(), interrupted)?;
+    let (folder, _) = planned.run(duel, ComparisonProgress::default(), interrupted)?;
     versus_in(&folder).map(Some)
 }
 
@@ -91,39 +94,39 @@ fn named(mut comparison: Comparison, args: &CompareArgs) -> Comparison {
 }
 
 /// B compared with A, by the session in `folder`.
-pub(super) fn versus_in(folder: &Path) -> Result<Versus, Failure> {
-    let record = read_session(folder).map_err(Failure::no_result)?;
+pub(super) fn versus_in(folder: &Path) -> Result<Versus, CommandFailure> {
+    let record = read_session(folder).map_err(CommandFailure::no_result)?;
     versus(&record, folder).ok_or_else(|| {
-        Failure::no_result(
+        CommandFailure::no_result(
             "the two sides have no load in common; choose another one with --workload",
         )
     })
 }
 
-/// What is measured next in a session of two sides, after this record and the time that it took.
+/// The next step of a session of two sides, after this record and measuring time.
 pub(crate) fn duel(record: &SessionRecord, spent: Duration) -> Step {
     let duel = Duel::new(record).expect("a session of two sides records what it compares");
     duel.next(spent)
 }
 
 /// A comparison that can be measured.
-pub(crate) struct Planned {
+pub(crate) struct PlannedComparison {
     options: SessionOptions,
     looks: Looks,
     /// The plan.
     pub(crate) plan: Plan,
-    /// What a heat of each load takes.
+    /// The time of one heat at each load.
     turn: Duration,
 }
 
-impl Planned {
+impl PlannedComparison {
     /// Plans heats and looks as `args` say. Over all looks together, `alpha` is spent.
     pub(crate) fn new(
         comparison: Comparison,
         options: SessionOptions,
         args: &CompareArgs,
         alpha: f64,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let check_of_b = comparison.check;
         let heats = of_heats(args, &comparison.a);
         let mut options = SessionOptions {
@@ -131,7 +134,7 @@ impl Planned {
             heats,
             ..options
         };
-        // What one heat of each load takes decides how many there are.
+        // The time of one heat at each load decides the number of heats.
         let one = heats::draft(&options, &AtLooks::at(vec![1]));
         let turn = Turn {
             all: one.estimate,
@@ -144,7 +147,7 @@ impl Planned {
         options.heats.alpha = alpha;
         options.budget = looks.budget;
         let plan = heats::draft(&options, &AtLooks::at(looks.heats()));
-        other_hosts::check(&args.measure.other_hosts, &plan).map_err(Failure::usage)?;
+        other_hosts::check(&args.measure.other_hosts, &plan).map_err(CommandFailure::usage)?;
         Ok(Self {
             options,
             looks,
@@ -157,9 +160,9 @@ impl Planned {
     pub(crate) fn run(
         &self,
         next: NextStep,
-        mut progress: Progress,
+        mut progress: ComparisonProgress,
         interrupted: &Arc<AtomicBool>,
-    ) -> Result<(PathBuf, SessionRecord), Failure> {
+    ) -> Result<(PathBuf, SessionRecord), CommandFailure> {
         let mut steering = AtLooks {
             heats: self.looks.heats(),
             next,
@@ -171,8 +174,8 @@ impl Planned {
             interrupted,
         );
         progress.finish();
-        let folder = outcome.map_err(Failure::no_result)?.folder;
-        let record = read_session(&folder).map_err(Failure::no_result)?;
+        let folder = outcome.map_err(CommandFailure::no_result)?.folder;
+        let record = read_session(&folder).map_err(CommandFailure::no_result)?;
         Ok((folder, record))
     }
 
@@ -182,12 +185,12 @@ impl Planned {
 }
 
 /// A check whose answer can only be no is refused: a slowdown is excluded after some heats at the earliest.
-fn enough_for(check: &Check, looks: &Looks, least: u32) -> Result<(), Failure> {
+fn enough_for(check: &Check, looks: &Looks, least: u32) -> Result<(), CommandFailure> {
     let most = looks.design.most_heats();
     if !check.require_decision || most >= least {
         return Ok(());
     }
-    Err(Failure::usage(format!(
+    Err(CommandFailure::usage(format!(
         "--require-decision: a slowdown is excluded after {least} heats or more, and {most} are \
          planned. Give a longer --budget, a shorter --heat-time, or --heats {least}"
     )))
@@ -231,7 +234,7 @@ fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
             .measure
             .looks
             .first()
-            .map_or(LEAST_HEATS, |first| LEAST_HEATS.min(*first)),
+            .map_or(MIN_HEATS, |first| MIN_HEATS.min(*first)),
         controls: false,
         rates: match a.kind {
             ContenderKind::Url { .. } => Vec::new(),
@@ -241,7 +244,7 @@ fn of_heats(args: &CompareArgs, a: &Contender) -> HeatOptions {
     }
 }
 
-/// What is measured next, after a record and the time that it took.
+/// Chooses the next step, from a record and its measuring time.
 type NextStep = fn(&SessionRecord, Duration) -> Step;
 
 /// Heats of all sides until a look at one of these numbers of heats decides.
@@ -270,7 +273,7 @@ impl Steering for AtLooks {
     }
 }
 
-/// How long a heat of a load loads its servers for what counts.
+/// The time for which a heat of a load loads its servers in counted rounds.
 fn rounds(load: &PlannedLoad) -> Duration {
     match load.heat.rounds {
         Rounds::Time { time } => time,
@@ -351,7 +354,7 @@ fn described(options: &SessionOptions, plan: &Plan, looks: &Looks, turn: Duratio
     plan_text::plan(headline, entries)
 }
 
-/// What the verdict is about.
+/// The metrics that the verdict is about.
 fn decides(options: &SessionOptions) -> &'static str {
     let both = options.comparison.as_ref();
     let is_open = both.is_some_and(|both| both.a.rate().is_some());

@@ -9,7 +9,7 @@ use deadheat_loadtool::{
 };
 use deadheat_model::{LoadSpec, comparison::Decide, workload::OfferedRate};
 use deadheat_runner::secret::without_secret_values;
-use deadheat_shell::exit::Failure;
+use deadheat_shell::exit::CommandFailure;
 
 use crate::options::{CompareArgs, ServerArgs};
 
@@ -17,8 +17,11 @@ use crate::options::{CompareArgs, ServerArgs};
 const SOMEWHERE: &str = "127.0.0.1:1";
 
 /// The load of a running server: what it is called, and what is sent there.
-pub(super) fn of_url(typed: &str, args: &CompareArgs) -> Result<(String, LoadSpec), Failure> {
-    let url = LoadUrl::parse(typed, args.server.request.template).map_err(Failure::usage)?;
+pub(super) fn of_url(
+    typed: &str,
+    args: &CompareArgs,
+) -> Result<(String, LoadSpec), CommandFailure> {
+    let url = LoadUrl::parse(typed, args.server.request.template).map_err(CommandFailure::usage)?;
     let name = match path(args)? {
         Some(path) => format!("{}{path}", url.origin.shown()),
         None => typed.trim().to_owned(),
@@ -49,8 +52,8 @@ pub(crate) fn highest_rate(args: &CompareArgs) -> Option<f64> {
 }
 
 /// The rate of servers that run: their only load. Their CPU time is not known.
-fn rate_of_urls(args: &CompareArgs) -> Result<Option<f64>, Failure> {
-    let refused = |option: &str, why: &str| Err(Failure::usage(format!("{option}: {why}")));
+fn rate_of_urls(args: &CompareArgs) -> Result<Option<f64>, CommandFailure> {
+    let refused = |option: &str, why: &str| Err(CommandFailure::usage(format!("{option}: {why}")));
     let unknown = "the CPU time of servers that run already is not known; compare two commands (cmd:COMMAND), which \
                    Deadheat starts, or omit it";
     match (&args.verdict.rate[..], args.verdict.decide) {
@@ -74,11 +77,11 @@ fn rate_of_urls(args: &CompareArgs) -> Result<Option<f64>, Failure> {
 }
 
 /// The load of a command's server, whose address is known only when it runs.
-pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
+pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, CommandFailure> {
     let server = &args.server;
     let of_tls = args.explicit.in_group::<TlsArgs>();
     if let (false, Some(name)) = (server.https, of_tls.names().first()) {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "{name}: this is for TLS: give --https, too, if the commands speak it, or leave it out"
         )));
     }
@@ -92,9 +95,9 @@ pub(crate) fn of_command(args: &CompareArgs) -> Result<LoadSpec, Failure> {
     load_spec(&url, args, None)
 }
 
-fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
+fn path(args: &CompareArgs) -> Result<Option<&str>, CommandFailure> {
     match args.server.path.as_deref() {
-        Some(path) if !path.starts_with('/') => Err(Failure::usage(format!(
+        Some(path) if !path.starts_with('/') => Err(CommandFailure::usage(format!(
             "--path {0}: a path begins with a slash: /{0}",
             without_secret_values(path)
         ))),
@@ -102,7 +105,7 @@ fn path(args: &CompareArgs) -> Result<Option<&str>, Failure> {
     }
 }
 
-fn load_spec(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpec, Failure> {
+fn load_spec(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpec, CommandFailure> {
     if args
         .server
         .request
@@ -110,7 +113,7 @@ fn load_spec(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpe
         .iter()
         .any(|file| file == Path::new("-"))
     {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--body-file -: standard input can be read once, and both sides need it; write it to a file",
         ));
     }
@@ -118,7 +121,7 @@ fn load_spec(url: &str, args: &CompareArgs, rate: Option<f64>) -> Result<LoadSpe
     // A comparison has no time series.
     spec.interval = None;
     deadheat_load::check(&spec).map_err(|error| {
-        Failure::usage(format!("loading {}: {error}", without_secret_values(url)))
+        CommandFailure::usage(format!("loading {}: {error}", without_secret_values(url)))
     })?;
     Ok(spec)
 }
@@ -158,7 +161,7 @@ pub(crate) fn options(url: &str, args: &CompareArgs, rate: Option<f64>) -> LoadA
     }
 }
 
-/// A URL that stands for a command's server before it runs: its scheme, with a placeholder for the address.
+/// A placeholder URL for a command's server before it runs: its scheme, with a dummy address.
 pub(crate) fn somewhere(args: &CompareArgs) -> String {
     let scheme = if args.server.https { "https" } else { "http" };
     format!("{scheme}://{SOMEWHERE}/")

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use deadheat_model::{
     figure::{about, list, time_option},
-    heats::LEAST_HEATS,
+    heats::MIN_HEATS,
 };
-use deadheat_shell::exit::Failure;
+use deadheat_shell::exit::CommandFailure;
 use deadheat_stats::sequential::Design;
 
 use crate::options::MeasureArgs;
@@ -14,18 +14,17 @@ use crate::options::MeasureArgs;
 /// The default budget.
 pub(crate) const BUDGET: Duration = Duration::from_secs(5 * 60);
 
-/// With fewer heats than three an interval says next to nothing.
-const FEWEST_HEATS: u32 = 3;
-/// A busy machine takes longer for a heat than the plan says. A budget that is suggested has this share to spare, so that
-/// its heats fit all the same.
+/// The minimum number of heats before a look. With fewer, intervals are too wide to be useful.
+const MIN_BEFORE_A_LOOK: u32 = 3;
+/// The factor on a suggested budget, so that its heats fit although they take longer than planned on a busy machine.
 pub(super) const SPARE: f64 = 1.25;
 
-/// What a heat of each load takes together.
+/// The time of one heat at each load, in total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     /// The whole time.
     pub(super) all: Duration,
-    /// The part of it in which servers are loaded for what counts: `--heat-time` for each load.
+    /// The part in which servers are loaded in counted rounds: `--heat-time` for each load.
     pub(super) rounds: Duration,
     /// The number of loads.
     pub(super) loads: u32,
@@ -65,10 +64,14 @@ pub(super) struct Looks {
 
 impl Looks {
     /// The looks that `args` ask for, or that the budget has room for.
-    pub(super) fn choose(args: &MeasureArgs, turn: Turn, alpha: f64) -> Result<Self, Failure> {
+    pub(super) fn choose(
+        args: &MeasureArgs,
+        turn: Turn,
+        alpha: f64,
+    ) -> Result<Self, CommandFailure> {
         let declared = |heats: &[u32], budget| {
             let design = Design::declare(heats, alpha)
-                .map_err(|error| Failure::usage(format!("--looks: {error}")))?;
+                .map_err(|error| CommandFailure::usage(format!("--looks: {error}")))?;
             Ok(Self {
                 design,
                 budget,
@@ -79,10 +82,10 @@ impl Looks {
             return declared(&[heats], None);
         }
         let short = |budget: Duration, needed: u32, what: &str| {
-            let useful = needed.max(LEAST_HEATS);
+            let useful = needed.max(MIN_HEATS);
             let shorter = turn.heat_time_for(useful, budget);
             let shorter = shorter.map_or(String::new(), |time| format!(", or --heat-time {time}s"));
-            Failure::usage(format!(
+            CommandFailure::usage(format!(
                 "--budget {}: a heat takes about {}, so it has room for {}, and {what}. Try --budget {}{shorter}",
                 humantime::format_duration(budget),
                 about(turn.all),
@@ -92,19 +95,20 @@ impl Looks {
         };
         if args.looks.is_empty() {
             let budget = args.heat.budget.unwrap_or(BUDGET);
-            // Those that fit even if heats take longer than planned.
-            if turn.within(budget.div_f64(SPARE)) < FEWEST_HEATS {
-                let what = format!("a verdict needs about {LEAST_HEATS}");
-                return Err(short(budget, FEWEST_HEATS, &what));
+            // Only heats that fit even if they take longer than planned count here.
+            if turn.within(budget.div_f64(SPARE)) < MIN_BEFORE_A_LOOK {
+                let what = format!("a verdict needs about {MIN_HEATS}");
+                return Err(short(budget, MIN_BEFORE_A_LOOK, &what));
             }
-            let design = Design::within(turn.within(budget), alpha).map_err(Failure::usage)?;
+            let design =
+                Design::within(turn.within(budget), alpha).map_err(CommandFailure::usage)?;
             return Ok(Self {
                 design,
                 budget: Some(budget),
                 left_out: Vec::new(),
             });
         }
-        // All of them, also those that do not fit: a list in disorder is wrong whatever the budget is.
+        // Checks all of them, also those that do not fit the budget, because their order must be right in any case.
         let all = declared(&args.looks, None)?;
         let Some(budget) = args.heat.budget else {
             return Ok(all);
@@ -152,13 +156,13 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Typed {
+    struct TestArgs {
         #[command(flatten)]
         measure: MeasureArgs,
     }
 
     fn args(budget: Option<u64>, looks: &[u32], heats: Option<u32>) -> MeasureArgs {
-        let mut args = Typed::parse_from(["compare"]).measure;
+        let mut args = TestArgs::parse_from(["compare"]).measure;
         args.heat.budget = budget.map(Duration::from_secs);
         args.heat.heats = heats;
         args.looks = looks.to_vec();
@@ -228,12 +232,12 @@ mod tests {
                         all: turn.all.mul_f64(1.2),
                         ..turn
                     };
-                    slower.within(budget) >= LEAST_HEATS
+                    slower.within(budget) >= MIN_HEATS
                 };
-                let advised = turn.budget_for(LEAST_HEATS);
+                let advised = turn.budget_for(MIN_HEATS);
                 let advised = humantime::parse_duration(&advised).unwrap();
                 assert!(useful(turn, advised), "{turn:?}: {advised:?}");
-                if let Some(time) = turn.heat_time_for(LEAST_HEATS, budget) {
+                if let Some(time) = turn.heat_time_for(MIN_HEATS, budget) {
                     let shorter = Turn {
                         all: turn.all - turn.rounds + Duration::from_secs(time),
                         ..turn

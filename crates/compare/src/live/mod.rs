@@ -24,7 +24,7 @@ use deadheat_runner::{
     session::{PinningMode, SessionOptions},
 };
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation, output,
 };
 use deadheat_stats::{
@@ -38,25 +38,27 @@ use crate::{
     resolve::Live,
 };
 
-/// What came of a measurement.
-pub(super) enum Measured {
+/// The outcome of a measurement.
+pub(super) enum MeasureOutcome {
     /// B compared with A.
     Versus(Box<Versus>),
-    /// Nothing: only a plan was asked for, or what went wrong has been reported.
+    /// No comparison: only a plan was requested, or the failure has been reported.
     Nothing(Exit),
 }
 
 /// Measures both sides until every cell has a verdict at a look, or looks or budget end. Nothing after `--dry-run`,
 /// which has printed the plan.
-pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<Measured, Failure> {
+pub(super) fn measure(live: &Live, args: &CompareArgs) -> Result<MeasureOutcome, CommandFailure> {
     let versus = match live {
         Live::Urls { .. } => urls(args),
         Live::Commands { a, b } => commands([a, b], args),
         Live::Stacks { a, b } => stacks::measure(a, b, args),
     };
-    Ok(versus?.map_or(Measured::Nothing(Exit::Fine), |versus| {
-        Measured::Versus(Box::new(versus))
-    }))
+    Ok(
+        versus?.map_or(MeasureOutcome::Nothing(Exit::Fine), |versus| {
+            MeasureOutcome::Versus(Box::new(versus))
+        }),
+    )
 }
 
 /// `base` with the options that every session has. `starts`: whether its servers are started.
@@ -64,17 +66,17 @@ pub(crate) fn session(
     args: &MeasureArgs,
     starts: bool,
     base: SessionOptions,
-) -> Result<SessionOptions, Failure> {
+) -> Result<SessionOptions, CommandFailure> {
     let mut workloads = base.workloads.iter();
     let needs_database = workloads.any(|one| one.manifest.oracle.needs_database());
     Ok(SessionOptions {
-        hosts: hosts(&args.other_hosts, starts, needs_database).map_err(Failure::usage)?,
+        hosts: hosts(&args.other_hosts, starts, needs_database).map_err(CommandFailure::usage)?,
         ..args.heat.session(base)
     })
 }
 
 /// Compares servers that run. These have their CPUs already.
-fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
+fn urls(args: &CompareArgs) -> Result<Option<Versus>, CommandFailure> {
     let server = |typed: &str| {
         let (name, load) = loads::of_url(typed, args)?;
         let load = Box::new(load);
@@ -89,16 +91,16 @@ fn urls(args: &CompareArgs) -> Result<Option<Versus>, Failure> {
 }
 
 /// Compares servers that are started for each heat.
-fn commands(commands: [&String; 2], args: &CompareArgs) -> Result<Option<Versus>, Failure> {
+fn commands(commands: [&String; 2], args: &CompareArgs) -> Result<Option<Versus>, CommandFailure> {
     let folder = env::current_dir().map_err(|error| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "finding the current folder: {error}; change to one that exists"
         ))
     })?;
     let server = |command: &String| {
-        let words = words(command).map_err(Failure::usage)?;
+        let words = words(command).map_err(CommandFailure::usage)?;
         let load = Box::new(loads::of_command(args)?);
-        check_program(&words, &folder).map_err(Failure::usage)?;
+        check_program(&words, &folder).map_err(CommandFailure::usage)?;
         let kind = ContenderKind::Command {
             command: ComparedCommand {
                 words,
@@ -116,9 +118,9 @@ fn compare(
     sides: [(String, ContenderKind); 2],
     pinning: Option<PinningMode>,
     args: &CompareArgs,
-) -> Result<Option<Versus>, Failure> {
-    // By the words as they were typed: the record has them without passwords.
-    let alike = alike(&sides[0].1, &sides[1].1);
+) -> Result<Option<Versus>, CommandFailure> {
+    // Compares the commands as typed, because the record has them without passwords.
+    let alike = same_server_note(&sides[0].1, &sides[1].1);
     let contender = |side: Side, (name, kind)| Contender {
         target: TargetId::new(side.to_string(), None),
         name,
@@ -146,7 +148,7 @@ fn compare(
         decide: Default::default(),
         check: Default::default(),
     };
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     heats::measure(comparison, options, args, &interrupted)
 }
 
@@ -165,21 +167,24 @@ fn listening_at(
 }
 
 /// A generator on another host would load its own loopback. `option` named it.
-fn refuse_loopback(option: &str, sides: &[(String, ContenderKind); 2]) -> Result<(), Failure> {
+fn refuse_loopback(
+    option: &str,
+    sides: &[(String, ContenderKind); 2],
+) -> Result<(), CommandFailure> {
     let own = sides.iter().find(|(_, kind)| {
         matches!(kind, ContenderKind::Url { load }
             if matches!(load.target.endpoint, Endpoint::Tcp { address } if address.ip().is_loopback()))
     });
     own.map_or(Ok(()), |(name, _)| {
-        Err(Failure::usage(format!(
+        Err(CommandFailure::usage(format!(
             "{option}: {name} is a loopback address, so each generator would load itself; name an address of this machine that they reach"
         )))
     })
 }
 
 /// The note that A and B are the same server, if they are.
-fn alike(a: &ContenderKind, b: &ContenderKind) -> Option<String> {
-    // One server under two names counts as well.
+fn same_server_note(a: &ContenderKind, b: &ContenderKind) -> Option<String> {
+    // The same server under two names counts too.
     let asked = |load: &LoadSpec| (load.target.clone(), load.exchanges.clone());
     let same = match (a, b) {
         (ContenderKind::Url { load: a }, ContenderKind::Url { load: b }) => asked(a) == asked(b),
@@ -194,12 +199,12 @@ fn alike(a: &ContenderKind, b: &ContenderKind) -> Option<String> {
     })
 }
 
-/// What the members of each heat are called by default.
+/// The default names of the members of each heat.
 const SIDES: [&str; 2] = ["A", "B"];
 
-/// Shows what happens.
-pub(crate) struct Progress {
-    /// What the members of each heat are called, in the order of their places.
+/// The progress display of a comparison.
+pub(crate) struct ComparisonProgress {
+    /// The names of the members of each heat, in the order of their places.
     names: &'static [&'static str],
     shown: progress::Progress,
     loads: Vec<PlannedLoad>,
@@ -207,14 +212,14 @@ pub(crate) struct Progress {
     heats: u64,
 }
 
-impl Default for Progress {
+impl Default for ComparisonProgress {
     fn default() -> Self {
         Self::named(&SIDES)
     }
 }
 
-impl Progress {
-    /// Of heats whose members have these names, in the order of their places.
+impl ComparisonProgress {
+    /// Creates the display for heats whose members have these names, in the order of their places.
     pub(crate) fn named(names: &'static [&'static str]) -> Self {
         Self {
             names,

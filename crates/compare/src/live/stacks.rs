@@ -17,7 +17,7 @@ use deadheat_runner::{
     revision::{Checkout, Revision, RevisionError, same_sources},
     session::{self, SelectedTarget, SessionOptions},
 };
-use deadheat_shell::{exit::Failure, invocation, output};
+use deadheat_shell::{exit::CommandFailure, invocation, output};
 use deadheat_stats::versus::Versus;
 
 use super::{heats::measure as measure_heats, session as session_of};
@@ -30,19 +30,19 @@ pub(super) fn measure(
     a: &StackAt,
     b: &StackAt,
     args: &CompareArgs,
-) -> Result<Option<Versus>, Failure> {
+) -> Result<Option<Versus>, CommandFailure> {
     let catalogue = select::catalogue(&args.stacks.place)?;
     let workloads = match args.stacks.workload.as_slice() {
         [] => vec![WORKLOAD.to_owned()],
         named => named.to_vec(),
     };
     // Before there is anything that a signal could leave behind.
-    let interrupted = invocation::on_signals().map_err(Failure::no_result)?;
+    let interrupted = invocation::on_signals().map_err(CommandFailure::no_result)?;
     // Kept until the end: dropping `sides` deletes the checkouts of the revisions.
     let supervision = invocation::supervision()?;
     let sides = StackSides::find(&catalogue, [a, b], &supervision)?;
     if interrupted.load(Ordering::SeqCst) {
-        return Err(Failure::interrupted(
+        return Err(CommandFailure::interrupted(
             "interrupted before anything was measured, so nothing is recorded",
         ));
     }
@@ -70,7 +70,7 @@ pub(super) fn measure(
         a: sides.a.contender(),
         b: sides.b.contender(),
         slow_end: None,
-        alike: sides.alike(),
+        alike: sides.same_server_note(),
         is_change: false,
         decide: Default::default(),
         check: Default::default(),
@@ -83,7 +83,7 @@ fn check_toolchains(
     options: &mut SessionOptions,
     dry_run: bool,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let missing = looking(2, |tell| session::survey(options, interrupted, tell));
     let missing = Missing::new(missing);
     if missing.is_empty() {
@@ -94,11 +94,11 @@ fn check_toolchains(
         output::warn(&lines);
         return Ok(());
     }
-    Err(Failure::no_result(lines).and("Nothing was built: a comparison needs both sides."))
+    Err(CommandFailure::no_result(lines).and("Nothing was built: a comparison needs both sides."))
 }
 
 /// Checks that both stacks answer at least one of the workloads at one of its loads, as far as their manifests say.
-fn check_common(options: &SessionOptions, sides: &StackSides) -> Result<(), Failure> {
+fn check_common(options: &SessionOptions, sides: &StackSides) -> Result<(), CommandFailure> {
     let both_answer = |workload: &SelectedWorkload, point: &LoadPoint| {
         let mut targets = options.targets.iter();
         targets.all(|one| {
@@ -118,7 +118,7 @@ fn check_common(options: &SessionOptions, sides: &StackSides) -> Result<(), Fail
         .collect();
     let named = named.join(", ");
     if !has_load {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "{} and {} have no load of {named} in common; `deadheat stacks list --json` shows the workloads and \
              protocols of each, --workload chooses",
             sides.a.selected.target, sides.b.selected.target,
@@ -165,20 +165,20 @@ impl StackSide {
         Self::of_revision(at, revision, checkout).map_err(SideError::NotThere)
     }
 
-    fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, Failure> {
+    fn of_work_tree(catalogue: &Catalogue, at: &StackAt) -> Result<Self, CommandFailure> {
         let name = at.target.to_string();
         let is_known = |stack: &Stack| stack.manifest.id == at.target.stack;
         if !catalogue.stacks.iter().any(is_known)
             && let Some(instead) = meant::instead_of_name(&name)
         {
-            return Err(Failure::usage(instead));
+            return Err(CommandFailure::usage(instead));
         }
         let selection = select::select(catalogue, &[name], &[], Reach::Defaults)?;
         let mut targets = select::targets(catalogue, &selection).into_iter();
         // A name is no glob, so that it selects one or is an error.
         let selected = targets
             .next()
-            .ok_or_else(|| Failure::usage(format!("there is no stack {}", at.target)))?;
+            .ok_or_else(|| CommandFailure::usage(format!("there is no stack {}", at.target)))?;
         Ok(Self {
             own: selected.target.clone(),
             selected,
@@ -187,7 +187,11 @@ impl StackSide {
         })
     }
 
-    fn of_revision(at: &StackAt, revision: Revision, checkout: Checkout) -> Result<Self, Failure> {
+    fn of_revision(
+        at: &StackAt,
+        revision: Revision,
+        checkout: Checkout,
+    ) -> Result<Self, CommandFailure> {
         let stack = &at.target.stack;
         let wanted = at.target.variant.as_deref();
         let Some(target) = checkout.target(wanted) else {
@@ -197,7 +201,7 @@ impl StackSide {
                 .iter()
                 .map(|variant| variant.id.clone())
                 .collect();
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "{stack} has no variant `{}` at {} ({}): it has {}",
                 wanted.unwrap_or_default(),
                 revision.typed,
@@ -263,7 +267,7 @@ impl StackSides {
         catalogue: &Catalogue,
         at: [&StackAt; 2],
         supervision: &Supervision,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let a = StackSide::find(catalogue, at[0], supervision).map_err(SideError::into_failure)?;
         let b = StackSide::find(catalogue, at[1], supervision).map_err(SideError::into_failure)?;
         // In a session each has a name of its own.
@@ -289,7 +293,7 @@ impl StackSides {
     }
 
     /// The note that the two do not differ, if that is known.
-    fn alike(&self) -> Option<String> {
+    fn same_server_note(&self) -> Option<String> {
         (self.same == Some(true) && self.a.own == self.b.own).then(|| {
             let what = match (&self.a.revision, &self.b.revision) {
                 (None, None) => "A and B are the same",
@@ -303,7 +307,7 @@ impl StackSides {
 /// Why a side cannot be measured.
 pub(crate) enum SideError {
     /// There is no such stack or variant, or its revision has manifests that this Deadheat does not read.
-    NotThere(Failure),
+    NotThere(CommandFailure),
     /// Git or the disk failed.
     Failed(RevisionError),
 }
@@ -325,7 +329,7 @@ impl From<RevisionError> for SideError {
 
 impl SideError {
     /// The failure of a comparison that needs the side.
-    fn into_failure(self) -> Failure {
+    fn into_failure(self) -> CommandFailure {
         match self {
             Self::NotThere(failure) => failure,
             Self::Failed(error) => refused(error),
@@ -333,16 +337,16 @@ impl SideError {
     }
 }
 
-fn refused(error: RevisionError) -> Failure {
+fn refused(error: RevisionError) -> CommandFailure {
     match error {
         RevisionError::Manifest {
             stack,
             typed,
             errors,
-        } => Failure::usage(format!(
+        } => CommandFailure::usage(format!(
             "the manifest of `{stack}` at {typed} is not one that this deadheat reads:\n{}",
             errors.render(output::colour_of_notes())
         )),
-        other => Failure::usage(other),
+        other => CommandFailure::usage(other),
     }
 }

@@ -9,7 +9,7 @@ use deadheat_runner::{
     secret::{HIDDEN, header_value, without_password},
 };
 
-/// What only a shell understands, as a word of its own.
+/// Shell operators that appear as separate words.
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", ">>"];
 
 /// The words of `command`, quoted as for a shell. There is no shell behind it: one would be a process more in every
@@ -48,8 +48,8 @@ pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// Refuses a command whose program does not exist or cannot be run, before anything is started. `folder` is the one that it
-/// runs in.
+/// Refuses a command whose program does not exist or cannot be run, before anything is started. `folder` is the one
+/// that it runs in.
 pub(crate) fn check_program(words: &[String], folder: &Path) -> Result<(), String> {
     let Some(program) = program(words) else {
         return Ok(());

@@ -18,7 +18,7 @@ use deadheat_runner::{
     session::{HEADER_FILE, heats::read_session},
 };
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
     session_folders::{SessionFolder, session, sessions},
 };
@@ -57,7 +57,7 @@ impl SiteArgs {
 ///
 /// # Errors
 /// When there is no session, or the site cannot be written.
-pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
+pub fn site(args: &SiteArgs) -> Result<Exit, CommandFailure> {
     let folders = found(&args.folders)?;
     let target = Target::new(&args.site, &folders)?;
     let mut site = Site::default();
@@ -112,14 +112,14 @@ pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
         read.push(folder);
     }
     if site.is_empty() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "found no session that can be shown; `deadheat run` makes sessions in results/",
         ));
     }
     for (newest, older) in site.not_compared_with_newest() {
-        let record = read_session(read[newest]).map_err(Failure::usage)?;
+        let record = read_session(read[newest]).map_err(CommandFailure::usage)?;
         for place in older {
-            let older = read_session(read[place]).map_err(Failure::usage)?;
+            let older = read_session(read[place]).map_err(CommandFailure::usage)?;
             site.compare((place, &older), (newest, &record));
         }
     }
@@ -128,7 +128,7 @@ pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
         target
     });
     if let Some(reference) = reference.as_ref().filter(|one| !site.has_stack(one)) {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "--reference {reference}: no session has this stack; name one as tables do, with its variant"
         )));
     }
@@ -143,7 +143,7 @@ pub fn site(args: &SiteArgs) -> Result<Exit, Failure> {
 }
 
 /// The folders of sessions among these folders and in them, in the order of the sessions' time.
-fn found(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn found(folders: &[PathBuf]) -> Result<Vec<PathBuf>, CommandFailure> {
     let mut all: Vec<SessionFolder> = Vec::new();
     for folder in folders {
         if folder.join(HEADER_FILE).is_file() {
@@ -152,7 +152,7 @@ fn found(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
         let inside = sessions(folder).map_err(|error| {
             let shown = folder.display();
-            Failure::usage(format!(
+            CommandFailure::usage(format!(
                 "reading sessions in {shown}: {error}; name a session or a folder of sessions"
             ))
         })?;
@@ -166,13 +166,14 @@ fn found(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 const LONGEST_RECORDS: u64 = 4 << 30;
 
 /// The files of a session's records: names and contents.
-fn record_files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+fn record_files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
     let mut records = Vec::new();
     for name in [HEADER_FILE, "heats.jsonl", "heats.jsonl.gz"] {
         let path = folder.join(name);
         if path.is_file() {
-            let bytes = files::read(&path, LONGEST_RECORDS)
-                .map_err(|error| Failure::usage(format!("reading {}: {error}", path.display())))?;
+            let bytes = files::read(&path, LONGEST_RECORDS).map_err(|error| {
+                CommandFailure::usage(format!("reading {}: {error}", path.display()))
+            })?;
             records.push((name.to_owned(), bytes));
         }
     }
@@ -189,9 +190,9 @@ const MARK: &str = ".deadheat-site";
 
 impl<'a> Target<'a> {
     /// A new or empty folder, or one with an earlier site, which will be deleted: none of these sessions may be in it.
-    fn new(folder: &'a Path, sessions: &[PathBuf]) -> Result<Self, Failure> {
+    fn new(folder: &'a Path, sessions: &[PathBuf]) -> Result<Self, CommandFailure> {
         let failed = |error: &dyn std::fmt::Display| {
-            Failure::usage(format!("writing to {}: {error}", folder.display()))
+            CommandFailure::usage(format!("writing to {}: {error}", folder.display()))
         };
         fs::create_dir_all(folder).map_err(|error| failed(&error))?;
         let mut entries = fs::read_dir(folder).map_err(|error| failed(&error))?;
@@ -213,29 +214,31 @@ impl<'a> Target<'a> {
     }
 
     /// Deletes what an earlier site had, and this one may not have any more.
-    fn clear(&self) -> Result<(), Failure> {
+    fn clear(&self) -> Result<(), CommandFailure> {
         for made in ["badge", "data", "records", "stacks"] {
             let made = self.folder.join(made);
             if made.is_dir() {
                 fs::remove_dir_all(&made).map_err(|error| {
-                    Failure::no_result(format!("deleting {}: {error}", made.display()))
+                    CommandFailure::no_result(format!("deleting {}: {error}", made.display()))
                 })?;
             }
         }
         Ok(())
     }
 
-    fn write(&self, files: Result<Vec<SiteFile>, ReportError>) -> Result<(), Failure> {
-        let files =
-            files.map_err(|error| Failure::no_result(format!("making the site: {error}")))?;
+    fn write(&self, files: Result<Vec<SiteFile>, ReportError>) -> Result<(), CommandFailure> {
+        let files = files
+            .map_err(|error| CommandFailure::no_result(format!("making the site: {error}")))?;
         let mut files = files.iter();
         files.try_for_each(|file| self.write_bytes(&file.path, file.text.as_bytes()))
     }
 
-    fn write_bytes(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    fn write_bytes(&self, path: &str, bytes: &[u8]) -> Result<(), CommandFailure> {
         let path = self.folder.join(path);
         let folder = path.parent().unwrap_or(self.folder);
         let written = fs::create_dir_all(folder).and_then(|()| files::write_whole(&path, bytes));
-        written.map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))
+        written.map_err(|error| {
+            CommandFailure::no_result(format!("writing {}: {error}", path.display()))
+        })
     }
 }

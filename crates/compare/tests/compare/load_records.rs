@@ -2,7 +2,7 @@
 
 use deadheat_compare::analysis::{biasing_differences, compare};
 use deadheat_model::{LoadRecord, Schedule};
-use deadheat_stats::versus::{Bounds, Check, Metric, Verdict, Versus};
+use deadheat_stats::versus::{Bounds, Check, Metric, RatioVerdict, Versus};
 
 use crate::load_fixture::{closed_fine, nothing_answered};
 
@@ -29,7 +29,7 @@ fn versus(a: &[LoadRecord], b: &[LoadRecord]) -> Versus {
     compare(("a", a), ("b", b), Bounds::default())
 }
 
-fn verdict(versus: &Versus) -> Verdict {
+fn verdict(versus: &Versus) -> RatioVerdict {
     versus.compared[0].verdict
 }
 
@@ -46,7 +46,7 @@ fn one_run_each_shows_the_ratio_and_has_no_verdict() {
     assert_eq!(ratio.metric, Metric::Throughput);
     assert!((ratio.ratio - 0.5).abs() < 0.01, "{ratio:?}");
     assert!(ratio.interval.is_none() && ratio.p.is_none());
-    assert_eq!(verdict(&versus), Verdict::NotEnoughData);
+    assert_eq!(verdict(&versus), RatioVerdict::NotEnoughData);
     let note = &versus.compared[0].notes[0].sentence;
     assert!(note.contains("1 of A and 1 of B"), "{note}");
     assert!(versus.gate(DECIDED).failed && !versus.gate(Check::default()).failed);
@@ -56,9 +56,9 @@ fn one_run_each_shows_the_ratio_and_has_no_verdict() {
 fn runs_in_turn_have_a_verdict() {
     let a = runs(&[0, 2, 4, 6], 1.0);
     let cases = [
-        (1.0, Verdict::DeadHeat),
-        (0.9, Verdict::Worse),
-        (1.1, Verdict::Better),
+        (1.0, RatioVerdict::DeadHeat),
+        (0.9, RatioVerdict::Worse),
+        (1.1, RatioVerdict::Better),
     ];
     for (speed, expected) in cases {
         let found = versus(&a, &runs(&[1, 3, 5, 7], speed));
@@ -70,7 +70,7 @@ fn runs_in_turn_have_a_verdict() {
 fn runs_that_are_not_in_turn_have_none() {
     let a = runs(&[0, 1, 2, 3], 1.0);
     let versus = versus(&a, &runs(&[4, 5, 6, 7], 0.5));
-    assert_eq!(verdict(&versus), Verdict::NotEnoughData);
+    assert_eq!(verdict(&versus), RatioVerdict::NotEnoughData);
     assert!(versus.compared[0].ratios[0].interval.is_none());
     assert!(versus.compared[0].notes[0].id == "not-in-turn");
 }

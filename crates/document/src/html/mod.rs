@@ -76,14 +76,14 @@ impl<'a> Shell<'a> {
         context! {
             policy => Value::from_safe_string(POLICY.to_owned()),
             data => Value::from(Serde(&self.data)),
-            weight => Value::from_safe_string(WEIGHT_PLACE.to_owned()),
+            page_size => Value::from_safe_string(SIZE_PLACE.to_owned()),
         }
     }
 
-    /// The page with what it says about its own weight.
+    /// The page with what it says about its own size.
     pub(crate) fn weighed(&self, page: String) -> String {
         let size = |length: usize| bytes(length as f64);
-        let data: usize = self.data.iter().map(DataFile::weight).sum();
+        let data: usize = self.data.iter().map(DataFile::page_size).sum();
         let data = match data {
             0 => String::new(),
             data => format!(", of which {} are the data", size(data)),
@@ -99,7 +99,7 @@ impl<'a> Shell<'a> {
 
 /// A file that takes more than this of a page is left out of it: the page would weigh more than mail takes, and
 /// `deadheat report` makes the file again.
-const MOST_BYTES: usize = 12 << 20;
+const MAX_BYTES: usize = 12 << 20;
 
 /// A file for a page.
 #[derive(Debug, Serialize)]
@@ -125,7 +125,7 @@ pub struct DataFile<'a> {
 impl<'a> DataFile<'a> {
     /// The file `name` with this text in it.
     pub fn new(name: &'a str, holds: &'a str, command: String, text: &str) -> Self {
-        Self::within(MOST_BYTES, name, holds, command, text)
+        Self::within(MAX_BYTES, name, holds, command, text)
     }
 
     fn within(most: usize, name: &'a str, holds: &'a str, command: String, text: &str) -> Self {
@@ -146,8 +146,8 @@ impl<'a> DataFile<'a> {
         }
     }
 
-    /// The bytes that it takes of the page.
-    fn weight(&self) -> usize {
+    /// The number of bytes that the packed file adds to the page; 0 if it is too large for it.
+    fn page_size(&self) -> usize {
         self.packed.as_deref().map_or(0, str::len)
     }
 }
@@ -160,12 +160,12 @@ fn packed(text: &str) -> String {
     STANDARD.encode(bytes.expect("a vector takes everything"))
 }
 
-/// The place of the sentence about the page's weight. Text from records cannot hold it: there, `<` is escaped.
-const WEIGHT_PLACE: &str = "<!--weight-->";
+/// The place of the sentence about the page's size. Text from records cannot hold it: there, `<` is escaped.
+const SIZE_PLACE: &str = "<!--page-size-->";
 
 /// The page with a sentence about its length in bytes, the sentence included.
 fn weighed(page: &str, sentence: impl Fn(usize) -> String) -> String {
-    let rest = page.len() - WEIGHT_PLACE.len();
+    let rest = page.len() - SIZE_PLACE.len();
     // The sentence may get shorter when the figure gets larger ("1,020 KiB", "1.00 MiB"): blanks, which HTML does not
     // show, make sure that there is a length for which it is right.
     let mut texts = (0..4).filter_map(|blanks| {
@@ -181,7 +181,7 @@ fn weighed(page: &str, sentence: impl Fn(usize) -> String) -> String {
         None
     });
     let text = texts.next().unwrap_or_else(|| sentence(rest));
-    page.replacen(WEIGHT_PLACE, &text, 1)
+    page.replacen(SIZE_PLACE, &text, 1)
 }
 
 const LIVE_STYLE: &str = include_str!("live.css");
@@ -260,11 +260,11 @@ mod tests {
         let fits = of(length, "report.csv");
         assert_eq!((fits.kind, fits.media_type), ("CSV", "text/csv"));
         assert_eq!(
-            (fits.weight(), fits.packed.as_ref().map(String::len)),
+            (fits.page_size(), fits.packed.as_ref().map(String::len)),
             (length, Some(length))
         );
         let too_large = of(length - 1, "report.json");
-        assert_eq!((too_large.kind, too_large.weight()), ("JSON", 0));
+        assert_eq!((too_large.kind, too_large.page_size()), ("JSON", 0));
         assert_eq!(
             (too_large.packed, too_large.size.as_str()),
             (None, "8.00 B")
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_right_about_its_own_weight() {
+    fn a_page_is_right_about_its_own_size() {
         let sentence = |length: usize| format!("It weighs {}.", bytes(length as f64));
         let around = |middle: usize| middle - 40..middle + 40;
         let lengths = [
@@ -282,7 +282,7 @@ mod tests {
             around(5_000_000),
         ];
         for length in lengths.into_iter().flatten() {
-            let page = format!("{}{WEIGHT_PLACE}", "x".repeat(length));
+            let page = format!("{}{SIZE_PLACE}", "x".repeat(length));
             let page = weighed(&page, sentence);
             let told = page.trim_start_matches('x').trim_end();
             assert_eq!(told, sentence(page.len()), "of {}", page.len());

@@ -28,8 +28,8 @@ impl Scale {
         }
     }
 
-    /// A logarithmic scale that all of `values` are on, with a little room at its ends; `None` if none of them can be on
-    /// one.
+    /// A logarithmic scale that all of `values` are on, with a little room at its ends; `None` if none of them can be
+    /// on one.
     pub fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Self> {
         let usable = values.filter(|value| value.is_finite() && *value > 0.0);
         let ends = usable.fold(None, |ends: Option<(f64, f64)>, value| match ends {
@@ -229,7 +229,7 @@ impl Axis {
             high: most.max(10.0),
         };
         let decades = scale.high.log10().floor().min(9.0) as usize;
-        // Five names with many nines have room beside each other, on a narrow screen half of them.
+        // Five labels with many nines fit next to each other; on a narrow screen, half of them.
         let distance = decades.div_ceil(5);
         let ticks = (0..=decades).step_by(distance).map(|decade| {
             let value = 10_f64.powi(decade as i32);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{Tone, view::clean};
 
 /// The axis reaches at least this far to both sides: 5 % must be visible, and 0.5 % must look small.
-const LEAST_REACH: f64 = 1.1;
+const MIN_REACH: f64 = 1.1;
 /// The axis reaches at most this many times the largest ratio; longer intervals are cut there.
 const BEYOND: f64 = 2.0;
 
@@ -56,7 +56,7 @@ impl RatioPlot {
         let ratios = marks.iter().map(|mark| distance(mark.ratio));
         let largest = ratios
             .filter(|one| one.is_finite())
-            .fold(LEAST_REACH, f64::max);
+            .fold(MIN_REACH, f64::max);
         let ends = marks.iter().filter_map(|mark| mark.interval);
         let ends = ends.flat_map(|(low, high)| [distance(low), distance(high)]);
         let farthest = ends.filter(|end| end.is_finite()).fold(largest, f64::max);
@@ -100,7 +100,7 @@ mod tests {
             let plot = RatioPlot::new("", "", marks);
             plot.rows.iter().map(|row| (row.point, row.range)).collect()
         };
-        let near = mark(1.0, Some((1.0 / LEAST_REACH, LEAST_REACH)));
+        let near = mark(1.0, Some((1.0 / MIN_REACH, MIN_REACH)));
         assert_eq!(places(&[near]), [(50.0, Some((0.0, 100.0)))]);
         let far = [mark(2.0, Some((0.0, f64::INFINITY))), mark(0.5, None)];
         assert_eq!(places(&far), [(100.0, Some((0.0, 100.0))), (0.0, None)]);

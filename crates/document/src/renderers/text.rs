@@ -11,9 +11,9 @@ use crate::{
 /// Between two columns.
 const GAP: usize = 2;
 /// A column of words is not cut below this width.
-const LEAST_WORDS: usize = 8;
+const MIN_WORDS: usize = 8;
 /// Longer names do not take room from the other columns: their first column counts at most this width.
-const MOST_NAME: usize = 32;
+const MAX_NAME: usize = 32;
 
 impl Document {
     /// The whole document for a screen. It begins with the headline.
@@ -105,9 +105,9 @@ impl Page {
             let widths = texts.map(|text| display_width(&self.charset.write(&text)));
             let width = widths.max().unwrap_or(0);
             match place {
-                0 => width.min(MOST_NAME),
+                0 => width.min(MAX_NAME),
                 _ if column.is_whole => width,
-                _ => width.min(LEAST_WORDS),
+                _ => width.min(MIN_WORDS),
             }
         });
         let least: Vec<usize> = least.collect();
@@ -180,7 +180,7 @@ impl Page {
         let mut excess = whole.saturating_sub(self.width);
         for (column, width) in table.columns.iter().zip(&mut widths).skip(1).rev() {
             if !column.is_whole {
-                let less = excess.min(width.saturating_sub(LEAST_WORDS));
+                let less = excess.min(width.saturating_sub(MIN_WORDS));
                 *width -= less;
                 excess -= less;
             }

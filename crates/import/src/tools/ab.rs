@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 
 use crate::{
-    report::{Damage, Report, damage},
+    report::{Damage, ToolReport, damage},
     text::{Cursor, Line, count, fixed, once},
 };
 
@@ -84,7 +84,7 @@ struct Fields {
     transfer: Option<f64>,
 }
 
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
     cursor.skip();
     let mut fields = Fields::default();
     while let Some(line) = cursor.peek() {
@@ -200,8 +200,8 @@ impl Fields {
     }
 
     /// Everything is there, and agrees.
-    fn finish(self, cursor: &Cursor<'_>) -> Result<Report, Damage> {
-        let mut report = Report::new(Tool::Ab);
+    fn finish(self, cursor: &Cursor<'_>) -> Result<ToolReport, Damage> {
+        let mut report = ToolReport::new(Tool::Ab);
         let host = cursor.require(self.host, "Server Hostname:")?;
         let port = cursor.require(self.port, "Server Port:")?;
         let path = cursor.require(self.path, "Document Path:")?;
@@ -281,14 +281,14 @@ fn reasons(text: &str) -> Option<Vec<(String, u64)>> {
     inner.split(',').map(one).collect()
 }
 
-struct Total {
+struct TotalTimes {
     /// `None`: with `-S`, ab prints none.
     median: Option<f64>,
     max: f64,
 }
 
 /// The table of times; the cursor is behind its title.
-fn connection_times(cursor: &mut Cursor<'_>) -> Result<Total, Damage> {
+fn connection_times(cursor: &mut Cursor<'_>) -> Result<TotalTimes, Damage> {
     let header = cursor.peek();
     let header = cursor.require(header, "min  mean[+/-sd] median   max")?;
     let columns: Vec<&str> = header.text.split_whitespace().collect();
@@ -297,7 +297,7 @@ fn connection_times(cursor: &mut Cursor<'_>) -> Result<Total, Damage> {
         return header.wrong("`min  mean[+/-sd] median   max`");
     }
     cursor.skip();
-    let mut total = Total {
+    let mut total = TotalTimes {
         median: None,
         max: 0.0,
     };
@@ -320,10 +320,10 @@ fn connection_times(cursor: &mut Cursor<'_>) -> Result<Total, Damage> {
 }
 
 /// `    0     1   14`
-fn short_row(text: &str) -> Option<Total> {
+fn short_row(text: &str) -> Option<TotalTimes> {
     let cells: Option<Vec<u64>> = text.split_whitespace().map(count).collect();
     match cells?.as_slice() {
-        [min, mean, max] if min <= mean && mean <= max => Some(Total {
+        [min, mean, max] if min <= mean && mean <= max => Some(TotalTimes {
             median: None,
             max: *max as f64,
         }),
@@ -332,7 +332,7 @@ fn short_row(text: &str) -> Option<Total> {
 }
 
 /// `    0     1   0.4      1       5`
-fn row(text: &str) -> Option<Total> {
+fn row(text: &str) -> Option<TotalTimes> {
     let cells: Vec<&str> = text.split_whitespace().collect();
     let [min, mean, deviation, median, max] = cells.as_slice() else {
         return None;
@@ -341,7 +341,7 @@ fn row(text: &str) -> Option<Total> {
     let (min, mean) = (count(min)?, count(mean)?);
     let (median, max) = (count(median)?, count(max)?);
     let in_order = min <= median && median <= max && min <= mean && mean <= max;
-    in_order.then_some(Total {
+    in_order.then_some(TotalTimes {
         median: Some(median as f64),
         max: max as f64,
     })
@@ -370,7 +370,7 @@ fn doubts(cursor: &mut Cursor<'_>) -> bool {
 }
 
 /// The percentiles; the cursor is behind their title.
-fn percentages(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn percentages(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     let mut before = 0;
     for percent in SERVED {
         let line = cursor.peek();

@@ -4,7 +4,7 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::sum;
 use crate::{
-    report::{Damage, Report, damage, foreign},
+    report::{Damage, ToolReport, damage, foreign},
     text::{Cursor, Line, count, decimal, kib, measured, milliseconds, shifted},
 };
 
@@ -31,8 +31,8 @@ pub(crate) fn begins(line: &Line) -> bool {
     line.text == "starting benchmark..." || line.text.starts_with("finished in ")
 }
 
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::new(Tool::H2load);
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
+    let mut report = ToolReport::new(Tool::H2load);
     let mut main_seconds = None;
     if cursor.is_at("starting benchmark...") {
         cursor.skip();
@@ -47,7 +47,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     cursor.skip();
     // A number of requests is not preceded by a warm-up.
     let is_counted = report.load.requests.is_some();
-    let counted = Counted::read(cursor, &mut report)?;
+    let counted = RequestTotals::read(cursor, &mut report)?;
     // The rate is of the main part, and the time also of a warm-up before it.
     let main_part = counted.main_part(finished).filter(|_| !is_counted);
     let seconds = [Some(finished.seconds), main_seconds, main_part];
@@ -64,9 +64,9 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
     Ok(report)
 }
 
-/// What it says before and while it loads, up to the line that begins the results; returns how long its main part was to
-/// be, in seconds, if that is said.
-fn beginning(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<Option<f64>, Damage> {
+/// Reads the output before and during the load, up to the first line of the results. Returns the planned length of the
+/// main part in seconds, if it is printed.
+fn beginning(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<Option<f64>, Damage> {
     let (mut clients, mut requests) = (0_u64, 0_u64);
     let mut main_seconds = None;
     while let Some(line) = cursor.peek() {
@@ -108,7 +108,7 @@ fn beginning(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<Option<f64>
 
 /// `finished in 30.73ms, 16270.75 req/s, 2.51MB/s`, and before version 0.7.4
 /// `finished in 1 sec, 30 millisec and 736 microsec, 16270 req/s, 2570 kbytes/s`.
-fn finished(line: &Line, report: &mut Report) -> Result<Finished, Damage> {
+fn finished(line: &Line, report: &mut ToolReport) -> Result<FinishedLine, Damage> {
     let read = || {
         let (time, rest) = line.after("finished in ")?.split_once(", ")?;
         let (time, rest) = match time.strip_suffix(" sec") {
@@ -145,7 +145,7 @@ fn finished(line: &Line, report: &mut Report) -> Result<Finished, Damage> {
     figures.requests_per_second = Some(rate);
     figures.kib_per_second = Some(transfer);
     let seconds = shifted(time, -3).unwrap_or(0.0);
-    Ok(Finished {
+    Ok(FinishedLine {
         rate,
         rounded,
         seconds,
@@ -154,22 +154,22 @@ fn finished(line: &Line, report: &mut Report) -> Result<Finished, Damage> {
 
 /// The first line of the results.
 #[derive(Clone, Copy)]
-struct Finished {
+struct FinishedLine {
     rate: f64,
     /// The value of the rate's last digit.
     rounded: f64,
     seconds: f64,
 }
 
-/// How many requests ended how.
-struct Counted {
+/// The requests that ended, and those that succeeded.
+struct RequestTotals {
     done: u64,
     succeeded: u64,
 }
 
-impl Counted {
-    /// Whether the rate is one of these requests in this time, which has at least three digits.
-    fn fits(&self, finished: Finished, seconds: f64) -> bool {
+impl RequestTotals {
+    /// Whether the rate is that of these requests in this time, within the precision of its digits.
+    fn fits(&self, finished: FinishedLine, seconds: f64) -> bool {
         [self.done, self.succeeded].iter().any(|count| {
             let count = *count as f64;
             let rounded = 0.006 * count + finished.rounded * seconds + 0.01;
@@ -177,13 +177,13 @@ impl Counted {
         })
     }
 
-    /// The part of the time in which requests counted: whole seconds, with a warm-up before them.
-    fn main_part(&self, finished: Finished) -> Option<f64> {
+    /// The part of the time in which requests counted, in whole seconds; `None`: there was no warm-up before it.
+    fn main_part(&self, finished: FinishedLine) -> Option<f64> {
         let main = (self.done as f64 / finished.rate).round();
         (main >= 1.0 && main < finished.seconds).then_some(main)
     }
 
-    fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<Self, Damage> {
+    fn read(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<Self, Damage> {
         let line = cursor.peek();
         let line = cursor.require(line, "requests: …")?;
         // Timeouts came with version 1.3.
@@ -197,7 +197,7 @@ impl Counted {
         let timeout = timeout.first().copied().unwrap_or(0);
         report.figures.complete = Some(done);
         report.figures.failed = Some(failed);
-        // With a time instead of a number, the total is what was sent.
+        // With a time instead of a number of requests, the total is the number of sent requests.
         report.load.requests = report.load.requests.or(Some(total));
         report.failed("errored", errored.saturating_sub(timeout));
         report.failed("timeout", timeout);
@@ -211,8 +211,7 @@ impl Counted {
         if sum(classes.iter().copied()) > total {
             return line.wrong(&format!("no more than {total} statuses"));
         }
-        // Those of requests that broke off afterwards are among them, too. The oldest versions count any status as
-        // success.
+        // The statuses include requests that broke off afterwards. The oldest versions count any status as success.
         let good = sum(classes.iter().take(2).copied());
         let is_oldest = requests.len() < COUNTS.len() && sum(classes.iter().copied()) >= succeeded;
         if good < succeeded && !is_oldest {
@@ -268,7 +267,7 @@ fn traffic(text: &str) -> Option<(u64, u64)> {
 }
 
 /// The table of times, whose header names its columns.
-fn table(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn table(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     while cursor
         .peek()
         .is_some_and(|line| line.text.starts_with("UDP datagram:"))

@@ -2,18 +2,18 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::Counted;
+use super::StatusCounts;
 use crate::{
-    report::{Damage, Report, damage},
+    report::{Damage, ToolReport, damage},
     text::{Cursor, Line, count, decimal, fixed, measured, milliseconds, once},
 };
 
 /// hey records the times of at most this many answers, but counts all of them.
-const MOST_TIMES: u64 = 1_000_000;
+const MAX_TIMES: u64 = 1_000_000;
 
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
     cursor.skip();
-    let mut report = Report::new(Tool::Hey);
+    let mut report = ToolReport::new(Tool::Hey);
     report.load.http = Some(HttpVersion::Http11);
     let summary = Summary::read(cursor)?;
     report.figures.seconds = Some(summary.total);
@@ -41,7 +41,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
         return cursor.missing("Details (average, fastest, slowest):");
     }
     let answers = counted.answers();
-    if times != answers && answers <= MOST_TIMES {
+    if times != answers && answers <= MAX_TIMES {
         let what = format!("{times} answers in the histogram and {answers} with a status");
         return damage(cursor.number(), what);
     }
@@ -78,13 +78,13 @@ struct Sections {
     histogram: Option<u64>,
     has_percentiles: bool,
     has_details: bool,
-    counted: Option<Counted>,
+    counted: Option<StatusCounts>,
     /// Whether the order, or a title, is one of before hey 0.1.1.
     is_old: bool,
 }
 
 impl Sections {
-    fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<Self, Damage> {
+    fn read(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<Self, Damage> {
         let mut sections = Self::default();
         while let Some(line) = cursor.peek() {
             match line.text.as_str() {
@@ -104,7 +104,7 @@ impl Sections {
                 "Status code distribution:" => {
                     sections.is_old |= sections.histogram.is_none();
                     cursor.skip();
-                    let counted = Counted::read(cursor)?;
+                    let counted = StatusCounts::read(cursor)?;
                     once(&mut sections.counted, counted, line)?;
                     // Today's reports end here.
                     if !sections.is_old {
@@ -125,7 +125,7 @@ impl Sections {
                 _ => break,
             }
         }
-        // The errors of such a report would stand here.
+        // The errors of such a report would be here.
         if let Some(counted) = sections.counted.as_mut().filter(|_| sections.is_old) {
             counted.is_closed = cursor.is_followed_by(2);
         }
@@ -237,7 +237,7 @@ fn histogram(cursor: &mut Cursor<'_>) -> Result<u64, Damage> {
     Ok(sum)
 }
 
-fn percentiles(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn percentiles(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     cursor.skip();
     while let Some(line) = cursor.peek().filter(|line| line.text.contains(" in ")) {
         let (percent, time) =

@@ -1,29 +1,29 @@
-//! The JSON of oha, vegeta and k6, and JSON between other text: where a value begins, how long it is, and whose it may
-//! be if it is damaged.
+//! The JSON of oha, vegeta and k6, also between other text: where a value begins, its length, and the likely tool if it
+//! is damaged.
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Value};
 
 use super::{
-    Counted,
-    k6::{self, Failed},
+    StatusCounts,
+    k6::{self, FailedRequests},
     oha, vegeta,
 };
 use crate::{
-    report::Report,
+    report::ToolReport,
     text::{Line, shifted},
 };
 
-/// Keys by which a text is known for one of these reports, even if it is damaged.
+/// Keys that identify the report of a tool, even if it is damaged.
 pub(crate) const MARKS: [(&str, Tool); 3] = [
     ("\"successRate\"", Tool::Oha),
     ("\"latencies\"", Tool::Vegeta),
     ("\"http_req_duration\"", Tool::K6),
 ];
 
-/// Whose report a value is, and the report or what is wrong with it; `None`: it is no report.
-pub(crate) fn read(value: &Value) -> Option<(Tool, Result<Report, String>)> {
+/// The tool of a report, and the report or its problem; `None`: the value is no report.
+pub(crate) fn read(value: &Value) -> Option<(Tool, Result<ToolReport, String>)> {
     if value.pointer("/summary/successRate").is_some() {
         Some((Tool::Oha, of_oha(value)))
     } else if value.get("latencies").is_some() && value.get("status_codes").is_some() {
@@ -35,14 +35,14 @@ pub(crate) fn read(value: &Value) -> Option<(Tool, Result<Report, String>)> {
     }
 }
 
-/// A number that must be there.
+/// A required number.
 fn number(value: &Value, path: &str) -> Result<f64, String> {
     let found = value.pointer(path).and_then(Value::as_f64);
     let found = found.filter(|number| number.is_finite() && *number >= 0.0);
     found.ok_or_else(|| format!("`{path}` is missing, or no positive number"))
 }
 
-/// A number that must be there, and is null if nothing was measured.
+/// A required number, which is null if nothing was measured.
 fn nullable(value: &Value, path: &str) -> Result<Option<f64>, String> {
     match value.pointer(path) {
         Some(Value::Null) => Ok(None),
@@ -50,7 +50,7 @@ fn nullable(value: &Value, path: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// A count that must be there.
+/// A required count.
 fn whole(value: &Value, path: &str) -> Result<u64, String> {
     let found = value.pointer(path).and_then(Value::as_u64);
     found.ok_or_else(|| format!("`{path}` is missing, or no count"))
@@ -87,8 +87,8 @@ fn statuses(value: &Value, path: &str) -> Result<Vec<(u16, u64)>, String> {
     counts(value, path)?.into_iter().map(one).collect()
 }
 
-fn of_oha(value: &Value) -> Result<Report, String> {
-    let mut report = Report::new(Tool::Oha);
+fn of_oha(value: &Value) -> Result<ToolReport, String> {
+    let mut report = ToolReport::new(Tool::Oha);
     report.load.http = Some(HttpVersion::Http11);
     let figures = &mut report.figures;
     figures.seconds = Some(number(value, "/summary/total")?);
@@ -99,7 +99,7 @@ fn of_oha(value: &Value) -> Result<Report, String> {
     figures.p99_ms = optional(value, "/latencyPercentiles/p99", 3)?;
     figures.body_bytes = Some(whole(value, "/summary/totalData")?);
     figures.kib_per_second = nullable(value, "/summary/sizePerSec")?.map(|size| size / 1024.0);
-    let counted = Counted {
+    let counted = StatusCounts {
         statuses: statuses(value, "/statusCodeDistribution")?,
         errors: counts(value, "/errorDistribution")?,
         is_closed: true,
@@ -111,8 +111,8 @@ fn of_oha(value: &Value) -> Result<Report, String> {
     Ok(report)
 }
 
-fn of_vegeta(value: &Value) -> Result<Report, String> {
-    let mut report = Report::new(Tool::Vegeta);
+fn of_vegeta(value: &Value) -> Result<ToolReport, String> {
+    let mut report = ToolReport::new(Tool::Vegeta);
     report.load.http = Some(HttpVersion::Http11);
     report.load.is_open = true;
     let total = whole(value, "/requests")?;
@@ -136,8 +136,8 @@ fn of_vegeta(value: &Value) -> Result<Report, String> {
 }
 
 /// Of `--summary-export`, or of `handleSummary`, which puts the figures of a metric into `values`.
-fn of_k6(value: &Value) -> Result<Report, String> {
-    let mut report = Report::new(Tool::K6);
+fn of_k6(value: &Value) -> Result<ToolReport, String> {
+    let mut report = ToolReport::new(Tool::K6);
     let of = |metric: &str| {
         let values = value.pointer(&format!("/metrics/{metric}/values"));
         values.or_else(|| value.pointer(&format!("/metrics/{metric}")))
@@ -160,7 +160,7 @@ fn of_k6(value: &Value) -> Result<Report, String> {
         let share = number(failed, "/rate").or_else(|_| number(failed, "/value"))?;
         let of_all = counts.0.saturating_add(counts.1);
         let failed = counts.0;
-        Ok::<_, String>(Failed {
+        Ok::<_, String>(FailedRequests {
             share,
             failed,
             of_all,
@@ -177,21 +177,21 @@ fn of_k6(value: &Value) -> Result<Report, String> {
     Ok(report)
 }
 
-/// A longer value is no report: those of the tools have some kilobytes. In memory a value is many times as long.
+/// The longest value in bytes. Reports have some kilobytes. In memory a value takes many times its length.
 const LONGEST: usize = 1 << 20;
 
-/// The text as one, for JSON that has many lines. Each byte is looked at a bounded number of times, whatever the text is.
+/// The text in one piece, for JSON of many lines. Each byte is read a bounded number of times, whatever the text.
 pub(crate) struct JsonText<'a> {
     lines: &'a [Line],
     /// Empty if no line begins a value.
     text: String,
     /// Where each line begins in it.
     begins: Vec<usize>,
-    /// The keys by which reports are known: where they are, and whose they are.
+    /// The positions of the keys that identify reports, and their tools.
     marks: Vec<(usize, Tool)>,
-    /// The lines that no value has: empty ones, and fences.
+    /// The lines that are part of no value: empty ones and fences.
     ends: Vec<usize>,
-    /// Lines before this one lie in a value that failed.
+    /// Lines before this one belong to a value that failed.
     next: usize,
 }
 
@@ -232,13 +232,14 @@ impl<'a> JsonText<'a> {
         }
     }
 
-    /// The value that begins at a line, and how many lines it has; `None`: the line lies in a value that failed before.
+    /// The value that begins at a line, and its number of lines; `None`: the line belongs to a value that failed
+    /// before.
     pub(crate) fn value(&mut self, at: usize) -> Result<Option<(Value, usize)>, BadJson> {
         if at < self.next {
             return Ok(None);
         }
         let rest = &self.text[self.begins[at]..];
-        // First without keeping anything of it.
+        // First parse without keeping the value.
         let mut values = Deserializer::from_str(rest).into_iter::<IgnoredAny>();
         let failed = match values.next() {
             Some(Ok(_)) | None => None,
@@ -265,7 +266,7 @@ impl<'a> JsonText<'a> {
         Ok(Some((value, length)))
     }
 
-    /// Whose JSON the damaged value at a line seems to be. It ends at the latest at an empty line or a fence.
+    /// The likely tool of the damaged value at a line. The value ends at the latest at an empty line or a fence.
     pub(crate) fn marked(&self, at: usize) -> Option<Tool> {
         let from = self.begins[at];
         let first = self.marks.partition_point(|(mark, _)| *mark < from);

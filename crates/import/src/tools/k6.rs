@@ -3,7 +3,7 @@
 use deadheat_model::imported::Tool;
 
 use crate::{
-    report::{Damage, Report, damage, foreign},
+    report::{Damage, ToolReport, damage, foreign},
     text::{Cursor, Line, count, decimal, go_duration, measured, once, shifted},
 };
 
@@ -21,8 +21,8 @@ pub(crate) fn begins(line: &Line) -> bool {
     metric(line).is_some()
 }
 
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::new(Tool::K6);
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
+    let mut report = ToolReport::new(Tool::K6);
     let first = cursor.number();
     let (mut duration, mut requests, mut failed, mut users) = (None, None, None, None);
     while let Some(line) = cursor.peek() {
@@ -97,10 +97,10 @@ fn is_between(line: &Line) -> bool {
 /// # Errors
 /// How they disagree.
 pub(super) fn settle(
-    report: &mut Report,
+    report: &mut ToolReport,
     count: u64,
     rate: f64,
-    failed: Option<Failed>,
+    failed: Option<FailedRequests>,
 ) -> Result<(), String> {
     let figures = &mut report.figures;
     if let Some(failed) = failed {
@@ -122,7 +122,7 @@ pub(super) fn settle(
 
 /// Requests that failed, as k6 counts: status 400 and above, and those without an answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Failed {
+pub(super) struct FailedRequests {
     pub(super) share: f64,
     pub(super) failed: u64,
     pub(super) of_all: u64,
@@ -174,7 +174,7 @@ fn count_and_rate(text: &str) -> Option<(u64, f64)> {
 }
 
 /// `0.00% ✓ 0 ✗ 180`, or `0.00% 0 out of 45`.
-fn share(text: &str) -> Option<Failed> {
+fn share(text: &str) -> Option<FailedRequests> {
     let (share, counts) = text.split_once('%')?;
     let share = shifted(decimal(share, 0)?, -2)?;
     let (failed, of_all) = if let Some((failed, of_all)) = counts.split_once(" out of ") {
@@ -184,7 +184,7 @@ fn share(text: &str) -> Option<Failed> {
         let failed = count(failed.trim())?;
         (failed, failed.checked_add(count(others.trim())?)?)
     };
-    Some(Failed {
+    Some(FailedRequests {
         share,
         failed,
         of_all,

@@ -13,12 +13,12 @@ mod wrk;
 use deadheat_model::imported::Tool;
 
 use crate::{
-    report::{Damage, Report},
+    report::{Damage, ToolReport},
     text::{Cursor, Line, count},
 };
 
 /// Reads one report; the cursor is at its first line, and behind its last one afterwards.
-type Read = fn(&mut Cursor<'_>) -> Result<Report, Damage>;
+type Read = fn(&mut Cursor<'_>) -> Result<ToolReport, Damage>;
 
 /// Whose report begins with these lines, and how it is read.
 pub(crate) fn beginning(lines: &[Line]) -> Option<(Tool, Read)> {
@@ -110,7 +110,7 @@ pub(crate) fn foreign_tool(line: &Line) -> Option<&'static str> {
 
 /// Counts of statuses and of failures.
 #[derive(Debug, Default)]
-struct Counted {
+struct StatusCounts {
     /// Answers with each status.
     statuses: Vec<(u16, u64)>,
     /// Requests without an answer, by the reason.
@@ -119,7 +119,7 @@ struct Counted {
     is_closed: bool,
 }
 
-impl Counted {
+impl StatusCounts {
     /// Reads both sections; the cursor is behind the title of the first.
     fn read(cursor: &mut Cursor<'_>) -> Result<Self, Damage> {
         let mut counted = Self::default();

@@ -2,15 +2,15 @@
 
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
-use super::{Counted, hey::percentile};
+use super::{StatusCounts, hey::percentile};
 use crate::{
-    report::{Damage, Report, damage},
+    report::{Damage, ToolReport, damage},
     text::{Cursor, fixed, is_unmeasured, kib, measured, milliseconds, once, shifted},
 };
 
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
     cursor.skip();
-    let mut report = Report::new(Tool::Oha);
+    let mut report = ToolReport::new(Tool::Oha);
     report.load.http = Some(HttpVersion::Http11);
     let summary = Summary::read(cursor)?;
     percentiles(cursor, &mut report)?;
@@ -25,7 +25,7 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
         return cursor.missing("Status code distribution:");
     }
     cursor.skip();
-    let counted = Counted::read(cursor)?;
+    let counted = StatusCounts::read(cursor)?;
     let figures = &mut report.figures;
     figures.seconds = shifted(summary.total_ms, -3);
     figures.requests_per_second = Some(summary.rate);
@@ -41,7 +41,11 @@ pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
 ///
 /// # Errors
 /// How it disagrees.
-pub(super) fn settle(report: &mut Report, counted: Counted, rounded: f64) -> Result<(), String> {
+pub(super) fn settle(
+    report: &mut ToolReport,
+    counted: StatusCounts,
+    rounded: f64,
+) -> Result<(), String> {
     let figures = &mut report.figures;
     let seconds = figures.seconds.unwrap_or(0.0);
     // No rate is printed when nothing was answered.
@@ -144,7 +148,7 @@ impl Summary {
 }
 
 /// Skips histograms and takes the percentiles of all answers; later versions also print those of 2xx alone.
-fn percentiles(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn percentiles(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     let mut of_all = false;
     let mut seen = false;
     while let Some(line) = cursor.peek() {

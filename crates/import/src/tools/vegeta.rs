@@ -4,7 +4,7 @@ use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use super::sum;
 use crate::{
-    report::{Damage, Report, damage},
+    report::{Damage, ToolReport, damage},
     text::{Cursor, Line, count, fixed, go_duration, measured, shifted},
 };
 
@@ -13,8 +13,8 @@ pub(crate) fn begins(line: &Line) -> bool {
         && (line.text.contains("[total]") || line.text.contains("[total, rate"))
 }
 
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::new(Tool::Vegeta);
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
+    let mut report = ToolReport::new(Tool::Vegeta);
     report.load.http = Some(HttpVersion::Http11);
     report.load.is_open = true;
     let (_, values) = row(cursor, "Requests")?;
@@ -86,7 +86,7 @@ fn row(cursor: &mut Cursor<'_>, name: &str) -> Result<(Vec<String>, Vec<String>)
     line.expect(read(), &format!("`{name} […]` and its values"))
 }
 
-fn latencies(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn latencies(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     let (names, values) = row(cursor, "Latencies")?;
     if names.len() != values.len() {
         return damage(
@@ -114,7 +114,7 @@ fn latencies(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage>
 /// `Status Codes [code:count] 200:95  0:5`
 fn statuses(
     cursor: &mut Cursor<'_>,
-    report: &mut Report,
+    report: &mut ToolReport,
     total: u64,
     has_throughput: bool,
 ) -> Result<(), Damage> {
@@ -150,7 +150,7 @@ fn statuses(
 /// # Errors
 /// How they disagree with the total.
 pub(super) fn settle(
-    report: &mut Report,
+    report: &mut ToolReport,
     codes: &[(u16, u64)],
     total: u64,
     has_throughput: bool,

@@ -3,7 +3,7 @@
 use deadheat_model::{imported::Tool, load::HttpVersion};
 
 use crate::{
-    report::{Damage, Report, damage, foreign},
+    report::{Damage, ToolReport, damage, foreign},
     text::{
         Cursor, Line, count, decimal, fixed, is_unmeasured, kib, measured, milliseconds, once,
         shifted,
@@ -36,8 +36,8 @@ fn url(text: &str) -> Option<&str> {
     (!before.is_empty()).then_some(url)
 }
 
-pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Report, Damage> {
-    let mut report = Report::new(Tool::Wrk);
+pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<ToolReport, Damage> {
+    let mut report = ToolReport::new(Tool::Wrk);
     report.load.http = Some(HttpVersion::Http11);
     if let Some(line) = cursor.peek() {
         report.target = url(&line.text).map(str::to_owned);
@@ -89,7 +89,7 @@ fn counts(text: &str) -> Option<(u32, u32)> {
 }
 
 /// Average and maximum; the times are dropped if their share, or their average, says that none was recorded.
-fn times(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn times(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     while cursor
         .peek()
         .is_some_and(|line| line.text.starts_with("Thread calibration:"))
@@ -126,7 +126,7 @@ fn times(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
         read(),
         "`Latency`, three times that fit each other, and a share",
     )?;
-    // Otherwise zeros stand for what was not recorded.
+    // Otherwise, zeros represent times that were not recorded.
     let times = times.filter(|(_, max)| *max > 0.0);
     report.figures.mean_ms = times.map(|(average, _)| average);
     report.figures.max_ms = times.map(|(_, max)| max);
@@ -148,7 +148,7 @@ fn times(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
 }
 
 /// wrk's percentiles, or HdrHistogram's; of wrk2 also those that it did not correct, which are skipped.
-fn distribution(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn distribution(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     let mut is_corrected = true;
     let (mut median, mut p99) = (None, None);
     while let Some(line) = cursor.peek() {
@@ -189,7 +189,7 @@ fn is_spectrum(text: &str) -> bool {
     begins.iter().any(|begin| text.starts_with(begin)) || is_row()
 }
 
-fn totals(cursor: &mut Cursor<'_>, report: &mut Report) -> Result<(), Damage> {
+fn totals(cursor: &mut Cursor<'_>, report: &mut ToolReport) -> Result<(), Damage> {
     let line = cursor.peek();
     let line = cursor.require(line, "N requests in TIME, SIZE read")?;
     let read = || {

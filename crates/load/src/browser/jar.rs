@@ -1,5 +1,5 @@
-//! The cookies of one user on one origin (RFC 6265bis). What a server sets is parsed by the `cookie` crate; which cookies
-//! are kept, for how long and for which requests is decided here.
+//! The cookies of one user on one origin (RFC 6265bis). The `cookie` crate parses them; this module decides which are
+//! kept, for how long and for which requests.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,21 +9,21 @@ use cookie::Cookie as Parsed;
 const LONGEST: usize = 4096;
 /// The longest path; a longer one counts as none (RFC 6265bis §5.6).
 const LONGEST_PATH: usize = 1024;
-/// The most cookies of a user, as in browsers (RFC 6265bis §6.1 asks for 50 or more). The oldest one leaves.
-const MOST: usize = 180;
+/// The most cookies of a user, as in browsers (RFC 6265bis §6.1 asks for 50 or more). Beyond it, the oldest is dropped.
+const MAX: usize = 180;
 
 #[derive(Debug)]
 struct Cookie {
     name: String,
     value: String,
     path: String,
-    /// `None`: as long as the load lasts.
+    /// When the cookie expires; `None`: not during the load.
     expires: Option<SystemTime>,
 }
 
-/// Where a cookie comes from.
+/// The origin and time of a `Set-Cookie`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct From<'a> {
+pub(super) struct CookieSource<'a> {
     /// The host, without its port.
     pub(super) host: &'a str,
     /// The path of the request.
@@ -33,14 +33,14 @@ pub(super) struct From<'a> {
     pub(super) now: SystemTime,
 }
 
-/// What became of a cookie.
+/// The result of a `Set-Cookie`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It is kept, perhaps in place of another one.
+pub(super) enum CookieOutcome {
+    /// The cookie is kept, perhaps in place of another one.
     Kept,
-    /// It told to forget one.
+    /// It removes a cookie.
     Removed,
-    /// It is not for this user: it is malformed or too long, for another host, or needs TLS.
+    /// The cookie is refused: it is malformed or too long, for another host, or needs TLS.
     Refused,
 }
 
@@ -49,22 +49,22 @@ pub(super) enum Fate {
 pub(super) struct Jar(Vec<Cookie>);
 
 impl Jar {
-    /// Takes the value of a `Set-Cookie`.
-    pub(super) fn set(&mut self, value: &[u8], from: From<'_>) -> Fate {
+    /// Applies the value of a `Set-Cookie`.
+    pub(super) fn set(&mut self, value: &[u8], from: CookieSource<'_>) -> CookieOutcome {
         let parsed = std::str::from_utf8(value).ok().map(Parsed::parse);
         let Some(Ok(parsed)) = parsed else {
-            return Fate::Refused;
+            return CookieOutcome::Refused;
         };
         let (name, value) = (parsed.name(), parsed.value());
         if name.len() + value.len() > LONGEST || !is_allowed(&parsed, from) {
-            return Fate::Refused;
+            return CookieOutcome::Refused;
         }
         let path = match parsed.path() {
             Some(path) if path.starts_with('/') && path.len() <= LONGEST_PATH => path.to_owned(),
             _ => default_path(from.path).to_owned(),
         };
         if path.len() > LONGEST_PATH {
-            return Fate::Refused;
+            return CookieOutcome::Refused;
         }
         let place = self
             .0
@@ -75,16 +75,16 @@ impl Jar {
             if let Some(place) = place {
                 self.0.remove(place);
             }
-            return Fate::Removed;
+            return CookieOutcome::Removed;
         }
         if let Some(place) = place {
-            // It keeps its age (RFC 6265bis §5.7).
+            // The new cookie keeps the age of the old one (RFC 6265bis §5.7).
             let one = &mut self.0[place];
             (one.value, one.expires) = (value.to_owned(), expires);
-            return Fate::Kept;
+            return CookieOutcome::Kept;
         }
         self.0.retain(|one| one.lives(from.now));
-        if self.0.len() == MOST {
+        if self.0.len() == MAX {
             self.0.remove(0);
         }
         self.0.push(Cookie {
@@ -93,10 +93,10 @@ impl Jar {
             path,
             expires,
         });
-        Fate::Kept
+        CookieOutcome::Kept
     }
 
-    /// Appends the `Cookie` field of a request for `path`, if there is one: whether there is.
+    /// Appends the `Cookie` field of a request for `path`. Returns whether there are cookies for it.
     pub(super) fn write(&self, path: &str, now: SystemTime, out: &mut Vec<u8>) -> bool {
         let fits = |one: &&Cookie| one.lives(now) && matches(path, &one.path);
         let mut sent: Vec<&Cookie> = self.0.iter().filter(fits).collect();
@@ -121,9 +121,9 @@ impl Cookie {
     }
 }
 
-/// Whether a cookie may be set from there (RFC 6265bis §5.7). All hosts of a load are one, so that it does not matter
-/// whether a cookie is for others, too.
-fn is_allowed(cookie: &Parsed<'_>, from: From<'_>) -> bool {
+/// Whether a cookie may be set by this source (RFC 6265bis §5.7). A load has one host, so it does not matter whether
+/// the cookie is also for other hosts.
+fn is_allowed(cookie: &Parsed<'_>, from: CookieSource<'_>) -> bool {
     let clean = |text: &str| {
         !text
             .chars()
@@ -149,11 +149,11 @@ fn covers(domain: &str, host: &str) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with('.') && !is_address)
 }
 
-/// When it is forgotten; `Max-Age` wins (RFC 6265bis §5.7).
+/// When a cookie expires; `None`: not during the load. `Max-Age` takes precedence (RFC 6265bis §5.7).
 fn expires(cookie: &Parsed<'_>, now: SystemTime) -> Option<SystemTime> {
     if let Some(age) = cookie.max_age() {
         let seconds = u64::try_from(age.whole_seconds()).unwrap_or(0);
-        // Later than there is a time for is never.
+        // A time beyond the range of the type is never reached.
         return now.checked_add(Duration::from_secs(seconds));
     }
     cookie.expires_datetime().map(SystemTime::from)
@@ -181,8 +181,8 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + seconds)
     }
 
-    fn from(path: &str) -> From<'_> {
-        From {
+    fn from(path: &str) -> CookieSource<'_> {
+        CookieSource {
             host: "www.example.com",
             path,
             tls: false,
@@ -201,12 +201,12 @@ mod tests {
         let mut jar = Jar::default();
         assert_eq!(sent(&jar, "/", 0), "");
         for value in ["a=1", "b=\"x y\"; HttpOnly; SameSite=Lax", "a=2"] {
-            assert_eq!(jar.set(value.as_bytes(), from("/")), Fate::Kept);
+            assert_eq!(jar.set(value.as_bytes(), from("/")), CookieOutcome::Kept);
         }
         assert_eq!(sent(&jar, "/any", 0), "Cookie: a=2; b=\"x y\"\r\n");
-        assert_eq!(jar.set(b"a=; Max-Age=0", from("/")), Fate::Removed);
+        assert_eq!(jar.set(b"a=; Max-Age=0", from("/")), CookieOutcome::Removed);
         let past = "b=; Expires=Thu, 01 Jan 1970 00:00:00 GMT";
-        assert_eq!(jar.set(past.as_bytes(), from("/")), Fate::Removed);
+        assert_eq!(jar.set(past.as_bytes(), from("/")), CookieOutcome::Removed);
         assert_eq!(sent(&jar, "/", 0), "");
     }
 
@@ -220,7 +220,8 @@ mod tests {
             "c=3; Max-Age=5; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
             "d=4; Max-Age=99999999999999",
         ] {
-            assert_eq!(jar.set(value.as_bytes(), from("/")), Fate::Kept, "{value}");
+            let outcome = jar.set(value.as_bytes(), from("/"));
+            assert_eq!(outcome, CookieOutcome::Kept, "{value}");
         }
         assert_eq!(sent(&jar, "/", 4), "Cookie: a=1; b=2; c=3; d=4\r\n");
         assert_eq!(sent(&jar, "/", 9), "Cookie: a=1; b=2; d=4\r\n");
@@ -265,7 +266,7 @@ mod tests {
     #[test]
     fn cookies_for_others_are_refused() {
         let mut jar = Jar::default();
-        let tls = From {
+        let tls = CookieSource {
             tls: true,
             ..from("/")
         };
@@ -289,26 +290,33 @@ mod tests {
             ("=1", false, false),
             ("nothing", false, false),
         ] {
-            let fate = |kept| if kept { Fate::Kept } else { Fate::Refused };
-            assert_eq!(jar.set(value.as_bytes(), from("/")), fate(plain), "{value}");
-            assert_eq!(jar.set(value.as_bytes(), tls), fate(secure), "{value}");
+            let outcome = |kept| {
+                if kept {
+                    CookieOutcome::Kept
+                } else {
+                    CookieOutcome::Refused
+                }
+            };
+            let set = jar.set(value.as_bytes(), from("/"));
+            assert_eq!(set, outcome(plain), "{value}");
+            assert_eq!(jar.set(value.as_bytes(), tls), outcome(secure), "{value}");
         }
         let long = format!("a={}", "b".repeat(LONGEST));
-        assert_eq!(jar.set(long.as_bytes(), from("/")), Fate::Refused);
-        assert_eq!(jar.set(b"a=\xff", from("/")), Fate::Refused);
+        assert_eq!(jar.set(long.as_bytes(), from("/")), CookieOutcome::Refused);
+        assert_eq!(jar.set(b"a=\xff", from("/")), CookieOutcome::Refused);
         let far = format!("/{}/", "d".repeat(LONGEST_PATH));
-        assert_eq!(jar.set(b"a=1", from(&far)), Fate::Refused);
+        assert_eq!(jar.set(b"a=1", from(&far)), CookieOutcome::Refused);
         assert!(covers("127.0.0.1", "127.0.0.1") && !covers("0.0.1", "127.0.0.1"));
     }
 
     #[test]
     fn a_user_has_only_so_many() {
         let mut jar = Jar::default();
-        for number in 0..MOST + 2 {
+        for number in 0..MAX + 2 {
             jar.set(format!("c{number}=x").as_bytes(), from("/"));
         }
         let sent = sent(&jar, "/", 0);
-        assert_eq!(sent.matches("=x").count(), MOST);
+        assert_eq!(sent.matches("=x").count(), MAX);
         assert!(sent.contains(": c2=x;") && !sent.contains("c1=x"), "{sent}");
     }
 }

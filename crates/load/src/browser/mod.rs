@@ -1,8 +1,6 @@
-//! What a connection does beyond its requests if the load asks for it, as a browser would: it follows redirects and
-//! keeps cookies.
+//! Browser behaviour of a connection, if the load asks for it: following redirects and keeping cookies.
 //!
-//! This allocates and takes requests apart, and costs nothing where it is not asked for. It knows no socket and no
-//! counter.
+//! This allocates and parses requests, and costs nothing if it is not asked for. It knows no socket and no counter.
 
 mod jar;
 
@@ -11,12 +9,12 @@ use std::time::SystemTime;
 use deadheat_model::{LoadSpec, load::REDIRECTS, observation::CookiesSeen};
 use url::{Position, Url};
 
-use jar::{Fate, From, Jar};
+use jar::{CookieOutcome, CookieSource, Jar};
 
-/// Bytes of a Location that an example shows.
+/// The most bytes of a Location that an example shows.
 const SHOWN: usize = 200;
 
-/// What is asked for of all connections.
+/// The browser behaviour of all connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Browsing {
     most_redirects: u32,
@@ -25,7 +23,7 @@ pub(crate) struct Browsing {
 }
 
 impl Browsing {
-    /// What `spec` asks for, if it asks for any of it.
+    /// The behaviour that `spec` asks for; `None`: neither redirects nor cookies.
     pub(crate) fn new(spec: &LoadSpec) -> Option<Self> {
         (spec.redirects > 0 || spec.cookies).then_some(Self {
             most_redirects: spec.redirects,
@@ -34,45 +32,45 @@ impl Browsing {
         })
     }
 
-    /// The same on connections with TLS, or without.
+    /// The same behaviour on connections with or without TLS.
     pub(crate) fn over(self, tls: bool) -> Self {
         Self { tls, ..self }
     }
 }
 
-/// What an answer leads to.
+/// Whether an answer is a redirect, and whether it is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leads {
-    /// Nowhere: it is the final one.
-    Nowhere,
-    /// To another request.
-    On,
-    /// It is a redirect that is not followed, for this reason.
-    Astray(&'static str),
-}
-
-/// The same, with that request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Lead {
-    /// Nowhere: it is the final one.
+pub(crate) enum RedirectOutcome {
+    /// The answer is the final one.
     Final,
-    /// To this request.
-    On(Vec<u8>),
-    /// To one that is not sent.
-    Astray(&'static str),
+    /// The answer is a redirect that is followed by another request.
+    Followed,
+    /// The answer is a redirect that is not followed, for this reason.
+    NotFollowed(&'static str),
 }
 
-/// One connection's browser. It has one request on its way at a time.
+/// The request that follows an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NextRequest {
+    /// None: the answer is the final one.
+    None,
+    /// The bytes of the request that the redirect asks for.
+    Redirected(Vec<u8>),
+    /// None: the redirect is not followed, for this reason.
+    NotFollowed(&'static str),
+}
+
+/// The browser of a connection. It has one request in flight at a time.
 #[derive(Debug)]
 pub(crate) struct Browser {
     browsing: Browsing,
-    /// The request on its way, as it is asked for now, without cookies.
+    /// The bytes of the request in flight, after redirects, without cookies.
     request: Vec<u8>,
-    /// Redirects that led to it.
+    /// Number of redirects that led to it.
     hops: u32,
-    lead: Lead,
+    next_request: NextRequest,
     location: Location,
-    /// When the connection that its first request went out on was begun.
+    /// The dial time of the connection that carried the first request; `None` before a redirect.
     dialled: Option<u64>,
     /// Its cookies, if it keeps any.
     jar: Option<Jar>,
@@ -85,7 +83,7 @@ impl Browser {
             browsing,
             request: Vec::new(),
             hops: 0,
-            lead: Lead::Final,
+            next_request: NextRequest::None,
             location: Location::default(),
             dialled: None,
             jar: browsing.cookies.then(Jar::default),
@@ -93,7 +91,7 @@ impl Browser {
         }
     }
 
-    /// Begins with another request, which `compose` writes.
+    /// Begins a new request, which `compose` writes.
     pub(crate) fn ask(&mut self, compose: impl FnOnce(&mut Vec<u8>)) {
         self.request.clear();
         compose(&mut self.request);
@@ -101,7 +99,7 @@ impl Browser {
         self.dialled = None;
     }
 
-    /// Appends the bytes of the request on its way.
+    /// Appends the bytes of the request in flight, with its cookies.
     pub(crate) fn write(&mut self, out: &mut Vec<u8>) {
         let (Some(jar), Some(request)) = (&self.jar, Request::parse(&self.request)) else {
             return out.extend_from_slice(&self.request);
@@ -121,37 +119,37 @@ impl Browser {
         };
         let host = request.field("host").unwrap_or_default();
         let host = std::str::from_utf8(host).unwrap_or_default();
-        // The colons of an IPv6 address stand between brackets.
+        // The colons of an IPv6 address are between brackets.
         let port = host.rfind(':').filter(|at| !host[*at..].contains(']'));
         for (name, value) in fields_of_head(raw) {
             if is(name, "set-cookie") {
-                let from = From {
+                let from = CookieSource {
                     host: &host[..port.unwrap_or(host.len())],
                     path: request.path(),
                     tls: self.browsing.tls,
                     now: SystemTime::now(),
                 };
                 match jar.set(value, from) {
-                    Fate::Kept => self.seen.set += 1,
-                    Fate::Removed => self.seen.removed += 1,
-                    Fate::Refused => self.seen.refused += 1,
+                    CookieOutcome::Kept => self.seen.set += 1,
+                    CookieOutcome::Removed => self.seen.removed += 1,
+                    CookieOutcome::Refused => self.seen.refused += 1,
                 }
             }
         }
     }
 
-    /// What it saw of cookies since it was last asked; `None` if it keeps none.
+    /// The cookie counts since the last call; `None` if it keeps no cookies.
     pub(crate) fn take_seen(&mut self) -> Option<CookiesSeen> {
         self.jar.as_ref()?;
         Some(std::mem::take(&mut self.seen))
     }
 
-    /// Gets ready for an answer.
+    /// Prepares for the next answer.
     pub(crate) fn begin_answer(&mut self) {
-        self.lead = Lead::Final;
+        self.next_request = NextRequest::None;
     }
 
-    /// The head of the answer has come. Whether the answer is the final one, and to be looked at.
+    /// Reads the head of the answer. Returns whether the answer is the final one, which is verified.
     pub(crate) fn head(&mut self, status: u16, raw: &[u8]) -> bool {
         self.keep_cookies(raw);
         if self.browsing.most_redirects == 0 || !is_redirect(status) {
@@ -164,39 +162,41 @@ impl Browser {
                 self.location.value = value.to_vec();
             }
         }
-        self.lead = if self.hops >= self.browsing.most_redirects {
-            Lead::Astray("more redirects in a row than are followed")
+        self.next_request = if self.hops >= self.browsing.most_redirects {
+            NextRequest::NotFollowed("more redirects in a row than are followed")
         } else {
             let (location, tls) = (&self.location, self.browsing.tls);
-            next(status, &self.request, location, tls).map_or_else(Lead::Astray, Lead::On)
+            next(status, &self.request, location, tls)
+                .map_or_else(NextRequest::NotFollowed, NextRequest::Redirected)
         };
         false
     }
 
-    /// What the answer leads to.
-    pub(crate) fn leads(&self) -> Leads {
-        match self.lead {
-            Lead::Final => Leads::Nowhere,
-            Lead::On(_) => Leads::On,
-            Lead::Astray(why) => Leads::Astray(why),
+    /// Whether the answer is a redirect, and whether it is followed.
+    pub(crate) fn redirect_outcome(&self) -> RedirectOutcome {
+        match self.next_request {
+            NextRequest::None => RedirectOutcome::Final,
+            NextRequest::Redirected(_) => RedirectOutcome::Followed,
+            NextRequest::NotFollowed(why) => RedirectOutcome::NotFollowed(why),
         }
     }
 
-    /// Goes where the answer leads to. `dialled` is when the connection was begun that it came on.
+    /// Replaces the request by the redirected one. `dialled` is the dial time of the connection.
     pub(crate) fn go_on(&mut self, dialled: u64) {
-        if let Lead::On(request) = std::mem::replace(&mut self.lead, Lead::Final) {
+        let next_request = std::mem::replace(&mut self.next_request, NextRequest::None);
+        if let NextRequest::Redirected(request) = next_request {
             self.request = request;
             self.hops += 1;
             self.dialled.get_or_insert(dialled);
         }
     }
 
-    /// When the connection was begun that the first of the requests went out on, if redirects led on from there.
+    /// The dial time of the connection that carried the first request; `None` if no redirect was followed.
     pub(crate) fn dialled(&self) -> Option<u64> {
         self.dialled
     }
 
-    /// Where the answer leads to, as it may be shown: the values of a query may be secrets, and a user is one.
+    /// The location of the redirect without secrets: no query values and no user.
     pub(crate) fn location(&self) -> String {
         let value = String::from_utf8_lossy(&self.location.value);
         let end = value.find(['?', '#']).unwrap_or(value.len());
@@ -210,7 +210,7 @@ impl Browser {
     }
 }
 
-/// A request in its parts.
+/// The parts of an encoded request.
 #[derive(Clone, Copy, Debug)]
 struct Request<'a> {
     method: &'a [u8],
@@ -224,7 +224,7 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Takes a request apart; `None` if these bytes are no request.
+    /// Parses a request; `None` if these bytes are no request.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (line, rest) = bytes.split_at(end_of(bytes, b"\r\n")?);
         let mut blanks = (0..line.len()).filter(|at| line[*at] == b' ');
@@ -262,7 +262,7 @@ fn fields_of_head(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     fields(&head[end_of(head, b"\n").unwrap_or(head.len())..])
 }
 
-/// Fields by lines: name and value. What continues a folded line is left out (RFC 9112 §5.2).
+/// The name and value of each field. Continuations of folded lines are left out (RFC 9112 §5.2).
 fn fields(lines: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     lines.split(|byte| *byte == b'\n').filter_map(|line| {
         let colon = line.iter().position(|byte| *byte == b':')?;
@@ -276,26 +276,26 @@ fn is(name: &[u8], wanted: &str) -> bool {
     name.eq_ignore_ascii_case(wanted.as_bytes())
 }
 
-/// Where the first `mark` ends.
+/// The index after the first `mark`.
 fn end_of(bytes: &[u8], mark: &[u8]) -> Option<usize> {
     let mut places = bytes.windows(mark.len());
     Some(places.position(|place| place == mark)? + mark.len())
 }
 
-/// What a redirect says of where it leads to.
+/// The Location of a redirect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Location {
     value: Vec<u8>,
-    /// How many fields said so.
+    /// Number of Location fields.
     fields: u32,
 }
 
-/// Whether an answer with this status leads elsewhere.
+/// Whether this status is a redirect.
 fn is_redirect(status: u16) -> bool {
     REDIRECTS.contains(&status)
 }
 
-/// The request that a redirect leads to from `request`, on the same origin; or why there is none.
+/// The request after a redirect of `request`, on the same origin; an error says why it is not followed.
 fn next(
     status: u16,
     request: &[u8],
@@ -305,7 +305,7 @@ fn next(
     let request = Request::parse(request).ok_or("the request before it cannot be read")?;
     let target = target(&request, location, tls)?;
     let method: &[u8] = match (status, request.method) {
-        // RFC 9110 §15.4.4: by retrieving it, which is GET, or HEAD where nothing but the head is wanted.
+        // RFC 9110 §15.4.4: GET, or HEAD after a HEAD request.
         (303, method) if method != b"HEAD" => b"GET",
         // RFC 9110 §15.4.2 and §15.4.3, as browsers do it.
         (301 | 302, b"POST") => b"GET",
@@ -330,7 +330,7 @@ fn next(
     Ok(next)
 }
 
-/// Path and query of where it leads to: a reference to be resolved (RFC 3986 §5), without its fragment.
+/// Path and query of the location, resolved as a reference (RFC 3986 §5), without its fragment.
 fn target(request: &Request<'_>, location: &Location, tls: bool) -> Result<String, &'static str> {
     let no_url = "its Location is not a URL";
     match location.fields {
@@ -353,7 +353,7 @@ fn target(request: &Request<'_>, location: &Location, tls: bool) -> Result<Strin
     }
 }
 
-/// Whether a field says something of the content (RFC 9110 §8, §15.4), and goes where that goes.
+/// Whether a field describes the content (RFC 9110 §8, §15.4). Such a field is dropped with the content.
 fn is_of_content(name: &[u8]) -> bool {
     let prefix = b"content-";
     let starts = name

@@ -1,5 +1,4 @@
-//! One answer as it comes: interim heads, head, body by its framing, end. Chunks (RFC 9112 §7.1) are a state machine over
-//! bytes.
+//! An incremental reader of answers: interim heads, head, body by its framing, end. Chunks: RFC 9112 §7.1.
 
 use deadheat_model::Failure;
 
@@ -16,18 +15,18 @@ pub(crate) trait Sink {
     fn head(&mut self, head: &Head, raw: &[u8]);
     /// Some of the body, after the transfer coding is undone. Never empty.
     fn body(&mut self, data: &[u8]);
-    /// A chunk of the chunked coding ends with what came last.
+    /// A chunk of the chunked coding ends with the last data.
     fn chunk_end(&mut self) {}
 }
 
-/// What a feed led to.
+/// The result of feeding bytes to an [`AnswerReader`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeedOutcome {
     /// The answer is not complete.
     More,
-    /// The answer is whole.
+    /// The answer is complete.
     Whole {
-        /// How many of the fed bytes belonged to it.
+        /// Number of fed bytes that belonged to it.
         used: usize,
         /// Whether the connection may carry another request.
         keep_alive: bool,
@@ -37,16 +36,16 @@ pub(crate) enum FeedOutcome {
 /// What the end of the connection means for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It was its proper end.
+    /// The answer is complete.
     Whole,
-    /// It came too early.
+    /// The answer was cut off.
     Cut(Failure),
 }
 
-/// How much of an answer has come.
+/// How much of an answer has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// Not a byte, apart from interim answers.
+pub(crate) enum AnswerProgress {
+    /// Nothing, apart from interim answers.
     Nothing,
     /// Some of its head.
     Head,
@@ -63,11 +62,11 @@ enum AnswerState {
     Body { body: Body, keep_alive: bool },
 }
 
-/// Reads one answer, then the next; its buffer is used again.
+/// Reads one answer after the other, and reuses its buffer.
 #[derive(Debug)]
 pub(crate) struct AnswerReader {
     state: AnswerState,
-    /// The bytes of an incomplete head. Empty when the head comes in one piece, which is the rule.
+    /// The bytes of an incomplete head. Usually empty, because heads arrive in one piece.
     carry: Vec<u8>,
     to_head: bool,
 }
@@ -89,16 +88,16 @@ impl AnswerReader {
         self.to_head = to_head;
     }
 
-    /// How much of the answer has come.
-    pub(crate) fn progress(&self) -> Progress {
+    /// How much of the answer has arrived.
+    pub(crate) fn progress(&self) -> AnswerProgress {
         match &self.state {
-            AnswerState::Head if self.carry.is_empty() => Progress::Nothing,
-            AnswerState::Head => Progress::Head,
-            AnswerState::Body { .. } => Progress::Body,
+            AnswerState::Head if self.carry.is_empty() => AnswerProgress::Nothing,
+            AnswerState::Head => AnswerProgress::Head,
+            AnswerState::Body { .. } => AnswerProgress::Body,
         }
     }
 
-    /// How many bytes of the body are still to come, if that is known and nothing else comes before them.
+    /// Bytes of the body still to come; `None` if that is unknown or the head is incomplete.
     #[inline]
     pub(crate) fn body_left(&self) -> Option<u64> {
         match &self.state {
@@ -110,7 +109,7 @@ impl AnswerReader {
         }
     }
 
-    /// Whether the connection may carry another answer after the one whose body comes.
+    /// Whether the connection may carry another answer after the current one.
     #[inline]
     pub(crate) fn keeps_alive(&self) -> bool {
         match &self.state {
@@ -119,7 +118,7 @@ impl AnswerReader {
         }
     }
 
-    /// Takes note of bytes of the body that came and were dropped unseen; no more than [`Self::body_left`].
+    /// Counts bytes of the body that were received and dropped; at most [`Self::body_left`].
     #[inline]
     pub(crate) fn skip(&mut self, dropped: u64) -> FeedOutcome {
         if let AnswerState::Body {
@@ -138,7 +137,7 @@ impl AnswerReader {
         FeedOutcome::More
     }
 
-    /// Takes the next bytes from the connection; `heads` reads the heads of all connections.
+    /// Reads the next bytes from the connection; `heads` parses the heads of all connections.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
@@ -185,7 +184,7 @@ impl AnswerReader {
         }
     }
 
-    /// A head, and how many of `bytes` belonged to it.
+    /// Reads a head. Returns it with the number of `bytes` that belonged to it; `None` if it is incomplete.
     fn feed_head(
         &mut self,
         bytes: &[u8],
@@ -212,7 +211,7 @@ impl AnswerReader {
         Ok(Some((head, length - carried)))
     }
 
-    /// The connection has ended.
+    /// What the end of the connection means for the answer.
     pub(crate) fn end(&self) -> Ending {
         match &self.state {
             // An interim answer is not yet the answer.
@@ -235,12 +234,12 @@ fn tell(head: &Head, raw: &[u8], sink: &mut impl Sink) {
     }
 }
 
-/// What is left of a body.
+/// The rest of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     /// This many bytes.
     Sized { left: u64 },
-    /// What the chunked coding says.
+    /// Up to the end of the chunked coding.
     Chunked(Chunked),
     /// Everything up to the end of the connection.
     UntilClose,
@@ -256,7 +255,7 @@ impl Body {
         }
     }
 
-    /// Takes bytes until the body's end; the data goes to `data`, with whether a chunk ends with it. Returns how many bytes belonged to the body.
+    /// Reads up to the body's end. `data` gets data, and whether a chunk ends with it. Returns the bytes read.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
@@ -279,17 +278,17 @@ impl Body {
         }
     }
 
-    /// Whether nothing is left, without the end of the connection.
+    /// Whether the body is complete. One that lasts until the connection closes never is.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self, Body::Sized { left: 0 } | Body::Chunked(Chunked::Done))
     }
 }
 
-/// The most bytes of one chunk extension, and of all trailer fields: nobody needs more, and a server that sends
-/// them for ever must not look alive.
+/// The most bytes of one chunk extension, and of all trailer fields. A server that sends them endlessly fails, instead
+/// of appearing alive.
 const LINE_LIMIT: u32 = 64 * 1024;
 
-/// Where in the coding the next byte lies.
+/// The position of the next byte in the chunked coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chunked {
     /// In a chunk's size; `digits` of it were read.
@@ -323,7 +322,7 @@ impl Chunked {
         Chunked::Size { size: 0, digits: 0 }
     }
 
-    /// Takes bytes until the body's end; the data goes to `data`, with whether a chunk ends with it. Returns how many bytes belonged to the body.
+    /// Reads up to the body's end. `data` gets data, and whether a chunk ends with it. Returns the bytes read.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],

@@ -293,7 +293,7 @@ enum Decoded {
         /// The data so far.
         body: Vec<u8>,
     },
-    /// It cannot go on rightly.
+    /// The bytes are wrong, whatever follows them.
     Wrong,
 }
 
@@ -329,7 +329,7 @@ fn plain_chunked(bytes: &[u8]) -> Decoded {
                 rest = behind;
                 match chunk_size(text) {
                     Some(Some(size)) => size,
-                    // A line without a size, or one that is none.
+                    // A line without a size, or with an invalid one.
                     Some(None) | None => return Decoded::Wrong,
                 }
             }

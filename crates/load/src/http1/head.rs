@@ -16,7 +16,7 @@ const SPEAKS_HTTP2: &str =
 /// Header fields that nearly every head has room in.
 const USUAL_FIELDS: usize = 64;
 /// Header fields that every head has room in: a field takes three bytes at least.
-const MOST_FIELDS: usize = HEAD_LIMIT / 3;
+const MAX_FIELDS: usize = HEAD_LIMIT / 3;
 
 /// How the body's end is found (RFC 9112 §6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(crate) fn parse(bytes: &[u8], to_head: bool) -> Result<Option<(Head, usize)>
     let bytes = &bytes[..bytes.len().min(HEAD_LIMIT)];
     match parse_fields::<USUAL_FIELDS>(bytes, to_head) {
         Err(HeadError::TooManyFields) => {
-            parse_fields::<MOST_FIELDS>(bytes, to_head).map_err(Malformed::from)
+            parse_fields::<MAX_FIELDS>(bytes, to_head).map_err(Malformed::from)
         }
         parsed => parsed.map_err(Malformed::from),
     }

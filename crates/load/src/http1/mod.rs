@@ -9,9 +9,9 @@ pub(crate) mod fuzzing;
 mod head;
 mod request;
 
-pub(crate) use answer::{AnswerReader, Ending, FeedOutcome, Progress, Sink};
+pub(crate) use answer::{AnswerProgress, AnswerReader, Ending, FeedOutcome, Sink};
 pub(crate) use head::{Head, Heads, NOT_HTTP};
-pub(crate) use request::{DEFINE_CONTENT, EncodedRequest, Manner};
+pub(crate) use request::{DEFINE_CONTENT, EncodedRequest, RequestFormat};
 
 use deadheat_model::Failure;
 

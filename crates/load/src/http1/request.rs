@@ -9,45 +9,45 @@ const CHUNK: usize = 16 * 1024;
 /// Methods whose requests have a length even when they have no content (RFC 9110 §8.6).
 pub(crate) const DEFINE_CONTENT: [&str; 3] = ["POST", "PUT", "PATCH"];
 
-/// How requests are written, apart from what they ask for.
+/// The form of requests on a connection, whatever they ask for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct RequestFormat<'a> {
     /// The version in the request line.
     pub(crate) version: HttpVersion,
     /// Whether connections carry more than one request.
     pub(crate) reuse: Reuse,
     /// The value of `Host`, unless the request has its own.
     pub(crate) authority: &'a str,
-    /// For a proxy that takes plain requests: its credentials, if any.
+    /// Set if requests go to a forwarding proxy: its credentials, if any.
     pub(crate) proxy: Option<Authorization<'a>>,
 }
 
 /// The value of `Proxy-Authorization`, if there is any.
 pub(crate) type Authorization<'a> = Option<&'a str>;
 
-/// A request as it goes on the wire.
+/// A request as it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EncodedRequest {
-    content: Wire,
+    content: EncodedContent,
     /// Whether its answer has no body (RFC 9112 §6.3 rule 1).
     pub(crate) is_head: bool,
-    /// Whether it announces the connection's end (RFC 9112 §9.6: no request may follow).
+    /// Whether it announces the end of the connection (RFC 9112 §9.6: no request may follow).
     pub(crate) closes: bool,
-    /// How many of its bytes are sent before the server has said that it wants the rest (RFC 9110 §10.1.1).
+    /// Number of bytes sent before the server has asked for the rest with 100 Continue (RFC 9110 §10.1.1); `None`: all.
     pub(crate) hold_at: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Wire {
+enum EncodedContent {
     /// All its bytes.
     Fixed(Vec<u8>),
-    /// What is filled anew for each request.
-    Template(Box<Form>),
+    /// A template that is rendered for each request.
+    Template(Box<RequestTemplate>),
 }
 
-/// A request in pieces.
+/// The parts of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Form {
+struct RequestTemplate {
     /// The request line up to the path.
     start: Vec<u8>,
     path: Template,
@@ -67,14 +67,14 @@ enum Framing {
 }
 
 impl EncodedRequest {
-    /// Builds the bytes of `request`, or says what in it cannot be sent.
+    /// Encodes `request`; an error says what in it cannot be sent.
     pub(crate) fn new(
         request: &RequestSpec,
-        manner: Manner<'_>,
+        format: RequestFormat<'_>,
         lists: &Lists,
     ) -> Result<Self, String> {
-        check(request, manner)?;
-        let form = Form::new(request, manner, lists)?;
+        check(request, format)?;
+        let form = RequestTemplate::new(request, format, lists)?;
         let option = |wanted: &str| {
             request.headers.iter().any(|(name, value)| {
                 let mut options = value.split(',').map(str::trim);
@@ -82,13 +82,13 @@ impl EncodedRequest {
                     && options.any(|option| option.eq_ignore_ascii_case(wanted))
             })
         };
-        let persistent = match manner.version {
+        let persistent = match format.version {
             HttpVersion::Http11 => true,
-            HttpVersion::Http10 => manner.reuse == Reuse::KeepAlive || option("keep-alive"),
+            HttpVersion::Http10 => format.reuse == Reuse::KeepAlive || option("keep-alive"),
         };
-        let closes = manner.reuse == Reuse::PerRequest || option("close") || !persistent;
+        let closes = format.reuse == Reuse::PerRequest || option("close") || !persistent;
         let (content, hold_at) = if request.template {
-            (Wire::Template(Box::new(form)), None)
+            (EncodedContent::Template(Box::new(form)), None)
         } else {
             let mut bytes = Vec::new();
             let head = form.render(
@@ -98,7 +98,7 @@ impl EncodedRequest {
                 &mut bytes,
             );
             let holds = expects_continue(request) && head < bytes.len();
-            (Wire::Fixed(bytes), holds.then_some(head))
+            (EncodedContent::Fixed(bytes), holds.then_some(head))
         };
         Ok(Self {
             content,
@@ -108,16 +108,16 @@ impl EncodedRequest {
         })
     }
 
-    /// Its bytes, where they are always the same.
+    /// The bytes, if they are the same for each request.
     #[inline]
     pub(crate) fn fixed(&self) -> Option<&[u8]> {
         match &self.content {
-            Wire::Fixed(bytes) => Some(bytes),
-            Wire::Template(_) => None,
+            EncodedContent::Fixed(bytes) => Some(bytes),
+            EncodedContent::Template(_) => None,
         }
     }
 
-    /// Appends its bytes; `choice` is asked for where there is something to fill in. `scratch` is room for a body.
+    /// Appends the bytes. `choice` is called only for a template; `scratch` is a buffer for a body.
     pub(crate) fn append(
         &self,
         choice: impl FnOnce() -> Choice,
@@ -126,16 +126,20 @@ impl EncodedRequest {
         out: &mut Vec<u8>,
     ) {
         match &self.content {
-            Wire::Fixed(bytes) => out.extend_from_slice(bytes),
-            Wire::Template(form) => {
+            EncodedContent::Fixed(bytes) => out.extend_from_slice(bytes),
+            EncodedContent::Template(form) => {
                 form.render(choice(), lists, scratch, out);
             }
         }
     }
 }
 
-impl Form {
-    fn new(request: &RequestSpec, manner: Manner<'_>, lists: &Lists) -> Result<Self, String> {
+impl RequestTemplate {
+    fn new(
+        request: &RequestSpec,
+        format: RequestFormat<'_>,
+        lists: &Lists,
+    ) -> Result<Self, String> {
         let text = |text: &[u8], place: TextPosition| {
             if request.template {
                 Template::parse(text, place, lists)
@@ -143,7 +147,7 @@ impl Form {
                 Ok(Template::literal(text))
             }
         };
-        let mut after_path = format!(" HTTP/{}\r\n", manner.version).into_bytes();
+        let mut after_path = format!(" HTTP/{}\r\n", format.version).into_bytes();
         let has = |wanted: &str| {
             request
                 .headers
@@ -152,10 +156,10 @@ impl Form {
         };
         // RFC 9112 §3.2: a request must have one Host, best as the first field.
         if !has("host") {
-            field(&mut after_path, "Host", manner.authority.as_bytes());
+            field(&mut after_path, "Host", format.authority.as_bytes());
         }
         if !has("connection") {
-            match (manner.version, manner.reuse) {
+            match (format.version, format.reuse) {
                 (HttpVersion::Http10, Reuse::KeepAlive) => {
                     field(&mut after_path, "Connection", b"keep-alive");
                 }
@@ -167,9 +171,9 @@ impl Form {
             }
         }
         let mut start = format!("{} ", request.method);
-        if let Some(authorization) = manner.proxy {
+        if let Some(authorization) = format.proxy {
             // The absolute form (RFC 9112 §3.2.2).
-            start.push_str(&format!("http://{}", manner.authority));
+            start.push_str(&format!("http://{}", format.authority));
             if let Some(value) = authorization {
                 field(&mut after_path, "Proxy-Authorization", value.as_bytes());
             }
@@ -264,7 +268,7 @@ impl Form {
 /// Appends a body in the chunked coding (RFC 9112 §7.1).
 fn chunks(body: &[u8], out: &mut Vec<u8>) {
     use std::io::Write as _;
-    // A single chunk would let a server pass that takes the first one for the whole.
+    // With a single chunk, a server that reads only the first one would pass.
     for chunk in body.chunks(body.len().div_ceil(2).clamp(1, CHUNK)) {
         // Writing into memory does not fail.
         let _ = write!(out, "{:x}\r\n", chunk.len());
@@ -281,7 +285,7 @@ fn field(bytes: &mut Vec<u8>, name: &str, value: &[u8]) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// Whether the server is asked before the body is sent.
+/// Whether the request has `Expect: 100-continue`.
 fn expects_continue(request: &RequestSpec) -> bool {
     let is = |(name, value): &(String, String)| {
         name.eq_ignore_ascii_case("expect") && value.trim().eq_ignore_ascii_case("100-continue")
@@ -289,8 +293,8 @@ fn expects_continue(request: &RequestSpec) -> bool {
     request.headers.iter().any(is)
 }
 
-/// Refuses what would make the bytes say something else than the spec (RFC 9112 §3, §5; RFC 9110 §5.6.2).
-fn check(request: &RequestSpec, manner: Manner<'_>) -> Result<(), String> {
+/// Refuses requests whose bytes would be read differently than specified (RFC 9112 §3, §5; RFC 9110 §5.6.2).
+fn check(request: &RequestSpec, format: RequestFormat<'_>) -> Result<(), String> {
     let is_token = |text: &str| {
         let extra = b"!#$%&'*+-.^_`|~";
         !text.is_empty()
@@ -304,7 +308,7 @@ fn check(request: &RequestSpec, manner: Manner<'_>) -> Result<(), String> {
     if request.method == "CONNECT" {
         return Err("CONNECT opens a tunnel, whose answers have no end to verify".to_owned());
     }
-    // A template's path may have blanks between its braces, and is looked at in its parts.
+    // A template's path may have blanks between its braces; its parts are checked separately.
     let plain = request.template || request.path.bytes().all(|byte| byte.is_ascii_graphic());
     if request.path.is_empty() || !plain {
         return Err(format!(
@@ -312,7 +316,7 @@ fn check(request: &RequestSpec, manner: Manner<'_>) -> Result<(), String> {
             request.path
         ));
     }
-    let old = manner.version == HttpVersion::Http10;
+    let old = format.version == HttpVersion::Http10;
     if old && matches!(request.body, Body::Chunked(_)) {
         return Err("HTTP/1.0 has no chunked bodies (RFC 9112 §6.1)".to_owned());
     }
@@ -342,7 +346,7 @@ fn check(request: &RequestSpec, manner: Manner<'_>) -> Result<(), String> {
     check_length(request)
 }
 
-/// Refuses a Content-Length of the request's own that is not the body's length.
+/// Refuses a Content-Length header that differs from the body's length.
 fn check_length(request: &RequestSpec) -> Result<(), String> {
     let is_length = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("content-length");
     let mut own = request.headers.iter().filter(is_length);

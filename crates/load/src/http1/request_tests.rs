@@ -1,24 +1,24 @@
 use super::*;
 
-const MANNER: Manner<'_> = Manner {
+const FORMAT: RequestFormat<'_> = RequestFormat {
     version: HttpVersion::Http11,
     reuse: Reuse::KeepAlive,
     authority: "127.0.0.1:8080",
     proxy: None,
 };
 
-fn encoded(request: &RequestSpec, manner: Manner<'_>) -> EncodedRequest {
-    EncodedRequest::new(request, manner, &Lists::default()).unwrap()
+fn encoded(request: &RequestSpec, format: RequestFormat<'_>) -> EncodedRequest {
+    EncodedRequest::new(request, format, &Lists::default()).unwrap()
 }
 
 fn encode(request: &RequestSpec) -> String {
-    String::from_utf8(encoded(request, MANNER).fixed().unwrap().to_vec()).unwrap()
+    String::from_utf8(encoded(request, FORMAT).fixed().unwrap().to_vec()).unwrap()
 }
 
 fn encode_any(request: &RequestSpec) -> String {
     let (mut out, mut scratch) = (Vec::new(), Vec::new());
     let choice = || Choice { count: 0, seed: 0 };
-    let encoded = encoded(request, MANNER);
+    let encoded = encoded(request, FORMAT);
     encoded.append(choice, &Lists::default(), &mut scratch, &mut out);
     String::from_utf8(out).unwrap()
 }
@@ -120,7 +120,7 @@ fn what_would_be_misread_is_refused() {
         with_header("transfer-encoding", "chunked"),
     ] {
         assert!(
-            EncodedRequest::new(&request, MANNER, &Lists::default()).is_err(),
+            EncodedRequest::new(&request, FORMAT, &Lists::default()).is_err(),
             "{request:?}"
         );
     }
@@ -133,7 +133,7 @@ fn head_and_close_are_noticed() {
     request
         .headers
         .push(("Connection".to_owned(), "x, Close".to_owned()));
-    let encoded = encoded(&request, MANNER);
+    let encoded = encoded(&request, FORMAT);
     assert!(encoded.is_head && encoded.closes);
     assert!(
         encoded
@@ -174,19 +174,19 @@ fn versions_and_reuse_show_in_the_head() {
     ] {
         let encoded = encoded(
             &get,
-            Manner {
+            RequestFormat {
                 version,
                 reuse,
-                ..MANNER
+                ..FORMAT
             },
         );
         let bytes = String::from_utf8(encoded.fixed().unwrap().to_vec()).unwrap();
         assert_eq!(bytes, format!("GET / HTTP/{line}"));
         assert_eq!(encoded.closes, closes);
     }
-    let old = Manner {
+    let old = RequestFormat {
         version: HttpVersion::Http10,
-        ..MANNER
+        ..FORMAT
     };
     let chunked = post(Body::Chunked(b"x".to_vec().into()));
     assert!(EncodedRequest::new(&chunked, old, &Lists::default()).is_err());
@@ -195,16 +195,16 @@ fn versions_and_reuse_show_in_the_head() {
 #[test]
 fn a_body_that_is_asked_for_first_is_held_back() {
     let mut request = post(Body::Sized(b"Hello".to_vec().into()));
-    assert_eq!(encoded(&request, MANNER).hold_at, None);
+    assert_eq!(encoded(&request, FORMAT).hold_at, None);
     request
         .headers
         .push(("Expect".to_owned(), "100-Continue".to_owned()));
-    let encoded = encoded(&request, MANNER);
+    let encoded = encoded(&request, FORMAT);
     let bytes = encoded.fixed().unwrap();
     assert_eq!(&bytes[encoded.hold_at.unwrap()..], b"Hello");
     request.body = Body::None;
     assert_eq!(
-        self::encoded(&request, MANNER).hold_at,
+        self::encoded(&request, FORMAT).hold_at,
         None,
         "there is nothing to hold back"
     );
@@ -218,7 +218,7 @@ fn a_template_is_filled_for_each_request() {
     };
     request.path = "/x?n={{ counter }}".to_owned();
     request.headers[0].1 = "x/{{counter}}".to_owned();
-    let encoded = encoded(&request, MANNER);
+    let encoded = encoded(&request, FORMAT);
     assert_eq!(encoded.fixed(), None);
     let (mut out, mut scratch) = (Vec::new(), Vec::new());
     for count in [7, 1_000] {

@@ -1,36 +1,35 @@
-//! The client's end of one connection after the other: its buffers are used again.
+//! The client side of an HTTP/2 connection. A reconnect reuses the buffers.
 
 use super::{
     Http2Failure,
     frame::{
         self, ACK, CANCEL, CONTINUATION, DATA, END_STREAM, FIRST_WINDOW, GOAWAY, HEADER, HEADERS,
-        Header, LAST_STREAM, MOST_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
+        Header, LAST_STREAM, MAX_PAYLOAD, PING, PRIORITY, PROTOCOL_ERROR, RST_STREAM, SETTINGS,
         Sending, WINDOW_UPDATE,
     },
     hpack::{self, Text},
     stream::{Phase, Stream, Streams},
 };
 
-/// What a server may send before the client has taken it, of a stream and of the connection: so much that no answer waits
-/// for the client.
+/// The receive window of each stream and of the connection, in bytes: so large that no answer waits for the client.
 pub(super) const WINDOW: i64 = 1 << 30;
 /// The most bytes of the headers of one answer.
-pub(super) const MOST_HEADERS: usize = 64 * 1024;
-/// Bytes of a block or of a body that are progress. Frames with less are counted, …
+pub(super) const MAX_HEADERS: usize = 64 * 1024;
+/// A frame with at least this many bytes of a header block or body counts as progress.
 pub(super) const PROGRESS: usize = 1024;
-/// … and this many of them in a row, between two answers, are too many.
-const MOST_IDLE_FRAMES: u32 = 10_000;
-/// The most bytes that wait for the server to read them, besides requests: it asks for more than it takes.
-const MOST_UNWRITTEN: usize = 1024 * 1024;
+/// The most frames in a row without progress, between two answers.
+const MAX_IDLE_FRAMES: u32 = 10_000;
+/// The most unwritten bytes, apart from requests. Beyond it, the server asks for more answers than it reads.
+const MAX_UNWRITTEN: usize = 1024 * 1024;
 
-/// What every client says first (RFC 9113 §3.4).
+/// The connection preface of the client (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// What follows it: no table for headers, no pushes, a window, and the longest list of headers.
+/// The client's SETTINGS after it: no header table, no pushes, the window, and the longest header list.
 const OWN_SETTINGS: [(u16, u32); 4] = [
     (0x1, 0),
     (0x2, 0),
     (0x4, WINDOW as u32),
-    (0x6, MOST_HEADERS as u32),
+    (0x6, MAX_HEADERS as u32),
 ];
 
 /// Receives the parts of answers. A slot is the slot of the request.
@@ -43,10 +42,10 @@ pub(crate) trait Sink {
     fn call_ended(&mut self, slot: usize, status: u32, message: Option<Text<'_>>);
 }
 
-/// What the bytes of a feed led to.
+/// The result of feeding bytes to a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// All bytes have been taken, and nothing has happened that anybody has to see to.
+    /// All bytes were read, and the caller has nothing to do.
     More,
     /// The server has sent its settings.
     Greeted,
@@ -58,45 +57,44 @@ pub(crate) enum Event {
         broken: Http2Failure,
         phase: Phase,
     },
-    /// The server has not looked at the request in this slot and will not (RFC 9113 §6.8): it can be sent again, on
-    /// another connection.
+    /// The server will not process the request in this slot (RFC 9113 §6.8): another connection can send it.
     Unprocessed { slot: usize },
 }
 
-/// What the bytes that come next are.
+/// The kind of bytes that come next.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ReadState {
-    /// A frame's header, or a frame that is looked at as a whole.
+    /// A frame's header, or a frame that is buffered and read as a whole.
     Frame,
     /// The length of the padding of a DATA frame.
     Padding(Header),
-    /// A DATA frame's content. `slot`: somebody wants it.
+    /// A DATA frame's content, for the request in `slot`; `None`: it is dropped.
     Data {
         slot: Option<usize>,
         left: usize,
         padding: usize,
         ends: bool,
     },
-    /// What nobody looks at.
+    /// Bytes that are ignored.
     Skipped { left: usize },
 }
 
-/// A header block that comes in several frames.
+/// An unfinished header block, which arrives in several frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) stream: u32,
     pub(super) ends: bool,
 }
 
-/// HTTP/2 on the client's side, for a fixed number of requests at once.
+/// An HTTP/2 client for a fixed number of requests at once.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(super) streams: Streams,
     pub(super) sending: Sending,
     pub(super) state: ReadState,
-    /// A frame that has not come whole.
+    /// The bytes of an incomplete frame.
     pub(super) carry: Vec<u8>,
-    /// A header block in several frames, and what is known of it.
+    /// The bytes of an unfinished header block, and its stream.
     pub(super) block: Vec<u8>,
     pub(super) block_of: Option<Block>,
     pub(super) next_id: u32,
@@ -104,16 +102,16 @@ pub(crate) struct Client {
     pub(super) is_greeted: bool,
     pub(super) most_streams: u32,
     pub(super) first_window: i64,
-    /// What the server may still send.
+    /// Bytes that the server may still send on the connection.
     pub(super) receive_window: i64,
-    /// Frames since the last progress that made none.
+    /// Frames since the last progress.
     pub(super) idle_frames: u32,
-    /// Whether the client has given up streams of its own on this connection: their frames may still come.
+    /// Whether the client has reset streams on this connection: frames of them may still come.
     pub(super) has_reset: bool,
     /// Whether nothing new is sent.
     pub(super) is_draining: bool,
-    /// The last stream that the server looks at, and why it goes.
-    pub(super) gone: Option<(u32, u32)>,
+    /// From the server's GOAWAY: the last stream that it processes, and the error code.
+    pub(super) goaway: Option<(u32, u32)>,
     /// The most bytes that may wait to be written.
     pub(super) most_unwritten: usize,
 }
@@ -126,7 +124,7 @@ impl Client {
             streams: Streams::new(streams),
             sending: Sending::new(streams, longest_head, longest_body),
             state: ReadState::Frame,
-            carry: Vec::with_capacity(HEADER + MOST_PAYLOAD),
+            carry: Vec::with_capacity(HEADER + MAX_PAYLOAD),
             block: Vec::new(),
             block_of: None,
             next_id: 1,
@@ -137,12 +135,12 @@ impl Client {
             idle_frames: 0,
             has_reset: false,
             is_draining: false,
-            gone: None,
-            most_unwritten: MOST_UNWRITTEN + streams * longest_head,
+            goaway: None,
+            most_unwritten: MAX_UNWRITTEN + streams * longest_head,
         }
     }
 
-    /// On a new connection: what is said first is to be written. Streams are none.
+    /// Resets the state for a new connection, and queues the preface and SETTINGS.
     pub(crate) fn begin(&mut self) {
         self.streams.clear();
         self.sending.clear();
@@ -157,7 +155,7 @@ impl Client {
         self.idle_frames = 0;
         self.has_reset = false;
         self.is_draining = false;
-        self.gone = None;
+        self.goaway = None;
         self.sending.out.extend_from_slice(PREFACE);
         let mut payload = [0; 6 * OWN_SETTINGS.len()];
         for (bytes, (name, value)) in payload.chunks_exact_mut(6).zip(OWN_SETTINGS) {
@@ -179,7 +177,7 @@ impl Client {
         self.is_greeted
     }
 
-    /// Requests that the server has, or will.
+    /// Open streams: requests that were sent or queued and have not ended.
     #[inline]
     pub(crate) fn open(&self) -> usize {
         self.streams.open()
@@ -202,12 +200,12 @@ impl Client {
         self.is_draining = true;
     }
 
-    /// Why the server goes, if it has said so.
-    pub(crate) fn gone(&self) -> Option<&'static str> {
-        self.gone.map(|(_, code)| frame::gone(code))
+    /// The reason in the server's GOAWAY, if it sent one.
+    pub(crate) fn goaway_reason(&self) -> Option<&'static str> {
+        self.goaway.map(|(_, code)| frame::goaway_reason(code))
     }
 
-    /// Whether the bytes that have come so far, before any frame, are these.
+    /// Whether `is` accepts all bytes received so far, before the first frame.
     pub(crate) fn has_only(&self, is: impl Fn(&[u8]) -> bool) -> bool {
         !self.is_greeted && is(&self.carry)
     }
@@ -223,7 +221,7 @@ impl Client {
         stream.is_some_and(|stream| stream.send_left > 0 && stream.phase == Phase::Head)
     }
 
-    /// Bytes of frames that have not come whole.
+    /// Bytes of incomplete frames and header blocks.
     #[cfg(any(test, fuzzing))]
     pub(super) fn held(&self) -> usize {
         self.carry.len() + self.block.len()
@@ -235,7 +233,7 @@ impl Client {
         self.receive_window = 0;
     }
 
-    /// Puts a request on its way. `write` appends its header block, and returns the length of its body.
+    /// Queues a request. `write` appends its header block, and returns the length of its body.
     #[inline]
     pub(crate) fn send(
         &mut self,
@@ -271,12 +269,12 @@ impl Client {
         }
     }
 
-    /// Gives up the request in a slot.
+    /// Cancels the request in a slot.
     pub(crate) fn cancel(&mut self, slot: usize) {
         self.reset(slot, CANCEL);
     }
 
-    /// Puts pieces of bodies behind what is to be written. `body` is what the request in a slot sends.
+    /// Appends pieces of request bodies to the unwritten bytes. `body` returns the body of the request in a slot.
     #[inline]
     pub(crate) fn fill<'a>(&mut self, body: impl Fn(usize) -> &'a [u8]) {
         if self.sending.can_fill() {
@@ -284,13 +282,13 @@ impl Client {
         }
     }
 
-    /// What is to be written.
+    /// The bytes to be written.
     #[inline]
     pub(crate) fn unwritten(&self) -> &[u8] {
         self.sending.unwritten()
     }
 
-    /// This many bytes of it have been.
+    /// Notes that this many bytes were written.
     #[inline]
     pub(crate) fn wrote(&mut self, count: usize) {
         self.sending.wrote(count);
@@ -302,7 +300,7 @@ impl Client {
         self.sending.unwritten().is_empty() && !self.sending.can_fill()
     }
 
-    /// Takes bytes until something has happened: how many, and what. An error is the whole connection's end.
+    /// Reads bytes until an event. Returns the number of bytes read and the event. An error ends the connection.
     #[inline]
     pub(crate) fn feed(
         &mut self,
@@ -353,7 +351,7 @@ impl Client {
         Ok((at, Event::More))
     }
 
-    /// Takes a frame, or a part of one.
+    /// Reads a frame, or a part of one.
     #[inline]
     fn frame(
         &mut self,
@@ -396,13 +394,13 @@ impl Client {
         Ok((used, event?))
     }
 
-    /// What can be said against a frame by its header alone.
+    /// Checks what the header of a frame alone can break.
     #[inline]
     fn check(&mut self, header: Header) -> Result<(), Http2Failure> {
         if !self.is_greeted && (header.kind != SETTINGS || header.has(ACK)) {
             return Err(Http2Failure::connection(not_a_greeting(header)));
         }
-        if header.length > MOST_PAYLOAD {
+        if header.length > MAX_PAYLOAD {
             return Err(Http2Failure::connection(
                 "a frame is longer than the 16,384 bytes that were announced",
             ));
@@ -421,11 +419,11 @@ impl Client {
         }
     }
 
-    /// Counts a frame that makes no progress: a server that sends them without an end keeps the client busy with nothing.
+    /// Counts a frame without progress. An endless series of them would keep the client busy for nothing.
     #[inline]
     pub(super) fn idle(&mut self) -> Result<(), Http2Failure> {
         self.idle_frames += 1;
-        if self.idle_frames > MOST_IDLE_FRAMES {
+        if self.idle_frames > MAX_IDLE_FRAMES {
             return Err(Http2Failure::connection(
                 "the server sent 10,000 frames that bring no answer on",
             ));
@@ -464,7 +462,7 @@ impl Client {
         Ok(slot)
     }
 
-    /// Tells the server that the stream in a slot is over.
+    /// Resets the stream in a slot with this error code.
     pub(super) fn reset(&mut self, slot: usize, code: u32) {
         if let Some(stream) = self.streams.get(slot) {
             let (id, is_queued) = (stream.id, stream.is_queued);
@@ -493,7 +491,7 @@ impl Client {
         }
     }
 
-    /// Takes a frame that is looked at as a whole.
+    /// Processes a complete frame.
     fn whole(
         &mut self,
         header: Header,
@@ -526,13 +524,13 @@ impl Client {
     }
 }
 
-/// Whether a frame's payload is taken as it comes: a body, or what has no meaning here (RFC 9113 §5.5).
+/// Whether a frame's payload is processed without buffering: a body, or an unknown frame (RFC 9113 §5.5).
 #[inline]
 fn is_streamed(header: Header) -> bool {
     header.kind == DATA || header.kind > CONTINUATION
 }
 
-/// What something is that should be a server's first frame.
+/// Why a frame cannot be the server's first one.
 fn not_a_greeting(header: Header) -> &'static str {
     // "HTTP/", read as a header.
     if header.length == 0x48_5454 && (header.kind, header.flags) == (b'P', b'/') {

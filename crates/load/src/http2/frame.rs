@@ -7,7 +7,7 @@ use super::stream::Streams;
 /// Bytes of a frame's header.
 pub(super) const HEADER: usize = 9;
 /// The longest payload that this client accepts, which is also the least that every server does (RFC 9113 §4.2).
-pub(super) const MOST_PAYLOAD: usize = 16_384;
+pub(super) const MAX_PAYLOAD: usize = 16_384;
 
 pub(super) const DATA: u8 = 0x0;
 pub(super) const HEADERS: u8 = 0x1;
@@ -81,7 +81,7 @@ pub(super) fn write(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut 
     out.extend_from_slice(payload);
 }
 
-/// Makes frames of the header block that was appended behind room for a frame's header at `from`.
+/// Turns the header block after `from` into frames. At `from` there must be room for a frame's header.
 #[inline]
 pub(super) fn finish_block(out: &mut Vec<u8>, from: usize, stream: u32, ends: u8) {
     let length = out.len() - from - HEADER;
@@ -91,14 +91,14 @@ pub(super) fn finish_block(out: &mut Vec<u8>, from: usize, stream: u32, ends: u8
         flags,
         stream,
     };
-    if length <= MOST_PAYLOAD {
+    if length <= MAX_PAYLOAD {
         let header = header(HEADERS, ends | END_HEADERS, length).bytes();
         out[from..from + HEADER].copy_from_slice(&header);
         return;
     }
     let block = out.split_off(from + HEADER);
     out.truncate(from);
-    let mut pieces = block.chunks(MOST_PAYLOAD).peekable();
+    let mut pieces = block.chunks(MAX_PAYLOAD).peekable();
     let (mut kind, mut flags) = (HEADERS, ends);
     while let Some(piece) = pieces.next() {
         if pieces.peek().is_none() {
@@ -116,7 +116,7 @@ pub(super) fn number(payload: &[u8]) -> Option<u32> {
     payload.first_chunk().copied().map(u32::from_be_bytes)
 }
 
-/// What distinguishes a failed request: the server's error code.
+/// The reason of a request that the server reset with this error code.
 pub(super) fn reset(code: u32) -> &'static str {
     match code {
         0x0 => "the server reset the stream: NO_ERROR",
@@ -137,8 +137,8 @@ pub(super) fn reset(code: u32) -> &'static str {
     }
 }
 
-/// The same of a connection that the server has given up.
-pub(super) fn gone(code: u32) -> &'static str {
+/// The reason for the end of a connection after a GOAWAY with this error code.
+pub(super) fn goaway_reason(code: u32) -> &'static str {
     match code {
         0x0 => "the server closed the connection after GOAWAY: NO_ERROR",
         0x1 => "the server closed the connection after GOAWAY: PROTOCOL_ERROR",
@@ -158,37 +158,36 @@ pub(super) fn gone(code: u32) -> &'static str {
     }
 }
 
-/// What the buffer is filled up to with bodies: few system calls, and little memory for a connection.
+/// The size up to which bodies fill the buffer, in bytes: few system calls, and little memory for a connection.
 const FILL: usize = 128 * 1024;
-/// Bytes at the buffer's start that have been written and are worth being moved away.
+/// Number of written bytes at the start of the buffer from which on the rest is moved to the front.
 const WORTH_MOVING: usize = 64 * 1024;
-/// Room for frames besides those of requests, such as answers to the server's own.
+/// Room for frames apart from requests, such as answers to the server's frames, in bytes.
 const OWN_FRAMES: usize = 1024;
 /// The largest window (RFC 9113 §6.9.1).
-pub(super) const MOST_WINDOW: i64 = 0x7fff_ffff;
-/// The window of a connection before the server has said anything (RFC 9113 §6.9.2).
+pub(super) const MAX_WINDOW: i64 = 0x7fff_ffff;
+/// The initial window of a connection, before the server's settings (RFC 9113 §6.9.2).
 pub(super) const FIRST_WINDOW: i64 = 65_535;
 
-/// The bytes to be written, and whose bodies come next.
+/// The unwritten bytes, and the streams whose bodies are sent next.
 #[derive(Debug)]
 pub(super) struct Sending {
     pub(super) out: Vec<u8>,
     written: usize,
-    /// The slots of streams whose bodies wait for their turn and, as far as is known, not for the server.
+    /// The slots of streams whose bodies wait for their turn, and not for the server's window.
     queue: VecDeque<usize>,
-    /// What the server takes on the whole connection.
+    /// The send window of the connection, in bytes.
     pub(super) window: i64,
 }
 
 impl Sending {
-    /// For this many streams. The lengths, in bytes, are those of the longest header block and body, as far as they are
-    /// known: the buffer holds all that the streams can put into it at once, without another allocation.
+    /// An empty buffer for this many streams. `longest_head` and `longest_body` are the lengths of the longest header
+    /// block and body in bytes, as far as known. The buffer holds the output of all streams at once without another
+    /// allocation.
     pub(super) fn new(streams: usize, longest_head: usize, longest_body: usize) -> Self {
         let heads = streams * (HEADER + longest_head);
-        let bodies = streams
-            .saturating_mul(longest_body)
-            .min(FILL + MOST_PAYLOAD);
-        let frames = streams + bodies / MOST_PAYLOAD + 1;
+        let bodies = streams.saturating_mul(longest_body).min(FILL + MAX_PAYLOAD);
+        let frames = streams + bodies / MAX_PAYLOAD + 1;
         Self {
             out: Vec::with_capacity(OWN_FRAMES + heads + bodies + frames * HEADER),
             written: 0,
@@ -204,13 +203,13 @@ impl Sending {
         self.window = FIRST_WINDOW;
     }
 
-    /// Bytes that are still to be written.
+    /// The unwritten bytes.
     #[inline]
     pub(super) fn unwritten(&self) -> &[u8] {
         &self.out[self.written..]
     }
 
-    /// This many more have been.
+    /// Notes that this many more bytes were written.
     #[inline]
     pub(super) fn wrote(&mut self, count: usize) {
         self.written += count;
@@ -223,13 +222,13 @@ impl Sending {
         }
     }
 
-    /// Whether more can be put into the buffer.
+    /// Whether a body can be added to the buffer now.
     #[inline]
     pub(super) fn can_fill(&self) -> bool {
         self.window > 0 && !self.queue.is_empty()
     }
 
-    /// The body of the stream in `slot` waits for its turn, if it has not been sent and the server takes some of it.
+    /// Queues the body of the stream in `slot`, if some of it is unsent and the window of the stream allows more.
     pub(super) fn enqueue(&mut self, slot: usize, streams: &mut Streams) {
         if let Some(stream) = streams.get_mut(slot)
             && !stream.is_queued
@@ -241,12 +240,12 @@ impl Sending {
         }
     }
 
-    /// The stream in `slot` sends nothing more.
+    /// Removes the stream in `slot` from the queue.
     pub(super) fn dequeue(&mut self, slot: usize) {
         self.queue.retain(|other| *other != slot);
     }
 
-    /// Puts pieces of bodies into the buffer, a frame of each in turn. `body` is what the stream in a slot sends.
+    /// Adds pieces of bodies to the buffer, a frame of each stream in turn. `body` returns the body of a slot.
     pub(super) fn fill<'a>(&mut self, streams: &mut Streams, body: impl Fn(usize) -> &'a [u8]) {
         if self.written > 0 {
             self.out.drain(..self.written);
@@ -260,7 +259,7 @@ impl Sending {
                 continue;
             };
             let most = self.window.min(stream.send_window);
-            let most = usize::try_from(most).unwrap_or(0).min(MOST_PAYLOAD);
+            let most = usize::try_from(most).unwrap_or(0).min(MAX_PAYLOAD);
             let length = most.min(stream.send_left);
             let body = body(slot);
             let from = body.len().saturating_sub(stream.send_left);

@@ -4,7 +4,7 @@
 use super::{
     Http2Failure,
     client::{Client, Event, Sink},
-    frame::{HEADER, MOST_PAYLOAD, SETTINGS, write},
+    frame::{HEADER, MAX_PAYLOAD, SETTINGS, write},
     grpc,
     hpack::Text,
     stream::Phase,
@@ -102,7 +102,7 @@ pub(super) fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, streams: usiz
                 }
             }
         }
-        assert!(client.held() <= HEADER + MOST_PAYLOAD + LONGEST);
+        assert!(client.held() <= HEADER + MAX_PAYLOAD + LONGEST);
     }
     client.fill(|_| &BODY);
     reading.out.extend_from_slice(client.unwritten());

@@ -1,45 +1,45 @@
-//! Unary calls of gRPC: one message each way, each behind a prefix, and a status behind the answer
+//! Unary gRPC calls: one message each way, each after a prefix, and a status after the answer
 //! (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
 
 use super::hpack::{NOT_A_NUMBER, Text};
 
-/// Bytes before a message: whether it is compressed, and its length.
+/// The length of the prefix of a message in bytes: a flag for compression, and the length of the message.
 const PREFIX: usize = 5;
-/// What a call sends besides its method, unless the request has its own.
+/// The default headers of a call, unless the request has its own.
 pub(super) const HEADERS: [(&str, &str); 2] =
     [("te", "trailers"), ("content-type", "application/grpc")];
 /// Bytes of a `grpc-message` that an example shows.
 const EXCERPT: usize = 200;
 
-/// Makes room for a message's prefix.
+/// Appends an empty prefix for a message.
 pub(super) fn begin(out: &mut Vec<u8>) {
     out.extend_from_slice(&[0; PREFIX]);
 }
 
-/// Says in the prefix how long the message behind it is.
+/// Writes the length of the message into its prefix.
 pub(super) fn finish(out: &mut [u8]) {
     let length = (out.len() - PREFIX) as u32;
     out[1..PREFIX].copy_from_slice(&length.to_be_bytes());
 }
 
-/// The answer to a call, as it comes.
+/// The state of reading the answer to a call.
 #[derive(Debug, Default)]
 pub(crate) struct Call {
     prefix: [u8; PREFIX],
-    /// Bytes of the prefix that have come.
+    /// Bytes of the prefix received so far.
     came: usize,
     /// Bytes of the body received so far: prefix, message, and anything after it.
     body: u64,
     /// Bytes of the message that are still to come.
     left: usize,
-    /// What is wrong with the message.
+    /// The problem with the message, if any.
     problem: Option<&'static str>,
     /// `grpc-status`.
     status: Option<u32>,
 }
 
 impl Call {
-    /// Takes some of the body: what of it is the message.
+    /// Reads some of the body, and returns the part that belongs to the message.
     pub(crate) fn feed<'a>(&mut self, data: &'a [u8]) -> &'a [u8] {
         self.body += data.len() as u64;
         let (prefix, rest) = data.split_at(data.len().min(PREFIX - self.came));
@@ -60,12 +60,12 @@ impl Call {
         message
     }
 
-    /// The status that ends the answer.
+    /// Sets the status that ends the answer.
     pub(crate) fn end(&mut self, status: u32) {
         self.status = Some(status);
     }
 
-    /// Bytes of the body that have come, whether they are a message or not.
+    /// Number of received bytes of the body, whether they are a message or not.
     pub(crate) fn body_length(&self) -> u64 {
         self.body
     }
@@ -74,7 +74,7 @@ impl Call {
         self.problem.get_or_insert(problem);
     }
 
-    /// Why the call has failed, if it has.
+    /// Why the call failed; `None` if it succeeded.
     pub(crate) fn failure(&self) -> Option<&'static str> {
         match self.status {
             None => Some("no grpc-status"),

@@ -1,14 +1,14 @@
-//! Header compression (RFC 7541) as far as a load needs it: headers are written without indexing and without Huffman
-//! coding; of an answer's headers, the status, the length and the status of a gRPC call are read. Huffman coding is known
-//! of printable ASCII alone: none of these has other characters.
+//! Header compression (RFC 7541) as far as a load needs it. Headers are written without indexing and without Huffman
+//! coding. Of an answer's headers, the status, the length and the status of a gRPC call are read. Huffman decoding
+//! covers only printable ASCII, because these values have no other characters.
 //!
-//! The decoder's table has no entries: the client announces a size of 0, and sees to it that the server keeps to that.
-//! So one header block says nothing about the next.
+//! The decoder's table has no entries: the client announces a size of 0, and checks that the server keeps to it. So
+//! header blocks do not depend on each other.
 
-/// In place of a `grpc-status` that is not a number.
+/// The value for a `grpc-status` that is not a number.
 pub(crate) const NOT_A_NUMBER: u32 = u32::MAX;
 
-/// What is read of a header block.
+/// The fields that are read from a header block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields<'a> {
     /// `:status`.
@@ -17,7 +17,7 @@ pub(super) struct Fields<'a> {
     pub(super) length: Option<u64>,
     /// Whether there is any pseudo-header.
     pub(super) has_pseudo: bool,
-    /// What breaks a rule of HTTP (RFC 9113 §8.1.1): the first such field.
+    /// The problem of the first field that breaks a rule of HTTP (RFC 9113 §8.1.1).
     pub(super) malformed: Option<&'static str>,
     /// `grpc-status`, or [`NOT_A_NUMBER`].
     pub(super) grpc_status: Option<u32>,
@@ -25,14 +25,14 @@ pub(super) struct Fields<'a> {
     pub(super) grpc_message: Option<Text<'a>>,
 }
 
-/// What a field is to the reader.
+/// The meaning of a field to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Status,
     Length,
     /// A pseudo-header that no answer has.
     Request,
-    /// It is about a connection, which HTTP/2 says in frames (RFC 9113 §8.2.2).
+    /// A field about the connection, for which HTTP/2 has frames (RFC 9113 §8.2.2).
     Connection,
     UpperCase,
     GrpcStatus,
@@ -99,7 +99,7 @@ const TRANSFER_ENCODING: u32 = 57;
 const TRUNCATED: &str = "a header block ends in the middle of a field";
 const NO_ENTRY: &str = "a header refers to an entry that the table does not have";
 
-/// A string as it is in a block.
+/// A string as it is encoded in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text<'a> {
     pub(super) bytes: &'a [u8],
@@ -108,7 +108,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Its characters; `None`: they are not printable ASCII.
+    /// The decoded characters; `None`: they are not printable ASCII.
     pub(super) fn decoded(self) -> Option<Vec<u8>> {
         if self.is_coded {
             huffman_decode(self.bytes)
@@ -118,7 +118,7 @@ impl Text<'_> {
     }
 }
 
-/// Reads a header block. An error is one of compression, after which nothing on the connection can be read.
+/// Reads a header block. An error is one of compression, after which the connection is unreadable.
 pub(super) fn read(block: &[u8]) -> Result<Fields<'_>, &'static str> {
     let mut fields = Fields::default();
     let mut rest = block;
@@ -146,7 +146,7 @@ pub(super) fn read(block: &[u8]) -> Result<Fields<'_>, &'static str> {
                 index => (indexed(index)?, None),
             }
         } else {
-            // With incremental indexing (01), without (0000) or never (0001): in a table of size 0 it is all the same.
+            // With incremental indexing (01), without (0000) or never (0001): no difference with a table of size 0.
             let prefix = if first & 0x40 != 0 { 6 } else { 4 };
             let kind = match integer(&mut rest, prefix)? {
                 0 => named(text(&mut rest)?),
@@ -205,7 +205,7 @@ impl Fields<'_> {
     }
 }
 
-/// What a name of the static table is.
+/// The meaning of a name in the static table.
 fn indexed(index: u32) -> Result<Kind, &'static str> {
     match index {
         1..=7 => Ok(Kind::Request),
@@ -217,7 +217,7 @@ fn indexed(index: u32) -> Result<Kind, &'static str> {
     }
 }
 
-/// What a spelled name is.
+/// The meaning of a name that is spelled out.
 fn named(name: Text<'_>) -> Kind {
     let is = |(plain, coded, _): &&(&[u8], &[u8], Kind)| {
         name.bytes == if name.is_coded { *coded } else { *plain }
@@ -272,7 +272,7 @@ fn text<'a>(rest: &mut &'a [u8]) -> Result<Text<'a>, &'static str> {
     Ok(Text { bytes, is_coded })
 }
 
-/// A number in decimal digits, and how many there are.
+/// A number in decimal digits, and the number of digits; `None`: it has other characters.
 fn digits(text: Text<'_>) -> Option<(u64, usize)> {
     let mut number = Some(0u64);
     let mut count = 0;
@@ -293,10 +293,10 @@ fn digits(text: Text<'_>) -> Option<(u64, usize)> {
 }
 
 /// Reads Huffman-coded digits: 0 to 2 have the codes 00000 to 00010, 3 to 9 have 011001 to 011111 (RFC 7541 appendix B).
-/// `None`: something else is among them, or behind them.
+/// `None`: there are other characters.
 fn coded_digits(bytes: &[u8], mut add: impl FnMut(u8)) -> Option<()> {
     let total = bytes.len() * 8;
-    // This many bits from a place on; behind the end there are ones.
+    // `count` bits from `at` on; ones after the end.
     let bits = |at: usize, count: usize| {
         (at..at + count).fold(0u8, |value, at| {
             let byte = bytes.get(at / 8).copied().unwrap_or(0xff);
@@ -336,7 +336,7 @@ fn put_integer(mut value: usize, prefix: u32, high: u8, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Appends a string as it is.
+/// Appends a string without Huffman coding.
 pub(super) fn put_text(text: &[u8], out: &mut Vec<u8>) {
     put_integer(text.len(), 7, 0, out);
     out.extend_from_slice(text);
@@ -347,17 +347,18 @@ pub(super) fn put_indexed_name(index: usize, out: &mut Vec<u8>) {
     put_integer(index, 4, 0, out);
 }
 
-/// The same of a field with another name.
+/// Appends a field's name that is not in the static table; its value follows.
 pub(super) fn put_name(name: &[u8], out: &mut Vec<u8>) {
     out.push(0);
     put_text(name, out);
 }
 
-/// The table's size is 0 from here on: to be said at the start of a connection's first block, because the server may allow
-/// less than it did (RFC 7541 §4.2).
+/// Sets the table's size to 0. It must be at the start of the first block of a connection, because the server may allow
+/// a smaller table than the default (RFC 7541 §4.2).
 pub(super) const NO_TABLE: u8 = 0x20;
 
-/// Huffman codes (RFC 7541 appendix B): the characters whose codes have this many bits, in the order of their codes: a code is the one before it plus one.
+/// Huffman codes (RFC 7541 appendix B): for each number of bits, the characters with codes of that length. Each code is
+/// the previous one plus one.
 const HUFFMAN_CODES: [(u32, &[u8]); 11] = [
     (5, b"012aceiost"),
     (6, b" %-./3456789=A_bdfghlmnpru"),
@@ -382,7 +383,7 @@ fn huffman_codes() -> impl Iterator<Item = (u32, u32, &'static [u8])> {
     })
 }
 
-/// Decodes a value. `None`: it has other characters, or does not end as it should.
+/// Decodes a value. `None`: it has other characters, or its padding is wrong.
 fn huffman_decode(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(bytes.len() * 2);
     let (mut code, mut length) = (0u32, 0);

@@ -5,9 +5,9 @@ use deadheat_model::Failure;
 
 use super::{
     Http2Failure,
-    client::{Block, Client, Event, MOST_HEADERS, PROGRESS, ReadState, Sink, WINDOW},
+    client::{Block, Client, Event, MAX_HEADERS, PROGRESS, ReadState, Sink, WINDOW},
     frame::{
-        self, ACK, DATA, END_HEADERS, END_STREAM, Header, LAST_STREAM, MOST_PAYLOAD, MOST_WINDOW,
+        self, ACK, DATA, END_HEADERS, END_STREAM, Header, LAST_STREAM, MAX_PAYLOAD, MAX_WINDOW,
         NO_ERROR, PADDED, PING, SETTINGS, WINDOW_UPDATE, WITH_PRIORITY,
     },
     hpack::{self, Fields},
@@ -15,7 +15,7 @@ use super::{
 };
 
 impl Client {
-    /// A frame begins whose payload is taken as it comes.
+    /// Begins a frame whose payload is processed without buffering.
     #[inline]
     pub(super) fn begin_streamed(&mut self, header: Header) -> Result<Event, Http2Failure> {
         if header.kind != DATA {
@@ -42,7 +42,7 @@ impl Client {
         };
     }
 
-    /// The content of a DATA frame begins.
+    /// Begins the content of a DATA frame.
     #[inline]
     pub(super) fn begin_data(
         &mut self,
@@ -139,7 +139,7 @@ impl Client {
         }
     }
 
-    /// The server's part of a stream is over.
+    /// Ends a stream on the server's side.
     #[inline]
     pub(super) fn finish(&mut self, slot: usize) -> Event {
         let Some(stream) = self.streams.get(slot) else {
@@ -154,7 +154,7 @@ impl Client {
         }
         self.idle_frames = 0;
         if stream.send_left > 0 {
-            // Nobody needs the rest of the request's body (RFC 9113 §8.1).
+            // The server does not need the rest of the request's body (RFC 9113 §8.1).
             self.reset(slot, NO_ERROR);
         } else {
             self.streams.remove(slot);
@@ -203,10 +203,10 @@ impl Client {
             let value = frame::number(&setting[2..]).unwrap_or_default();
             let wrong = match name {
                 0x2 if value != 0 => Some("the server wants pushes from a client (ENABLE_PUSH)"),
-                0x4 if i64::from(value) > MOST_WINDOW => {
+                0x4 if i64::from(value) > MAX_WINDOW => {
                     Some("INITIAL_WINDOW_SIZE is above the maximum of 2^31-1")
                 }
-                0x5 if !(MOST_PAYLOAD as u32..=0xff_ffff).contains(&value) => {
+                0x5 if !(MAX_PAYLOAD as u32..=0xff_ffff).contains(&value) => {
                     Some("MAX_FRAME_SIZE is outside of the RFC's range")
                 }
                 _ => None,
@@ -226,7 +226,7 @@ impl Client {
             let mut has_room = false;
             for (_, stream) in self.streams.iter_mut() {
                 stream.send_window += change;
-                if stream.send_window > MOST_WINDOW {
+                if stream.send_window > MAX_WINDOW {
                     return Err(Http2Failure::connection(
                         "a stream's window is above 2^31-1",
                     ));
@@ -242,7 +242,7 @@ impl Client {
             self.is_greeted = true;
             return Ok(Event::Greeted);
         }
-        // One that allows none any more is of no use.
+        // A connection without allowed streams is useless.
         self.is_draining |= self.most_streams == 0;
         Ok(Event::More)
     }
@@ -269,7 +269,7 @@ impl Client {
             self.sending.window += more;
             return if more == 0 {
                 Err(Http2Failure::connection("a WINDOW_UPDATE adds nothing"))
-            } else if self.sending.window > MOST_WINDOW {
+            } else if self.sending.window > MAX_WINDOW {
                 Err(Http2Failure::connection(
                     "the connection's window is above 2^31-1",
                 ))
@@ -278,7 +278,7 @@ impl Client {
             };
         }
         let Some(slot) = self.slot_of(header)? else {
-            // It may have been on its way when the answer ended.
+            // The server may have sent it before the answer ended.
             self.idle()?;
             return Ok(Event::More);
         };
@@ -288,7 +288,7 @@ impl Client {
         stream.send_window += more;
         let why = if more == 0 {
             "a WINDOW_UPDATE adds nothing"
-        } else if stream.send_window > MOST_WINDOW {
+        } else if stream.send_window > MAX_WINDOW {
             "a stream's window is above 2^31-1"
         } else {
             self.sending.enqueue(slot, &mut self.streams);
@@ -340,8 +340,8 @@ impl Client {
         };
         // A later one may name an earlier stream, and never a later one (RFC 9113 §6.8).
         let last = last & LAST_STREAM;
-        let before = self.gone.map_or(LAST_STREAM, |(before, _)| before);
-        self.gone = Some((last.min(before), code));
+        let before = self.goaway.map_or(LAST_STREAM, |(before, _)| before);
+        self.goaway = Some((last.min(before), code));
         self.is_draining = true;
         Ok(match self.next_unprocessed() {
             Some(slot) => Event::Unprocessed { slot },
@@ -349,10 +349,10 @@ impl Client {
         })
     }
 
-    /// Takes out a stream that the server has not looked at.
+    /// Removes a stream that the server has not processed, and returns its slot.
     #[inline]
     pub(super) fn next_unprocessed(&mut self) -> Option<usize> {
-        let (last, _) = self.gone?;
+        let (last, _) = self.goaway?;
         let is_later = |(_, stream): &(usize, &mut Stream)| stream.id > last;
         let later = self.streams.iter_mut().find(is_later);
         let (slot, is_queued) = later.map(|(slot, stream)| (slot, stream.is_queued))?;
@@ -407,7 +407,7 @@ impl Client {
         if payload.len() < PROGRESS {
             self.idle()?;
         }
-        if self.block.len() + payload.len() > MOST_HEADERS {
+        if self.block.len() + payload.len() > MAX_HEADERS {
             return Err(Http2Failure::connection(
                 "the headers of an answer are longer than 64 KiB",
             ));
@@ -425,7 +425,7 @@ impl Client {
         }
     }
 
-    /// A header block has come: a head, an interim one, or trailers.
+    /// Processes a complete header block: a head, an interim head, or trailers.
     #[inline]
     fn end_headers(
         &mut self,
@@ -491,7 +491,7 @@ impl Client {
     }
 }
 
-/// Passes on what the last headers of an answer say of a call of gRPC.
+/// Passes on the gRPC status in an answer's last headers.
 #[inline]
 fn end_call(slot: usize, fields: &Fields<'_>, sink: &mut impl Sink) {
     if let Some(status) = fields.grpc_status {

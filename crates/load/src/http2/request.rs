@@ -11,13 +11,13 @@ use crate::{
     template::{Choice, Lists, Template, TextPosition, itoa},
 };
 
-/// Places in the static table (RFC 7541 appendix A).
+/// Indices in the static table (RFC 7541 appendix A).
 const AUTHORITY: usize = 1;
 const METHOD: usize = 2;
 const PATH: usize = 4;
 const CONTENT_LENGTH: usize = 28;
 
-/// Headers that HTTP/2 forbids, because it says the same in frames (RFC 9113 §8.2.2).
+/// Headers that HTTP/2 forbids, because it has frames for them (RFC 9113 §8.2.2).
 const FORBIDDEN: [&str; 5] = [
     "connection",
     "keep-alive",
@@ -26,10 +26,10 @@ const FORBIDDEN: [&str; 5] = [
     "upgrade",
 ];
 
-/// A request as it goes on the wire.
+/// A request as it is sent.
 #[derive(Debug)]
 pub(crate) struct Request {
-    content: Wire,
+    content: EncodedContent,
     /// Whether its answer has no body.
     pub(crate) is_head: bool,
     /// Whether it is a call of gRPC.
@@ -37,16 +37,16 @@ pub(crate) struct Request {
 }
 
 #[derive(Debug)]
-enum Wire {
+enum EncodedContent {
     /// The same each time.
     Fixed { block: Vec<u8>, body: Vec<u8> },
-    /// What is filled anew for each request.
-    Template(Box<Form>),
+    /// A template that is rendered for each request.
+    Template(Box<RequestTemplate>),
 }
 
-/// A request in pieces.
+/// The parts of a request.
 #[derive(Debug)]
-struct Form {
+struct RequestTemplate {
     /// The pseudo-headers before the path.
     start: Vec<u8>,
     path: Template,
@@ -55,26 +55,26 @@ struct Form {
     body: Option<Template>,
     /// Whether the body is a message of gRPC.
     is_call: bool,
-    /// Whether nothing is added that says the body's length.
+    /// Whether no Content-Length is added.
     has_length: bool,
 }
 
 impl Request {
-    /// Builds what `request` sends to `authority`, or says what in it cannot be sent.
+    /// Encodes `request` to `authority`; an error says what in it cannot be sent.
     pub(crate) fn new(
         request: &RequestSpec,
         authority: &str,
         is_tls: bool,
         lists: &Lists,
     ) -> Result<Self, String> {
-        let form = Form::new(request, authority, is_tls, lists)?;
+        let form = RequestTemplate::new(request, authority, is_tls, lists)?;
         let content = if request.template {
-            Wire::Template(Box::new(form))
+            EncodedContent::Template(Box::new(form))
         } else {
             let (mut block, mut body) = (Vec::new(), Vec::new());
             let choice = Choice { count: 0, seed: 0 };
             form.render(choice, lists, &mut block, &mut body);
-            Wire::Fixed { block, body }
+            EncodedContent::Fixed { block, body }
         };
         Ok(Self {
             content,
@@ -83,36 +83,36 @@ impl Request {
         })
     }
 
-    /// Its body, where it is always the same.
+    /// The body, if it is the same for each request.
     #[inline]
     pub(crate) fn fixed_body(&self) -> Option<&[u8]> {
         match &self.content {
-            Wire::Fixed { body, .. } => Some(body),
-            Wire::Template(_) => None,
+            EncodedContent::Fixed { body, .. } => Some(body),
+            EncodedContent::Template(_) => None,
         }
     }
 
-    /// The length of its body; `usize::MAX`: that is not known.
+    /// The length of the body in bytes; `usize::MAX`: unknown.
     pub(crate) fn body_length(&self) -> usize {
         match &self.content {
-            Wire::Fixed { body, .. } => body.len(),
-            Wire::Template(form) => form.body.as_ref().map_or(0, |_| usize::MAX),
+            EncodedContent::Fixed { body, .. } => body.len(),
+            EncodedContent::Template(form) => form.body.as_ref().map_or(0, |_| usize::MAX),
         }
     }
 
-    /// The length of its header block; of a template's, without what is filled in.
+    /// The length of the header block in bytes; of a template, without the inserted values.
     pub(crate) fn head_length(&self) -> usize {
         match &self.content {
-            Wire::Fixed { block, .. } => block.len(),
-            Wire::Template(form) => {
+            EncodedContent::Fixed { block, .. } => block.len(),
+            EncodedContent::Template(form) => {
                 let names = form.headers.iter().map(|(name, _)| name.len());
                 form.start.len() + names.sum::<usize>()
             }
         }
     }
 
-    /// Appends its header block to `block`; `choice` is asked for where there is something to fill in, and then the body
-    /// is put into `own`. Returns the body's length.
+    /// Appends the header block to `block`. Only for a template, `choice` is called and the body is put into `own`.
+    /// Returns the body's length in bytes.
     #[inline]
     pub(crate) fn append(
         &self,
@@ -122,11 +122,11 @@ impl Request {
         own: &mut Vec<u8>,
     ) -> usize {
         match &self.content {
-            Wire::Fixed { block: fixed, body } => {
+            EncodedContent::Fixed { block: fixed, body } => {
                 block.extend_from_slice(fixed);
                 body.len()
             }
-            Wire::Template(form) => {
+            EncodedContent::Template(form) => {
                 form.render(choice(), lists, block, own);
                 own.len()
             }
@@ -134,7 +134,7 @@ impl Request {
     }
 }
 
-impl Form {
+impl RequestTemplate {
     fn new(
         request: &RequestSpec,
         authority: &str,
@@ -219,7 +219,7 @@ impl Form {
                 );
             }
         };
-        // As clients of gRPC, a call leaves its length to its frames.
+        // Like other gRPC clients, a call has no Content-Length.
         let has_length = is_call || has("content-length");
         Ok(Self {
             start,
@@ -235,7 +235,7 @@ impl Form {
     fn render(&self, choice: Choice, lists: &Lists, block: &mut Vec<u8>, out: &mut Vec<u8>) {
         let mut nth = 0;
         block.extend_from_slice(&self.start);
-        // A value's length comes before it: it is rendered where the body will be.
+        // A value's length precedes it, so the value is rendered into the body's buffer first.
         out.clear();
         put_indexed_name(PATH, block);
         self.path

@@ -1,18 +1,18 @@
-//! The streams that are open on a connection, found by their numbers.
+//! The open streams of a connection, found by their numbers.
 
-/// How much of an answer has come.
+/// How much of an answer has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Not its head.
+    /// Not yet the complete head.
     Head,
-    /// Its head, and perhaps some of its body.
+    /// The head, and perhaps some of the body.
     Body,
 }
 
 /// One request and its answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
-    /// Its number; 0: there is none in this slot.
+    /// Its number; 0: the slot is free.
     pub(super) id: u32,
     pub(super) phase: Phase,
     pub(super) to_head: bool,
@@ -20,11 +20,11 @@ pub(super) struct Stream {
     pub(super) body_left: Option<u64>,
     /// Bytes of the request's body that are still to be sent.
     pub(super) send_left: usize,
-    /// What the server takes of them (RFC 9113 §5.2). Below zero after a change of its settings.
+    /// The send window in bytes (RFC 9113 §5.2). It can fall below zero when the server changes its settings.
     pub(super) send_window: i64,
     /// Whether it waits for its turn to send.
     pub(super) is_queued: bool,
-    /// What the server may still send.
+    /// The receive window in bytes.
     pub(super) receive_window: i64,
 }
 
@@ -39,12 +39,12 @@ const NONE: Stream = Stream {
     receive_window: 0,
 };
 
-/// All of a connection, each in its slot.
+/// All streams of a connection, each in its slot.
 #[derive(Debug)]
 pub(super) struct Streams {
     slots: Box<[Stream]>,
-    /// The slot of the latest stream with a number that ends like this. A stream that lasts longer than four times as many
-    /// others as there are slots is looked for in all of them.
+    /// The slot of the latest stream, by the low bits of its number. A stream whose entry was overwritten by a later
+    /// one is searched for in all slots.
     latest: Box<[u32]>,
     open: usize,
 }
@@ -63,18 +63,18 @@ impl Streams {
         self.open = 0;
     }
 
-    /// How many are open.
+    /// Number of open streams.
     #[inline]
     pub(super) fn open(&self) -> usize {
         self.open
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// A number stands for two: the server has the even ones.
+    /// The index in `latest` of a stream. The lowest bit is dropped, because even numbers belong to the server.
     #[inline]
     fn place(&self, id: u32) -> usize {
         (id >> 1) as usize & (self.latest.len() - 1)

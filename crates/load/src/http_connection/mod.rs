@@ -1,6 +1,6 @@
-//! What is said on a connection, from the client's side: requests put on their way, bytes to be written, the answers that
-//! come. The worker asks it; it knows no socket, no clock and no counter. In HTTP/1 answers come in the order of their
-//! requests; HTTP/2 is in [`multiplex`].
+//! HTTP on a connection, from the client's side: requests in flight, bytes to be written, and answers. The worker
+//! drives it; it knows no socket, no clock and no counter. In HTTP/1 answers arrive in the order of their requests;
+//! HTTP/2 is in [`multiplex`].
 
 mod multiplex;
 
@@ -15,31 +15,30 @@ use crate::{
     verify::{AnswerSoFar, Contents, Examiner},
 };
 
-// What an HTTP connection says, and what it keeps for all connections of a worker. Its users know nothing else of the
-// protocol.
+// Users of an HTTP connection get all that they need of the protocol from here.
 pub(crate) use crate::{
-    browser::Leads,
-    http1::{Ending, FeedOutcome, Heads, NOT_HTTP, Progress},
+    browser::RedirectOutcome,
+    http1::{AnswerProgress, Ending, FeedOutcome, Heads, NOT_HTTP},
     http2::Phase,
 };
 pub(crate) use multiplex::RequestProgress;
 
 use multiplex::Multiplex;
 
-/// A request on its way.
+/// A request in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlight {
-    /// When it should have been sent; in a closed loop when it was.
+    /// The intended start; in a closed loop, the actual start.
     pub(crate) intended: u64,
     /// When it was first written.
     pub(crate) started: u64,
-    /// Which exchange it is.
+    /// The index of its exchange.
     pub(crate) exchange: u32,
     /// Whether it is the last on its connection.
     pub(crate) is_last: bool,
 }
 
-/// The requests on their way, in the order of their answers.
+/// A queue of the requests in flight, in the order of their answers.
 #[derive(Debug)]
 struct InFlightQueue {
     ring: Box<[InFlight]>,
@@ -100,7 +99,7 @@ impl InFlightQueue {
         Some(first)
     }
 
-    /// Says of the one that is behind `nth` others whether it is the last on its connection, and returns it.
+    /// Sets whether the `nth` request (from 0) is the last on its connection, and returns it.
     fn set_last(&mut self, nth: usize, is_last: bool) -> Option<InFlight> {
         let at = (self.first + nth) % self.ring.len();
         let flight = (nth < self.count).then(|| &mut self.ring[at])?;
@@ -113,35 +112,35 @@ impl InFlightQueue {
     }
 }
 
-/// Requests and answers on one connection after the other: its buffers are used again.
+/// The requests and answers of a connection slot. A reconnect reuses the buffers.
 #[derive(Debug)]
 pub(crate) struct HttpConnection {
     flights: InFlightQueue,
     reader: AnswerReader,
-    /// What is known of the answer that comes.
+    /// The state of the current answer.
     pub(crate) answer: AnswerSoFar,
-    /// Requests put together here, where they are not the plan's own bytes.
+    /// The bytes of requests, if they are composed here; empty if the plan's bytes are sent as they are.
     composed: Vec<u8>,
-    /// How much of what is to be written has been.
+    /// Number of bytes written so far.
     written: usize,
     /// Whether the rest of the request waits for the server's 100 Continue.
     holding: bool,
     /// Follows redirects and keeps cookies, if the load asks for that.
     browser: Option<Box<Browser>>,
-    /// HTTP/2, if that is spoken. What HTTP/1 needs has nothing in it then.
+    /// The HTTP/2 requests; `None` in HTTP/1. With HTTP/2, the fields for HTTP/1 are empty.
     multiplex: Option<Box<Multiplex>>,
 }
 
-/// A body that nobody looks at, as far as it is still to come.
+/// The rest of a body that is not checked, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ignored {
+pub(crate) struct IgnoredBody {
     pub(crate) left: u64,
     /// Whether nothing may follow it.
     pub(crate) is_last: bool,
 }
 
 impl HttpConnection {
-    /// For this many requests on their way at once, and perhaps as a browser.
+    /// A connection for `most` requests in flight; `browsing`: it follows redirects or keeps cookies.
     pub(crate) fn new(most: usize, browsing: Option<Browsing>) -> Self {
         Self {
             flights: InFlightQueue::new(most),
@@ -169,7 +168,7 @@ impl HttpConnection {
         self.multiplex.is_some()
     }
 
-    /// On another connection: nothing has been written. What is on its way has to be put again.
+    /// Resets the state for a new connection. The requests in flight have to be queued again.
     pub(crate) fn start_over(&mut self) {
         if let Some(multiplex) = &mut self.multiplex {
             return multiplex.start_over();
@@ -179,7 +178,7 @@ impl HttpConnection {
         self.holding = false;
     }
 
-    /// Requests on their way.
+    /// Number of requests in flight.
     #[inline]
     pub(crate) fn in_flight(&self) -> usize {
         match &self.multiplex {
@@ -188,7 +187,7 @@ impl HttpConnection {
         }
     }
 
-    /// Whether no request is on its way.
+    /// Whether no request is in flight.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         match &self.multiplex {
@@ -206,9 +205,9 @@ impl HttpConnection {
         }
     }
 
-    /// Whether more requests are to be sent now. In HTTP/1, when half of what may be on its way at once has been answered:
-    /// whole batches would let the connection run dry, single requests would cost a system call each. In HTTP/2, whenever
-    /// there is room: all answers of a read make a batch.
+    /// Whether to send more requests now. In HTTP/1, when half of the requests that may be in flight are answered:
+    /// whole batches would let the connection run dry, and single requests would cost a system call each. In HTTP/2,
+    /// whenever there is room: all answers of a read make a batch.
     #[inline]
     pub(crate) fn wants_more(&self, aside: usize) -> bool {
         match &self.multiplex {
@@ -217,7 +216,7 @@ impl HttpConnection {
         }
     }
 
-    /// The request whose answer comes next; in HTTP/2, whose answer has just ended.
+    /// The request whose answer is next; in HTTP/2, the request whose answer has just ended.
     #[inline]
     pub(crate) fn first(&self) -> Option<InFlight> {
         match &self.multiplex {
@@ -235,13 +234,13 @@ impl HttpConnection {
         }
     }
 
-    /// All requests on their way.
+    /// All requests in flight.
     pub(crate) fn flights(&self) -> impl Iterator<Item = InFlight> {
         let multiplexed = self.multiplex.iter().flat_map(|one| one.flights());
         self.flights.iter().chain(multiplexed)
     }
 
-    /// The request that has been on its way for longest.
+    /// The request that has been in flight for longest.
     pub(crate) fn oldest(&self) -> Option<InFlight> {
         match &self.multiplex {
             None => self.flights.first(),
@@ -249,7 +248,7 @@ impl HttpConnection {
         }
     }
 
-    /// Puts a request on its way; it is still to be written. There must be room.
+    /// Queues a request to be written. There must be room.
     #[inline]
     pub(crate) fn put(&mut self, flight: InFlight, plan: &Plan, scratch: &mut Vec<u8>) {
         if let Some(multiplex) = &mut self.multiplex {
@@ -267,18 +266,18 @@ impl HttpConnection {
         }
     }
 
-    /// Puts what is on its way again, on another connection: how many requests that are.
+    /// Queues all requests in flight for a new connection; returns how many.
     pub(crate) fn put_again(&mut self, plan: &Plan, scratch: &mut Vec<u8>) -> u64 {
         if let Some(multiplex) = &mut self.multiplex {
             return multiplex.put_again(plan);
         }
         if let Some(browser) = self.browser.as_deref_mut() {
-            // What a redirect led to is another request than the one before.
+            // A redirected request counts as a new one.
             browser.write(&mut self.composed);
             return 0;
         }
         for nth in 0..self.flights.len() {
-            // Which one is the last is another question on each connection.
+            // Another connection may end after another request.
             let is_last = nth as u64 + 1 == plan.most_per_connection;
             if let Some(flight) = self.flights.set_last(nth, is_last) {
                 self.compose(flight, plan, scratch);
@@ -304,38 +303,36 @@ impl HttpConnection {
         }
     }
 
-    /// What the answer that has come leads to.
+    /// Whether the current answer is a redirect, and whether it is followed.
     #[inline]
-    pub(crate) fn leads(&self) -> Leads {
+    pub(crate) fn redirect_outcome(&self) -> RedirectOutcome {
         match &self.browser {
-            None => Leads::Nowhere,
-            Some(browser) => browser.leads(),
+            None => RedirectOutcome::Final,
+            Some(browser) => browser.redirect_outcome(),
         }
     }
 
-    /// Where that redirect leads to.
+    /// The location of the redirect, without secrets; empty without a browser.
     pub(crate) fn location(&self) -> String {
         self.browser
             .as_ref()
             .map_or_else(String::new, |one| one.location())
     }
 
-    /// What was seen of cookies since this was last asked, if any are kept.
+    /// The cookie counts since the last call; `None` if no cookies are kept.
     pub(crate) fn take_cookies(&mut self) -> Option<CookiesSeen> {
         self.browser.as_deref_mut()?.take_seen()
     }
 
-    /// When the connection was begun that the first request on its way went out on, if that was another one than
-    /// `dialled`.
+    /// The dial time of the connection that carried the first request in flight, or `dialled`.
     #[inline]
     pub(crate) fn first_dialled(&self, dialled: u64) -> u64 {
         let first = self.browser.as_ref().and_then(|one| one.dialled());
         first.unwrap_or(dialled)
     }
 
-    /// Puts the request on its way that the answer leads to, for the one that was answered; it is still to be written.
-    /// What was left of that one is not. The connection was begun at `dialled`; where it does not stay, the request is put
-    /// again on the next one.
+    /// Replaces the answered request by the redirected one. Unsent bytes of the old one are dropped. `dialled` is the
+    /// dial time of this connection. If `stays` is false, the next connection sends the request.
     pub(crate) fn go_on(&mut self, dialled: u64, stays: bool) {
         if let Some(browser) = self.browser.as_deref_mut() {
             browser.go_on(dialled);
@@ -347,7 +344,7 @@ impl HttpConnection {
         }
     }
 
-    /// What is to be written now.
+    /// The bytes to be written now.
     #[inline]
     pub(crate) fn unwritten<'a>(&'a self, plan: &'a Plan) -> &'a [u8] {
         if let Some(multiplex) = &self.multiplex {
@@ -364,7 +361,7 @@ impl HttpConnection {
         all.get(self.written..until).unwrap_or_default()
     }
 
-    /// This many bytes more have been written.
+    /// Notes that this many more bytes were written.
     #[inline]
     pub(crate) fn wrote(&mut self, count: usize) {
         match &mut self.multiplex {
@@ -373,7 +370,7 @@ impl HttpConnection {
         }
     }
 
-    /// Whether all that is on its way has been written.
+    /// Whether all queued bytes were written.
     #[inline]
     pub(crate) fn has_written(&self, plan: &Plan) -> bool {
         match &self.multiplex {
@@ -404,12 +401,12 @@ impl HttpConnection {
         self.holding && self.answer.may_continue
     }
 
-    /// Holds nothing back any more.
+    /// Stops holding back the body.
     pub(crate) fn release(&mut self) {
         self.holding = false;
     }
 
-    /// Gets ready for the answer to the first request on its way, or in HTTP/2 for all of them: the oldest one.
+    /// Prepares for the next answer, and returns its request; in HTTP/2, returns the oldest request.
     #[inline]
     pub(crate) fn begin_answer(&mut self, plan: &Plan) -> Option<InFlight> {
         let first = self.oldest()?;
@@ -425,8 +422,8 @@ impl HttpConnection {
         Some(first)
     }
 
-    /// Takes the next bytes from the connection, while `first` is the first request on its way: what they led to, and
-    /// how many of them were a body's.
+    /// Reads the next bytes from the connection, which answer the request `first`. Returns the outcome, and the number
+    /// of body bytes.
     #[inline]
     pub(crate) fn feed(
         &mut self,
@@ -456,30 +453,30 @@ impl HttpConnection {
         (step, received)
     }
 
-    /// The rest of a body of known length, if nobody looks at it.
+    /// The rest of the current body, if its length is known and it is not checked.
     #[inline]
-    pub(crate) fn ignored(&self) -> Option<Ignored> {
+    pub(crate) fn ignored(&self) -> Option<IgnoredBody> {
         let left = self.reader.body_left()?;
-        self.answer.ignores_body().then(|| Ignored {
+        self.answer.ignores_body().then(|| IgnoredBody {
             left,
             is_last: self.flights.len() == 1 || !self.reader.keeps_alive(),
         })
     }
 
-    /// This many bytes of such a body have come and were dropped.
+    /// Counts bytes of such a body that were received and dropped.
     #[inline]
     pub(crate) fn dropped(&mut self, bytes: u64) -> FeedOutcome {
         self.answer.dropped(bytes);
         self.reader.skip(bytes)
     }
 
-    /// How much of the answer has come.
+    /// How much of the answer has arrived.
     #[inline]
-    pub(crate) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> AnswerProgress {
         match &self.multiplex {
             None => self.reader.progress(),
-            Some(multiplex) if multiplex.has_begun() => Progress::Body,
-            Some(_) => Progress::Nothing,
+            Some(multiplex) if multiplex.has_begun() => AnswerProgress::Body,
+            Some(_) => AnswerProgress::Nothing,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is said on a connection in HTTP/2: many requests on their way, answered in any order.
+//! HTTP/2 on a connection: many requests in flight, answered in any order.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::{
     verify::{AnswerSoFar, Contents, Examiner},
 };
 
-/// A request on its way, and what is known of its answer.
+/// A request in flight, and the state of its answer.
 #[derive(Debug)]
 struct Slot {
     flight: InFlight,
@@ -22,12 +22,12 @@ struct Slot {
     body: Vec<u8>,
 }
 
-/// What has happened to a request.
+/// The result of feeding bytes to the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestProgress {
-    /// Nothing that anybody has to see to.
+    /// No request ended.
     More,
-    /// An answer is whole: its request is the HTTP connection's first one.
+    /// An answer is complete: its request is the HTTP connection's first one.
     Whole,
     /// This request has failed. The connection stays in use.
     Failed {
@@ -37,15 +37,15 @@ pub(crate) enum RequestProgress {
     },
 }
 
-/// The requests of one connection after the other.
+/// The HTTP/2 requests of a connection slot. They survive a reconnect.
 #[derive(Debug)]
 pub(crate) struct Multiplex {
     client: Client,
     slots: Box<[Slot]>,
     free: Vec<usize>,
-    /// Those that are to be sent again, on another connection or when there is room on this one.
+    /// Slots of requests to be sent again, on another connection or when there is room on this one.
     again: VecDeque<usize>,
-    /// The one whose answer has just ended.
+    /// The slot whose answer has just ended.
     ended: Option<usize>,
     /// Why nothing on the connection can be read any more.
     broken: Option<Http2Failure>,
@@ -54,7 +54,7 @@ pub(crate) struct Multiplex {
 }
 
 impl Multiplex {
-    /// For the requests of a plan.
+    /// Without requests; the sizes come from the plan.
     pub(super) fn new(plan: &Http2) -> Self {
         let streams = plan.streams;
         let slot = || Slot {
@@ -74,7 +74,7 @@ impl Multiplex {
         }
     }
 
-    /// On another connection: what is on its way has to be put again.
+    /// Resets the state for a new connection, and marks the requests in flight to be sent again.
     pub(super) fn start_over(&mut self) {
         self.client.begin();
         self.broken = None;
@@ -86,8 +86,8 @@ impl Multiplex {
         }
     }
 
-    /// Marks a request to be sent again, in the order in which requests were first written: the last of them would wait for
-    /// ever behind newer ones.
+    /// Marks a request to be sent again. The order is that of the first writes, so that no request waits forever behind
+    /// newer ones.
     fn put_again_in_order(&mut self, index: usize) {
         let slots = &self.slots;
         let started = slots[index].flight.started;
@@ -101,7 +101,7 @@ impl Multiplex {
         self.slots.len() - self.free.len()
     }
 
-    /// Whether the server would take another stream now.
+    /// Whether the server allows another stream now.
     #[inline]
     fn allows_more(&self) -> bool {
         self.client.is_ready()
@@ -126,7 +126,7 @@ impl Multiplex {
         self.ended.map(|index| self.slots[index].flight)
     }
 
-    /// Takes out the request whose answer has just ended, or any other.
+    /// Removes the request whose answer has just ended, or else any other.
     #[inline]
     pub(super) fn take(&mut self) -> Option<InFlight> {
         let any = || self.slots.iter().position(|slot| slot.is_taken);
@@ -134,8 +134,8 @@ impl Multiplex {
         Some(self.release(index))
     }
 
-    /// Takes out a request that the server has, or all that are late; with how much of its answer has come. `None`: some
-    /// of the request was still to be sent.
+    /// Removes the first request that matches. Returns it with the phase of its answer; the phase is `None` if the
+    /// request was not fully sent.
     fn take_where(
         &mut self,
         is: impl Fn(&Self, usize) -> bool,
@@ -149,12 +149,13 @@ impl Multiplex {
         Some((self.release(index), phase))
     }
 
-    /// Takes out a request that the connection's end has lost.
+    /// Removes a request that was lost with the connection.
     pub(super) fn take_lost(&mut self) -> Option<(InFlight, Option<Phase>)> {
         self.take_where(|this, index| this.client.phase(index).is_some())
     }
 
-    /// Takes out a request that began at this time or before. Nothing new is sent on the connection, if it was on it.
+    /// Removes a request that was first written at this time or before. If it was open on the connection, nothing new
+    /// is sent there.
     pub(super) fn take_late(&mut self, until: u64) -> Option<(InFlight, Option<Phase>)> {
         let open = self.client.open();
         let late = self.take_where(|this, index| this.slots[index].flight.started <= until);
@@ -164,7 +165,7 @@ impl Multiplex {
         late
     }
 
-    /// Takes out a request that is still to be sent again.
+    /// Removes a request that waits to be sent again.
     pub(super) fn take_unsent(&mut self) -> Option<InFlight> {
         let index = self.again.pop_front()?;
         Some(self.release(index))
@@ -178,7 +179,7 @@ impl Multiplex {
         slot.flight
     }
 
-    /// Puts a request on its way. There must be room.
+    /// Sends a request. There must be room.
     #[inline]
     pub(super) fn put(&mut self, flight: InFlight, plan: &Plan) {
         let Some(index) = self.free.pop() else {
@@ -203,7 +204,7 @@ impl Multiplex {
             .send(index, to_head, |out| plan.stream_out(exchange, out, body));
     }
 
-    /// Puts those again that the server takes now: how many.
+    /// Resends waiting requests that the server accepts now; returns how many.
     pub(super) fn put_again(&mut self, plan: &Plan) -> u64 {
         let mut count = 0;
         while self.allows_more()
@@ -215,13 +216,13 @@ impl Multiplex {
         count
     }
 
-    /// Whether there are some that could be put again.
+    /// Whether a waiting request could be resent now.
     #[inline]
     pub(super) fn can_put_again(&self) -> bool {
         !self.again.is_empty() && self.allows_more()
     }
 
-    /// Puts a request on its way that another connection had, and that is to be sent again. There must be room.
+    /// Takes over an unsent request of another connection, to be sent again. There must be room.
     pub(super) fn put_unsent(&mut self, flight: InFlight) {
         let Some(index) = self.free.pop() else {
             return;
@@ -232,7 +233,7 @@ impl Multiplex {
         self.put_again_in_order(index);
     }
 
-    /// Whether the connection takes nothing new, and the server still has some of its requests.
+    /// Whether the connection is draining: it takes no new requests, and some are still open.
     #[inline]
     pub(super) fn is_leaving(&self) -> bool {
         self.client.is_draining() && self.client.open() > 0
@@ -244,7 +245,7 @@ impl Multiplex {
         self.client.is_draining() && self.client.open() == 0
     }
 
-    /// Puts pieces of bodies behind what is to be written.
+    /// Appends pieces of request bodies to the unwritten bytes.
     #[inline]
     pub(super) fn fill(&mut self, plan: &Plan) {
         let slots = &self.slots;
@@ -270,28 +271,28 @@ impl Multiplex {
         self.client.has_written()
     }
 
-    /// Whether the server has said what it allows.
+    /// Whether the server has sent its settings and allows at least one stream.
     pub(super) fn is_ready(&self) -> bool {
         self.client.is_ready()
     }
 
-    /// Whether the server has said anything.
+    /// Whether the server has sent its settings.
     pub(super) fn has_greeted(&self) -> bool {
         self.client.is_greeted()
     }
 
-    /// Whether some of any answer has come.
+    /// Whether the head of any answer has arrived.
     pub(super) fn has_begun(&self) -> bool {
         let phases = (0..self.slots.len()).map(|index| self.client.phase(index));
         phases.flatten().any(|phase| phase == Phase::Body)
     }
 
-    /// What the server said last, if it was about the connection's end.
-    pub(super) fn gone(&self) -> Option<&'static str> {
-        self.client.gone()
+    /// The reason in the server's GOAWAY, if it sent one.
+    pub(super) fn goaway_reason(&self) -> Option<&'static str> {
+        self.client.goaway_reason()
     }
 
-    /// Whether all that has come is the beginning of something else.
+    /// Whether `is` accepts all bytes received so far (used to detect another protocol).
     pub(super) fn has_only(&self, is: impl Fn(&[u8]) -> bool) -> bool {
         self.client.has_only(is)
     }
@@ -301,8 +302,8 @@ impl Multiplex {
         self.fewest.take()
     }
 
-    /// Takes the next bytes from the connection: how many, what they led to, and how many of them were a body's. The
-    /// answer that has ended is swapped for `answer`.
+    /// Reads the next bytes from the connection. Returns the number of bytes read, the outcome, and the number of body
+    /// bytes. An answer that has ended is swapped for `answer`.
     pub(super) fn feed(
         &mut self,
         bytes: &[u8],
@@ -363,7 +364,7 @@ impl Multiplex {
     }
 }
 
-/// Looks at the parts of all answers as they come.
+/// Checks the parts of all answers as they arrive.
 struct AnswerSink<'a> {
     slots: &'a mut [Slot],
     plan: &'a Plan,
@@ -423,9 +424,10 @@ impl Sink for AnswerSink<'_> {
     }
 }
 
-/// What only HTTP/2 has. In HTTP/1, nothing of it is there.
+/// Operations of HTTP/2 alone. In HTTP/1 they do nothing.
 impl HttpConnection {
-    /// Takes the next bytes from the connection: how many, what they led to, and how many of them were a body's.
+    /// Reads the next bytes from the connection. Returns the number of bytes read, the outcome, and the number of body
+    /// bytes.
     #[inline]
     pub(crate) fn feed_frames(
         &mut self,
@@ -440,7 +442,7 @@ impl HttpConnection {
         }
     }
 
-    /// Puts pieces of bodies behind what is to be written.
+    /// Appends pieces of request bodies to the unwritten bytes.
     #[inline]
     pub(crate) fn fill(&mut self, plan: &Plan) {
         if let Some(multiplex) = &mut self.multiplex {
@@ -448,64 +450,65 @@ impl HttpConnection {
         }
     }
 
-    /// Whether the server has said what it allows.
+    /// Whether the server has sent its settings and allows at least one stream.
     pub(crate) fn is_ready(&self) -> bool {
         let multiplex = self.multiplex.as_ref();
         multiplex.is_none_or(|one| one.is_ready())
     }
 
-    /// Whether the server has said anything.
+    /// Whether the server has sent its settings.
     pub(crate) fn has_greeted(&self) -> bool {
         let multiplex = self.multiplex.as_ref();
         multiplex.is_some_and(|one| one.has_greeted())
     }
 
-    /// Whether requests could be put again.
+    /// Whether a waiting request could be resent now.
     #[inline]
     pub(crate) fn can_put_again(&self) -> bool {
         let multiplex = self.multiplex.as_ref();
         multiplex.is_some_and(|one| one.can_put_again())
     }
 
-    /// Whether nothing more will happen on this connection: the server has said that it goes, or a request was given up.
+    /// Whether the connection takes no new requests and has no open ones: the server sent GOAWAY, or a request timed
+    /// out.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         let multiplex = self.multiplex.as_ref();
         multiplex.is_some_and(|one| one.is_over())
     }
 
-    /// Takes out a request that the connection's end has lost, with how much of its answer had come.
+    /// Removes a request that was lost with the connection. Returns it with the phase of its answer.
     pub(crate) fn take_lost(&mut self) -> Option<(InFlight, Option<Phase>)> {
         self.multiplex.as_mut()?.take_lost()
     }
 
-    /// Takes out a request that began at `until` or before. Nothing new is sent on the connection.
+    /// Removes a request that was first written at `until` or before. Nothing new is sent on the connection.
     pub(crate) fn take_late(&mut self, until: u64) -> Option<(InFlight, Option<Phase>)> {
         self.multiplex.as_mut()?.take_late(until)
     }
 
-    /// Takes out a request that is still to be sent again.
+    /// Removes a request that waits to be sent again.
     pub(crate) fn take_unsent(&mut self) -> Option<InFlight> {
         self.multiplex.as_mut()?.take_unsent()
     }
 
-    /// Puts a request on its way that another connection had, and that is to be sent again. There must be room.
+    /// Takes over an unsent request of another connection, to be sent again. There must be room.
     pub(crate) fn put_unsent(&mut self, flight: InFlight) {
         if let Some(multiplex) = &mut self.multiplex {
             multiplex.put_unsent(flight);
         }
     }
 
-    /// Whether the connection takes nothing new, and the server still has some of its requests.
+    /// Whether the connection is draining: it takes no new requests, and some are still open.
     #[inline]
     pub(crate) fn is_leaving(&self) -> bool {
         let multiplex = self.multiplex.as_ref();
         multiplex.is_some_and(|one| one.is_leaving())
     }
 
-    /// What the server said of the connection's end, if it did.
-    pub(crate) fn gone(&self) -> Option<&'static str> {
-        self.multiplex.as_ref()?.gone()
+    /// The reason in the server's GOAWAY, if it sent one.
+    pub(crate) fn goaway_reason(&self) -> Option<&'static str> {
+        self.multiplex.as_ref()?.goaway_reason()
     }
 
     /// Why nothing on the connection can be read any more.
@@ -513,7 +516,7 @@ impl HttpConnection {
         self.multiplex.as_ref()?.broken
     }
 
-    /// Whether all that has come is the beginning of something else.
+    /// Whether `is` accepts all bytes received so far (used to detect another protocol).
     pub(crate) fn has_only(&self, is: impl Fn(&[u8]) -> bool) -> bool {
         let multiplex = self.multiplex.as_ref();
         multiplex.is_some_and(|one| one.has_only(is))

@@ -4,10 +4,10 @@ use deadheat_model::load::{
     Exchange, LoadSpec, Protocol, REDIRECTS, Reuse, Target, Think, Timeouts,
 };
 
-use super::Prepared;
+use super::PreparedExchange;
 use crate::{
     LoadError, http2,
-    limits::{LEAST_BIN, LEAST_INTERVAL, MOST_CONNECTIONS, MOST_PIPELINED, MOST_STREAMS, STREAMS},
+    limits::{MAX_CONNECTIONS, MAX_PIPELINED, MAX_STREAMS, MIN_BIN, MIN_INTERVAL, STREAMS},
     sys::DescriptorLimit,
     template::Lists,
 };
@@ -23,17 +23,17 @@ pub(super) fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
         connections if spec.share.part(connections.into()) == 0 => {
             return Err(LoadError::NoConnections);
         }
-        connections if connections > MOST_CONNECTIONS => {
+        connections if connections > MAX_CONNECTIONS => {
             return Err(LoadError::TooManyConnections {
                 connections,
-                most: MOST_CONNECTIONS,
+                most: MAX_CONNECTIONS,
             });
         }
         _ => {}
     }
     let bounds = [
-        ("bins", Some(spec.bin), LEAST_BIN),
-        ("intervals", spec.interval, LEAST_INTERVAL),
+        ("bins", Some(spec.bin), MIN_BIN),
+        ("intervals", spec.interval, MIN_INTERVAL),
     ];
     for (what, length, least) in bounds {
         match length {
@@ -66,7 +66,7 @@ pub(super) fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
     let problem = match pipeline {
         1 => return Ok(()),
         0 => "the depth must be at least 1".to_owned(),
-        _ if pipeline > MOST_PIPELINED => format!("the depth must be at most {MOST_PIPELINED}"),
+        _ if pipeline > MAX_PIPELINED => format!("the depth must be at most {MAX_PIPELINED}"),
         _ if reuse == Reuse::PerRequest => {
             "a connection per request carries only one of them".to_owned()
         }
@@ -89,15 +89,15 @@ pub(super) fn check_bounds(spec: &LoadSpec) -> Result<(), LoadError> {
 pub(super) fn check_browsing(
     pipeline: u32,
     spec: &LoadSpec,
-    exchanges: &[Prepared],
+    exchanges: &[PreparedExchange],
 ) -> Result<(), LoadError> {
-    let holds = |prepared: &Prepared| prepared.request.hold_at.is_some();
-    let has_own = |prepared: &Prepared| {
+    let holds = |prepared: &PreparedExchange| prepared.request.hold_at.is_some();
+    let has_own = |prepared: &PreparedExchange| {
         let mut headers = prepared.exchange.request.headers.iter();
         headers.any(|(name, _)| name.eq_ignore_ascii_case("cookie"))
     };
     let follows = spec.redirects > 0;
-    let accepts = |prepared: &Prepared| {
+    let accepts = |prepared: &PreparedExchange| {
         let mut statuses = REDIRECTS.iter();
         statuses.any(|status| prepared.statuses.contains(*status))
     };
@@ -220,7 +220,7 @@ fn check_http2(spec: &LoadSpec) -> Result<(), LoadError> {
         return Ok(());
     };
     let has_proxy = |target: &Target| target.proxy.is_some();
-    let problem = if streams == 0 || streams > MOST_STREAMS {
+    let problem = if streams == 0 || streams > MAX_STREAMS {
         STREAMS
     } else if spec.most_per_connection.is_some() {
         "a connection does not end after a number of requests"

@@ -10,7 +10,7 @@ use deadheat_model::{
 };
 use rustix::io::Errno;
 
-use super::Extent;
+use super::RecorderOptions;
 use crate::schedule::nanos;
 
 /// Bytes over the whole load so far.
@@ -19,12 +19,12 @@ pub(super) struct Bytes {
     pub(super) sent: u64,
     pub(super) received: u64,
     pub(super) body: u64,
-    /// Those of the bodies of verified answers.
+    /// Bytes in the bodies of verified answers.
     pub(super) valid: u64,
 }
 
 impl Bytes {
-    /// What has come since `before`.
+    /// The difference to the earlier counts `before`.
     pub(super) fn since(self, before: Self) -> Self {
         Self {
             sent: self.sent - before.sent,
@@ -35,38 +35,39 @@ impl Bytes {
     }
 }
 
-/// How long requests took: service times, and of an open loop response times.
+/// Latencies of requests: service times, and in an open loop also response times.
 #[derive(Debug)]
 pub(super) struct Latencies {
-    /// Service times of the interval that lasts, and of the measurement's intervals before it.
+    /// Service times of the current interval.
     pub(super) service_now: LatencyHistogram,
+    /// Service times of the measurement's finished intervals.
     pub(super) service_time: LatencyHistogram,
     /// Service times with connecting, in the measurement; only with a connection per request.
     pub(super) with_connect: Option<LatencyHistogram>,
-    /// Times to the first byte, in the measurement; only where they were asked for.
+    /// Times to the first byte, in the measurement; only if they were asked for.
     pub(super) first_byte: Option<LatencyHistogram>,
-    /// Response times of the interval that lasts; only in an open loop.
+    /// Response times of the current interval; only in an open loop.
     pub(super) response_now: Option<LatencyHistogram>,
-    /// What only an open loop has.
+    /// Figures that only an open loop has.
     pub(super) open: Option<OpenLoop>,
     to_their_end: bool,
 }
 
 impl Latencies {
-    pub(super) fn new(extent: &Extent) -> Self {
-        let is_open = extent.is_open;
+    pub(super) fn new(options: &RecorderOptions) -> Self {
+        let is_open = options.is_open;
         Self {
             service_now: LatencyHistogram::new(),
             service_time: LatencyHistogram::new(),
-            with_connect: extent.per_request.then(LatencyHistogram::new),
-            first_byte: extent.first_byte.then(LatencyHistogram::new),
+            with_connect: options.per_request.then(LatencyHistogram::new),
+            first_byte: options.first_byte.then(LatencyHistogram::new),
             response_now: is_open.then(LatencyHistogram::new),
             open: is_open.then(OpenLoop::default),
-            to_their_end: extent.to_their_end,
+            to_their_end: options.to_their_end,
         }
     }
 
-    /// A request ended well that belongs to the interval; `measured`: to the measurement, too.
+    /// Records a successful request of the current interval; `measured`: it also belongs to the measurement.
     #[inline]
     pub(super) fn record(&mut self, times: RequestTimes, measured: bool) {
         if let (true, Some(with_connect)) = (measured, &mut self.with_connect) {
@@ -81,7 +82,7 @@ impl Latencies {
         }
     }
 
-    /// A request of the measurement ended well after it.
+    /// Records a request of the measurement that succeeded after its end.
     pub(super) fn record_late(&mut self, times: RequestTimes) {
         if self.to_their_end {
             self.service_time.record_ns(times.end - times.started);
@@ -91,7 +92,7 @@ impl Latencies {
         }
     }
 
-    /// An interval of the measurement is over.
+    /// Adds the current interval, which is over, to the measurement.
     pub(super) fn keep(&mut self) {
         self.service_time.merge(&self.service_now);
         if let (Some(open), Some(now)) = (&mut self.open, &self.response_now) {
@@ -99,7 +100,7 @@ impl Latencies {
         }
     }
 
-    /// Another interval begins.
+    /// Begins another interval.
     pub(super) fn clear(&mut self) {
         self.service_now.clear();
         if let Some(now) = &mut self.response_now {
@@ -108,7 +109,7 @@ impl Latencies {
     }
 }
 
-/// Connections over a whole load: how many, and how long they took to be made.
+/// Connections over a whole load: their number, and how long connecting took.
 #[derive(Debug)]
 pub(crate) struct Connections {
     open: u64,
@@ -117,7 +118,7 @@ pub(crate) struct Connections {
     again: u64,
     pub(super) connect_time: LatencyHistogram,
     pub(super) handshake_time: LatencyHistogram,
-    /// Handshakes, where there is TLS.
+    /// TLS handshakes; `None` without TLS.
     pub(crate) tls: Option<TlsSeen>,
     pub(super) answers: CountHistogram,
 }
@@ -136,22 +137,22 @@ impl Connections {
         }
     }
 
-    /// A load begins with this many that are open already.
+    /// Begins a load with this many open connections.
     pub(super) fn begin(&mut self, open: u64) {
         (self.open, self.peak) = (open, open);
     }
 
-    /// Those that are open.
+    /// Open connections.
     pub(crate) fn open(&self) -> u64 {
         self.open
     }
 
-    /// Those that took the place of an earlier one.
+    /// Connections that replaced an earlier one.
     pub(crate) fn made_again(&self) -> u64 {
         self.again
     }
 
-    /// One was made, in this many nanoseconds; `again`: in the place of an earlier one.
+    /// Counts a connection that took this many nanoseconds to open; `again`: it replaced an earlier one.
     pub(crate) fn opened(&mut self, nanoseconds: u64, again: bool) {
         self.connect_time.record_ns(nanoseconds);
         self.again += u64::from(again);
@@ -160,12 +161,12 @@ impl Connections {
         self.peak = self.peak.max(self.open);
     }
 
-    /// TLS was agreed on, in this many nanoseconds.
+    /// Records a TLS handshake that took this many nanoseconds.
     pub(crate) fn handshake_done(&mut self, nanoseconds: u64) {
         self.handshake_time.record_ns(nanoseconds);
     }
 
-    /// One ended that had carried this many answers; `None`: it had ended before the load began.
+    /// Counts the end of a connection after this many answers; `None`: it had ended before the load began.
     pub(crate) fn closed(&mut self, answers: Option<u64>) {
         self.open -= 1;
         if let Some(answers) = answers {
@@ -173,22 +174,22 @@ impl Connections {
         }
     }
 
-    /// One that has carried this many answers is still open at the load's end.
+    /// Records the answers of a connection that is still open at the end of the load.
     pub(crate) fn lasted(&mut self, answers: u64) {
         self.answers.record(answers);
     }
 }
 
-/// Events that came with one read: nanoseconds of the monotonic clock.
+/// Events that arrived with one read. Times are nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventBatch {
-    /// How many, at least 1.
+    /// Number of events, at least 1.
     pub(crate) count: u64,
-    /// When they came.
+    /// When they arrived.
     pub(crate) at: u64,
     /// When their request was sent.
     pub(crate) started: u64,
-    /// When the event before them came; `None`: they are the answer's first.
+    /// When the previous event arrived; `None`: these are the answer's first.
     pub(crate) before: Option<u64>,
 }
 
@@ -214,7 +215,7 @@ impl EventTotals {
             None if came.started >= from => {
                 self.seen.first_event.record_ns(came.at - came.started);
             }
-            // It was waited for before the measurement, too.
+            // Part of the wait lies before the measurement.
             None => {}
         }
         if came.count > 1 {
@@ -223,12 +224,12 @@ impl EventTotals {
     }
 }
 
-/// Bins that a load without a known length has room for before the series must grow.
+/// The initial capacity of the series, in bins, if the length of the load is unknown.
 const BINS_OF_UNKNOWN_LENGTH: usize = 8 * 1024;
 /// Room for a day at the narrowest width; a longer series grows.
-const MOST_AT_FIRST: usize = 1 << 27;
+const MAX_AT_FIRST: usize = 1 << 27;
 
-/// The measurement in bins of one width: what ended in each.
+/// The measurement in bins of one width: the requests that ended in each.
 #[derive(Debug)]
 pub(super) struct BinSeries {
     width: Duration,
@@ -253,7 +254,7 @@ impl BinSeries {
         let room = length.map_or(BINS_OF_UNKNOWN_LENGTH, |length| {
             length.div_ceil(self.width_ns) as usize + 1
         });
-        self.bins.reserve_exact(room.min(MOST_AT_FIRST));
+        self.bins.reserve_exact(room.min(MAX_AT_FIRST));
     }
 
     /// The measurement begins.
@@ -262,7 +263,7 @@ impl BinSeries {
         self.bins.push(Bin::default());
     }
 
-    /// The bin of what ends at `end`. Time never goes back.
+    /// The bin for a request that ends at `end`, which is never earlier than in the last call.
     #[inline]
     pub(super) fn at(&mut self, end: u64) -> &mut Bin {
         while end >= self.end {
@@ -284,25 +285,25 @@ impl BinSeries {
     }
 }
 
-/// A request that ended: nanoseconds of the monotonic clock.
+/// The times of a request that ended, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestTimes {
     /// When it should have been sent.
     pub(crate) intended: u64,
-    /// When the connection that it went out on was begun.
+    /// When its connection was dialled.
     pub(crate) dialled: u64,
-    /// When it was.
+    /// When it was first written.
     pub(crate) started: u64,
-    /// When its answer began to come; where that is not recorded, anything.
+    /// When the first byte of its answer arrived; meaningless if first bytes are not recorded.
     pub(crate) first_byte: u64,
-    /// When its answer was whole.
+    /// When its answer was complete.
     pub(crate) end: u64,
 }
 
 /// Requests in flight and waiting, at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gauges {
-    /// Requests on their way.
+    /// Requests in flight.
     pub(crate) in_flight: u64,
     /// Open loop: requests that wait for a connection.
     pub(crate) waiting: u64,
@@ -310,10 +311,10 @@ pub(crate) struct Gauges {
 
 /// Failures of each kind that a worker keeps verbatim.
 const EXAMPLES_OF_A_KIND: u8 = 3;
-/// Groups that are told apart; what comes after them is counted by kind and phase alone.
+/// The most groups by cause. Failures of further causes are counted by kind and phase alone.
 const GROUPS: usize = 64;
 
-/// What made a request fail: cheap to copy and compare, formatted at the end.
+/// The cause of a failure. It is cheap to copy and compare, and formatted at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The operating system's error.
@@ -322,7 +323,7 @@ pub(crate) enum Cause {
     Why(&'static str),
     /// The answer's status.
     Status(u16),
-    /// One of too many to tell apart.
+    /// Any cause after the first [`GROUPS`].
     Other,
 }
 
@@ -337,7 +338,7 @@ impl Cause {
     }
 }
 
-/// What failed, and when.
+/// A failure: its kind, the phase of the request, and the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) kind: Failure,
@@ -386,7 +387,7 @@ struct Group {
 
 impl FailureGroups {
     pub(crate) fn new() -> Self {
-        // And one for each kind in each phase, for what is not told apart.
+        // And one group of other causes for each kind and phase.
         Self(Vec::with_capacity(GROUPS + 32))
     }
 

@@ -14,11 +14,11 @@ use crate::worker_pool::Message;
 const SPARE: usize = 4;
 
 /// The capacity of the message queue for this number of workers.
-pub(crate) fn room(workers: usize) -> usize {
+pub(crate) fn message_queue_capacity(workers: usize) -> usize {
     workers * (SPARE + 3)
 }
 
-/// A worker's end: filled intervals out, empty ones back.
+/// A worker's end of the channels: it sends filled intervals and gets empty ones back.
 #[derive(Debug)]
 pub(crate) struct IntervalSender {
     worker: usize,
@@ -27,10 +27,10 @@ pub(crate) struct IntervalSender {
     is_open: bool,
 }
 
-/// The way back of a worker's intervals.
+/// The channel that returns intervals to a worker for reuse.
 pub(crate) type BufferReturn = SyncSender<Box<Interval>>;
 
-/// An interval with room for everything.
+/// An empty interval with allocated histograms.
 fn blank(is_open: bool) -> Box<Interval> {
     Box::new(Interval {
         response_time: is_open.then(LatencyHistogram::new),
@@ -39,7 +39,7 @@ fn blank(is_open: bool) -> Box<Interval> {
 }
 
 impl IntervalSender {
-    /// A way for the intervals of worker `worker`; `is_open`: of an open loop.
+    /// The channels for the intervals of worker `worker`; `is_open`: the loop is open.
     pub(crate) fn new(
         worker: usize,
         filled: SyncSender<Message>,
@@ -47,47 +47,47 @@ impl IntervalSender {
     ) -> (Self, BufferReturn) {
         let (give_back, empty) = sync_channel(SPARE);
         for _ in 0..SPARE {
-            // There is room for as many.
+            // The channel has room for all of them.
             let _ = give_back.try_send(blank(is_open));
         }
-        let outlet = Self {
+        let interval_sender = Self {
             worker,
             filled,
             empty,
             is_open,
         };
-        (outlet, give_back)
+        (interval_sender, give_back)
     }
 
-    /// An empty interval. It is a new one where nobody gave one back in time.
+    /// An empty interval: a returned one, or else a new one.
     pub(crate) fn take(&self) -> Box<Interval> {
         self.empty
             .try_recv()
             .unwrap_or_else(|_| blank(self.is_open))
     }
 
-    /// Hands over a filled one. Waits only where the queue is full, which holds several intervals of each worker.
+    /// Sends a filled interval. Waits only if the queue is full, which holds several intervals of each worker.
     pub(crate) fn send(&self, interval: Box<Interval>) {
-        // Nobody listens any more when the load was given up.
+        // If the load was given up, the receiver is gone.
         let _ = self.filled.send(Message::Interval(self.worker, interval));
     }
 }
 
-/// One interval after the other, each what was counted since the one before.
+/// Makes intervals: each has the counts since the previous one.
 #[derive(Debug)]
-pub(super) struct Rolling {
-    outlet: Option<IntervalSender>,
+pub(super) struct IntervalRecorder {
+    interval_sender: Option<IntervalSender>,
     load_from: u64,
     from: u64,
     index: u64,
     before: RunningTotals,
 }
 
-impl Rolling {
-    /// A recorder that sends its intervals to `outlet`; `None`: nobody wants intervals.
-    pub(super) fn new(outlet: Option<IntervalSender>) -> Self {
+impl IntervalRecorder {
+    /// A recorder that sends its intervals to `interval_sender`; `None`: nobody wants intervals.
+    pub(super) fn new(interval_sender: Option<IntervalSender>) -> Self {
         Self {
-            outlet,
+            interval_sender,
             load_from: 0,
             from: 0,
             index: 0,
@@ -95,19 +95,19 @@ impl Rolling {
         }
     }
 
-    /// The load begins.
+    /// Begins the load at `at`.
     pub(super) fn begin(&mut self, at: u64) {
         (self.load_from, self.from) = (at, at);
     }
 
     pub(super) fn is_wanted(&self) -> bool {
-        self.outlet.is_some()
+        self.interval_sender.is_some()
     }
 
-    /// The interval that ends at `at`, until when `now` was counted.
+    /// The interval that ends at `at`; `now` are the counts of the load up to then.
     pub(super) fn next(&mut self, at: u64, now: RunningTotals) -> Box<Interval> {
-        let mut part = match &self.outlet {
-            Some(outlet) => outlet.take(),
+        let mut part = match &self.interval_sender {
+            Some(interval_sender) => interval_sender.take(),
             None => blank(false),
         };
         let before = &self.before;
@@ -129,10 +129,10 @@ impl Rolling {
         part
     }
 
-    /// Hands it over.
+    /// Sends an interval, if intervals were asked for.
     pub(super) fn send(&self, part: Box<Interval>) {
-        if let Some(outlet) = &self.outlet {
-            outlet.send(part);
+        if let Some(interval_sender) = &self.interval_sender {
+            interval_sender.send(part);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What one worker saw: counters, histograms, time series, examples. One per thread and slice, merged at the end.
+//! The measurements of a worker: counters, histograms, time series, examples. One per thread and slice, merged later.
 
 mod counters;
 mod intervals;
@@ -14,12 +14,12 @@ use deadheat_model::{
 };
 
 pub(crate) use counters::{Cause, EventBatch, Examples, Fault, Gauges, RequestTimes};
-pub(crate) use intervals::{BufferReturn, IntervalSender, room};
+pub(crate) use intervals::{BufferReturn, IntervalSender, message_queue_capacity};
 
 use counters::{BinSeries, Bytes, Connections, EventTotals, FailureGroups, Latencies};
-use intervals::Rolling;
+use intervals::IntervalRecorder;
 
-/// What is counted over the whole load so far; intervals are differences of it.
+/// Counts over the whole load so far. Intervals are differences of them.
 #[derive(Clone, Debug, Default)]
 struct RunningTotals {
     issued: u64,
@@ -36,10 +36,10 @@ struct RunningTotals {
 struct AnswerCounts {
     /// By status.
     statuses: Vec<u64>,
-    /// By status, those to all requests.
+    /// By status, over all requests of the load.
     all_statuses: Vec<u64>,
     content_checked: u64,
-    /// Bytes of the bodies of those that were verified.
+    /// Bytes in the bodies of verified answers.
     valid_bytes: u64,
 }
 
@@ -67,16 +67,16 @@ pub(crate) struct Recorder {
     pub(crate) own_waits: OwnWaits,
     offered: u64,
     latencies: Latencies,
-    /// Those of answers that are streams, if they are counted.
+    /// Events of answers that are streams, if they are counted.
     events: Option<Box<EventTotals>>,
-    /// Of each group of exchanges; empty where there is none.
+    /// The counts of each group of exchanges; empty if there are no groups.
     groups: Vec<GroupSeen>,
-    /// The group of each exchange; empty where there is none.
+    /// The group of each exchange; empty if there are no groups.
     group_of: Arc<[Option<u32>]>,
-    /// Of each route; empty where there is one.
+    /// The counts of each route; empty if there is only one.
     routes: Vec<RouteSeen>,
     series: BinSeries,
-    /// Over the whole load so far, before the measurement, and in it once it is over.
+    /// Bytes over the whole load so far, before the measurement, and in the measurement once it is over.
     bytes: Bytes,
     bytes_before: Bytes,
     measured_bytes: Bytes,
@@ -84,7 +84,7 @@ pub(crate) struct Recorder {
     pub(crate) connections: Connections,
     /// Requests sent again on another connection.
     pub(crate) resent: u64,
-    /// What was seen of cookies, if any are kept.
+    /// Cookie counts, if cookies are kept.
     pub(crate) cookies: Option<CookiesSeen>,
     /// The fewest streams that a server allowed on a connection, if that was fewer than were asked for.
     pub(crate) fewest_streams: Option<u32>,
@@ -95,14 +95,14 @@ pub(crate) struct Recorder {
     failures: FailureGroups,
     /// Failures kept verbatim.
     pub(crate) examples: Examples,
-    /// Looks at the receive queues.
+    /// Samples of the receive queues.
     pub(crate) queues: ReceiveQueues,
-    rolling: Rolling,
+    intervals: IntervalRecorder,
 }
 
-/// What is recorded besides the basic counts.
+/// The kinds of figures to record besides the basic counts.
 #[derive(Debug, Default)]
-pub(crate) struct Extent {
+pub(crate) struct RecorderOptions {
     /// Whether the loop is open.
     pub(crate) is_open: bool,
     /// Whether there is TLS.
@@ -111,22 +111,22 @@ pub(crate) struct Extent {
     pub(crate) per_request: bool,
     /// Whether first bytes are recorded.
     pub(crate) first_byte: bool,
-    /// Whether events of answers are.
+    /// Whether events of answers are recorded.
     pub(crate) has_events: bool,
     /// Whether the times of the measurement's requests are recorded that end after it.
     pub(crate) to_their_end: bool,
-    /// The group of each exchange; empty where there is none.
+    /// The group of each exchange; empty if there are no groups.
     pub(crate) group_of: Arc<[Option<u32>]>,
-    /// How many routes are recorded, each for itself.
+    /// Number of routes that are recorded separately.
     pub(crate) routes: usize,
-    /// Where intervals go, if anybody wants them.
-    pub(crate) outlet: Option<IntervalSender>,
+    /// The receiver of intervals; `None` if no intervals were asked for.
+    pub(crate) interval_sender: Option<IntervalSender>,
 }
 
-/// As many groups may have room for all latencies from the start; of more, each gets room when it needs it.
+/// Up to this many groups, each has a full-size histogram from the start. With more, histograms grow when needed.
 const WITH_ROOM: usize = 16;
 
-/// Nothing yet of each group.
+/// Empty counts for each group.
 fn groups(group_of: &[Option<u32>]) -> Vec<GroupSeen> {
     let last = group_of.iter().flatten().max();
     let count = last.map_or(0, |last| *last as usize + 1);
@@ -145,7 +145,7 @@ fn groups(group_of: &[Option<u32>]) -> Vec<GroupSeen> {
 
 impl Recorder {
     /// A recorder of one slice.
-    pub(crate) fn new(bin: Duration, extent: Extent) -> Self {
+    pub(crate) fn new(bin: Duration, options: RecorderOptions) -> Self {
         Self {
             total: Tally::default(),
             measured: Tally::default(),
@@ -160,11 +160,11 @@ impl Recorder {
             counted: None,
             own_waits: OwnWaits::default(),
             offered: 0,
-            latencies: Latencies::new(&extent),
-            events: extent.has_events.then(Box::default),
-            groups: groups(&extent.group_of),
-            group_of: extent.group_of,
-            routes: vec![RouteSeen::default(); extent.routes],
+            latencies: Latencies::new(&options),
+            events: options.has_events.then(Box::default),
+            groups: groups(&options.group_of),
+            group_of: options.group_of,
+            routes: vec![RouteSeen::default(); options.routes],
             series: BinSeries::new(bin),
             bytes: Bytes::default(),
             bytes_before: Bytes::default(),
@@ -175,7 +175,7 @@ impl Recorder {
                 content_checked: 0,
                 valid_bytes: 0,
             },
-            connections: Connections::new(extent.has_tls),
+            connections: Connections::new(options.has_tls),
             resent: 0,
             cookies: None,
             fewest_streams: None,
@@ -184,14 +184,13 @@ impl Recorder {
             failures: FailureGroups::new(),
             examples: Examples::default(),
             queues: ReceiveQueues::default(),
-            rolling: Rolling::new(extent.outlet),
+            intervals: IntervalRecorder::new(options.interval_sender),
         }
     }
 
-    /// The load begins, with this many connections that are open already. Its measurement takes this many nanoseconds at
-    /// most, if that is known.
+    /// Begins the load at `at` with `open` connections. `length`: the longest measurement in nanoseconds, if known.
     pub(crate) fn begin(&mut self, at: u64, open: u64, length: Option<u64>) {
-        self.rolling.begin(at);
+        self.intervals.begin(at);
         self.connections.begin(open);
         self.series.reserve(length);
     }
@@ -200,7 +199,7 @@ impl Recorder {
         self.phase == LoadPhase::Measurement
     }
 
-    /// The warm-up is over.
+    /// Ends the warm-up and begins the measurement.
     pub(crate) fn begin_measurement(&mut self, from: u64, gauges: Gauges) {
         self.roll(from, gauges);
         self.measured.carried_in = gauges.in_flight;
@@ -211,7 +210,7 @@ impl Recorder {
         self.bytes_before = self.bytes;
     }
 
-    /// The measurement is over, if it ever began; `under_way` are the starts of the requests in flight.
+    /// Ends the measurement, if it ever began; `under_way` are the starts of the requests in flight.
     pub(crate) fn end_measurement(
         &mut self,
         at: u64,
@@ -238,8 +237,8 @@ impl Recorder {
         self.phase = LoadPhase::CoolDown;
     }
 
-    /// Open loop: what had not been sent, or not been answered, when the measurement ended. `unsent` requests wait,
-    /// the oldest of them for `oldest_unsent`; the oldest on its way was due `oldest_in_flight` ago (nanoseconds).
+    /// Open loop: records the backlog at the end of the measurement. `unsent` requests wait, the oldest of them for
+    /// `oldest_unsent`; the oldest one in flight was due `oldest_in_flight` ago (nanoseconds).
     pub(crate) fn note_backlog(&mut self, unsent: u64, oldest_unsent: u64, oldest_in_flight: u64) {
         if let Some(open) = &mut self.latencies.open {
             open.unsent = unsent;
@@ -248,12 +247,12 @@ impl Recorder {
         }
     }
 
-    /// An interval is over: its histograms join the measurement's, and the whole is handed over if anybody wants it.
+    /// Ends an interval: adds its histograms to the measurement's, and sends it if intervals were asked for.
     pub(crate) fn roll(&mut self, at: u64, gauges: Gauges) {
         if self.is_measuring() {
             self.latencies.keep();
         }
-        if self.rolling.is_wanted() {
+        if self.intervals.is_wanted() {
             let running = RunningTotals {
                 issued: self.total.issued,
                 succeeded: self.total.succeeded,
@@ -262,32 +261,32 @@ impl Recorder {
                 bytes: self.bytes,
                 events: self.events.as_ref().map(|events| events.total),
             };
-            let mut part = self.rolling.next(at, running);
+            let mut part = self.intervals.next(at, running);
             std::mem::swap(&mut part.service_time, &mut self.latencies.service_now);
             std::mem::swap(&mut part.response_time, &mut self.latencies.response_now);
             part.phase = self.phase;
             part.in_flight = gauges.in_flight;
             part.waiting = gauges.waiting;
             part.connections = self.connections.open();
-            self.rolling.send(part);
+            self.intervals.send(part);
         }
         self.latencies.clear();
     }
 
-    /// A request is about to be written.
+    /// Counts a request that is about to be written.
     #[inline]
     pub(crate) fn issued(&mut self) {
         self.total.issued += 1;
         self.measured.issued += u64::from(self.is_measuring());
     }
 
-    /// Whether what ends now ends in the measurement, but began before it.
+    /// Whether a request that ends now ends in the measurement but began before it.
     #[inline]
     fn is_carried(&self, started: u64) -> bool {
         self.is_measuring() && started < self.measure_from
     }
 
-    /// Open loop: the time of this many requests has come, and `counted` of these times lay in the measurement.
+    /// Open loop: counts requests that became due; `counted` of them were due in the measurement.
     #[inline]
     pub(crate) fn offered(&mut self, requests: u64, counted: u64) {
         self.offered += requests;
@@ -296,7 +295,7 @@ impl Recorder {
         }
     }
 
-    /// Open loop: a request whose time lay in the measurement (`counts`) could have been sent this many nanoseconds ago.
+    /// Open loop: records the send lag of a request in nanoseconds; `counts`: it was due in the measurement.
     #[inline]
     pub(crate) fn lagged(&mut self, nanoseconds: u64, counts: bool) {
         if let (true, Some(open)) = (counts, &mut self.latencies.open) {
@@ -304,14 +303,14 @@ impl Recorder {
         }
     }
 
-    /// The same of this many requests of the measurement, whose delays lie evenly from `from` to `to`.
+    /// Open loop: records send lags of requests of the measurement, evenly spread from `from` to `to` nanoseconds.
     pub(crate) fn lagged_evenly(&mut self, from: u64, to: u64, requests: u64) {
         if let Some(open) = &mut self.latencies.open {
             open.send_lag.record_evenly(from, to, requests);
         }
     }
 
-    /// Open loop: a request has been sent that waited for a connection for this many nanoseconds.
+    /// Open loop: records how long a request waited for a connection, in nanoseconds.
     #[inline]
     pub(crate) fn waited(&mut self, nanoseconds: u64) {
         if let (LoadPhase::Measurement, Some(open)) = (self.phase, &mut self.latencies.open) {
@@ -319,14 +318,14 @@ impl Recorder {
         }
     }
 
-    /// What is recorded of an exchange's group.
+    /// The counts of an exchange's group.
     #[inline]
     fn group(&mut self, exchange: u32) -> Option<&mut GroupSeen> {
         let group = (*self.group_of.get(exchange as usize)?)?;
         self.groups.get_mut(group as usize)
     }
 
-    /// A verified answer came to a request of this exchange, with this many bytes of body.
+    /// Counts a verified answer to a request of this exchange, with this many bytes of body.
     #[inline]
     pub(crate) fn succeeded(&mut self, times: RequestTimes, exchange: u32, body_bytes: u64) {
         self.total.succeeded += 1;
@@ -406,7 +405,7 @@ impl Recorder {
         }
     }
 
-    /// Events of an answer came.
+    /// Counts events of an answer.
     pub(crate) fn events_came(&mut self, came: EventBatch) {
         let measured_from = self.is_measuring().then_some(self.measure_from);
         if let Some(events) = &mut self.events {
@@ -414,7 +413,7 @@ impl Recorder {
         }
     }
 
-    /// A valid answer without an event came to a request that began at `started`.
+    /// Counts a valid answer without an event to a request that began at `started`.
     #[cold]
     pub(crate) fn had_no_event(&mut self, started: u64) {
         let counts = self.is_measuring() && started >= self.measure_from;
@@ -423,7 +422,7 @@ impl Recorder {
         }
     }
 
-    /// The measurement is over, and the latest event of an answer lies this many nanoseconds back.
+    /// Records the time since the last event of an answer at the end of the measurement, in nanoseconds.
     pub(crate) fn note_open_gap(&mut self, nanoseconds: u64) {
         let measuring = self.is_measuring();
         if let (true, Some(events)) = (measuring, &mut self.events) {
@@ -431,14 +430,14 @@ impl Recorder {
         }
     }
 
-    /// A connection was made on `route`.
+    /// Counts a connection that was opened on `route`.
     pub(crate) fn opened_on(&mut self, route: u32) {
         if let Some(seen) = self.routes.get_mut(route as usize) {
             seen.connections_opened += 1;
         }
     }
 
-    /// A request on `route` that began at `started` has ended.
+    /// Counts the end of a request on `route` that began at `started`.
     #[inline]
     pub(crate) fn ended_on(&mut self, route: u32, started: u64, is_valid: bool) {
         let is_measuring = self.is_measuring();
@@ -451,20 +450,20 @@ impl Recorder {
         }
     }
 
-    /// Bytes of requests were written.
+    /// Counts bytes of requests that were written.
     #[inline]
     pub(crate) fn sent(&mut self, bytes: usize) {
         self.bytes.sent += bytes as u64;
     }
 
-    /// Bytes of answers came, and of them this many of bodies.
+    /// Counts received bytes, `of_bodies` of which belong to bodies.
     #[inline]
     pub(crate) fn received(&mut self, bytes: usize, of_bodies: u64) {
         self.bytes.received += bytes as u64;
         self.bytes.body += of_bodies;
     }
 
-    /// A whole answer came, right or wrong, to a request that began at `started`.
+    /// Counts a complete answer, valid or not, to a request that began at `started`.
     #[inline]
     pub(crate) fn answered(&mut self, started: u64, status: u16, content_checked: bool) {
         let status = usize::from(status);
@@ -479,7 +478,7 @@ impl Recorder {
         }
     }
 
-    /// A redirect with this status came to a request that began at `started`, and is followed.
+    /// Counts a followed redirect with this status, to a request that began at `started`.
     pub(crate) fn followed(&mut self, started: u64, status: u16) {
         if self.is_measuring() && started >= self.measure_from {
             *self.followed.entry(status).or_default() += 1;
@@ -503,7 +502,7 @@ impl Recorder {
         self.own_ends
     }
 
-    /// A body has been sent without the 100 (Continue) that was waited for so long, by a request that began at `started`.
+    /// Counts a wait in vain for 100 (Continue), in nanoseconds, by a request that began at `started`.
     #[cold]
     pub(crate) fn waited_for_continue(&mut self, started: u64, nanoseconds: u64) {
         if self.is_measuring() && started >= self.measure_from {
@@ -512,7 +511,7 @@ impl Recorder {
         }
     }
 
-    /// Another attempt to connect waits for so long.
+    /// Counts the wait before another attempt to connect, in nanoseconds.
     #[cold]
     pub(crate) fn waits_before_connecting(&mut self, nanoseconds: u64) {
         if self.is_measuring() {
@@ -575,7 +574,7 @@ impl Recorder {
     }
 }
 
-/// The statuses that came.
+/// The statuses with a count above zero.
 fn seen(statuses: Vec<u64>) -> BTreeMap<u16, u64> {
     let all = (0..).zip(statuses);
     all.filter(|(_, count)| *count > 0).collect()

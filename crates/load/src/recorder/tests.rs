@@ -5,7 +5,7 @@ use super::*;
 const MS: u64 = 1_000_000;
 
 fn recorder() -> Recorder {
-    let mut recorder = Recorder::new(Duration::from_millis(10), Extent::default());
+    let mut recorder = Recorder::new(Duration::from_millis(10), RecorderOptions::default());
     recorder.begin(0, 0, Some(100 * MS));
     recorder
 }
@@ -102,12 +102,12 @@ fn a_request_counts_where_it_began() {
 #[test]
 fn times_of_slices_are_of_all_requests_that_began_in_the_measurement() {
     for to_their_end in [false, true] {
-        let extent = Extent {
+        let options = RecorderOptions {
             is_open: true,
             to_their_end,
-            ..Extent::default()
+            ..RecorderOptions::default()
         };
-        let mut recorder = Recorder::new(Duration::from_millis(10), extent);
+        let mut recorder = Recorder::new(Duration::from_millis(10), options);
         recorder.begin(0, 0, Some(100 * MS));
         for _ in 0..3 {
             recorder.issued();

@@ -1,11 +1,11 @@
-//! An open loop's intended starts, a closed form of the request's number, and which of them have been taken.
+//! The intended starts of an open loop, as a closed form of the request's number; and the queue from which workers take
+//! them.
 //!
 //! Let Λ(t) be the requests expected until t: the integral of the rate, which is linear in each stage. Request k of a
-//! uniform schedule is due at Λ⁻¹(k); of a Poisson schedule at Λ⁻¹(E₀ + … + E_k), where E_k is exponential with mean
-//! 1 and a function of the seed and k alone (Çinlar, "Introduction to Stochastic Processes", 1975, ch. 4: a process of
-//! any rate is one of rate 1 on another clock). No request's time depends on an answer, on the clock, on the number of
-//! workers or on that of generators: each generator has every so many requests of the same schedule, and numbers its own
-//! from 0.
+//! uniform schedule is due at Λ⁻¹(k); of a Poisson schedule at Λ⁻¹(E₀ + … + E_k), where E_k is exponential with mean 1
+//! and a function of the seed and k alone (Çinlar, "Introduction to Stochastic Processes", 1975, ch. 4: a process of
+//! any rate is one of rate 1 on another clock). No request's time depends on an answer, on the clock, or on the number
+//! of workers or generators: of n generators, each has every nth request of the same schedule, numbered from 0.
 
 use std::{
     io,
@@ -16,10 +16,10 @@ use std::{
 use deadheat_model::load::{Arrivals as Kind, Share, Stage};
 
 use super::{nanos, share};
-use crate::{limits::MOST_PER_SECOND, random, socket::Bell};
+use crate::{limits::MAX_PER_SECOND, random, socket::Waker};
 
 /// The most requests with random times that are counted before a load.
-const MOST_COUNTED: f64 = 1e8;
+const MAX_COUNTED: f64 = 1e8;
 
 /// A stretch of time over which the rate is linear.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Requests expected in it by `time`, in seconds since the load's start, which does not lie before it.
+    /// Requests expected in it by `time`, in seconds since the load's start. `time` must not be before its start.
     fn count_by(&self, time: f64) -> f64 {
         let since = time - self.start;
         (self.rate * since + self.slope * since * since / 2.0).min(self.count)
@@ -59,7 +59,7 @@ impl Segment {
 pub(crate) struct Arrivals {
     kind: Kind,
     seed: u64,
-    /// Which of them are this generator's.
+    /// This generator's share of the requests.
     share: Share,
     segments: Vec<Segment>,
     /// The number of this generator's requests; `u64::MAX` if only time ends the load.
@@ -67,8 +67,8 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// The warm-up at the first stage's first rate, then the stages, then the last one's final rate for ever. An
-    /// error says which stage has a rate that is none.
+    /// A schedule with the warm-up at the first stage's first rate, then the stages, then the last one's final rate
+    /// forever. An error says which stage has an invalid rate.
     pub(crate) fn new(
         kind: Kind,
         seed: u64,
@@ -88,9 +88,9 @@ impl Arrivals {
         let (mut start, mut expected) = (0.0, 0.0);
         for (index, stage) in [before].iter().chain(stages).enumerate() {
             for rate in [stage.from, stage.to] {
-                if !(0.0..=MOST_PER_SECOND).contains(&rate) {
+                if !(0.0..=MAX_PER_SECOND).contains(&rate) {
                     return Err(format!(
-                        "stage {index} has a rate of {rate}/s: rates go from 0 to {MOST_PER_SECOND}/s"
+                        "stage {index} has a rate of {rate}/s: rates go from 0 to {MAX_PER_SECOND}/s"
                     ));
                 }
             }
@@ -134,7 +134,7 @@ impl Arrivals {
     /// why their numbers cannot be known.
     pub(crate) fn ending_after(mut self, warm_up: Duration, requests: u64) -> Result<Self, String> {
         let before = self.expected_before(nanos(warm_up));
-        if self.kind == Kind::Poisson && before > MOST_COUNTED {
+        if self.kind == Kind::Poisson && before > MAX_COUNTED {
             return Err(format!(
                 "{before:.1e} requests with random times are due in the warm-up, too many to count them before the load: \
                  use uniform arrivals, a shorter warm-up, or a duration instead of a number of requests"
@@ -149,7 +149,7 @@ impl Arrivals {
         Ok(self)
     }
 
-    /// How many are due in the load's first `time`.
+    /// Number of requests that are due in the first `time` of the load.
     pub(crate) fn due_before(&self, time: Duration) -> u64 {
         let time = nanos(time);
         if self.kind == Kind::Uniform {
@@ -163,7 +163,7 @@ impl Arrivals {
         count
     }
 
-    /// [`Self::due_before`] of a uniform schedule: by bisection, because a time does not depend on those before.
+    /// [`Self::due_before`] of a uniform schedule, by bisection: each time can be computed without those before it.
     fn uniform_before(&self, time: u64) -> u64 {
         let is_before = |index: u64| {
             let mut cursor = Cursor::new(self, 0, 1);
@@ -194,7 +194,7 @@ impl Arrivals {
         self.end
     }
 
-    /// Request `own`'s step on the clock of rate 1: from the generator's request before it, or from the load's start.
+    /// The time from the generator's request before `own`, or from the load's start, to `own`, on the clock of rate 1.
     #[inline]
     fn step(&self, own: u64) -> f64 {
         let number = self.share.number(own);
@@ -218,7 +218,7 @@ impl Arrivals {
 pub(crate) struct Cursor {
     /// The number of the cursor's next request, counted over all workers of this generator.
     index: u64,
-    /// The expected number of requests, Λ, at which this generator's request before `index` is due; 0 if there is none.
+    /// The expected number of requests, Λ, at which this generator's request before `index` is due; 0 for the first.
     reached: f64,
     stride: u64,
     segment: usize,
@@ -298,51 +298,51 @@ impl Cursor {
     }
 }
 
-/// One worker's notice to the others, in cache lines of its own.
+/// The state of a worker that the others read, in cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Notice {
+struct WorkerNotice {
     /// Its connections without a request.
     free: AtomicUsize,
     /// Connections that it makes at the start.
     at_start: usize,
-    /// Its connections that requests can be sent on. Until the first has been tried, those of the start count.
+    /// Its open connections. Until the first connect has ended, those of the start count.
     open: AtomicUsize,
-    /// Arrivals that it has seen fall due.
+    /// Due arrivals that it has counted.
     due: AtomicU64,
     /// Wakes it.
-    bell: Bell,
+    waker: Waker,
 }
 
-/// Arrivals whose lag is remembered until somebody takes them. Of a longer backlog the lags of the newest are.
+/// The most arrivals whose lag is remembered until a worker takes them. In a longer backlog, only the newest have one.
 const REMEMBERED: usize = 1 << 18;
-/// Bits of a remembered lag: 18 minutes of nanoseconds. Above them is a tag that tells whose lag it is.
+/// Bits of a remembered lag: 18 minutes of nanoseconds. The bits above are a tag for the number of the arrival.
 const LAG_BITS: u32 = 40;
 
-/// The arrivals that have been taken, and a notice of each worker, without a lock.
+/// The lock-free queue from which workers take arrivals, with a notice of each worker.
 ///
-/// Arrivals are taken in their order, each by one worker that can send it. A share for each worker would let requests
-/// wait for one worker's connections while another's are free, and blame the server for it.
+/// Arrivals are taken in order, each by one worker that can send it. With a fixed share for each worker, requests could
+/// wait for one worker's connections while another's are free, and the wait would be blamed on the server.
 #[derive(Debug)]
 pub(crate) struct ArrivalQueue {
     taken: AtomicU64,
-    /// Whether a worker has counted all that nobody took at the end.
+    /// Whether a worker has claimed to count the arrivals that are untaken at the end.
     rest_counted: AtomicBool,
     lags: Box<[AtomicU64]>,
-    notices: Vec<Notice>,
+    notices: Vec<WorkerNotice>,
 }
 
 impl ArrivalQueue {
-    /// Of this many workers, which make `connections` at the start.
+    /// A queue for this many workers, which open `connections` at the start.
     pub(crate) fn new(workers: usize, connections: u32) -> io::Result<Self> {
         let notice = |worker| {
             let at_start = share(worker, workers, connections).count();
-            Ok(Notice {
+            Ok(WorkerNotice {
                 free: AtomicUsize::new(0),
                 at_start,
                 open: AtomicUsize::new(at_start),
                 due: AtomicU64::new(0),
-                bell: Bell::new()?,
+                waker: Waker::new()?,
             })
         };
         Ok(Self {
@@ -356,7 +356,7 @@ impl ArrivalQueue {
         })
     }
 
-    /// Begins anew, with arrival 0. No worker may be at work.
+    /// Starts again with arrival 0. No worker may be running.
     pub(crate) fn reset(&self) {
         let relaxed = Ordering::Relaxed;
         for notice in &self.notices {
@@ -370,40 +370,40 @@ impl ArrivalQueue {
         self.rest_counted.store(false, relaxed);
     }
 
-    /// Whether the caller is to count what nobody took: the first who asks is.
+    /// Claims the task to count the untaken arrivals. Returns true to the first caller only.
     pub(crate) fn claim_rest(&self) -> bool {
         !self.rest_counted.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether somebody has claimed it.
+    /// Whether a worker has claimed that task.
     pub(crate) fn is_rest_claimed(&self) -> bool {
         self.rest_counted.load(Ordering::Relaxed)
     }
 
-    /// How many arrivals have been taken: the number of the next one.
+    /// Number of taken arrivals, which is the number of the next one.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Takes arrival `index`, unless another worker was quicker.
+    /// Takes arrival `index`; returns false if another worker was quicker.
     #[inline]
     pub(crate) fn take(&self, index: u64) -> bool {
-        // Only the number itself is shared: no other memory depends on its order.
+        // `Relaxed` suffices: the counter publishes no other memory.
         let relaxed = Ordering::Relaxed;
         self.taken
             .compare_exchange(index, index + 1, relaxed, relaxed)
             .is_ok()
     }
 
-    /// Arrivals that are due and that nobody has taken.
+    /// Number of arrivals that are due and untaken.
     pub(crate) fn waiting(&self) -> u64 {
-        let due = |notice: &Notice| notice.due.load(Ordering::Relaxed);
+        let due = |notice: &WorkerNotice| notice.due.load(Ordering::Relaxed);
         let due: u64 = self.notices.iter().map(due).sum();
         due.saturating_sub(self.taken())
     }
 
-    /// Arrival `index`, which `worker` looks after, fell due `lag` nanoseconds ago.
+    /// Notes that `worker`'s own arrival `index` became due `lag` nanoseconds ago.
     #[inline]
     pub(crate) fn note_due(&self, worker: usize, index: u64, lag: u64) {
         let due = &self.notices[worker].due;
@@ -412,7 +412,7 @@ impl ArrivalQueue {
         self.lags[index as usize % REMEMBERED].store(tag(index) | lag, Ordering::Relaxed);
     }
 
-    /// How late it was noticed that arrival `index` was due; `None`: nobody has, or it is too long ago.
+    /// How late arrival `index` was noticed, in nanoseconds; `None`: not noticed yet, or no longer remembered.
     #[inline]
     pub(crate) fn lag(&self, index: u64) -> Option<u64> {
         let noted = self.lags[index as usize % REMEMBERED].load(Ordering::Relaxed);
@@ -420,7 +420,7 @@ impl ArrivalQueue {
         (noted - lag == tag(index)).then_some(lag)
     }
 
-    /// `worker` has this many connections without a request.
+    /// Sets the number of `worker`'s connections without a request.
     #[inline]
     pub(crate) fn note_free(&self, worker: usize, free: usize) {
         self.notices[worker].free.store(free, Ordering::Relaxed);
@@ -434,26 +434,26 @@ impl ArrivalQueue {
         free.next()
     }
 
-    /// `worker` has this many connections that requests can be sent on.
+    /// Sets the number of `worker`'s open connections.
     #[inline]
     pub(crate) fn note_open(&self, worker: usize, open: usize) {
         self.notices[worker].open.store(open, Ordering::Relaxed);
     }
 
-    /// Whether a worker other than `worker` has a connection that requests can be sent on.
+    /// Whether a worker other than `worker` has an open connection.
     #[inline]
     pub(crate) fn is_open_elsewhere(&self, worker: usize) -> bool {
         let mut others = (0..self.notices.len()).filter(|other| *other != worker);
         others.any(|other| self.notices[other].open.load(Ordering::Relaxed) > 0)
     }
 
-    /// What wakes `worker`.
-    pub(crate) fn bell(&self, worker: usize) -> &Bell {
-        &self.notices[worker].bell
+    /// The waker of `worker`.
+    pub(crate) fn waker(&self, worker: usize) -> &Waker {
+        &self.notices[worker].waker
     }
 }
 
-/// What a remembered lag begins with. An empty place is nobody's.
+/// The tag in the high bits of the lag of arrival `index`. It is never 0, the value of an empty entry.
 #[inline]
 fn tag(index: u64) -> u64 {
     (index + 1) << LAG_BITS

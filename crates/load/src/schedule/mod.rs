@@ -88,7 +88,7 @@ impl Quota {
             Quota::Unlimited => true,
             Quota::Left(left) => {
                 let one_less = |left: u64| left.checked_sub(1);
-                // Only the count itself is shared: no other memory hangs on its order.
+                // `Relaxed` suffices: the counter publishes no other memory.
                 left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
                     .is_ok()
             }

@@ -16,11 +16,11 @@ use rustls::{
     version::{TLS12, TLS13},
 };
 
-/// The versions of an offer of one.
+/// The versions of an offer of a single version.
 const ONLY_1_2: &[&SupportedProtocolVersion] = &[&TLS12];
 const ONLY_1_3: &[&SupportedProtocolVersion] = &[&TLS13];
 
-/// What is offered to a server.
+/// The versions and cipher suites that are offered to a server.
 pub(super) struct Offer {
     pub(super) provider: CryptoProvider,
     pub(super) versions: &'static [&'static SupportedProtocolVersion],
@@ -53,7 +53,7 @@ pub enum OfferError {
     },
 }
 
-/// Everything that there is, or only what is named: one version, and cipher suites in this order by their names at IANA.
+/// An offer of everything supported, or of the given version and cipher suites (by IANA name, in this order).
 pub(super) fn offer(version: Option<TlsVersion>, suites: &[String]) -> Result<Offer, OfferError> {
     let mut provider = ring::default_provider();
     if !suites.is_empty() {
@@ -79,7 +79,7 @@ pub fn can_offer(version: Option<TlsVersion>, suites: &[String]) -> Result<(), O
     offer(version, suites).map(drop)
 }
 
-/// A cipher suite's name at IANA. rustls puts the version into those of TLS 1.3.
+/// A cipher suite's IANA name. In rustls, names for TLS 1.3 contain the version.
 pub(super) fn iana(suite: CipherSuite) -> String {
     format!("{suite:?}").replacen("TLS13_", "TLS_", 1)
 }
@@ -118,23 +118,23 @@ fn version_of(suite: &SupportedCipherSuite) -> TlsVersion {
     }
 }
 
-/// What a worker remembers of the one server that it connects to. (rustls's own store keeps eight tickets per server,
-/// which is too few for more than eight connections that are made again.)
-pub(super) struct Sessions(Mutex<Remembered>);
+/// A worker's TLS sessions with one server, to be resumed. (rustls's own store keeps eight tickets per server, too few
+/// for more than eight connections that reconnect.)
+pub(super) struct SessionStore(Mutex<StoredSessions>);
 
-struct Remembered {
+struct StoredSessions {
     group: Option<NamedGroup>,
     /// TLS 1.2: a session can be resumed any number of times.
     session: Option<Tls12ClientSessionValue>,
-    /// TLS 1.3: each ticket is used once. The oldest goes when there is one for each connection.
+    /// TLS 1.3: each ticket is used once. When there is one for each connection, the oldest is dropped.
     tickets: VecDeque<Tls13ClientSessionValue>,
     most_tickets: usize,
 }
 
-impl Sessions {
-    /// Room for a ticket of each connection.
+impl SessionStore {
+    /// An empty store with room for a ticket of each connection.
     pub(super) fn new(connections: usize) -> Self {
-        Self(Mutex::new(Remembered {
+        Self(Mutex::new(StoredSessions {
             group: None,
             session: None,
             tickets: VecDeque::with_capacity(connections),
@@ -142,20 +142,20 @@ impl Sessions {
         }))
     }
 
-    /// Nobody else waits for it: a worker is one thread.
-    fn remembered(&self) -> MutexGuard<'_, Remembered> {
+    /// Locks the sessions. The lock is never contended, because a worker is one thread.
+    fn remembered(&self) -> MutexGuard<'_, StoredSessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Sessions {
+impl fmt::Debug for SessionStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The secrets stay where they are.
-        f.write_str("Sessions")
+        // Secrets are not printed.
+        f.write_str("SessionStore")
     }
 }
 
-impl ClientSessionStore for Sessions {
+impl ClientSessionStore for SessionStore {
     fn set_kx_hint(&self, _: ServerName<'static>, group: NamedGroup) {
         self.remembered().group = Some(group);
     }

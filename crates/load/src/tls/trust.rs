@@ -1,5 +1,5 @@
-//! Which certificates of servers are accepted, and what in a certificate keeps it from being used: read from its DER,
-//! also if TLS libraries refuse to parse it.
+//! Verification of server certificates, and the flaws that make a certificate unusable. They are read from its DER,
+//! even if TLS libraries refuse to parse it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use rustls::{
 use super::problem;
 use crate::LoadError;
 
-/// What checks the certificate of a server; asks the system for its authorities if they are wanted.
+/// The verifier of server certificates; loads the system's authorities if the spec asks for them.
 pub(super) fn verifier(
     trust: &Trust,
     provider: &Arc<CryptoProvider>,
@@ -33,14 +33,14 @@ pub(super) fn verifier(
         Trust::System => webpki(system_authorities()?)?,
         Trust::Authorities { pem } => {
             let given = certificates(pem)?;
-            Arc::new(GivenCertificates {
+            Arc::new(GivenCertificatesVerifier {
                 webpki: webpki(authorities(&given)?)?,
                 given,
             })
         }
         Trust::Anything => return Ok(any_certificate()),
     };
-    Ok(Arc::new(Explaining(strict)))
+    Ok(Arc::new(ExplainingVerifier(strict)))
 }
 
 fn system_authorities() -> Result<RootCertStore, LoadError> {
@@ -94,17 +94,17 @@ fn authorities(given: &[CertificateDer<'static>]) -> Result<RootCertStore, LoadE
     Ok(store)
 }
 
-/// Accepts what the given authorities have signed, and the given certificates themselves.
+/// A verifier that accepts certificates signed by the given authorities, and the given certificates themselves.
 ///
 /// `openssl req -x509` makes a certificate that is an authority. webpki refuses one as a server's own, also when the
 /// user trusts exactly this certificate; OpenSSL and curl accept it.
 #[derive(Debug)]
-struct GivenCertificates {
+struct GivenCertificatesVerifier {
     webpki: Arc<WebPkiServerVerifier>,
     given: Vec<CertificateDer<'static>>,
 }
 
-impl ServerCertVerifier for GivenCertificates {
+impl ServerCertVerifier for GivenCertificatesVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -163,16 +163,16 @@ fn is_an_authority(error: &rustls::Error) -> bool {
     matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// Says what is wrong with a certificate, where that is more than "invalid".
+/// A verifier that explains why a certificate is refused, beyond "invalid".
 #[derive(Debug)]
-struct Explaining(Arc<dyn ServerCertVerifier>);
+struct ExplainingVerifier(Arc<dyn ServerCertVerifier>);
 
 const SELF_SIGNED: &str = "the server's certificate is self-signed: nobody trusted vouches for it";
 
-/// What is wrong with a certificate, in a few words.
+/// The flaw of a certificate, in a few words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Flaw(pub(super) &'static str);
+pub(super) struct CertificateFlaw(pub(super) &'static str);
 
 fn explained<T>(
     judged: Result<T, rustls::Error>,
@@ -190,14 +190,14 @@ fn explained<T>(
     };
     judged.map_err(|error| match (flaw(&error), error) {
         (Some(flaw), rustls::Error::InvalidCertificate(_)) => {
-            let flaw = OtherError(Arc::new(Flaw(flaw)));
+            let flaw = OtherError(Arc::new(CertificateFlaw(flaw)));
             rustls::Error::InvalidCertificate(CertificateError::Other(flaw))
         }
         (_, error) => error,
     })
 }
 
-impl ServerCertVerifier for Explaining {
+impl ServerCertVerifier for ExplainingVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -247,11 +247,11 @@ impl ServerCertVerifier for Explaining {
 /// whoever is between client and server can present a certificate of their own. Without it, certificates and keys can be
 /// accepted that the TLS library cannot parse or use: X.509 version 1, short RSA keys, P-521.
 pub fn any_certificate() -> Arc<dyn ServerCertVerifier> {
-    Arc::new(Anybody)
+    Arc::new(AcceptAnyCertificate)
 }
 
 #[derive(Debug)]
-struct Anybody;
+struct AcceptAnyCertificate;
 
 /// Every signature scheme that a server may sign with, the common ones first.
 const ALL_SCHEMES: [SignatureScheme; 15] = [
@@ -273,7 +273,7 @@ const ALL_SCHEMES: [SignatureScheme; 15] = [
     SignatureScheme::RSA_PKCS1_SHA1,
 ];
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,
@@ -319,16 +319,16 @@ const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
 const OBJECT: u8 = 0x06;
 const SEQUENCE: u8 = 0x30;
-/// The version of a certificate (RFC 5280 §4.1), which one of version 1 does not have.
+/// The tag of the version of a certificate (RFC 5280 §4.1). Certificates of version 1 have no such element.
 const VERSION: u8 = 0xa0;
 
 const RSA: &[u8] = b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01";
 const P_521: &[u8] = b"\x2b\x81\x04\x00\x23";
 const ED448: &[u8] = b"\x2b\x65\x71";
 /// Shorter RSA keys are refused by the library that Deadheat uses for TLS.
-const LEAST_RSA_BITS: usize = 2048;
+const MIN_RSA_BITS: usize = 2048;
 
-/// Takes the first element off `bytes`.
+/// Removes the first element from `bytes`.
 fn take<'a>(bytes: &mut &'a [u8]) -> Option<Element<'a>> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -357,7 +357,7 @@ fn take_tagged<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<Element<'a>> {
     take(bytes).filter(|element| element.tag == tag)
 }
 
-/// A certificate (RFC 5280 §4.1) as far as it matters here.
+/// The parts of a certificate (RFC 5280 §4.1) that are read here.
 struct Certificate<'a> {
     is_version_1: bool,
     issuer: Element<'a>,
@@ -396,7 +396,7 @@ fn is_self_issued(certificate: &[u8]) -> bool {
     certificate.is_some_and(|one| one.issuer.whole == one.subject.whole)
 }
 
-/// What keeps a certificate from being verified, after "the server's certificate "; `None`: nothing that is known here.
+/// The flaw that keeps a certificate from being verified, to follow "the server's certificate "; `None`: no known flaw.
 pub(super) fn flaw(certificate: &[u8]) -> Option<&'static str> {
     let certificate = read(certificate)?;
     if certificate.is_version_1 {
@@ -412,7 +412,7 @@ pub(super) fn flaw(certificate: &[u8]) -> Option<&'static str> {
             let mut inside = bits.get(1..)?;
             let mut numbers = take_tagged(&mut inside, SEQUENCE)?.content;
             let modulus = take_tagged(&mut numbers, INTEGER)?.content;
-            (modulus_bits(modulus) < LEAST_RSA_BITS).then_some(
+            (modulus_bits(modulus) < MIN_RSA_BITS).then_some(
                 "the server's certificate has an RSA key of fewer than 2,048 bits, which cannot be verified",
             )
         }
@@ -431,7 +431,7 @@ fn modulus_bits(modulus: &[u8]) -> usize {
     })
 }
 
-/// Why a private key in DER cannot sign, if that can be seen: its curve, or nothing.
+/// Why a private key in DER cannot sign; `None`: no known flaw.
 pub(super) fn flaw_of_key(key: &[u8]) -> Option<&'static str> {
     let has = |object: &[u8]| {
         let mut encoded = vec![OBJECT, object.len() as u8];

@@ -1,6 +1,6 @@
 //! Whether an answer is the expected one: status and length of each, content of a sample.
 //!
-//! Content is compared as it comes and not gathered, except for JSON that differs in its bytes from what was once
+//! Content is compared as it arrives, without buffering. The exception is JSON whose bytes differ from a text that was
 //! found equal in value.
 
 use std::sync::{
@@ -23,10 +23,10 @@ use crate::{
     stream::EventCounter,
 };
 
-/// The most bytes that a worker gathers at a time, for all its connections. An answer with more is taken as different;
-/// one that finds no room is not checked, and not counted as checked.
+/// The most bytes that a worker buffers at a time, for all its connections. A longer answer counts as different. An
+/// answer that finds no room is not checked, and not counted as checked.
 const GATHER_LIMIT: usize = 16 * 1024 * 1024;
-/// The piece in which repeated bytes are compared.
+/// The number of repeated bytes that are compared at a time.
 const PATTERN: usize = 4 * 1024;
 /// Bytes of an answer that an example shows.
 const EXCERPT: usize = 200;
@@ -34,7 +34,7 @@ const EXCERPT: usize = 200;
 /// Fields of answers that are URLs, whose queries may have secrets in them.
 const URLS: [&str; 4] = ["location", "content-location", "refresh", "link"];
 
-/// The start of what came, without the values of cookies and of queries: records have none.
+/// The start of received bytes for an example, without the values of cookies and queries.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT)]);
     let lines = text.split_inclusive('\n').map(|line| {
@@ -50,7 +50,7 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     lines.collect()
 }
 
-/// What a worker holds for comparing.
+/// The expected contents of a worker, and its buffers for comparing.
 #[derive(Debug)]
 pub(crate) struct Contents {
     /// For each exchange: the exact content, a piece of the repeated one, or JSON text known to be equal (empty
@@ -58,11 +58,11 @@ pub(crate) struct Contents {
     known: Vec<Vec<u8>>,
     /// The bytes of what is known to be equal.
     known_bytes: usize,
-    /// Buffers for gathering, to be used again, …
+    /// Unused buffers.
     spare: Vec<Vec<u8>>,
-    /// … and what they hold in all.
+    /// The capacity of all unused buffers, in bytes.
     spare_bytes: usize,
-    /// The bytes that are gathered at this moment.
+    /// The number of bytes buffered now, over all answers.
     gathered: Arc<AtomicUsize>,
     every: u32,
     /// For each exchange: answers until the next one whose content is compared.
@@ -70,7 +70,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Compares the content of each exchange's first answer and then of one in `every`; 0: of none.
+    /// Compares the content of each exchange's first answer, and then of one in `every`; 0: compares none.
     pub(crate) fn new<'a>(exchanges: impl Iterator<Item = &'a Exchange>, every: u32) -> Self {
         let known = |exchange: &Exchange| match &exchange.expect.content {
             Some(Content::Exact { bytes }) => bytes.clone(),
@@ -113,15 +113,15 @@ impl Contents {
 enum Comparison {
     /// This answer is not in the sample.
     Off,
-    /// All bytes so far are as known.
+    /// All bytes so far match the known content.
     Same,
-    /// They are not.
+    /// They differ.
     Different,
-    /// JSON that is spelled differently: all of it.
+    /// JSON with other bytes, buffered to compare its value.
     Gathering(Gathered),
 }
 
-/// What was gathered of an answer. Its bytes count until they are taken out or dropped.
+/// The buffered bytes of an answer. They count until they are taken out or dropped.
 #[derive(Debug)]
 struct Gathered {
     text: Vec<u8>,
@@ -153,7 +153,7 @@ impl Drop for Gathered {
     }
 }
 
-/// What is known of one answer so far.
+/// The state of the check of one answer.
 #[derive(Debug)]
 pub(crate) struct AnswerSoFar {
     /// The status, once the head has come.
@@ -165,18 +165,18 @@ pub(crate) struct AnswerSoFar {
     pub(crate) length: u64,
     /// The events in it, if they are counted.
     pub(crate) events: Option<EventCounter>,
-    /// What gRPC says of it, if it is the answer to a call. Its length and content are the message's then.
+    /// The gRPC status, if it is the answer to a call. `length` and content are then those of the message.
     pub(crate) call: Option<Call>,
     comparison: Comparison,
-    /// Whether it is described how JSON differs.
+    /// Whether a note is to say how JSON differs.
     describes_json: bool,
-    /// What an example would say, if one is wanted.
+    /// The text of an example, if one is wanted.
     pub(crate) note: Option<String>,
 }
 
-/// What an answer turned out to be.
+/// The result of checking an answer.
 #[derive(Debug)]
-pub(crate) struct Verdict {
+pub(crate) struct AnswerVerdict {
     pub(crate) failure: Option<Failure>,
     pub(crate) content_checked: bool,
     pub(crate) note: Option<String>,
@@ -207,13 +207,13 @@ impl AnswerSoFar {
         self.note = None;
     }
 
-    /// Whether nobody looks at the body of this answer, whose head has come.
+    /// Whether the body of this answer is not checked. The head must have arrived.
     #[inline]
     pub(crate) fn ignores_body(&self) -> bool {
         matches!(self.comparison, Comparison::Off) && self.events.is_none()
     }
 
-    /// This many bytes of the body came and were dropped unseen.
+    /// Counts bytes of the body that were received and dropped.
     #[inline]
     pub(crate) fn dropped(&mut self, bytes: u64) {
         self.length += bytes;
@@ -225,7 +225,7 @@ impl AnswerSoFar {
         exchange: usize,
         expect: &Expectation,
         contents: &mut Contents,
-    ) -> Verdict {
+    ) -> AnswerVerdict {
         let content = self.compare_end(exchange, expect, contents);
         let failure = if !self.is_right_status {
             Some(Failure::WrongStatus)
@@ -238,19 +238,19 @@ impl AnswerSoFar {
         } else {
             None
         };
-        Verdict {
+        AnswerVerdict {
             failure,
             content_checked: content.is_some(),
             note: self.note.take(),
         }
     }
 
-    /// Why it is not the answer of a call that succeeded, if it is one of a call.
+    /// Why a gRPC call failed; `None` if it succeeded, or the answer is not to a call.
     fn call_failure(&self) -> Option<&'static str> {
         self.call.as_ref()?.failure()
     }
 
-    /// What is counted as the cause of `failure`.
+    /// The cause that is counted for `failure`.
     pub(crate) fn cause(&self, failure: Failure) -> Cause {
         match failure {
             Failure::WrongStatus => Cause::Status(self.status),
@@ -260,7 +260,7 @@ impl AnswerSoFar {
         }
     }
 
-    /// What an example of `failure` says where no bytes were kept.
+    /// The text of an example of `failure` if no bytes were kept.
     pub(crate) fn describe(&self, failure: Failure, expect: &Expectation) -> String {
         match (failure, expect.length) {
             (Failure::WrongLength, Some(length)) => {
@@ -291,7 +291,7 @@ impl AnswerSoFar {
             }
             (Comparison::Same, content) => {
                 let length = self.length as usize;
-                // Of the known text's length it is the known text; shorter, it may still be JSON of that value.
+                // A body that matched and has the known length is equal. A shorter one can be JSON of the same value.
                 let same =
                     (length > 0 && length == known.len()) || content.matches(&known[..length]);
                 if !same && self.describes_json {
@@ -319,17 +319,17 @@ impl AnswerSoFar {
     }
 }
 
-/// Looks at an answer's parts as they come.
+/// Checks an answer's parts as they arrive.
 pub(crate) struct Examiner<'a> {
     pub(crate) answer: &'a mut AnswerSoFar,
-    /// Who looks at heads first, if somebody does.
+    /// Reads heads first: it follows redirects and keeps cookies. `None`: the load asks for neither.
     pub(crate) browser: Option<&'a mut Browser>,
     pub(crate) exchange: usize,
     pub(crate) expect: &'a Expectation,
     pub(crate) statuses: &'a StatusMap,
     pub(crate) contents: &'a mut Contents,
     pub(crate) examples: &'a Examples,
-    /// Body bytes that came.
+    /// Body bytes received.
     pub(crate) received: u64,
 }
 

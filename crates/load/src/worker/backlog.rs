@@ -1,4 +1,4 @@
-//! The open loop: requests whose time has come, and the connections that they go out on.
+//! The open loop: requests that are due, and the connections for them.
 
 mod connections;
 
@@ -15,44 +15,44 @@ use crate::{
     schedule::{Arrivals, Cursor, global},
 };
 
-/// Arrivals that are counted, taken or given up before events, clock and stop flag are looked at again.
+/// The most arrivals that are counted, taken or given up before events, clock and stop flag are checked again.
 const AT_A_TIME: usize = 4_096;
-/// Arrivals that are gone through one by one when the measurement ends. Of more, only the number is worked out.
+/// The most arrivals that are counted one by one when the measurement ends. The number of further ones is computed.
 const AT_THE_END: usize = 65_536;
 
 /// A request that this worker has taken, and that is about to be sent.
 #[derive(Clone, Copy, Debug)]
 struct TakenArrival {
-    /// When it should have been sent.
+    /// Its intended start.
     intended: u64,
-    /// How long it could have been sent and was not: the generator's own delay. What else comes before it is sent is the
-    /// connections'.
+    /// The generator's own delay in nanoseconds. The rest of the wait is caused by busy connections.
     lag: u64,
 }
 
-/// What a worker of an open loop knows of arrivals that have not been sent, and of connections that wait for one.
+/// A worker's state in an open loop: arrivals that have not been sent, and connections that wait for one.
 #[derive(Debug)]
 pub(super) struct Backlog {
     arrivals: Arrivals,
-    /// The arrivals that this worker looks after: it wakes for each, and counts it as offered. Any worker may send it.
+    /// The arrivals that this worker is responsible for: it wakes for each, and counts it as offered. Any worker may
+    /// send them.
     own: Cursor,
-    /// The number of the next one of them.
+    /// The number of the next own arrival.
     own_index: u64,
-    /// When it is due, and how long after the one before.
+    /// When the next own arrival is due, and the gap to the one before it.
     next_arrival: u64,
     gap: u64,
     /// How late the latest arrival was noticed.
     last_lag: u64,
-    /// When the first request of the measurement was due, of those that the worker looks after or has sent.
+    /// When the first request of the measurement was due, among the worker's own arrivals and those that it has sent.
     first_counted: u64,
-    /// Whether more is due than was seen to at a time.
+    /// Whether more arrivals are due than were handled at a time.
     is_behind: bool,
     /// How late timers are.
     pub(super) lateness: Lateness,
-    /// The next arrival that nobody has taken, as far as it is known: its number, and when it is due since the start.
+    /// The last looked-up arrival: its number, and when it is due, in nanoseconds since the start of the slice.
     next: (u64, Option<u64>),
     all: Cursor,
-    /// What this worker has taken and cannot send yet: a connection is being made for it.
+    /// Arrivals that this worker has taken and that wait for a connection.
     waiting: VecDeque<TakenArrival>,
     /// Connections without a request, the longest idle one first, so that all are used.
     free: VecDeque<usize>,
@@ -60,19 +60,19 @@ pub(super) struct Backlog {
     open: usize,
     /// Slots without a connection.
     absent: Vec<usize>,
-    /// Connections in a row that could not be made although there were others, and until when no more are tried.
+    /// Failed connects in a row while other connections were open, and when the next attempt is allowed; 0: at once.
     refusals: u32,
     no_more_before: u64,
-    /// Until when that was so the last time.
+    /// The end of the last wait after a failed connect.
     refused_until: u64,
-    /// Since when this worker can send another request.
+    /// Since when this worker has room for another request.
     room_since: u64,
-    /// Another worker has been woken for the arrivals before this one.
+    /// The number of the first arrival that no other worker has been woken for.
     called_for: u64,
 }
 
 impl Backlog {
-    /// Of worker `worker` of `workers` that look after arrivals, with this many slots for connections.
+    /// An empty backlog of worker `worker` of `workers`, with this many slots for connections.
     pub(super) fn new(arrivals: Arrivals, worker: usize, workers: usize, slots: usize) -> Self {
         Self {
             own: Cursor::new(&arrivals, worker, workers),
@@ -103,24 +103,24 @@ impl Backlog {
         self.waiting.len() as u64
     }
 
-    /// How many arrivals there are at most.
+    /// The number of arrivals; `u64::MAX` if only time ends the load.
     pub(super) fn end(&self) -> u64 {
         self.arrivals.end()
     }
 
-    /// When the first request of the measurement was due: one of the warm-up, if it was sent later. The worker knows of
-    /// those that it looks after or has sent.
+    /// When the first request of the measurement was due, among the worker's own arrivals and those that it has sent.
+    /// It may be one of the warm-up that was sent late.
     pub(super) fn first_counted(&self) -> u64 {
         self.first_counted
     }
 
-    /// When the arrival behind the last one would be due, since the start.
+    /// When an arrival after the last one would be due, in nanoseconds since the start.
     pub(super) fn next_after_all(&mut self) -> Option<u64> {
         self.all.seek(&self.arrivals, self.end());
         self.all.next_beyond(&self.arrivals)
     }
 
-    /// When the worker is to be woken at the latest.
+    /// When the worker must wake at the latest.
     pub(super) fn wake(&self) -> u64 {
         if self.is_behind {
             return 0;
@@ -132,12 +132,12 @@ impl Backlog {
         }
     }
 
-    /// A connection was made that requests can be sent on.
+    /// Notes that a connection was opened.
     fn connected(&mut self) {
         (self.refusals, self.no_more_before) = (0, 0);
     }
 
-    /// A connection could not be made although there are others: more of them wait for a while. How long.
+    /// Notes a failed connect while other connections are open. Returns the wait before the next one in nanoseconds.
     pub(super) fn refused(&mut self, now: u64) -> u64 {
         self.refusals += 1;
         let wait = back_off(self.refusals);
@@ -146,14 +146,14 @@ impl Backlog {
         wait
     }
 
-    /// More connections may be made, if the wait for that is over.
+    /// Allows further attempts to connect, if the wait is over.
     fn end_back_off(&mut self, now: u64) {
         if now >= self.no_more_before {
             self.no_more_before = 0;
         }
     }
 
-    /// Slots in which a connection can be made now.
+    /// Number of slots in which a connection can be opened now.
     fn spare(&self, now: u64) -> usize {
         if now >= self.no_more_before {
             self.absent.len()
@@ -162,7 +162,7 @@ impl Backlog {
         }
     }
 
-    /// When arrival `index` is due since the load's start. Numbers never go back.
+    /// When arrival `index` is due, in nanoseconds since the start. The index must not decrease between calls.
     #[inline]
     fn due(&mut self, index: u64) -> Option<u64> {
         if self.next.0 != index {
@@ -174,7 +174,7 @@ impl Backlog {
 }
 
 impl Worker<'_> {
-    /// A slice begins, whose intended starts are `arrivals`.
+    /// Begins a slice whose intended starts are `arrivals`.
     pub(super) fn begin_backlog(&mut self, arrivals: Arrivals) {
         let workers = self.plan.cpus.len();
         let looking = workers.min(self.plan.most_connections as usize);
@@ -194,7 +194,7 @@ impl Worker<'_> {
         backlog.connected();
         backlog.absent.clear();
         for (slot, connection) in self.connections[..self.slots].iter().enumerate() {
-            // Those that are to be there from the start are made at once.
+            // Connections of the start are opened at once.
             let is_extra = global(self.index, workers, slot) >= self.plan.connections;
             if connection.state == ConnectionState::Absent && is_extra {
                 backlog.absent.push(slot);
@@ -204,7 +204,7 @@ impl Worker<'_> {
         self.next_arrival();
     }
 
-    /// Looks up when the next request's time comes that this worker looks after.
+    /// Looks up when the worker's next own arrival is due.
     fn next_arrival(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.own_index = backlog.own.index();
@@ -220,7 +220,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Counts the requests whose time has come, and sends those that find a connection.
+    /// Counts the requests that are due, and sends those that find a connection.
     #[inline]
     pub(super) fn admit_due(&mut self) {
         let due = |backlog: &Backlog| self.clock.now >= backlog.next_arrival;
@@ -257,7 +257,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What is to be done for an open loop after each round of events.
+    /// Handles the backlog after each round of events.
     pub(super) fn attend_backlog(&mut self) {
         if let Some(backlog) = &mut self.backlog {
             backlog.end_back_off(self.clock.now);
@@ -274,7 +274,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The next arrival that nobody has taken and its time, if it is due by `until`.
+    /// The number of the next untaken arrival and when it is due, if that is by `until`.
     #[inline]
     fn look_due(&mut self, until: u64) -> Option<(u64, u64)> {
         if !self.clock.is_sending() {
@@ -286,7 +286,7 @@ impl Worker<'_> {
         (intended <= until).then_some((index, intended))
     }
 
-    /// Takes the next arrival, if it is due by `until`: its number, and when it is due.
+    /// Takes the next arrival, if it is due by `until`. Returns its number, and when it is due.
     #[inline]
     fn take_due(&mut self, until: u64) -> Option<(u64, u64)> {
         loop {
@@ -297,16 +297,16 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes arrivals that are due, as long as they can be sent without waiting for an answer to another. What is left
-    /// is for the other workers, or for the next connection that becomes free.
+    /// Takes due arrivals while there is room to send them at once. The others are left to other workers, or to the
+    /// next connection that becomes free.
     fn take_in(&mut self) {
-        // This many can be on their way. If more are taken, those before have failed at once.
+        // At most this many can be in flight. If more are taken, earlier ones have failed at once.
         let most = self.slots * self.plan.depth();
         for _ in 0..=most.min(AT_A_TIME) {
             if !self.has_room() && !self.connect_first() {
                 return self.call_another();
             }
-            // A new connection is made where nobody has a free one.
+            // A worker opens a new connection only if no worker has a free one.
             let has_free = self
                 .backlog
                 .as_ref()
@@ -323,8 +323,8 @@ impl Worker<'_> {
         self.note_behind();
     }
 
-    /// Whether only other workers have connections. What this one took would be lost if it could not make one, although
-    /// they could send it; so it makes one first.
+    /// Whether only other workers have connections. This one then connects before it takes an arrival: if connecting
+    /// fails, another worker can still send it.
     #[inline]
     fn is_outsider(&self) -> bool {
         self.backlog
@@ -334,14 +334,14 @@ impl Worker<'_> {
             && self.plan.taking.is_open_elsewhere(self.index)
     }
 
-    /// Request `index`, which was due at `intended`, has been taken.
+    /// Queues request `index`, which was taken and due at `intended`, and records its send lag.
     fn put_waiting(&mut self, index: u64, intended: u64) {
         let has_room = self.has_room();
         let counts = self.clock.counts(intended);
         if let Some(backlog) = &mut self.backlog {
             let lag = if has_room {
                 let since = intended.max(backlog.room_since);
-                // What only a new connection can take could not be sent before one could be made.
+                // A request that needs a new connection could not be sent before the wait to connect was over.
                 let needs_another = backlog.waiting.len() >= backlog.free.len() + self.opening;
                 let until = if needs_another {
                     backlog.refused_until
@@ -361,7 +361,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A connection is free: it takes the request that has waited longest, or waits for one.
+    /// Gives a free connection the request that has waited longest, or lists the connection as free.
     pub(super) fn serve(&mut self, slot: usize) {
         if self.connections[slot].listed || !self.has_room_on(slot) {
             return;
@@ -383,7 +383,7 @@ impl Worker<'_> {
         } else {
             self.send_waiting(slot);
         }
-        // In HTTP/2 it may take another one besides.
+        // In HTTP/2 it may have room for another one.
         if let Some(backlog) = &mut self.backlog
             && !has_room
             && self.connections[slot].listed
@@ -409,13 +409,13 @@ impl Worker<'_> {
             backlog.first_counted = backlog.first_counted.min(waiting.intended);
         }
         self.launch(slot, waiting.intended, start);
-        // The others on it have a deadline already.
+        // Earlier requests on it have set the deadline already.
         if self.connections[slot].http.in_flight() == 1 {
             self.begin_answer(slot);
         }
         let connection = &self.connections[slot];
         if connection.http.is_multiplexed() && !connection.spoiled {
-            // What is due for it at this moment goes out in one write.
+            // All requests for it that are due now go out in one write.
             self.want_flush(slot);
             if self.has_room_on(slot) {
                 self.enlist(slot);
@@ -425,7 +425,7 @@ impl Worker<'_> {
         self.send(slot);
     }
 
-    /// Takes a request that waits, because nothing comes of the connection that was made for it.
+    /// Removes the longest waiting request, because the connection for it failed. Returns whether there was one.
     pub(super) fn take_waiting(&mut self) -> bool {
         self.backlog
             .as_mut()
@@ -451,7 +451,7 @@ impl Worker<'_> {
             }
             self.give_up();
             if !had_room && let Some(backlog) = &mut self.backlog {
-                // What was due before had to wait for it.
+                // Requests that were due before had to wait for this one.
                 backlog.room_since = self.clock.now;
             }
         }
@@ -485,7 +485,7 @@ impl Worker<'_> {
         }
         let next_arrival = |backlog: &Backlog| backlog.next_arrival;
         let noticed = self.backlog.as_ref().map_or(NEVER, next_arrival);
-        // What came due in the last moments, and was not looked at yet; another worker may have sent it.
+        // Arrivals of the last moments that were not counted yet; another worker may have sent them.
         let until = if self.is_spent() {
             NEVER
         } else {
@@ -513,8 +513,8 @@ impl Worker<'_> {
             .note_backlog(unsent, since(oldest), since(in_flight));
     }
 
-    /// Counts the arrivals that were due before `at` and that nobody has taken, and when the oldest was due. Those from
-    /// `noticed` on had not been noticed when the measurement ended.
+    /// Counts the untaken arrivals that were due before `at`. Returns their number, and when the oldest was due.
+    /// Arrivals from `noticed` on had not been noticed when the measurement ended.
     fn count_untaken(&mut self, at: u64, noticed: u64) -> (u64, Option<u64>) {
         let until = at.saturating_sub(1);
         let mut untaken = 0;
@@ -540,7 +540,7 @@ impl Worker<'_> {
             let cursor = &backlog.all;
             let before =
                 |at: u64| cursor.expected_before(&backlog.arrivals, at.saturating_sub(start));
-            // The one that was looked at has been taken out of the schedule.
+            // The cursor is already past the arrival that was looked up.
             let all = 1 + before(at);
             let in_time = before(noticed.clamp(intended, at)).min(all);
             self.recorder.lagged_evenly(0, backlog.last_lag, in_time);
@@ -552,7 +552,7 @@ impl Worker<'_> {
         (untaken, oldest)
     }
 
-    /// Counts the requests that were due by `until` and are too many to be gone through.
+    /// Counts the requests that were due by `until` and are too many to be counted one by one.
     fn offer_rest(&mut self, until: u64) {
         let timeline = self.clock.timeline;
         let Some(backlog) = &mut self.backlog else {
@@ -565,7 +565,7 @@ impl Worker<'_> {
             let cursor = &backlog.own;
             cursor.expected_before(&backlog.arrivals, at.saturating_sub(timeline.start))
         };
-        // The next one has been taken out of the schedule.
+        // The cursor is already past the next arrival.
         let (all, warm_up) = (before(until), before(timeline.measure_from));
         let is_counted = u64::from(self.clock.counts(backlog.next_arrival));
         self.recorder

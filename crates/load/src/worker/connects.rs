@@ -1,4 +1,4 @@
-//! Connections made, also through a proxy, made again and given up.
+//! Opening, reopening and closing connections, also through a proxy.
 
 use std::os::fd::OwnedFd;
 
@@ -10,16 +10,16 @@ use crate::{
     connection::{ConnectionState, Task},
     deadlines::NEVER,
     recorder::{Cause, Fault},
-    socket::{self, Watch},
+    socket::{self, Interest},
     tls::TlsError,
-    tunnel::Refusal,
+    tunnel::ProxyRefusal,
 };
 
-/// The wait after a failed connect of a closed loop, doubled with each in a row.
+/// The wait after a failed connect of a closed loop, in nanoseconds. It doubles with each failure in a row.
 const BACKOFF_FIRST: u64 = 10_000_000;
 /// The longest wait after a failed connect.
 const BACKOFF_MOST: u64 = 500_000_000;
-/// Bytes of a handshake that are read from one connection before others are looked at.
+/// The most bytes of a handshake read from one connection before it is the turn of others.
 const READ_AT_A_TIME: usize = 1024 * 1024;
 
 /// How long to wait after this many failed attempts in a row, in nanoseconds.
@@ -29,19 +29,19 @@ pub(super) fn back_off(refusals: u32) -> u64 {
 }
 
 impl Worker<'_> {
-    /// Closes the connection if it is open, and has it made again if it is still wanted.
+    /// Closes the connection if it is open, and reconnects if it is still needed.
     pub(super) fn renew(&mut self, slot: usize) {
         self.close(slot);
         self.replace(slot);
     }
 
-    /// Has the connection in `slot` made again if it is still wanted.
+    /// Reconnects in `slot` if the connection is still needed.
     pub(super) fn replace(&mut self, slot: usize) {
         if slot >= self.slots {
             self.deadlines.set(slot, NEVER);
             return self.note_left(slot);
         }
-        // What is on its way is sent again.
+        // Requests in flight are sent again.
         if self.backlog.is_some() && self.connections[slot].http.is_idle() {
             self.deadlines.set(slot, NEVER);
             return self.note_absent(slot);
@@ -49,7 +49,7 @@ impl Worker<'_> {
         self.schedule(slot, Task::Connect);
     }
 
-    /// Makes a connection, unless those that are being made will take the last requests.
+    /// Opens a connection, unless those that are being opened will take the last requests.
     pub(super) fn connect_if_needed(&mut self, slot: usize) {
         let is_free = self.backlog.is_none() && self.connections[slot].http.is_idle();
         let nothing_left = match self.clock.phase {
@@ -68,7 +68,7 @@ impl Worker<'_> {
         if self.clock.is_over() {
             return;
         }
-        // A request that is on its way already has its own time, too.
+        // A request in flight has its own timeout, too.
         let first = self.connections[slot].http.oldest();
         let whole = first.map_or(NEVER, |first| {
             first.started.saturating_add(self.bounds.request)
@@ -77,7 +77,7 @@ impl Worker<'_> {
         self.deadlines.set(slot, until);
         let place = self.connections[slot].place;
         let tls = self.tls[place.route as usize].as_ref();
-        let tls = match tls.map(|tls| tls.session()).transpose() {
+        let tls = match tls.map(|tls| tls.new_stream()).transpose() {
             Ok(tls) => tls.map(Box::new),
             Err(error) => return self.tls_failed(slot, crate::tls::why(&error), &error),
         };
@@ -87,10 +87,10 @@ impl Worker<'_> {
                 let tunnel = self.plan.routes.tunnel(place.route);
                 let connection = &mut self.connections[slot];
                 connection.begin(socket, tunnel, tls, now);
-                // One that is made again for a request on its way takes no other.
+                // A reconnect for a request in flight takes no new request.
                 connection.is_opening = connection.http.is_idle();
                 self.opening += usize::from(connection.is_opening);
-                // On the same machine the connection is made by now as a rule.
+                // On the same machine, the connection is usually established by now.
                 self.try_to_establish(slot);
             }
             Err(error) => self.connect_failed(slot, error),
@@ -103,9 +103,9 @@ impl Worker<'_> {
         let made = connection.socket().and_then(socket::is_connected);
         let made = match made {
             Ok(false) => connection
-                .watch(&self.poller, slot, Watch::ReadingAndWriting)
+                .watch(&self.poller, slot, Interest::ReadingAndWriting)
                 .map(|()| false),
-            // Nobody meets itself where somebody listens.
+            // A connection meets itself only if nobody listens, so only after a failed connect.
             Ok(true) if connection.refusals > 0 => connection.socket().and_then(|socket| {
                 if socket::met_itself(socket, peer) {
                     Err(Errno::CONNREFUSED)
@@ -144,7 +144,7 @@ impl Worker<'_> {
         self.opened(slot);
     }
 
-    /// Requests can be sent on the connection in `slot`; in HTTP/2, once the server has said what it allows.
+    /// Notes that the connection in `slot` is open for requests; in HTTP/2, after the server's settings.
     pub(super) fn opened(&mut self, slot: usize) {
         let http = &self.connections[slot].http;
         if http.is_multiplexed() && !http.is_ready() {
@@ -157,12 +157,12 @@ impl Worker<'_> {
         self.schedule(slot, Task::Begin);
     }
 
-    /// Continues the TLS handshake, as far as that is possible without waiting.
+    /// Continues the TLS handshake as far as possible without blocking.
     pub(super) fn handshake(&mut self, slot: usize) {
         match self.try_handshake(slot) {
             Ok(false) => {
                 let connection = &mut self.connections[slot];
-                let watched = connection.watch(&self.poller, slot, Watch::ReadingAndWriting);
+                let watched = connection.watch(&self.poller, slot, Interest::ReadingAndWriting);
                 if let Err(error) = watched {
                     self.connect_failed(slot, error);
                 }
@@ -189,14 +189,15 @@ impl Worker<'_> {
             }
             Err(TlsError::Socket(error)) => self.connect_failed(slot, error),
             Err(TlsError::Tls(why, error)) => {
-                // The peer is told why, if that goes without waiting.
+                // Sends the alert with the reason, if that does not block.
                 let _ = self.connections[slot].flush();
                 self.tls_failed(slot, why, &error);
             }
         }
     }
 
-    /// Whether TLS is agreed on. A peer that sends without an end lets others have their turn.
+    /// Continues the TLS handshake. Returns whether it is finished. A peer that sends endlessly lets others have their
+    /// turn.
     fn try_handshake(&mut self, slot: usize) -> Result<bool, TlsError> {
         let mut read = 0;
         loop {
@@ -273,7 +274,7 @@ impl Worker<'_> {
             Errno::TIMEDOUT => Failure::ConnectTimeout,
             Errno::ADDRNOTAVAIL => Failure::NoLocalPort,
             _ if in_tls => Failure::Tls,
-            // It was made, and reset before anything was written.
+            // The connection was established, and reset before anything was written.
             Errno::CONNRESET | Errno::PIPE => Failure::Reset,
             _ => Failure::ConnectOther,
         };
@@ -313,7 +314,7 @@ impl Worker<'_> {
         let route = self.connections[slot].place.route;
         if !self.connections[slot].http.is_idle() {
             self.connections[slot].counted_until = end;
-            // They were issued already, and were to be sent again.
+            // Requests that were issued already and waited to be sent again.
             while let Some(flight) = self.connections[slot].http.take_first() {
                 self.recorder.ended_on(route, flight.started, false);
                 self.recorder
@@ -321,11 +322,11 @@ impl Worker<'_> {
             }
         } else if let Some(backlog) = &mut self.backlog {
             if has_others || self.plan.taking.is_open_elsewhere(self.index) {
-                // What waits is served by the connections that there are.
+                // Open connections will send the waiting requests.
                 let wait = backlog.refused(end);
                 self.recorder.waits_before_connecting(wait);
             }
-            // What this worker has taken no other can serve.
+            // No other worker can send a request that this one has taken.
             if !has_others && self.take_waiting() {
                 self.recorder.ended_on(route, end, false);
                 self.never_sent(fault, end, &detail);
@@ -349,7 +350,7 @@ impl Worker<'_> {
         self.back_off(slot, end);
     }
 
-    /// A closed loop's connection was of no use: the next attempt waits.
+    /// Waits before the next attempt, after a useless connection of a closed loop.
     pub(super) fn back_off(&mut self, slot: usize, now: u64) {
         if slot >= self.slots {
             return;
@@ -370,7 +371,7 @@ impl Worker<'_> {
         self.recorder.failed(fault, end, None, end, detail);
     }
 
-    /// Whether the time is up of a request on its way in `slot`.
+    /// Whether a request in flight in `slot` has timed out.
     fn is_late(&self, slot: usize) -> bool {
         let first = self.connections[slot].http.oldest();
         first.is_some_and(|first| {
@@ -378,7 +379,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Does what is due: first connects and later ones, timeouts.
+    /// Handles due deadlines: connects and timeouts.
     #[cold]
     pub(super) fn expire(&mut self) {
         let now = self.clock.now;
@@ -386,7 +387,7 @@ impl Worker<'_> {
         while let Some(slot) = self.deadlines.take_due(from, now) {
             from = slot + 1;
             match self.connections[slot].state {
-                // The first connect, or one after a while.
+                // The first connect, or one after a wait.
                 ConnectionState::Absent if self.backlog.is_some() && self.clock.is_sending() => {
                     self.schedule(slot, Task::Connect);
                 }
@@ -447,7 +448,7 @@ const AT_A_TIME: usize = 4096;
 /// Why there is no tunnel.
 enum TunnelError {
     Socket(Errno),
-    Refused(Refusal),
+    Refused(ProxyRefusal),
 }
 
 impl From<Errno> for TunnelError {
@@ -457,19 +458,19 @@ impl From<Errno> for TunnelError {
 }
 
 impl Worker<'_> {
-    /// Continues the exchange with the proxy, as far as that is possible without waiting.
+    /// Continues the handshake with the proxy as far as possible without blocking.
     pub(super) fn tunnel(&mut self, slot: usize) {
         match self.try_to_tunnel(slot) {
             Ok(true) => self.established(slot),
             Ok(false) => {
                 let connection = &mut self.connections[slot];
-                let watched = connection.watch(&self.poller, slot, Watch::ReadingAndWriting);
+                let watched = connection.watch(&self.poller, slot, Interest::ReadingAndWriting);
                 if let Err(error) = watched {
                     self.connect_failed(slot, error);
                 }
             }
             Err(TunnelError::Socket(error)) => self.connect_failed(slot, error),
-            Err(TunnelError::Refused(Refusal { why, detail })) => {
+            Err(TunnelError::Refused(ProxyRefusal { why, detail })) => {
                 let fault = Fault {
                     kind: Failure::ConnectOther,
                     phase: FailurePhase::Connect,
@@ -480,7 +481,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether the connection leads to the server.
+    /// Continues the handshake with the proxy. Returns whether the tunnel is open.
     fn try_to_tunnel(&mut self, slot: usize) -> Result<bool, TunnelError> {
         loop {
             let connection = &mut self.connections[slot];
@@ -498,7 +499,7 @@ impl Worker<'_> {
             let length = match socket::read(socket, &mut self.buffers.plain[..AT_A_TIME]) {
                 Ok(0) => {
                     let why = "the proxy closed the connection";
-                    return Err(TunnelError::Refused(Refusal {
+                    return Err(TunnelError::Refused(ProxyRefusal {
                         why,
                         detail: why.to_owned(),
                     }));

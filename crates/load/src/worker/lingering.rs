@@ -1,23 +1,23 @@
-//! Sockets that have had their last answer, and that the server is to close first.
+//! Sockets after their last answer, which the server is expected to close first.
 //!
 //! The side that closes first has to remember the connection (TIME_WAIT, RFC 9293 §3.6), which costs a client its local
-//! ports. So a socket stays open for a while after its last answer, and its slot makes another connection meanwhile:
-//! nothing waits for the server's end of the old one.
+//! ports. So a socket stays open for a while after its last answer. Its slot opens another connection meanwhile,
+//! without waiting for the server to close the old one.
 
 use std::{collections::VecDeque, os::fd::OwnedFd};
 
 use super::Worker;
 use crate::{deadlines::NEVER, socket::Token};
 
-/// How long the server has to close a connection whose end it has announced.
+/// The time for the server to close a connection after it announced that, in nanoseconds.
 const ANNOUNCED: u64 = 200_000_000;
-/// How long it has if only the request announced the end: it may not heed that, and hold back other connections until
-/// this one is closed.
+/// The time for the server to close a connection if only the request asked for that, in nanoseconds. The server may
+/// ignore it, and accept no other connection until this one is closed.
 const ASKED_FOR: u64 = 10_000_000;
-/// How long a slice must have waited for it, so that its end does not cut a wait short that had just begun.
-const LEAST_WAIT: u64 = 10_000_000;
+/// The shortest wait, in nanoseconds, that counts as unanswered when the slice ends: a shorter one had just begun.
+const MIN_WAIT: u64 = 10_000_000;
 /// After this many unanswered waits in a row, the worker assumes that the server never closes, and closes first itself.
-const MOST_UNANSWERED: u32 = 3;
+const MAX_UNANSWERED: u32 = 3;
 
 #[derive(Debug)]
 struct Socket {
@@ -30,18 +30,18 @@ struct Socket {
 
 /// The lingering sockets of a worker, the oldest first.
 #[derive(Debug)]
-pub(super) struct Lingering {
+pub(super) struct LingeringSockets {
     sockets: VecDeque<Socket>,
-    /// How many there may be: before the server has closed one, as many as there are slots.
+    /// The most sockets. Until the server has closed one, the limit is the number of slots.
     most: usize,
     slots: usize,
-    /// Waits in a row that the server let pass.
+    /// Waits in a row without a close by the server.
     unanswered: u32,
     /// Whether the server has closed one.
     server_closes: bool,
 }
 
-impl Lingering {
+impl LingeringSockets {
     /// Room for `most` sockets of a worker with this many slots.
     pub(super) fn new(slots: usize, most: usize) -> Self {
         Self {
@@ -53,15 +53,15 @@ impl Lingering {
         }
     }
 
-    /// Keeps a socket open for a while, or closes it at once if the server would not close it, or there are too many.
-    /// Those that are there stay: they show whether the server closes.
+    /// Keeps a socket open for a while. Closes it at once if the server is not expected to close it, or there are too
+    /// many. The sockets that are kept already stay: they show whether the server closes.
     fn keep(&mut self, socket: OwnedFd, token: Token, is_announced: bool, now: u64) {
         let most = if self.server_closes {
             self.most
         } else {
             self.most.min(self.slots)
         };
-        if self.unanswered >= MOST_UNANSWERED || self.sockets.len() >= most {
+        if self.unanswered >= MAX_UNANSWERED || self.sockets.len() >= most {
             return;
         }
         let wait = if is_announced { ANNOUNCED } else { ASKED_FOR };
@@ -73,13 +73,13 @@ impl Lingering {
         });
     }
 
-    /// A time before which none is to be closed. Where the waits differ, a later one may be over before.
+    /// A time before which no socket has to be closed. If waits differ, a later one may be over earlier.
     #[inline]
     pub(super) fn next(&self) -> u64 {
         self.sockets.front().map_or(NEVER, |socket| socket.until)
     }
 
-    /// The server has closed a socket.
+    /// Notes that the server has closed a socket.
     pub(super) fn closed(&mut self, token: Token) {
         let place = self.sockets.iter().position(|one| one.token == token);
         if let Some(place) = place {
@@ -89,7 +89,7 @@ impl Lingering {
         }
     }
 
-    /// Closes those whose wait is over.
+    /// Closes sockets whose wait is over.
     #[cold]
     pub(super) fn expire(&mut self, now: u64) {
         while self.next() <= now {
@@ -98,17 +98,17 @@ impl Lingering {
         }
     }
 
-    /// Closes all of them, because a slice is over. Whether the server should have closed them by now counts.
+    /// Closes all sockets at the end of a slice. A long enough wait counts as unanswered.
     pub(super) fn end(&mut self, now: u64) {
-        let waited = |socket: &&Socket| now.saturating_sub(socket.since) >= LEAST_WAIT;
+        let waited = |socket: &&Socket| now.saturating_sub(socket.since) >= MIN_WAIT;
         self.unanswered += self.sockets.iter().filter(waited).count() as u32;
         self.sockets.clear();
     }
 }
 
 impl Worker<'_> {
-    /// Nothing more is expected on the connection in `slot`: its socket lingers, and the slot gets another one if that
-    /// is still wanted. `is_announced`: the server has said that it closes the connection.
+    /// Lets the socket of the connection in `slot` linger after its last answer, and opens another connection if
+    /// needed. `is_announced`: the server has said that it closes the connection.
     pub(super) fn linger(&mut self, slot: usize, is_announced: bool) {
         let token = self.connections[slot].token(slot);
         if let Some(socket) = self.part(slot) {
@@ -132,14 +132,14 @@ mod tests {
         }
     }
 
-    fn keep(lingering: &mut Lingering, generation: u32, now: u64) {
+    fn keep(lingering: &mut LingeringSockets, generation: u32, now: u64) {
         let socket = std::fs::File::open("/dev/null").unwrap().into();
         lingering.keep(socket, token(generation), true, now);
     }
 
     #[test]
     fn a_server_that_closes_has_more_to_close_than_there_are_slots() {
-        let mut lingering = Lingering::new(2, 5);
+        let mut lingering = LingeringSockets::new(2, 5);
         for generation in 0..3 {
             keep(&mut lingering, generation, 0);
         }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_server_that_never_closes_is_not_waited_for_again() {
-        let mut lingering = Lingering::new(2, 5);
+        let mut lingering = LingeringSockets::new(2, 5);
         for start in [0, 300 * MS] {
             keep(&mut lingering, 0, start);
             keep(&mut lingering, 1, start);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_slice_cuts_only_long_waits_short() {
-        let mut lingering = Lingering::new(2, 5);
+        let mut lingering = LingeringSockets::new(2, 5);
         keep(&mut lingering, 0, 0);
         keep(&mut lingering, 1, 8 * MS);
         lingering.end(12 * MS);

@@ -29,34 +29,34 @@ use crate::{
     plan::Plan,
     recorder::{Gauges, IntervalSender, Recorder},
     schedule::{SliceRun, nanos, share},
-    socket::{Bell, Events, Poller, Ready},
+    socket::{Events, Poller, Ready, Waker},
     sys, tls,
     verify::Contents,
 };
 
 use backlog::Backlog;
-use lingering::Lingering;
-use requests::Thinkers;
+use lingering::LingeringSockets;
+use requests::ThinkingConnections;
 use slice::{Clock, Health, Phase, recorder};
 
-/// Bytes read at once. A body of 1 MiB comes in a handful of reads, and the buffer stays in the second-level cache.
+/// Bytes read at once. A body of 1 MiB takes a handful of reads, and the buffer stays in the second-level cache.
 const READ_BUFFER: usize = 256 * 1024;
-/// Bytes dropped at once by the kernel. The room for them is never written to, and so takes no memory.
+/// Bytes dropped at once by the kernel. It never writes to the buffer, which so takes no memory.
 const DROP_ROOM: usize = 16 * 1024 * 1024;
-/// How long a worker sleeps at most before it looks whether it should stop.
+/// The longest sleep of a worker before it checks the stop flag, in nanoseconds.
 const NAP: u64 = 10_000_000;
-/// How often receive queues are looked at.
+/// The time between two samples of the receive queues, in nanoseconds.
 const LOOK: u64 = 100_000_000;
-/// The most connections that one look takes in.
+/// The most connections in a sample.
 const LOOKED_AT: usize = 64;
 
-/// Room for what is read.
+/// Buffers for reading.
 struct Buffers {
     /// Plain bytes.
     plain: Vec<u8>,
-    /// Bytes as they come from the wire, where that is something else.
+    /// Encrypted bytes; empty without TLS.
     wire: Vec<u8>,
-    /// Room for what is dropped.
+    /// Buffer for dropped bytes.
     dropped: Vec<u8>,
     /// A body from a template.
     scratch: Vec<u8>,
@@ -64,7 +64,7 @@ struct Buffers {
     heads: Heads,
 }
 
-/// How long something is waited for at most, in nanoseconds.
+/// The timeouts in nanoseconds.
 struct WaitLimits {
     request: u64,
     connect: u64,
@@ -80,45 +80,44 @@ pub(crate) struct Worker<'a> {
     /// TLS on each route, with sessions of its own.
     tls: Vec<Option<tls::Client>>,
     connections: Vec<Connection>,
-    /// How many slots are the load's connections. In HTTP/2 there are some more behind them, where connections end that
-    /// take no more requests.
+    /// Number of slots for the load's connections. In HTTP/2, further slots follow for draining connections.
     slots: usize,
-    /// Connections that need something, in the order in which that came up.
+    /// Connections with a task, in the order in which they were queued.
     run_queue: Vec<usize>,
-    /// Connections being made.
+    /// Number of connections that are being opened.
     opening: usize,
-    /// Sockets that have had their last answer.
-    lingering: Lingering,
+    /// Sockets after their last answer.
+    lingering: LingeringSockets,
     deadlines: Deadlines,
-    /// Connections that wait before their next request.
-    thinkers: Thinkers,
+    /// Connections in their think time.
+    thinkers: ThinkingConnections,
     bounds: WaitLimits,
-    /// The requests of an open loop whose time has come.
+    /// Open loop: due requests and free connections.
     backlog: Option<Backlog>,
     contents: Contents,
     clock: Clock,
     recorder: Recorder,
     health: Health,
     next_look: u64,
-    /// Whether nothing had happened when events were last looked for.
+    /// Whether the last poll found no event.
     is_idle: bool,
-    /// Requests under way when the slice ended.
+    /// Requests in flight when the slice ended.
     left: u64,
     interrupted: bool,
 }
 
 impl<'a> Worker<'a> {
-    /// Allocates all that worker `index` will need. To be called on its own, pinned thread.
+    /// Allocates all that worker `index` will need. Must be called on its own, pinned thread.
     pub(crate) fn new(
         index: usize,
         plan: &'a Plan,
         stop: &'a AtomicBool,
-        outlet: Option<IntervalSender>,
+        interval_sender: Option<IntervalSender>,
     ) -> Result<Self, LoadError> {
         let poller = Poller::new().map_err(|error| error.of_worker(index))?;
         if plan.arrivals.is_some() {
             sys::make_timers_exact();
-            let listens = poller.listen(plan.taking.bell(index));
+            let listens = poller.listen(plan.taking.waker(index));
             listens.map_err(|source| LoadError::Poll {
                 worker: index,
                 source,
@@ -172,12 +171,12 @@ impl<'a> Worker<'a> {
                 heads: Heads::new(),
             },
             tls,
-            // While it is worked off, those that need something again are behind the others.
+            // While the queue is run, connections with a new task are appended.
             run_queue: Vec::with_capacity(2 * connections.len()),
             opening: 0,
-            lingering: Lingering::new(slots, plan.lingering()),
+            lingering: LingeringSockets::new(slots, plan.lingering()),
             deadlines: Deadlines::new(connections.len()),
-            thinkers: Thinkers::new(match plan.thinking {
+            thinkers: ThinkingConnections::new(match plan.thinking {
                 Some(_) => connections.len(),
                 None => 0,
             }),
@@ -186,7 +185,7 @@ impl<'a> Worker<'a> {
                 connect: nanos(plan.timeouts.connect),
             },
             backlog: plan.arrivals.as_ref().map(|arrivals| {
-                // Who has no connection looks after no arrival.
+                // Workers without connections get no arrivals.
                 let workers = workers.min(plan.most_connections as usize);
                 Backlog::new(arrivals.clone(), index, workers, slots)
             }),
@@ -197,7 +196,7 @@ impl<'a> Worker<'a> {
                 plan.interval.map_or(NEVER, nanos),
                 nanos(plan.timeouts.cool_down),
             ),
-            recorder: recorder(plan, outlet),
+            recorder: recorder(plan, interval_sender),
             health: Health::default(),
             next_look: NEVER,
             is_idle: false,
@@ -206,8 +205,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Loads for a slice, until nothing is in flight or that has been waited for long enough; `events` is room for what
-    /// happens.
+    /// Runs a slice until nothing is in flight or the cool-down is over; `events` is a buffer for events.
     pub(crate) fn run(&mut self, course: SliceRun, events: &mut Events) -> Result<(), LoadError> {
         self.begin(course, events)?;
         while !self.clock.is_over() {
@@ -242,7 +240,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Looks for events for this many nanoseconds, and reads the clock.
+    /// Waits at most this many nanoseconds for events, and reads the clock.
     fn look(&mut self, events: &mut Events, nanoseconds: u64) -> Result<(), LoadError> {
         let looked = self.poller.wait(events, nanoseconds);
         looked.map_err(|source| LoadError::Poll {
@@ -253,7 +251,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Waits for what happens next.
+    /// Waits for the next event.
     fn wait(&mut self, events: &mut Events) -> Result<(), LoadError> {
         let until = self.wait_until();
         let before = self.clock.now;
@@ -273,8 +271,8 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Until when there is nothing to do if nothing happens. Reads the clock where an open loop's schedule asks for
-    /// exactness: since it was last read, requests have been sent.
+    /// Until when there is nothing to do without an event. In an open loop, reads the clock for exactness: requests
+    /// were sent since it was last read.
     fn wait_until(&mut self) -> u64 {
         if self.backlog.is_some() {
             self.tick();
@@ -290,14 +288,14 @@ impl<'a> Worker<'a> {
         until.min(wake)
     }
 
-    /// Whether answers are waited for awake.
+    /// Whether the worker polls for answers instead of sleeping.
     #[inline]
     fn polls(&self) -> bool {
         self.plan.wait == Wait::Poll && self.backlog.is_none() && self.recorder.outstanding() > 0
     }
 
-    /// Reads the clock, and passes into the next phase where it is time. All times of a load come from here, so
-    /// that none recorded in one phase belongs to another.
+    /// Reads the clock, and enters the next phase if it is due. All times of a load come from here, so that none is
+    /// recorded in the wrong phase.
     #[inline]
     fn tick(&mut self) -> u64 {
         self.clock.now = sys::monotonic_ns();
@@ -310,7 +308,7 @@ impl<'a> Worker<'a> {
     #[cold]
     fn pass_edge(&mut self, at: u64) {
         let now = self.clock.now;
-        // What is noted of the end of a phase belongs to that phase.
+        // Records of the end of a phase belong to that phase.
         if self.clock.is_phase_edge(at) {
             match self.clock.phase {
                 Phase::WarmUp => {
@@ -381,7 +379,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The gauges now. Requests under way come from the connections, and must agree with the counts.
+    /// The gauges now. Requests in flight are counted over the connections, and must agree with the recorder.
     fn gauges(&self) -> Gauges {
         let each = self.connections.iter();
         let on_their_way = each.map(|one| one.http.in_flight() as u64);
@@ -389,7 +387,7 @@ impl<'a> Worker<'a> {
             in_flight: on_their_way.sum(),
             waiting: match (&self.backlog, self.index) {
                 (None, _) => 0,
-                // What nobody has taken is nobody's: one worker tells of it.
+                // One worker reports the arrivals that no worker has taken.
                 (Some(backlog), 0) => backlog.waiting() + self.plan.taking.waiting(),
                 (Some(backlog), _) => backlog.waiting(),
             },
@@ -419,7 +417,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether everything has been issued, or taken by a worker that will.
+    /// Whether all requests were issued, or taken by a worker that will issue them.
     #[inline]
     fn is_spent(&self) -> bool {
         match &self.backlog {
@@ -428,7 +426,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Looks at the receive queues of connections with a request under way.
+    /// Samples the receive queues of connections with a request in flight.
     #[cold]
     fn look_at_queues(&mut self) {
         self.next_look = self.clock.now.saturating_add(LOOK);
@@ -447,12 +445,12 @@ impl<'a> Worker<'a> {
 
     fn on_event(&mut self, ready: Ready) {
         let slot = ready.token.slot;
-        if slot == Bell::SLOT {
-            // What it is for is looked at after each round of events.
+        if slot == Waker::SLOT {
+            // The reason for it is handled after each round of events.
             return;
         }
         if self.connections[slot].token(slot) != ready.token {
-            // It is about a socket that the slot had before.
+            // An event of an earlier socket of the slot.
             if ready.closing {
                 self.lingering.closed(ready.token);
             }

@@ -1,5 +1,5 @@
-//! Connections of HTTP/2: many requests on each, which end in any order, fail one by one, and outlive a connection that the
-//! server gives up before it has looked at them.
+//! HTTP/2 connections: many requests on each, which end in any order and fail one by one. Requests that the server has
+//! not processed outlive their connection.
 
 use deadheat_model::{Failure, failure::FailurePhase};
 
@@ -16,12 +16,12 @@ use crate::{
 };
 
 /// After this many connections in a row that the server gave up without an answer, requests fail instead of being sent again.
-const MOST_IN_VAIN: u32 = 3;
+const MAX_IN_VAIN: u32 = 3;
 const NOT_GREETED: &str = "no SETTINGS of HTTP/2 came within the connect timeout";
 const NO_STREAMS: &str = "the server allows no streams (SETTINGS_MAX_CONCURRENT_STREAMS is 0)";
 const LATE: &str = "no whole answer within the request timeout";
 
-/// What was going on with a request of which so much of an answer had come.
+/// The failure phase of a request by the phase of its answer; `None`: it was not fully sent.
 fn phase_of(phase: Option<Phase>) -> FailurePhase {
     match phase {
         None => FailurePhase::Write,
@@ -34,7 +34,7 @@ fn because(kind: Failure, phase: FailurePhase, why: &'static str) -> Fault {
     fault(kind, phase, Cause::Why(why))
 }
 
-/// What the end of a connection means for such a request.
+/// The failure of a request in this phase whose connection ends.
 fn cut(phase: FailurePhase) -> Failure {
     match phase {
         FailurePhase::Body => Failure::TruncatedBody,
@@ -43,8 +43,7 @@ fn cut(phase: FailurePhase) -> Failure {
 }
 
 impl Worker<'_> {
-    /// Whether another request may be put on the connection in `slot`. What earlier connections of the slot still have is
-    /// among the requests that may be on their way at once.
+    /// Whether the connection in `slot` has room for another request. Those on the slot's earlier connections count.
     #[inline]
     pub(super) fn has_room_on(&self, slot: usize) -> bool {
         let connection = &self.connections[slot];
@@ -58,8 +57,8 @@ impl Worker<'_> {
         asides.find(|aside| self.connections[*aside].state == ConnectionState::Absent)
     }
 
-    /// Moves the connection in `slot` aside, which takes no more requests: those that the server has end there, and
-    /// another connection is made for the others at once.
+    /// Moves the draining connection in `slot` aside, where its open requests end. The slot gets a new connection for
+    /// the others at once.
     #[cold]
     pub(super) fn move_aside(&mut self, slot: usize) {
         let connection = &self.connections[slot];
@@ -83,8 +82,8 @@ impl Worker<'_> {
         }
     }
 
-    /// What is to be sent again of a connection that was moved aside goes to the one that took its place, which also gets
-    /// to know how many requests are still aside, and when the latest one ended.
+    /// Moves unsent requests of the draining connection `aside` to its replacement. Updates the replacement's count of
+    /// draining requests and the time of the last one.
     fn hand_back(&mut self, aside: usize) {
         let slot = self.connections[aside].moved_from;
         let until = std::mem::replace(&mut self.connections[aside].counted_until, NEVER);
@@ -112,7 +111,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Some of the requests on a connection that was moved aside have ended: there is room on the one in its place.
+    /// Some requests on a draining connection have ended, so its replacement has room for more.
     pub(super) fn note_left(&mut self, aside: usize) {
         self.hand_back(aside);
         let is_free = self.connections[aside].state == ConnectionState::Absent;
@@ -127,7 +126,7 @@ impl Worker<'_> {
         self.note_drained(self.connections[aside].moved_from);
     }
 
-    /// A connection is made: says who the client is, and waits for what the server says of itself.
+    /// Sends the preface and SETTINGS on a new connection, and waits for those of the server.
     pub(super) fn greet(&mut self, slot: usize) {
         self.connections[slot].state = ConnectionState::Greeting;
         self.write(slot);
@@ -144,7 +143,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes bytes apart into answers.
+    /// Reads answers from received bytes.
     pub(super) fn take_frames(&mut self, slot: usize, bytes: &[u8], end: u64) -> Flow {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -192,12 +191,12 @@ impl Worker<'_> {
         self.go_on_with_streams(slot, end)
     }
 
-    /// What is to be done after answers have come.
+    /// Continues after answers were read: resends, moves aside or closes the connection as its state requires.
     fn go_on_with_streams(&mut self, slot: usize, end: u64) -> Flow {
         let connection = &self.connections[slot];
         if connection.state == ConnectionState::Greeting {
-            if let Some(gone) = connection.http.gone() {
-                self.lose_streams(slot, end, gone, cut);
+            if let Some(reason) = connection.http.goaway_reason() {
+                self.lose_streams(slot, end, reason, cut);
                 return Flow::Off;
             }
             if connection.http.is_ready() {
@@ -225,7 +224,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Writes what is to be sent, if the connection is still there.
+    /// Writes the queued bytes, if the connection is still there.
     pub(super) fn flush(&mut self, slot: usize) {
         let connection = &self.connections[slot];
         if connection.is_talking() && !connection.http.has_written(self.plan) {
@@ -233,7 +232,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Counts one request as failed, which has been taken out of its HTTP connection.
+    /// Counts one request as failed that was removed from its HTTP connection.
     fn lose_stream(
         &mut self,
         slot: usize,
@@ -250,8 +249,7 @@ impl Worker<'_> {
             .failed(fault, flight.started, Some(flight.exchange), end, detail);
     }
 
-    /// The connection in `slot` is of no use any more: what the server has of requests has failed, the others are sent
-    /// again.
+    /// The connection in `slot` is unusable: fails the requests that were sent on it, and sends the others again.
     pub(super) fn lose_streams(
         &mut self,
         slot: usize,
@@ -271,7 +269,7 @@ impl Worker<'_> {
         self.end_connection(slot, end);
     }
 
-    /// Breaks off the connection in `slot` for a fault that was found outside of HTTP/2.
+    /// Ends the connection in `slot` for a fault outside of HTTP/2.
     #[cold]
     pub(super) fn break_off(
         &mut self,
@@ -300,14 +298,14 @@ impl Worker<'_> {
         self.end_connection(slot, end);
     }
 
-    /// Closes a connection on which nothing is on its way. What is to be sent again waits for the next one, unless several
-    /// have been in vain.
+    /// Closes a connection without open requests. Requests to be sent again wait for the next one. After
+    /// [`MAX_IN_VAIN`] connections in a row without an answer, they fail.
     fn end_connection(&mut self, slot: usize, end: u64) {
         let connection = &mut self.connections[slot];
-        let why = connection.http.gone().unwrap_or(CLOSED);
+        let why = connection.http.goaway_reason().unwrap_or(CLOSED);
         if connection.answered == 0 && !connection.http.is_idle() {
             connection.refusals += 1;
-            if connection.refusals >= MOST_IN_VAIN {
+            if connection.refusals >= MAX_IN_VAIN {
                 let fault = because(Failure::ClosedEarly, FailurePhase::FirstByte, why);
                 while let Some(flight) = self.connections[slot].http.take_unsent() {
                     self.lose_stream(slot, flight, fault, end, || why.to_owned());
@@ -322,8 +320,8 @@ impl Worker<'_> {
         let connection = &self.connections[slot];
         if connection.state == ConnectionState::Greeting {
             let is_alert = connection.http.has_only(is_tls_alert);
-            let why = match connection.http.gone() {
-                Some(gone) => gone,
+            let why = match connection.http.goaway_reason() {
+                Some(reason) => reason,
                 None if is_alert => SPEAKS_TLS,
                 None => "the server closed the connection before its SETTINGS of HTTP/2",
             };
@@ -339,7 +337,7 @@ impl Worker<'_> {
         self.lose_streams(slot, end, why, cut);
     }
 
-    /// The server has not said in time what it allows.
+    /// The server has not sent its settings in time, or allows no streams.
     pub(super) fn not_greeted(&mut self, slot: usize) {
         let http = &self.connections[slot].http;
         let why = if http.has_greeted() {
@@ -351,8 +349,8 @@ impl Worker<'_> {
         self.unmade(slot, fault, || why.to_owned());
     }
 
-    /// Counts the requests in `slot` as failed whose time is up. Nothing new is sent on their connection, which is made
-    /// again when the others have ended: a server may have forgotten all of them.
+    /// Fails the requests in `slot` that timed out. Sends nothing more on the connection; reconnects when the others
+    /// have ended, because the server may have lost them too.
     #[cold]
     pub(super) fn time_out_streams(&mut self, slot: usize) {
         let end = self.tick();

@@ -1,4 +1,4 @@
-//! What comes on a connection: read, dropped or decrypted, and taken apart into answers and, in streams, events.
+//! Reading from a connection: received bytes are dropped or decrypted, and parsed into answers and events.
 
 use deadheat_model::{Failure, failure::FailurePhase};
 use rustix::io::Errno;
@@ -9,31 +9,31 @@ use super::{
 };
 use crate::{
     connection::{ConnectionState, Task},
-    http_connection::{Ending, FeedOutcome, Leads, NOT_HTTP, Progress},
+    http_connection::{AnswerProgress, Ending, FeedOutcome, NOT_HTTP, RedirectOutcome},
     recorder::{Cause, EventBatch, Fault},
     socket,
     tls::TlsError,
     verify::excerpt,
 };
 
-/// Bytes read at once where a head is expected: small answers and heads come whole, and of a long body that nobody looks
-/// at little is copied.
+/// Bytes read at once when a head is expected. Small answers and heads fit, and little of a long unchecked body is
+/// copied.
 const HEAD_READ: usize = 16 * 1024;
-/// Bytes read from one connection before others are looked at.
+/// The most bytes read from one connection before it is the turn of others.
 const AT_A_TIME: usize = 1024 * 1024;
-/// The shortest rest of a body that is worth a system call of its own to be dropped unseen.
+/// The shortest rest of an unchecked body that is worth a system call of its own to drop it.
 const WORTH_DROPPING: u64 = 8 * 1024;
 
-/// What came of the bytes of one read.
+/// Whether the connection continues after the bytes of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// The connection stays open.
     On,
-    /// It was closed or waits for its end, or the load is over.
+    /// The connection was closed or waits for its end, or the load is over.
     Off,
 }
 
-/// Why an answer ended.
+/// The cause of a failure: the server closed the connection.
 pub(super) const CLOSED: &str = "the server closed the connection";
 /// The cause of a failure: an answer to plain HTTP is a TLS alert.
 pub(super) const SPEAKS_TLS: &str =
@@ -45,7 +45,7 @@ pub(super) fn is_tls_alert(bytes: &[u8]) -> bool {
 }
 
 impl Worker<'_> {
-    /// Reads what has come; `closing`: the peer has said that nothing follows.
+    /// Reads received bytes; `closing`: the peer sends nothing after them.
     #[inline]
     pub(super) fn receive(&mut self, slot: usize, closing: bool) {
         if self.connections[slot].tls.is_some() {
@@ -87,7 +87,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Reads or drops what has come: how much, how much there was room for, and whether it was dropped.
+    /// Reads or drops received bytes. Returns their number, the size of the buffer, and whether they were dropped.
     #[inline]
     fn read_some(&mut self, slot: usize) -> Result<(usize, usize, bool), Errno> {
         let connection = &self.connections[slot];
@@ -96,7 +96,7 @@ impl Worker<'_> {
             && body.left >= WORTH_DROPPING
             && !self.buffers.dropped.is_empty()
         {
-            // Nothing may follow the last answer that is expected: room for a byte more tells whether that is so.
+            // Nothing may follow the last expected answer: room for one more byte shows whether something does.
             let wanted = body.left + u64::from(body.is_last);
             let most = self.buffers.dropped.len();
             let room = most.min(usize::try_from(wanted).unwrap_or(usize::MAX));
@@ -107,8 +107,8 @@ impl Worker<'_> {
             self.buffers.plain.len()
         } else {
             match connection.http.progress() {
-                Progress::Body => self.buffers.plain.len(),
-                Progress::Nothing | Progress::Head => HEAD_READ,
+                AnswerProgress::Body => self.buffers.plain.len(),
+                AnswerProgress::Nothing | AnswerProgress::Head => HEAD_READ,
             }
         };
         let length = socket::read(socket, &mut self.buffers.plain[..room])?;
@@ -182,7 +182,7 @@ impl Worker<'_> {
         Flow::On
     }
 
-    /// Takes what has been decrypted.
+    /// Parses decrypted bytes.
     pub(super) fn take_decrypted(
         &mut self,
         slot: usize,
@@ -232,7 +232,7 @@ impl Worker<'_> {
         });
     }
 
-    /// Takes note of bytes of a body that were dropped unseen.
+    /// Counts bytes of a body that were received and dropped.
     #[inline]
     fn take_dropped(&mut self, slot: usize, length: usize, end: u64, closing: bool) -> Flow {
         let http = &mut self.connections[slot].http;
@@ -257,7 +257,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes bytes apart into answers.
+    /// Parses bytes into answers.
     #[inline]
     fn take(&mut self, slot: usize, bytes: &[u8], end: u64, closing: bool) -> Flow {
         if self.connections[slot].http.is_multiplexed() {
@@ -267,17 +267,17 @@ impl Worker<'_> {
         while !rest.is_empty() {
             let connection = &mut self.connections[slot];
             let Some(first) = connection.http.first() else {
-                // Nobody has asked for anything.
+                // No request is in flight.
                 self.recorder.received(rest.len(), 0);
                 if closing {
-                    // A farewell, such as 408 (RFC 9110 §15.5.9).
+                    // A last answer before the close, such as 408 (RFC 9110 §15.5.9).
                     self.renew(slot);
                     return Flow::Off;
                 }
                 connection.spoiled = true;
                 return Flow::On;
             };
-            if self.plan.first_byte && connection.http.progress() == Progress::Nothing {
+            if self.plan.first_byte && connection.http.progress() == AnswerProgress::Nothing {
                 connection.first_byte = end;
             }
             let (step, received) = connection.http.feed(
@@ -291,7 +291,7 @@ impl Worker<'_> {
             if self.plan.stream.is_some() {
                 let is_enough = self.note_events(slot, first.started, end);
                 if is_enough && !matches!(step, Ok(FeedOutcome::Whole { .. })) {
-                    // Nobody waits for the rest.
+                    // The rest answers no request.
                     self.recorder.received(rest.len(), received);
                     self.judge(slot, end, &[]);
                     self.renew(slot);
@@ -320,13 +320,13 @@ impl Worker<'_> {
                 Err(wrong) => {
                     self.recorder.received(rest.len(), received);
                     let phase = match connection.http.progress() {
-                        Progress::Body => FailurePhase::Body,
-                        Progress::Nothing | Progress::Head => FailurePhase::Head,
+                        AnswerProgress::Body => FailurePhase::Body,
+                        AnswerProgress::Nothing | AnswerProgress::Head => FailurePhase::Head,
                     };
                     let fault = if wrong.why == NOT_HTTP && is_tls_alert(rest) {
                         fault(wrong.kind, phase, Cause::Why(SPEAKS_TLS))
                     } else if wrong.why == NOT_HTTP && connection.answered > 0 {
-                        // What is no answer belongs to the one before, of which it was cut off.
+                        // Bytes that are no answer are extra bytes of the previous one.
                         EXTRA
                     } else {
                         fault(wrong.kind, phase, Cause::Why(wrong.why))
@@ -345,7 +345,7 @@ impl Worker<'_> {
         }
     }
 
-    /// An answer is whole; `rest` has come after it.
+    /// Handles a complete answer; `rest` are the bytes after it.
     #[inline]
     fn answered(
         &mut self,
@@ -361,10 +361,10 @@ impl Worker<'_> {
         };
         let is_last = connection.http.in_flight() == 1;
         let announced = self.plan.request(first.exchange, first.is_last).closes;
-        // An answer that comes before its request is whole leaves the rest of the request in the way of the next.
+        // If the answer arrives before its request is fully written, the unwritten rest blocks the next request.
         let early = is_last && !connection.http.has_written(self.plan);
         let extra = if is_last || !keep_alive { rest } else { &[] };
-        if connection.http.leads() == Leads::On && extra.is_empty() {
+        if connection.http.redirect_outcome() == RedirectOutcome::Followed && extra.is_empty() {
             let stays = keep_alive && !announced && !early && !closing;
             return self.follow(slot, stays);
         }
@@ -377,7 +377,7 @@ impl Worker<'_> {
             if is_last && !closing {
                 self.linger(slot, !keep_alive);
             } else {
-                // What was pipelined behind it is sent again: the server has not looked at it (RFC 9112 §9.3.2).
+                // Requests pipelined behind it are sent again: the server has not processed them (RFC 9112 §9.3.2).
                 self.renew(slot);
             }
             return Flow::Off;
@@ -393,7 +393,7 @@ impl Worker<'_> {
         Flow::On
     }
 
-    /// Goes where the redirect leads to that has come, as part of the same request; `stays`: on the same connection.
+    /// Follows the redirect in the answer, as part of the same request; `stays`: on the same connection.
     #[cold]
     fn follow(&mut self, slot: usize, stays: bool) -> Flow {
         let connection = &mut self.connections[slot];
@@ -443,7 +443,7 @@ impl Worker<'_> {
                     "the server closed the connection without a close_notify: the body may be cut off".to_owned()
                 });
             }
-            Ending::Whole if connection.http.leads() == Leads::On => {
+            Ending::Whole if connection.http.redirect_outcome() == RedirectOutcome::Followed => {
                 self.follow(slot, false);
             }
             Ending::Whole => {
@@ -461,8 +461,8 @@ impl Worker<'_> {
 }
 
 impl Worker<'_> {
-    /// Takes note of the events that came with a read at `at`, on the answer to a request that began at `started`.
-    /// Whether the answer has as many as it needs.
+    /// Counts the events that arrived with a read at `at`, in the answer to a request that began at `started`. Returns
+    /// whether the answer has as many as it needs.
     pub(super) fn note_events(&mut self, slot: usize, started: u64, at: u64) -> bool {
         let connection = &mut self.connections[slot];
         let Some(events) = &mut connection.http.answer.events else {
@@ -484,7 +484,7 @@ impl Worker<'_> {
         is_enough
     }
 
-    /// The connection's end at `at` was the answer's proper one.
+    /// Completes an answer that ends with the connection, at `at`.
     pub(super) fn end_events(&mut self, slot: usize, at: u64) {
         let http = &mut self.connections[slot].http;
         let first = http.first();
@@ -498,7 +498,7 @@ impl Worker<'_> {
     pub(super) fn open_gap(&self, at: u64) -> u64 {
         let streams = self.connections.iter().filter(|one| {
             let events = one.http.answer.events.as_ref();
-            one.http.progress() == Progress::Body
+            one.http.progress() == AnswerProgress::Body
                 && !one.http.is_idle()
                 && events.is_some_and(|events| events.seen() > 0)
         });
@@ -506,7 +506,7 @@ impl Worker<'_> {
         gaps.max().unwrap_or(0)
     }
 
-    /// Why the answer on `slot` was not whole in time, which it may never be.
+    /// The failure of an answer in `slot` that was not complete in time, and the number of its events.
     pub(super) fn too_late(&self, slot: usize, phase: FailurePhase) -> (Fault, u64) {
         let answer = &self.connections[slot].http.answer;
         let events = answer.events.as_ref().map_or(0, |events| events.seen());

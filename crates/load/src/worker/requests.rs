@@ -1,4 +1,4 @@
-//! A request on a connection: sent, judged, counted; and the time to think before the next one.
+//! A request on a connection: sent, verified and counted; and the think time before the next one.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -9,10 +9,10 @@ use super::Worker;
 use crate::{
     connection::{ConnectionState, Task, WriteOutcome},
     deadlines::NEVER,
-    http_connection::{InFlight, Leads, Progress},
+    http_connection::{AnswerProgress, InFlight, RedirectOutcome},
     recorder::{Cause, Fault, RequestTimes},
     schedule::global,
-    socket::Watch,
+    socket::Interest,
     verify::excerpt,
 };
 
@@ -20,11 +20,10 @@ use crate::{
 /// to the client).
 const HOLD: u64 = 1_000_000_000;
 /// A connection that had nothing to do for this many nanoseconds was idle: servers close such connections.
-const LEAST_IDLE: u64 = 1_000_000;
+const MIN_IDLE: u64 = 1_000_000;
 
 impl Worker<'_> {
-    /// A connection can take requests: in a closed loop it is filled with them, in an open loop it takes one that
-    /// waits.
+    /// Uses a connection that can take requests: a closed loop fills it, and an open loop sends a waiting request.
     #[inline]
     pub(super) fn ready(&mut self, slot: usize) {
         match self.backlog {
@@ -36,7 +35,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Sends as many requests as may be on their way at once, in one write.
+    /// Sends as many requests as may be in flight, in one write.
     #[inline]
     fn refill(&mut self, slot: usize) {
         let start = self.tick();
@@ -59,13 +58,13 @@ impl Worker<'_> {
         self.send(slot);
     }
 
-    /// Whether another request may be put on its way on the connection in `slot`.
+    /// Whether another request may be sent on the connection in `slot`.
     #[inline]
     fn may_launch(&self, slot: usize) -> bool {
         self.has_room_on(slot) && self.connections[slot].begun() < self.plan.most_per_connection
     }
 
-    /// Writes what has been launched, unless the connection is spoiled.
+    /// Writes the queued requests, unless the connection is spoiled.
     #[inline]
     pub(super) fn send(&mut self, slot: usize) {
         if self.connections[slot].spoiled {
@@ -80,7 +79,7 @@ impl Worker<'_> {
         self.write(slot);
     }
 
-    /// Adds the next request of the connection's turn to those on their way; it is still to be written.
+    /// Queues the next request in the connection's cycle, to be written later.
     #[inline]
     pub(super) fn launch(&mut self, slot: usize, intended: u64, started: u64) {
         let plan = self.plan;
@@ -101,7 +100,7 @@ impl Worker<'_> {
         self.recorder.issued();
     }
 
-    /// Gets ready for the answer to the first request on its way.
+    /// Prepares for the answer to the first request in flight, and sets its deadline.
     #[inline]
     pub(super) fn begin_answer(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
@@ -116,7 +115,7 @@ impl Worker<'_> {
         self.deadlines.set(slot, first.started.saturating_add(wait));
     }
 
-    /// Sends what is on its way on a new connection, because the server closed the one before with an answer.
+    /// Sends unanswered requests again on a new connection, after the server closed the last one with an answer.
     pub(super) fn send_again(&mut self, slot: usize) {
         let scratch = &mut self.buffers.scratch;
         let again = self.connections[slot].http.put_again(self.plan, scratch);
@@ -131,8 +130,8 @@ impl Worker<'_> {
         let (count, written) = connection.write(self.plan);
         self.recorder.sent(count);
         let watched = written.and_then(|written| match written {
-            WriteOutcome::All => connection.watch(&self.poller, slot, Watch::Reading),
-            WriteOutcome::Full => connection.watch(&self.poller, slot, Watch::ReadingAndWriting),
+            WriteOutcome::All => connection.watch(&self.poller, slot, Interest::Reading),
+            WriteOutcome::Full => connection.watch(&self.poller, slot, Interest::ReadingAndWriting),
             WriteOutcome::Some => connection.watch_again(&self.poller, slot),
         });
         if let Err(error) = watched {
@@ -140,7 +139,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A request could not be written. The server may have answered before it closed: what has come is read first.
+    /// Handles a failed write. The server may have answered before it closed, so received bytes are read first.
     #[cold]
     fn writing_failed(&mut self, slot: usize, error: Errno) {
         self.connections[slot].write_error.get_or_insert(error);
@@ -152,14 +151,14 @@ impl Worker<'_> {
     pub(super) fn lose(&mut self, slot: usize, error: Errno) {
         let end = self.tick();
         let phase = match self.connections[slot].http.progress() {
-            Progress::Nothing => FailurePhase::Write,
-            Progress::Head | Progress::Body => self.phase_of(slot),
+            AnswerProgress::Nothing => FailurePhase::Write,
+            AnswerProgress::Head | AnswerProgress::Body => self.phase_of(slot),
         };
         let cause = self.cause_of_end(slot, Cause::System(error));
         let fault = fault(Failure::Reset, phase, cause);
         let detail = || format!("writing the request: {}", std::io::Error::from(error));
         self.fail(slot, fault, end, detail);
-        // A connection that was of no use at all is like one that could not be made.
+        // A connection without any answer counts as a failed connect.
         if !self.clock.is_over() && self.connections[slot].answered == 0 {
             self.back_off(slot, end);
         }
@@ -169,13 +168,14 @@ impl Worker<'_> {
     /// server closed it at that moment (RFC 9112 §9.5).
     pub(super) fn cause_of_end(&self, slot: usize, otherwise: Cause) -> Cause {
         let connection = &self.connections[slot];
-        if let Some(gone) = connection.http.gone() {
-            return Cause::Why(gone);
+        if let Some(reason) = connection.http.goaway_reason() {
+            return Cause::Why(reason);
         }
-        let was_idle = connection.http.oldest().is_some_and(|first| {
-            first.started.saturating_sub(connection.last_answer) >= LEAST_IDLE
-        });
-        let nothing_came = connection.http.progress() == Progress::Nothing;
+        let was_idle = connection
+            .http
+            .oldest()
+            .is_some_and(|first| first.started.saturating_sub(connection.last_answer) >= MIN_IDLE);
+        let nothing_came = connection.http.progress() == AnswerProgress::Nothing;
         if connection.answered > 0 && was_idle && nothing_came {
             Cause::Why("the connection had been idle, and the server closed it")
         } else {
@@ -183,7 +183,7 @@ impl Worker<'_> {
         }
     }
 
-    /// There is room for writing again.
+    /// Continues to write, because there is room again.
     pub(super) fn go_on_writing(&mut self, slot: usize) {
         if !self.connections[slot].http.has_written(self.plan) {
             self.write(slot);
@@ -214,7 +214,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Counts the whole answer to the first request on its way, which `extra` bytes follow that nobody asked for.
+    /// Verifies and counts the complete answer to the first request in flight. `extra` are bytes after it that no
+    /// request asked for.
     #[inline]
     pub(super) fn judge(&mut self, slot: usize, end: u64, extra: &[u8]) {
         let connection = &mut self.connections[slot];
@@ -239,18 +240,18 @@ impl Worker<'_> {
             connection.http.answer.status,
             verdict.content_checked,
         );
-        let astray = match connection.http.leads() {
-            Leads::Nowhere => None,
-            Leads::On => Some(EXTRA),
-            Leads::Astray(why) => Some(fault(
+        let not_followed = match connection.http.redirect_outcome() {
+            RedirectOutcome::Final => None,
+            RedirectOutcome::Followed => Some(EXTRA),
+            RedirectOutcome::NotFollowed(why) => Some(fault(
                 Failure::BadRedirect,
                 FailurePhase::Head,
                 Cause::Why(why),
             )),
         };
-        let is_valid = verdict.failure.is_none() && extra.is_empty() && astray.is_none();
+        let is_valid = verdict.failure.is_none() && extra.is_empty() && not_followed.is_none();
         self.recorder.ended_on(route, flight.started, is_valid);
-        if let Some(fault) = astray {
+        if let Some(fault) = not_followed {
             let http = &connection.http;
             let (status, to) = (http.answer.status, || redact::url(&http.location()));
             let detail = || format!("status {status} with the Location {:?}", to());
@@ -307,18 +308,18 @@ impl Worker<'_> {
         });
     }
 
-    /// What is going on with the first request on its way.
+    /// The phase of the first request in flight.
     pub(super) fn phase_of(&self, slot: usize) -> FailurePhase {
         let http = &self.connections[slot].http;
         match http.progress() {
-            Progress::Nothing if !http.has_written(self.plan) => FailurePhase::Write,
-            Progress::Nothing => FailurePhase::FirstByte,
-            Progress::Head => FailurePhase::Head,
-            Progress::Body => FailurePhase::Body,
+            AnswerProgress::Nothing if !http.has_written(self.plan) => FailurePhase::Write,
+            AnswerProgress::Nothing => FailurePhase::FirstByte,
+            AnswerProgress::Head => FailurePhase::Head,
+            AnswerProgress::Body => FailurePhase::Body,
         }
     }
 
-    /// Counts the first request on its way as failed, and those pipelined behind it too. Then makes a new connection.
+    /// Counts the first request in flight as failed, and those pipelined behind it too. Then opens a new connection.
     #[cold]
     pub(super) fn fail(
         &mut self,
@@ -355,7 +356,7 @@ impl Worker<'_> {
         self.renew(slot);
     }
 
-    /// Leaves a connection open that has nothing to send, and perhaps will in another slice.
+    /// Keeps a connection open that has nothing more to send in this slice.
     fn rest(&mut self, slot: usize) {
         self.deadlines.set(slot, NEVER);
         self.watch_idle(slot);
@@ -365,7 +366,8 @@ impl Worker<'_> {
     fn watch_idle(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
         if connection.state == ConnectionState::Open {
-            let watched: Result<(), Errno> = connection.watch(&self.poller, slot, Watch::Reading);
+            let watched: Result<(), Errno> =
+                connection.watch(&self.poller, slot, Interest::Reading);
             if watched.is_err() {
                 self.renew(slot);
             }
@@ -373,38 +375,38 @@ impl Worker<'_> {
     }
 }
 
-/// Bytes came after an answer that no request asked for. The cause is the same however they are cut.
+/// The failure for bytes after an answer that no request asked for. It is the same however reads split the bytes.
 pub(super) const EXTRA: Fault = Fault {
     kind: Failure::ExtraBytes,
     phase: FailurePhase::Body,
     cause: Cause::Why("bytes after the answer"),
 };
 
-/// What failed, and when.
+/// A failure of this kind, in this phase, for this cause.
 pub(super) fn fault(kind: Failure, phase: FailurePhase, cause: Cause) -> Fault {
     Fault { kind, phase, cause }
 }
 
-/// Connections of a closed loop that think between an answer and their next request, the earliest to be through first.
+/// Connections of a closed loop in their think time between an answer and the next request, ordered by its end.
 ///
-/// They are no `Deadlines`: of thousands that think for seconds, some are through at any moment, and a look through all of
-/// them each time would take the whole CPU.
+/// They are no `Deadlines`: with thousands of think times of seconds, some end at any moment, and a scan of all
+/// connections each time would take the whole CPU.
 #[derive(Debug, Default)]
-pub(super) struct Thinkers(BinaryHeap<Reverse<(u64, usize)>>);
+pub(super) struct ThinkingConnections(BinaryHeap<Reverse<(u64, usize)>>);
 
-impl Thinkers {
-    /// With room for this many.
+impl ThinkingConnections {
+    /// An empty set with room for this many connections.
     pub(super) fn new(connections: usize) -> Self {
         Self(BinaryHeap::with_capacity(connections))
     }
 
-    /// When the next one is through.
+    /// When the next think time ends.
     #[inline]
     pub(super) fn next(&self) -> u64 {
         self.0.peek().map_or(NEVER, |Reverse((due, _))| *due)
     }
 
-    /// Takes out one that is through.
+    /// Removes a connection whose think time is over.
     fn take_due(&mut self, now: u64) -> Option<usize> {
         if self.next() > now {
             return None;
@@ -414,7 +416,7 @@ impl Thinkers {
 }
 
 impl Worker<'_> {
-    /// A request of the connection in `slot` is over: its next one waits.
+    /// Begins the think time of the connection in `slot`, after a request that ended at `end`.
     #[inline]
     pub(super) fn begin_thinking(&mut self, slot: usize, end: u64) {
         if let Some(thinking) = &self.plan.thinking {
@@ -444,7 +446,7 @@ impl Worker<'_> {
         waits
     }
 
-    /// Has those that are through go on.
+    /// Continues the connections whose think time is over.
     #[cold]
     pub(super) fn wake_thinkers(&mut self) {
         while let Some(slot) = self.thinkers.take_due(self.clock.now) {
@@ -454,7 +456,7 @@ impl Worker<'_> {
                 ConnectionState::Open if connection.http.is_idle() => {
                     self.schedule(slot, Task::Send)
                 }
-                // Its connection has ended meanwhile. (One that is being made goes on by itself.)
+                // Its connection has closed meanwhile. (One that is being opened continues by itself.)
                 ConnectionState::Absent => self.schedule(slot, Task::Connect),
                 _ => {}
             }
@@ -468,7 +470,7 @@ mod tests {
 
     #[test]
     fn who_is_through_first_is_woken_first() {
-        let mut thinkers = Thinkers::new(3);
+        let mut thinkers = ThinkingConnections::new(3);
         assert_eq!((thinkers.next(), thinkers.take_due(9)), (NEVER, None));
         for (due, slot) in [(30, 0), (10, 1), (20, 2)] {
             thinkers.0.push(Reverse((due, slot)));

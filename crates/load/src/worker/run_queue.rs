@@ -1,5 +1,5 @@
-//! What connections need next, as a list that the event loop works off. Nothing that happens to a connection calls the
-//! next thing: a server that breaks each connection at once would lead from one into the other without an end.
+//! The run queue: the connections with a task, which the event loop runs. No task calls the next one directly: with a
+//! server that breaks each connection at once, the recursion would have no end.
 
 use super::Worker;
 use crate::connection::{ConnectionState, Task};
@@ -9,7 +9,7 @@ use crate::connection::{ConnectionState, Task};
 const AT_A_TIME: usize = 3;
 
 impl Worker<'_> {
-    /// Puts a connection on the run queue. What it needed before is out of date.
+    /// Puts a connection on the run queue with this task, which replaces its previous one.
     #[inline]
     pub(super) fn schedule(&mut self, slot: usize, need: Task) {
         let connection = &mut self.connections[slot];
@@ -28,8 +28,8 @@ impl Worker<'_> {
     #[inline]
     fn enter(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
-        if !connection.on_agenda {
-            connection.on_agenda = true;
+        if !connection.on_run_queue {
+            connection.on_run_queue = true;
             self.run_queue.push(slot);
         }
     }
@@ -58,15 +58,15 @@ impl Worker<'_> {
             let slot = self.run_queue[nth];
             self.run_task(slot);
             let connection = &mut self.connections[slot];
-            connection.on_agenda = connection.need != Task::Nothing;
-            if connection.on_agenda {
+            connection.on_run_queue = connection.need != Task::Nothing;
+            if connection.on_run_queue {
                 self.run_queue.push(slot);
             }
         }
         self.run_queue.drain(from..count);
     }
 
-    /// Sees to what one connection needs.
+    /// Runs a connection's task, then writes its unsent bytes if that was requested.
     #[inline]
     pub(super) fn run_task(&mut self, slot: usize) {
         self.attend_needs(slot);
@@ -82,7 +82,7 @@ impl Worker<'_> {
                 Task::Nothing => return,
                 Task::Begin => self.begin_on(slot),
                 Task::Send => self.send_more(slot),
-                // As much as was read at a time: the rest has to wait.
+                // One read reads as much as allowed at a time; the rest has to wait.
                 Task::Read { closing } => return self.read_on(slot, closing),
                 Task::Aside => self.move_aside(slot),
                 Task::Connect => self.connect_if_needed(slot),
@@ -91,7 +91,7 @@ impl Worker<'_> {
     }
 
     fn begin_on(&mut self, slot: usize) {
-        // Something else may have happened to it since.
+        // Its state may have changed since.
         let connection = &self.connections[slot];
         if connection.state != ConnectionState::Open {
             return;
@@ -119,7 +119,7 @@ impl Worker<'_> {
             ConnectionState::Greeting | ConnectionState::Open => {
                 self.receive(slot, closing);
                 self.end_reading(slot);
-                // It may have been answered before there was more to read.
+                // Requests may have been answered before there was more to read.
                 self.note_drained(slot);
             }
             ConnectionState::Tunnelling => self.tunnel(slot),
@@ -129,7 +129,7 @@ impl Worker<'_> {
         }
     }
 
-    /// After a request could not be written: everything that had come before has been read.
+    /// Ends the connection after a failed write, once everything that had arrived is read.
     fn end_reading(&mut self, slot: usize) {
         let connection = &self.connections[slot];
         let reads_on = matches!(connection.need, Task::Read { .. });

@@ -1,5 +1,5 @@
-//! A slice's beginning and end, where it is in time, and what the worker uses of its CPU in it. Connections are held
-//! from one slice to the next.
+//! The beginning and end of a slice, its clock, and the worker's CPU use in it. Connections are held from one slice to
+//! the next.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,14 +14,14 @@ use crate::{
     connection::{ConnectionState, Task},
     deadlines::NEVER,
     plan::Plan,
-    recorder::{Extent, IntervalSender, Recorder},
+    recorder::{IntervalSender, Recorder, RecorderOptions},
     schedule::{SliceRun, Timeline, global},
     socket::{EVENTS, Events},
     sys,
 };
 
 impl Worker<'_> {
-    /// A slice begins: connections that were held are looked at, the others are wanted by and by.
+    /// Begins a slice: checks held connections, and schedules the opening of the others.
     pub(super) fn begin(&mut self, course: SliceRun, events: &mut Events) -> Result<(), LoadError> {
         let timeline = course.timeline;
         let held_for = timeline.start.saturating_sub(self.clock.now);
@@ -57,8 +57,8 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Continues with a connection that was being made when the slice before ended. Its times, and its deadline, are as if
-    /// there had been nothing in between.
+    /// Continues to open a connection that was being opened when the previous slice ended. Its times and its deadline
+    /// are moved by the pause, as if there had been none.
     fn go_on_making(&mut self, slot: usize, held_for: u64) {
         self.deadlines.postpone(slot, held_for);
         let connection = &mut self.connections[slot];
@@ -68,7 +68,7 @@ impl Worker<'_> {
         self.schedule(slot, Task::Read { closing: false });
     }
 
-    /// Looks for connections that ended while they were held, before anything is sent on them.
+    /// Finds connections that ended while they were held, before anything is sent on them.
     fn find_ended(&mut self, events: &mut Events) -> Result<(), LoadError> {
         for connection in &mut self.connections {
             connection.answered_before = connection.answered;
@@ -92,14 +92,14 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Leaves the connections that are at rest or being made until the next slice, and gives up the others.
+    /// Holds the connections that are idle or being opened for the next slice, and closes the others.
     fn hold(&mut self) {
         self.run_queue.clear();
         self.lingering.end(self.clock.now);
         for slot in 0..self.connections.len() {
             let has_written = self.connections[slot].http.has_written(self.plan);
             let connection = &mut self.connections[slot];
-            connection.on_agenda = false;
+            connection.on_run_queue = false;
             connection.aside = 0;
             connection.need = Task::Nothing;
             let has_nothing = connection.http.is_idle() && slot < self.slots;
@@ -112,7 +112,7 @@ impl Worker<'_> {
             if !(has_nothing && is_at_rest) {
                 while connection.http.take_first().is_some() {}
                 let was_open = connection.is_open();
-                // The slice's counts have been closed.
+                // The slice's counts are final already.
                 drop(connection.end());
                 self.unlist(slot);
                 self.note_closed(was_open && slot < self.slots);
@@ -122,7 +122,7 @@ impl Worker<'_> {
         self.opening = opening.count();
     }
 
-    /// What was seen in the slice that is over. Connections are held, and another slice may follow.
+    /// The result of the slice that is over. Connections are held, and another slice may follow.
     pub(crate) fn report(&mut self) -> SliceResult {
         self.hold();
         self.note_dialogues();
@@ -135,7 +135,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What was seen in the last slice. The sockets are closed.
+    /// The result of the last slice. Closes the sockets.
     pub(crate) fn into_report(mut self) -> SliceResult {
         self.note_dialogues();
         let (seen, health) = (self.without_counts(), self.health());
@@ -145,7 +145,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes over what connections saw of cookies, and of limits on streams.
+    /// Collects the cookie counts and stream limits of all connections.
     fn note_dialogues(&mut self) {
         for connection in &mut self.connections {
             let fewest = &mut self.recorder.fewest_streams;
@@ -161,7 +161,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What was seen, without what the recorder has.
+    /// The result of the slice without the recorder's counts.
     fn without_counts(&self) -> SliceResult {
         let (over, due) = (self.clock.now, self.clock.timeline.measure_until);
         SliceResult {
@@ -177,9 +177,9 @@ impl Worker<'_> {
     }
 }
 
-/// A recorder for what `plan` asks for.
-pub(super) fn recorder(plan: &Plan, outlet: Option<IntervalSender>) -> Recorder {
-    let extent = Extent {
+/// A recorder for the figures that `plan` asks for.
+pub(super) fn recorder(plan: &Plan, interval_sender: Option<IntervalSender>) -> Recorder {
+    let options = RecorderOptions {
         is_open: plan.arrivals.is_some(),
         has_tls: plan.routes.have_tls(),
         routes: match plan.routes.all() {
@@ -191,47 +191,47 @@ pub(super) fn recorder(plan: &Plan, outlet: Option<IntervalSender>) -> Recorder 
         has_events: plan.stream.is_some(),
         to_their_end: plan.to_their_end,
         group_of: Arc::clone(&plan.groups),
-        outlet,
+        interval_sender,
     };
-    Recorder::new(plan.bin, extent)
+    Recorder::new(plan.bin, options)
 }
 
-/// The longest unsuccessful poll that counts, in nanoseconds. In a longer one something else had the CPU, and time that
-/// the thread did not use must not be subtracted from what it used.
+/// The longest unsuccessful poll that counts, in nanoseconds. In a longer one something else had the CPU, and that time
+/// must not be subtracted from the thread's CPU time.
 const LONGEST_LOOK: u64 = 50_000;
 
-/// What the thread uses in the measurement. Except for `polled`, nothing is known before its end.
+/// CPU use of the worker thread in the measurement. All but `polled` is known only at its end.
 #[derive(Debug, Default)]
 pub(super) struct Health {
-    /// What stood at its start, while it lasts.
-    begun: Option<Begun>,
+    /// The values at the start of the measurement, while it lasts.
+    begun: Option<UsageAtStart>,
     cpu_time: Duration,
     /// Nanoseconds spent on polls that found nothing.
     polled: u64,
     run_delay: Option<Duration>,
-    /// Its length in nanoseconds.
+    /// The length of the measurement in nanoseconds.
     wall: u64,
 }
 
-/// What stood at the measurement's start.
+/// The thread's CPU use and the time at the start of the measurement.
 #[derive(Debug)]
-struct Begun {
+struct UsageAtStart {
     cpu_time: Duration,
     run_delay: Option<Duration>,
     at: u64,
 }
 
 impl Health {
-    /// The measurement begins.
+    /// Begins the measurement.
     pub(super) fn begin(&mut self, now: u64) {
-        self.begun = Some(Begun {
+        self.begun = Some(UsageAtStart {
             cpu_time: sys::thread_cpu_time(),
             run_delay: sys::thread_run_delay(),
             at: now,
         });
     }
 
-    /// Nothing was to be done, and the thread looked for so long whether that was still so.
+    /// Counts a poll of this many nanoseconds that found no event.
     #[inline]
     pub(super) fn looked_in_vain(&mut self, nanoseconds: u64) {
         if self.begun.is_some() {
@@ -239,7 +239,7 @@ impl Health {
         }
     }
 
-    /// The measurement is over.
+    /// Ends the measurement.
     pub(super) fn end(&mut self, now: u64) {
         if let Some(begun) = self.begun.take() {
             self.cpu_time = sys::thread_cpu_time().saturating_sub(begun.cpu_time);
@@ -249,7 +249,7 @@ impl Health {
         }
     }
 
-    /// Of a worker on `cpu`.
+    /// The recorded health of a worker on `cpu`; `None`: it is not pinned.
     pub(super) fn seen(&self, cpu: Option<usize>) -> WorkerHealth {
         WorkerHealth {
             cpu,
@@ -265,13 +265,13 @@ impl Health {
 pub(super) enum Phase {
     WarmUp,
     Measuring,
-    /// Nothing is issued any more; what is in flight may end.
+    /// No requests are sent any more; those in flight may end.
     CoolDown,
     /// The slice is over, or none has begun.
     Over,
 }
 
-/// The last reading of the clock, and the edges that come next.
+/// The last reading of the clock, and the next edges: the ends of the phase and of the interval.
 #[derive(Debug)]
 pub(super) struct Clock {
     pub(super) now: u64,
@@ -281,7 +281,7 @@ pub(super) struct Clock {
     phase_edge: u64,
     /// When the interval ends.
     interval_edge: u64,
-    /// The earlier one.
+    /// The earlier one of the two edges.
     edge: u64,
     interval: u64,
     cool_down: u64,
@@ -306,7 +306,7 @@ impl Clock {
         }
     }
 
-    /// A slice begins.
+    /// Begins a slice.
     pub(super) fn begin(&mut self, timeline: Timeline) {
         self.timeline = timeline;
         self.phase = Phase::WarmUp;
@@ -321,7 +321,7 @@ impl Clock {
         self.edge
     }
 
-    /// The edge that has come, if one has.
+    /// The edge that was reached, if one was.
     #[inline]
     pub(super) fn reached(&self) -> Option<u64> {
         (self.now >= self.edge && self.phase != Phase::Over).then_some(self.edge)
@@ -332,7 +332,7 @@ impl Clock {
         at == self.phase_edge
     }
 
-    /// Goes past the edge at `at`.
+    /// Passes the edge at `at`: begins the next phase or interval.
     pub(super) fn pass(&mut self, at: u64) {
         if self.is_phase_edge(at) {
             (self.phase, self.phase_edge) = match self.phase {
@@ -358,15 +358,15 @@ impl Clock {
         self.phase == Phase::Over
     }
 
-    /// Whether a request that is due at `intended` is one of the measurement.
+    /// Whether a request that is due at `intended` belongs to the measurement.
     pub(super) fn counts(&self, intended: u64) -> bool {
         (self.timeline.measure_from..self.timeline.measure_until).contains(&intended)
     }
 }
 
 impl Worker<'_> {
-    /// A request of the connection in `slot` begins, at `started`. If it is the first counted one, the connection's time
-    /// begins with it, or with the connection if that was made for it.
+    /// Notes the start of a request at `started` on the connection in `slot`. If it is the first counted one, the
+    /// connection's time begins with it, or with the connect if the connection was opened for it.
     #[cold]
     pub(super) fn begin_counted(&mut self, slot: usize, started: u64) {
         if self.clock.phase != Phase::Measuring {
@@ -382,7 +382,7 @@ impl Worker<'_> {
         connection.counted_until = NEVER;
     }
 
-    /// All requests have been issued, and have ended.
+    /// Records the time of a load that ends by a count, after its last request has ended.
     pub(super) fn note_counted(&mut self) {
         self.recorder.counted = match self.plan.is_counted {
             false => None,
@@ -398,7 +398,7 @@ impl Worker<'_> {
         let thinks = self.plan.thinking.is_some();
         let used = self.connections.iter().filter(used);
         let times = used.map(|one| {
-            // The time to think after a request is a part of its own.
+            // The think time after a request belongs to it.
             let until = if thinks {
                 one.counted_until.max(one.due)
             } else {
@@ -415,7 +415,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A worker that had no request says what changes nothing in what the others say.
+    /// The times of an open loop. A worker without a request reports values that do not change the merged ones.
     fn counted_arrivals(&mut self) -> Option<CountedTime> {
         let (start, now) = (self.clock.timeline.start, self.clock.now);
         let since = |at: u64| Duration::from_nanos(at.saturating_sub(start));

@@ -151,7 +151,7 @@ const SLOW_TO_READ: &[u8] = b"1\r\nx\r\n";
 /// Small answers that are to be given while the long one lasts.
 const MEANWHILE: u64 = 5;
 /// The long answer ends at the latest after so many bytes, so that a broken test ends.
-const MOST_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 
 #[test]
 fn a_body_that_never_pauses_does_not_hold_up_other_connections() {
@@ -195,7 +195,7 @@ fn answer_until(mut socket: TcpStream, is_enough: impl Fn() -> bool) -> bool {
     socket.write_all(head).unwrap();
     let piece = SLOW_TO_READ.repeat(10_000);
     let mut sent = 0;
-    while !is_enough() && sent < MOST_BYTES {
+    while !is_enough() && sent < MAX_BYTES {
         socket.write_all(&piece).unwrap();
         sent += piece.len();
     }

@@ -134,7 +134,7 @@ pub const SHOWN_PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99]
 const REDIRECTS: [u16; 6] = [300, 301, 302, 303, 307, 308];
 
 /// Intervals of one length from which a trend is taken; with fewer, the finer bins serve.
-const LEAST_INTERVALS: usize = 8;
+const MIN_INTERVALS: usize = 8;
 
 /// What a latency is the time of. Never "latency" alone: the two loops measure different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -483,7 +483,7 @@ fn trend(record: &LoadRecord) -> Option<Trend> {
         .iter()
         .filter(|interval| Some(interval.length().mul_f64(1.1)) >= longest);
     let rates: Vec<f64> = whole.map(|interval| interval.throughput()).collect();
-    if rates.len() >= LEAST_INTERVALS {
+    if rates.len() >= MIN_INTERVALS {
         uneven::trend_of(&rates)
     } else {
         uneven::trend(&record.observation)

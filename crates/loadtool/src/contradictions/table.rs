@@ -1,7 +1,7 @@
 //! The options that exclude each other, and those that need another one.
 
 /// Options, others, and why or what to do. What is no plain option is one with certain values ([`super::is_special`]).
-pub type Row = (
+pub type Rule = (
     &'static [&'static str],
     &'static [&'static str],
     &'static str,
@@ -28,7 +28,7 @@ const OF_TLS: &[&str] = &[
 ];
 
 /// Any option of the first list excludes any other one of the second.
-pub(super) const EXCLUDE: &[Row] = &[
+pub(super) const EXCLUDE: &[Rule] = &[
     (
         &["--on"],
         &["--unix-socket"],
@@ -388,7 +388,7 @@ pub(super) const EXCLUDE: &[Row] = &[
 ];
 
 /// Any option of the first list needs one of the second.
-pub(super) const NEED: &[Row] = &[
+pub(super) const NEED: &[Rule] = &[
     (
         &["--trials", "--precision"],
         &["--find-rate"],

@@ -29,7 +29,7 @@ use serde::Serialize;
 /// never left out, even with few samples: `succeeded` says how many there are. No intervals are joined, however long the
 /// load; JSON has 1,200 at most.
 #[derive(Default, Serialize, JsonSchema)]
-pub struct Row {
+pub struct CsvRow {
     /// Which interval, from 0.
     index: u64,
     /// The phase that it lies in.
@@ -100,7 +100,7 @@ pub fn csv(intervals: &[Interval]) -> String {
 
 /// The names of the columns, as a line.
 pub fn csv_head() -> String {
-    head::<Row>(Failure::ALL.iter().copied().map(failed_column))
+    head::<CsvRow>(Failure::ALL.iter().copied().map(failed_column))
 }
 
 /// The column of a kind of failure.
@@ -117,7 +117,7 @@ pub fn csv_row(interval: &Interval) -> String {
     line(&(row(interval), failed))
 }
 
-fn row(interval: &Interval) -> Row {
+fn row(interval: &Interval) -> CsvRow {
     let is_open = interval.response_time.is_some();
     let [
         service_time_mean_seconds,
@@ -137,7 +137,7 @@ fn row(interval: &Interval) -> Row {
         response_time_p999_seconds,
         response_time_max_seconds,
     ] = times(interval.response_time.as_ref());
-    Row {
+    CsvRow {
         index: interval.index,
         phase: interval.phase,
         from_seconds: Number::to_nanoseconds(interval.from.as_secs_f64()),

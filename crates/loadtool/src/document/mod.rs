@@ -33,8 +33,8 @@ use crate::analysis::{LoadAnalysis, LoadFigures, LoadVerdict, Validity};
 
 pub use self::{
     csv::{
-        RESPONSE_TIME_TAG, Row, SERVICE_TIME_TAG, csv, csv_head, csv_row, failed_column, hdr_log,
-        hgrm, hgrm_of,
+        CsvRow, RESPONSE_TIME_TAG, SERVICE_TIME_TAG, csv, csv_head, csv_row, failed_column,
+        hdr_log, hgrm, hgrm_of,
     },
     metrics::{Meter, Reading, Source, open_metrics, otlp, otlp_rejected, otlp_request, readings},
 };
@@ -42,7 +42,7 @@ pub use self::{
 /// Everything that is known of a load. Figures are unrounded, and shares are 0 to 1. Unless they say otherwise, they cover
 /// the measurement alone, without the warm-up.
 #[derive(Serialize, JsonSchema)]
-pub struct Report<'a> {
+pub struct LoadReport<'a> {
     /// Deadheat's version.
     deadheat: &'a str,
     /// When the load started, to the millisecond (RFC 3339, UTC).
@@ -72,7 +72,7 @@ pub struct Report<'a> {
     hosts: &'a [GeneratorHost],
 }
 
-impl Body for Report<'_> {
+impl Body for LoadReport<'_> {
     const FORMAT: &'static str = "deadheat-load";
     const SCHEMA: u32 = SCHEMA;
 }
@@ -90,7 +90,7 @@ struct Verdict<'a> {
 
 /// The whole load as JSON over several lines that end with a newline.
 pub fn json(record: &LoadRecord, analysis: &LoadAnalysis) -> Result<String, ReportError> {
-    json::json(&Report {
+    json::json(&LoadReport {
         deadheat: &record.deadheat,
         started: &record.started,
         url: &record.url,
@@ -341,8 +341,8 @@ pub fn most_frequent(observation: &Observation) -> Option<(Failure, Option<&Fail
     Some((kind, of_kind.max_by_key(many)))
 }
 
-/// What failed most often, in words ("the connection was refused"), with the cause where the kind alone says too little to go
-/// on with.
+/// The most frequent failure in words ("the connection was refused"), with the cause if the kind alone is too vague.
+/// `None`: nothing failed.
 pub fn most_frequent_failure(observation: &Observation) -> Option<String> {
     let (kind, cause) = most_frequent(observation)?;
     let telling = matches!(

@@ -7,10 +7,10 @@ use deadheat_document::plot::{
 use deadheat_model::{Interval, LatencyHistogram, LoadPhase, LoadRecord};
 
 /// What of an interval is drawn.
-type Of = fn(&Point) -> Option<f64>;
+type PointValue = fn(&Point) -> Option<f64>;
 
 /// A line: its name, how it is drawn, and its value in an interval.
-type Line = (&'static str, Stroke, Colour, Of);
+type Line = (&'static str, Stroke, Colour, PointValue);
 
 /// The plots of a load, without those that have nothing to draw: answers and failures over time need two instants,
 /// latencies and what was held two intervals with a value, percentiles an answer.
@@ -110,7 +110,7 @@ fn known<const N: usize>(
     place: fn(&Point) -> f64,
 ) -> Option<Vec<Series>> {
     let points = &data.points;
-    let count = |of: Of| points.iter().filter_map(of).count();
+    let count = |of: PointValue| points.iter().filter_map(of).count();
     (count(lines[0].3) > 1).then(|| {
         let lines = lines.into_iter().filter(|line| count(line.3) > 0);
         let series = lines.map(|(name, stroke, colour, of)| Series {
@@ -339,7 +339,7 @@ fn curve(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
     let last = histogram.count() as f64;
     let steps = histogram.percentiles(TICKS).into_iter();
     let mut points: Vec<(f64, f64)> = steps
-        // The largest of n samples stands at 1 − 1/n: nothing is known beyond.
+        // The largest of n samples is at 1 − 1/n: nothing is known beyond.
         .map(|(quantile, latency, _)| {
             let place = if quantile < 1.0 {
                 1.0 / (1.0 - quantile)

@@ -27,7 +27,7 @@ use serde::Serialize;
 
 /// What `deadheat load --find-rate` declared, every probe, and the answer. All figures follow from `burst` and the probes (`looks`).
 #[derive(Serialize, JsonSchema)]
-pub struct Report<'a> {
+pub struct RateSearchReport<'a> {
     /// The first line of the report.
     headline: String,
     /// What was found.
@@ -41,7 +41,7 @@ pub struct Report<'a> {
 /// # Errors
 /// When a figure has no place in JSON.
 pub fn json(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<String, ReportError> {
-    let report = Report {
+    let report = RateSearchReport {
         headline: headline(record, analysis),
         answer: analysis,
         record,
@@ -80,7 +80,7 @@ pub fn html(record: &CapacityRecord, analysis: &CapacityAnalysis) -> Result<Stri
 /// A probe of a search. After these columns, each condition has one, such as `p99_seconds`: its figure, empty if it is not
 /// known.
 #[derive(Default, Serialize, JsonSchema)]
-pub struct Row {
+pub struct ProbeRow {
     /// Which probe, from 1.
     #[serde(rename = "look")]
     probe: usize,
@@ -108,12 +108,12 @@ pub fn csv(record: &CapacityRecord) -> String {
         Unit::Count => "count",
     };
     let figures = record.conditions.iter();
-    let mut table = head::<Row>(
+    let mut table = head::<ProbeRow>(
         figures.map(|one| format!("{}_{}", one.figure.replace('.', "_"), unit(one.unit))),
     );
     for (place, probe) in record.probes.iter().enumerate() {
         let found = &probe.observation;
-        let row = Row {
+        let row = ProbeRow {
             probe: place + 1,
             per_second: Number::finite(probe.per_second),
             seconds: Number::finite(probe.length.as_secs_f64()),

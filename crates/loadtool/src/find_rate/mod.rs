@@ -1,7 +1,7 @@
 //! `deadheat load --find-rate`: the highest rate at which conditions hold.
 //!
 //! ```text
-//! LoadArgs → Wanted (conditions, what is declared) → burst → probes, each at the rate that stats::capacity names → CapacityRecord → Outputs
+//! LoadArgs → SearchGoal (conditions, declared settings) → burst → probes, each at the rate that stats::capacity names → CapacityRecord → Outputs
 //! ```
 
 pub mod document;
@@ -10,7 +10,7 @@ mod search;
 use std::{path::Path, time::Duration};
 
 use deadheat_document::{Document, text::Screen};
-use deadheat_load::{LoadError, limits::MOST_PER_SECOND};
+use deadheat_load::{LoadError, limits::MAX_PER_SECOND};
 use deadheat_model::{
     LoadSpec, Schedule, StopRule,
     capacity::{CapacityRecord, Condition, Declared, FORMAT, SCHEMA},
@@ -24,7 +24,7 @@ use deadheat_model::{
 use deadheat_runner::{files, secret::hide_in_load};
 use deadheat_shell::{
     data::{self, Files, FilesArgs, Format, Sink},
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     invocation, output,
 };
 use deadheat_stats::capacity::{Outcome, analyse};
@@ -32,22 +32,22 @@ use serde::Serialize;
 
 use self::search::RateSearch;
 use crate::{
-    PlanOfLoad, Prepared, messages,
+    PlanOfLoad, PreparedLoad, messages,
     options::{LoadArgs, LoadFormat, ProgressArg},
-    plan_text::{self, Around},
+    plan_text::{self, PlanContext},
     prepare,
     thresholds::Threshold,
     workers,
 };
 
-/// The length of a probe, if nobody says how long.
+/// The default length of a probe.
 const PROBE_LENGTH: Duration = Duration::from_secs(5);
-/// Probes, if nobody says how many.
+/// The default number of probes.
 const PROBES: u32 = 20;
-/// The precision, if nobody says which.
+/// The default precision.
 const PRECISION: f64 = 0.05;
 
-/// What is searched for, and how.
+/// The goal of a search, and its declared settings.
 #[derive(Debug)]
 struct SearchGoal<'a> {
     conditions: &'a [Threshold],
@@ -70,32 +70,34 @@ impl<'a> SearchGoal<'a> {
                 precision: args.find.precision.unwrap_or(PRECISION),
                 most_connections: steady.max_connections,
             },
-            // As independent users come. Even distances would hide that requests meet.
+            // Like independent users. With even distances, requests would never collide.
             arrivals: steady.arrivals.unwrap_or(Arrivals::Poisson),
         })
     }
 }
 
-/// Searches, and reports.
-pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
-    let wanted = SearchGoal::new(args).map_err(Failure::usage)?;
-    let Prepared {
+/// Runs the search and writes the report.
+pub(super) fn find(args: &LoadArgs) -> Result<Exit, CommandFailure> {
+    let wanted = SearchGoal::new(args).map_err(CommandFailure::usage)?;
+    let PreparedLoad {
         asked,
         mut spec,
         hows,
         hosts,
         ..
     } = prepare(args)?;
-    // Nobody reads a probe's intervals.
+    // A probe's intervals are not used.
     spec.interval = None;
     let threads = workers::choose_threads(args.safety.threads, &spec, !hosts.names.is_empty());
     spec.threads = threads.count;
-    let probe = probe(&spec, &wanted, LEAST_RATE, 0);
+    let probe = probe(&spec, &wanted, MIN_RATE, 0);
     let fits = |threshold: &Threshold| threshold.check_as("--find-rate", &probe);
     let mut conditions = wanted.conditions.iter();
-    conditions.try_for_each(fits).map_err(Failure::usage)?;
+    conditions
+        .try_for_each(fits)
+        .map_err(CommandFailure::usage)?;
     let outputs = Outputs::open(&args.output.data)?;
-    let around = Around {
+    let context = PlanContext {
         typed: &asked.typed,
         hows: &hows,
         hosts: hosts.describe(),
@@ -105,7 +107,7 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
         collector: None,
         thresholds: &[],
     };
-    let plan = describe(&probe, &wanted, &around);
+    let plan = describe(&probe, &wanted, &context);
     let refused = |error| messages::refused(&asked.typed, &error);
     deadheat_load::check(&probe).map_err(refused)?;
     if args.safety.dry_run {
@@ -130,15 +132,15 @@ pub(super) fn find(args: &LoadArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The warm-up and the measurement of a probe at a rate that needs no longer one.
+/// The length of warm-up and measurement of a probe at a rate that needs no longer one.
 fn usual_length(spec: &LoadSpec, declared: &Declared) -> Duration {
     spec.warm_up + declared.probe_length
 }
 
 /// Listens for Ctrl-C.
-fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, Failure> {
+fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, CommandFailure> {
     invocation::on_signals().map_err(|error| {
-        Failure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
+        CommandFailure::no_result(format!("listening for Ctrl-C: {error}; start it again"))
     })
 }
 
@@ -149,8 +151,8 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Opens all files; refuses formats of a single load's latencies.
-    fn open(args: &FilesArgs<LoadFormat>) -> Result<Self, Failure> {
+    /// Opens all files. Refuses formats for the latencies of a single load.
+    fn open(args: &FilesArgs<LoadFormat>) -> Result<Self, CommandFailure> {
         let printed = args.format();
         let files = args.open()?;
         let of_one_load = |format: &LoadFormat| {
@@ -160,7 +162,7 @@ impl Outputs {
             )
         };
         if of_one_load(&printed) || files.formats().any(of_one_load) {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "--find-rate and hlog, hgrm, openmetrics or otlp: these are of one load; write the search as text, json, \
                  csv or html",
             ));
@@ -169,7 +171,7 @@ impl Outputs {
     }
 
     /// Writes everything.
-    fn write(self, record: &CapacityRecord) -> Result<(), Failure> {
+    fn write(self, record: &CapacityRecord) -> Result<(), CommandFailure> {
         let screen = output::screen();
         let printed = match self.printed {
             LoadFormat::Html => data::print(rendered(record, self.printed, screen)?.as_bytes()),
@@ -187,25 +189,25 @@ fn rendered(
     record: &CapacityRecord,
     format: LoadFormat,
     screen: Screen,
-) -> Result<String, Failure> {
+) -> Result<String, CommandFailure> {
     let analysis = analyse(record);
     let rendered = match format {
         LoadFormat::Json => document::json(record, &analysis),
         LoadFormat::Csv => Ok(document::csv(record)),
         LoadFormat::Html => document::html(record, &analysis),
-        // No other format comes here.
+        // Other formats were refused before.
         _ => Ok(document::document(record, &analysis).text(screen)),
     };
     rendered.map_err(|error| {
-        Failure::no_result(format!("writing the report of {}: {error}", record.url))
+        CommandFailure::no_result(format!("writing the report of {}: {error}", record.url))
     })
 }
 
-/// The search in a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.
+/// Reads a search from a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.
 ///
 /// # Errors
 /// When it is a search that cannot be read.
-pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
+pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, CommandFailure> {
     let Ok(text) = files::read_text(file) else {
         return Ok(None);
     };
@@ -213,7 +215,7 @@ pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
         return Ok(None);
     }
     let unreadable = |why: &dyn std::fmt::Display| {
-        Failure::usage(format!(
+        CommandFailure::usage(format!(
             "reading the search in {}: {why}; write it again with --find-rate",
             file.display()
         ))
@@ -229,18 +231,18 @@ pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, Failure> {
     Ok(Some(record))
 }
 
-/// Shows a search again.
+/// Writes the report of a recorded search.
 ///
 /// # Errors
 /// When it has no report in this format.
-pub fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), Failure> {
+pub fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), CommandFailure> {
     let format = match sink.format {
         Format::Text => LoadFormat::Text,
         Format::Json => LoadFormat::Json,
         Format::Csv => LoadFormat::Csv,
         Format::Html => LoadFormat::Html,
         Format::Markdown | Format::Card => {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "a search of --find-rate is shown as text, json, csv or html: choose one with --format",
             ));
         }
@@ -252,8 +254,8 @@ pub fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), Fa
     }
 }
 
-/// The plan in words. `probe` is any probe.
-fn describe(probe: &LoadSpec, wanted: &SearchGoal<'_>, around: &Around<'_>) -> Document {
+/// The plan in words; `probe` is an example of a probe.
+fn describe(probe: &LoadSpec, wanted: &SearchGoal<'_>, context: &PlanContext<'_>) -> Document {
     let declared = &wanted.declared;
     let conditions = wanted
         .conditions
@@ -298,10 +300,10 @@ fn describe(probe: &LoadSpec, wanted: &SearchGoal<'_>, around: &Around<'_>) -> D
         ),
         ("holds", holds(wanted)),
     ];
-    plan_text::laid_out(probe, around, pace)
+    plan_text::laid_out(probe, context, pace)
 }
 
-/// What must be true of a probe that holds.
+/// The conditions of a probe in words.
 fn holds(wanted: &SearchGoal<'_>) -> String {
     let errors = if wanted.conditions.iter().any(Threshold::is_of_errors) {
         ""
@@ -326,7 +328,7 @@ fn connections(probe: &LoadSpec, wanted: &SearchGoal<'_>) -> String {
     )
 }
 
-/// The same for programs.
+/// The declared settings, for programs.
 fn declared<'a>(wanted: &'a SearchGoal<'_>) -> PlanOfSearch<'a> {
     let conditions = wanted.conditions.iter().map(Threshold::described);
     PlanOfSearch {
@@ -336,7 +338,7 @@ fn declared<'a>(wanted: &'a SearchGoal<'_>) -> PlanOfSearch<'a> {
     }
 }
 
-/// What is declared before the first trial, for programs.
+/// The settings that are declared before the first trial, for programs.
 #[derive(Serialize)]
 pub(crate) struct PlanOfSearch<'a> {
     conditions: Vec<Condition>,
@@ -344,17 +346,17 @@ pub(crate) struct PlanOfSearch<'a> {
     arrivals: Arrivals,
 }
 
-/// The lowest rate that any load has here, for checks and plans.
-const LEAST_RATE: f64 = 1.0;
-/// The closed loop's measurement at most.
+/// The lowest rate of a search, for checks and plans.
+const MIN_RATE: f64 = 1.0;
+/// The longest measurement of the closed loop.
 const BURST: Duration = Duration::from_secs(2);
-/// Probes at low rates are longer, by this factor at most.
+/// The largest factor by which probes at low rates are longer.
 const LONGER: u32 = 4;
-/// This many more requests than needed are due in a probe: Poisson arrivals scatter.
+/// The factor by which more requests than needed are due in a probe, because Poisson arrivals scatter.
 const SPARE: f64 = 1.2;
-/// Connections that a probe may open at most, unless somebody says how many.
-const MOST_CONNECTIONS: f64 = 10_000.0;
-/// How long answers may take where no condition says it, in seconds.
+/// The default limit of connections of a probe.
+const MAX_CONNECTIONS: f64 = 10_000.0;
+/// The longest time of an answer, in seconds, if no condition bounds it.
 const USUAL_LIMIT: f64 = 1.0;
 
 /// The closed loop before the probes.
@@ -393,15 +395,15 @@ fn probe(base: &LoadSpec, wanted: &SearchGoal<'_>, per_second: f64, nth: u64) ->
     }
 }
 
-/// Twice as many connections as there are requests in flight while each takes as long as it may: a probe whose requests
-/// wait for a connection does not hold with more connections either.
+/// The number of connections of a probe: twice the requests in flight if each takes the longest allowed time. If
+/// requests still wait for a connection, the probe would not hold with more connections either.
 fn needed(conditions: &[Threshold], per_second: f64) -> u32 {
     let limits = conditions.iter().filter_map(Threshold::longest);
     let limit = limits.reduce(f64::max).unwrap_or(USUAL_LIMIT);
-    (2.0 * per_second * limit).ceil().min(MOST_CONNECTIONS) as u32
+    (2.0 * per_second * limit).ceil().min(MAX_CONNECTIONS) as u32
 }
 
-/// As many connections as there are file descriptors for.
+/// The number of connections, limited by the file descriptors.
 fn within_descriptors(
     asked: LoadSpec,
     connections: u32,
@@ -416,7 +418,7 @@ fn within_descriptors(
     spec
 }
 
-/// The measurement of a probe: so long that enough requests are due.
+/// The length of the measurement of a probe, so that enough requests are due.
 fn length(wanted: &SearchGoal<'_>, per_second: f64) -> Duration {
     let declared = &wanted.declared;
     let needed = Duration::from_secs_f64(SPARE * declared.requests as f64 / per_second);
@@ -434,10 +436,10 @@ fn rate_of_usual_probes(wanted: &SearchGoal<'_>) -> f64 {
     least_rate(wanted) * f64::from(LONGER)
 }
 
-/// A rate with four digits that count: more say nothing.
+/// A rate rounded to four significant digits.
 fn rounded(per_second: f64) -> f64 {
     let digits = format!("{per_second:.3e}");
-    digits.parse().unwrap_or(per_second).min(MOST_PER_SECOND)
+    digits.parse().unwrap_or(per_second).min(MAX_PER_SECOND)
 }
 
 #[cfg(test)]

@@ -18,16 +18,16 @@ use deadheat_runner::{
     secret::hide_in_load,
     session::describe_machine,
 };
-use deadheat_shell::{exit::Failure, output};
+use deadheat_shell::{exit::CommandFailure, output};
 use deadheat_stats::capacity::{CONFIDENCE, Next, next, so_far};
 
 use super::{SearchGoal, burst, least_rate, length, probe, rounded};
 use crate::{analysis::analyse, hosts::Hosts, messages, thresholds::Threshold, was_cut_short};
 
 /// The lowest rate that is tried, as a share of the closed loop's throughput.
-const LEAST: f64 = 1e-3;
+const MIN: f64 = 1e-3;
 /// The highest rate that is tried, as a share of the closed loop's throughput.
-const MOST: f64 = 2.0;
+const MAX: f64 = 2.0;
 
 /// A search in progress.
 pub(super) struct RateSearch<'a> {
@@ -48,24 +48,24 @@ impl<'a> RateSearch<'a> {
         typed: &str,
         hosts: &Hosts,
         quiet: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let mut generators = Generators::launch(typed, hosts)?;
         let (began, started) = (Instant::now(), SystemTime::now());
         let found = generators.load(burst(&base, wanted))?;
         if let Some(nothing) = messages::nothing(&found) {
             let interrupted = found.interrupted;
             return Err(if interrupted {
-                Failure::interrupted(nothing)
+                CommandFailure::interrupted(nothing)
             } else {
-                Failure::no_result(nothing)
+                CommandFailure::no_result(nothing)
             });
         }
         let per_second = found.observation.throughput();
-        let least_per_second = least_rate(wanted).max(LEAST * per_second);
+        let least_per_second = least_rate(wanted).max(MIN * per_second);
         if least_per_second >= per_second {
             let needed = wanted.declared.requests;
             let seconds = (1.2 * needed as f64 / per_second).ceil();
-            return Err(Failure::no_result(format!(
+            return Err(CommandFailure::no_result(format!(
                 "the conditions need {} in a trial, and the server does not answer that many in its time at the closed loop's {}. \
                  Make trials longer, like --duration {seconds}s",
                 counted(needed, "request"),
@@ -94,7 +94,7 @@ impl<'a> RateSearch<'a> {
             burst: Burst {
                 per_second,
                 least_per_second,
-                most_per_second: MOST * per_second,
+                most_per_second: MAX * per_second,
                 observation: found.observation,
             },
             probes: Vec::new(),
@@ -110,7 +110,7 @@ impl<'a> RateSearch<'a> {
     }
 
     /// Tries rates until the highest is known well enough, all declared probes are used, or the user interrupts.
-    pub(super) fn run(mut self) -> Result<CapacityRecord, Failure> {
+    pub(super) fn run(mut self) -> Result<CapacityRecord, CommandFailure> {
         let burst = &self.record.burst;
         self.say(&format!(
             "closed loop: {}; looking from {} to {}",
@@ -131,7 +131,7 @@ impl<'a> RateSearch<'a> {
     }
 
     /// Tries one rate. An interrupted probe is not recorded.
-    fn probe(&mut self, per_second: f64) -> Result<(), Failure> {
+    fn probe(&mut self, per_second: f64) -> Result<(), CommandFailure> {
         let nth = self.record.probes.len() as u64 + 1;
         let spec = probe(&self.base, self.wanted, per_second, nth);
         let (most_connections, length) = (
@@ -157,7 +157,7 @@ impl<'a> RateSearch<'a> {
         Ok(())
     }
 
-    /// A line on the last probe.
+    /// Prints a line about the last probe.
     fn tell(&self) {
         let Some(probe) = self.record.probes.last() else {
             return;
@@ -191,7 +191,7 @@ impl<'a> RateSearch<'a> {
     }
 }
 
-/// What loads.
+/// The generators of the load: this process, or agents on other hosts.
 struct Generators {
     agents: Option<Agents>,
     machine: Machine,
@@ -200,8 +200,8 @@ struct Generators {
 }
 
 impl Generators {
-    /// Launches the agents, if other hosts are to load.
-    fn launch(typed: &str, hosts: &Hosts) -> Result<Self, Failure> {
+    /// Launches the agents, if the load comes from other hosts.
+    fn launch(typed: &str, hosts: &Hosts) -> Result<Self, CommandFailure> {
         let stop = super::listen()?;
         let agents = if hosts.names.is_empty() {
             None
@@ -222,8 +222,8 @@ impl Generators {
         &self.machine
     }
 
-    /// Loads once, to the end of the drain.
-    fn load(&mut self, spec: LoadSpec) -> Result<LoadRecord, Failure> {
+    /// Runs one load, to the end of the drain.
+    fn load(&mut self, spec: LoadSpec) -> Result<LoadRecord, CommandFailure> {
         let started = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
         let mut unheard = |_| {};
         let MergedLoad { observation, hosts } = match &mut self.agents {
@@ -251,7 +251,7 @@ impl Generators {
     }
 }
 
-/// What became of a probe.
+/// The result of a probe.
 #[derive(Debug)]
 struct ProbeJudgement {
     outcome: ProbeOutcome,
@@ -261,10 +261,10 @@ struct ProbeJudgement {
     values: Vec<Option<f64>>,
 }
 
-/// A server has fallen behind if the requests without an answer have grown by more than this share of those that were
-/// due …
+/// A server has fallen behind if the number of unanswered requests grew by more than this share of the due ones, and by
+/// more than [`DEVIATIONS`].
 const BEHIND: f64 = 0.01;
-/// … and by more than chance does: this many standard deviations of a queue that neither grows nor shrinks.
+/// Standard deviations of a queue that neither grows nor shrinks: smaller growth may be chance.
 const DEVIATIONS: f64 = 2.0;
 
 /// Judges a probe.
@@ -296,7 +296,7 @@ fn judge(record: &LoadRecord, conditions: &[Threshold]) -> ProbeJudgement {
     }
 }
 
-/// The first thing that does not hold.
+/// The first condition that does not hold, in words.
 fn broken(found: &Observation, conditions: &[Threshold], values: &[Option<f64>]) -> Option<String> {
     for (condition, value) in conditions.iter().zip(values) {
         let figure = condition.described().figure;
@@ -327,7 +327,7 @@ fn broken(found: &Observation, conditions: &[Threshold], values: &[Option<f64>])
     ))
 }
 
-/// By which share of the requests due those without an answer have grown, if that is more than chance.
+/// The growth of unanswered requests, as a share of the due ones; `None`: no more than chance.
 fn behind(found: &Observation) -> Option<f64> {
     let open = found.open.as_ref().filter(|open| open.offered > 0)?;
     let due = open.offered as f64;

@@ -10,21 +10,21 @@ use deadheat_model::{
 
 use crate::series::{Downsampled, Piece};
 
-/// An open loop is behind when less of what it offered ends in an interval, and requests wait.
+/// An open loop is behind if requests wait and less than this share of the offered ones ends in an interval.
 const KEEPS_UP: f64 = 0.98;
 
-/// What is known of a running load.
+/// The state of a running load.
 #[derive(Debug)]
 pub(super) struct Model {
-    /// What is loaded, a URL.
+    /// The URL that is loaded.
     pub(super) target: String,
-    /// Whether it is an open loop.
+    /// Whether the loop is open.
     pub(super) open: bool,
-    /// Connections at its start.
+    /// Connections at the start.
     pub(super) connections: u32,
     pub(super) warm_up: Duration,
     pub(super) stop: StopRule,
-    /// How long what is in flight at the end is waited for.
+    /// The longest wait for requests in flight at the end.
     pub(super) cool_down: Duration,
     /// `None`: nothing has been sent yet.
     pub(super) phase: Option<LoadPhase>,
@@ -32,15 +32,15 @@ pub(super) struct Model {
     pub(super) elapsed: Duration,
     /// The last interval.
     pub(super) latest: Option<Interval>,
-    /// The warm-up until the measurement begins, then the measurement.
-    pub(super) so_far: SoFar,
+    /// The totals of the warm-up, and from the measurement on those of the measurement.
+    pub(super) so_far: PhaseTotals,
     /// All intervals.
     pub(super) series: Series,
 }
 
 /// Sums over the intervals of a phase.
 #[derive(Debug, Default)]
-pub(super) struct SoFar {
+pub(super) struct PhaseTotals {
     pub(super) phase: LoadPhase,
     pub(super) length: Duration,
     pub(super) succeeded: u64,
@@ -50,7 +50,7 @@ pub(super) struct SoFar {
     pub(super) response_time: LatencyHistogram,
 }
 
-impl SoFar {
+impl PhaseTotals {
     fn begin(&mut self, phase: LoadPhase) {
         self.phase = phase;
         self.length = Duration::ZERO;
@@ -91,7 +91,7 @@ impl SoFar {
 }
 
 impl Model {
-    /// A load of `target` as `spec` says, of which nothing has happened yet.
+    /// The model of a load of `target` by `spec` before its start.
     pub(super) fn new(spec: &LoadSpec, target: &str) -> Self {
         let (Schedule::Closed { connections, .. } | Schedule::Open { connections, .. }) =
             spec.schedule;
@@ -105,12 +105,12 @@ impl Model {
             phase: None,
             elapsed: Duration::ZERO,
             latest: None,
-            so_far: SoFar::default(),
+            so_far: PhaseTotals::default(),
             series: Series::default(),
         }
     }
 
-    /// Takes an event.
+    /// Updates the model by an event.
     pub(super) fn on(&mut self, event: &LoadEvent) {
         match event {
             LoadEvent::Started => self.enter(LoadPhase::WarmUp),
@@ -123,14 +123,14 @@ impl Model {
 
     fn enter(&mut self, phase: LoadPhase) {
         self.phase = self.phase.max(Some(phase));
-        // The cool-down belongs to no figure: those of the measurement stay.
+        // The cool-down counts in no figure, so those of the measurement stay.
         if phase == LoadPhase::Measurement && self.so_far.phase < phase {
             self.so_far.begin(phase);
         }
     }
 
     fn add(&mut self, interval: &Interval) {
-        // An interval is reported when it is over: the phase that follows it can have been reported before.
+        // An interval is reported when it is over. The start of the next phase may be reported before it.
         self.enter(interval.phase);
         self.elapsed = self.elapsed.max(interval.until);
         if interval.phase == self.so_far.phase {
@@ -140,7 +140,7 @@ impl Model {
         self.latest = Some(interval.clone());
     }
 
-    /// How much of the load is done, 0 to 1; `None` where only an interrupt ends it.
+    /// The share of the load that is done, 0 to 1; `None` if only an interrupt ends it.
     pub(super) fn done(&self) -> Option<f64> {
         if self.phase == Some(LoadPhase::CoolDown) {
             return Some(1.0);
@@ -159,7 +159,7 @@ impl Model {
         Some(share.clamp(0.0, 1.0))
     }
 
-    /// Warm-up and measurement together, where it is known how long they are.
+    /// The length of warm-up and measurement together; `None`: unknown.
     pub(super) fn planned_length(&self) -> Option<Duration> {
         match self.stop {
             StopRule::Duration { length } => Some(self.warm_up + length),
@@ -167,7 +167,7 @@ impl Model {
         }
     }
 
-    /// Whether an open loop does not get done what it offers.
+    /// Whether an open loop falls behind its offered rate.
     pub(super) fn is_behind(&self) -> bool {
         let Some(latest) = &self.latest else {
             return false;
@@ -177,7 +177,7 @@ impl Model {
     }
 }
 
-/// This many in a time, per second; nothing in no time.
+/// A count per second; 0 if the time is zero.
 pub(super) fn per_second(count: u64, length: Duration) -> f64 {
     match length {
         Duration::ZERO => 0.0,
@@ -185,16 +185,16 @@ pub(super) fn per_second(count: u64, length: Duration) -> f64 {
     }
 }
 
-/// The most points kept but for those that a change of phase keeps apart; more than a terminal's width shows.
-const MOST: usize = 240;
+/// The most points kept, plus one for each change of phase; more than a terminal's width shows.
+const MAX_POINTS: usize = 240;
 
-/// This many steps of a histogram each time the distance to its end halves: 1 % of the latencies at most in a step.
+/// Steps of a histogram for each halving of the distance to its end: a step has at most 1 % of the latencies.
 const STEPS: u32 = 50;
 
 /// Buckets for each doubling of a latency, as a power of two: they are 6 % wide, less than a dot of a plot is high.
 const FINENESS: u32 = 4;
 
-/// Latencies in coarse buckets. A full histogram has room for every latency; a series would need some 50 MB of them.
+/// Latencies in coarse buckets. Full histograms would need some 50 MB for a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CoarseHistogram {
     buckets: BTreeMap<u32, u64>,
@@ -226,7 +226,7 @@ impl CoarseHistogram {
         self.max = self.max.max(other.max);
     }
 
-    /// About the latency at `quantile` (0 to 1), or `None` when there is none.
+    /// The approximate latency at `quantile` (0 to 1); `None` without latencies.
     pub(super) fn quantile(&self, quantile: f64) -> Option<Duration> {
         let rank = ((self.count as f64 * quantile).ceil() as u64).max(1);
         let mut up_to = 0;
@@ -239,7 +239,7 @@ impl CoarseHistogram {
         None
     }
 
-    /// The largest, or `None` when there is none.
+    /// The longest latency; `None` without latencies.
     pub(super) fn max(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.max)
     }
@@ -264,7 +264,7 @@ fn middle(bucket: u32) -> Duration {
     Duration::from_nanos((1 << octave) + step * width + width / 2)
 }
 
-/// What happened between two instants: one interval, or several that follow each other.
+/// A point of the series: one interval, or several in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub(super) from: Duration,
@@ -273,7 +273,7 @@ pub(super) struct Point {
     succeeded: u64,
     failed: u64,
     offered: u64,
-    /// Of the time that counts: response time in an open loop, else service time.
+    /// Response times in an open loop, else service times.
     pub(super) latencies: CoarseHistogram,
 }
 
@@ -338,7 +338,7 @@ pub(super) struct Series(Downsampled<Point>);
 
 impl Default for Series {
     fn default() -> Self {
-        Self(Downsampled::new(MOST))
+        Self(Downsampled::new(MAX_POINTS))
     }
 }
 
@@ -348,7 +348,7 @@ impl Series {
         self.0.pieces()
     }
 
-    /// Adds the interval that follows.
+    /// Adds the next interval.
     pub(super) fn push(&mut self, interval: &Interval) {
         self.0.push(Point::new(interval));
     }
@@ -386,10 +386,10 @@ mod tests {
                 _ => LoadPhase::Measurement,
             };
             series.push(&second(index, phase, &[1_000_000, 2_000_000, 3_000_000]));
-            assert!(series.points().len() <= MOST + 1, "{index}");
+            assert!(series.points().len() <= MAX_POINTS + 1, "{index}");
         }
         let points = series.points();
-        assert!(points.len() > MOST / 3, "{}", points.len());
+        assert!(points.len() > MAX_POINTS / 3, "{}", points.len());
         assert_eq!(points[0].from, Duration::ZERO);
         assert_eq!(points[points.len() - 1].until, Duration::from_secs(20_000));
         for pair in points.windows(2) {

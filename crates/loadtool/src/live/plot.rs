@@ -132,7 +132,7 @@ pub(super) struct Plot<'a> {
     pub(super) scale: Scale,
     /// Drawn in this order: later ones over earlier ones.
     pub(super) traces: &'a [Trace],
-    /// What the width stands for, from the load's start.
+    /// The time from the load's start that the width represents.
     pub(super) length: Duration,
     /// An instant that is marked.
     pub(super) mark: Option<Duration>,

@@ -1,10 +1,9 @@
-//! A view at the end of what the terminal shows: drawn over itself, and gone in the end, so that everything before it
+//! A view at the end of the terminal's output. It is redrawn in place and erased at the end, so that earlier output
 //! stays where it was.
 //!
-//! The terminal is left in its usual state all the time: no other screen, no raw mode, no hidden cursor. So there is
-//! nothing to put back when Deadheat is killed, Ctrl-C stays the terminal's own, and the cursor is never asked for
-//! over standard output, where data goes. The cursor rests in the empty row below the view; each frame starts from
-//! there.
+//! The terminal stays in its usual state: no alternate screen, no raw mode, no hidden cursor. So nothing has to be
+//! restored when Deadheat is killed, Ctrl-C works as usual, and the cursor's position is never queried over standard
+//! output, which carries data. The cursor rests in the empty row below the view; each frame starts from there.
 
 use std::{
     fmt::Write as _,
@@ -23,17 +22,17 @@ use ratatui::{
 };
 use signal_hook::{SigId, consts::SIGCONT, flag, low_level};
 
-/// So that a terminal that knows how shows a frame at once. Others ignore it.
+/// Begins a synchronized update: a terminal that supports it shows the frame at once. Others ignore it.
 const TOGETHER: &str = "\x1b[?2026h";
 const SHOW: &str = "\x1b[?2026l";
 /// Clears to the end of the line, and of the screen.
 const CLEAR_LINE: &str = "\x1b[K";
 const CLEAR_BELOW: &str = "\x1b[J";
-/// Clears the whole screen. Many terminals keep what stood there in their scrollback.
+/// Clears the whole screen. Many terminals keep the old content in their scrollback.
 const CLEAR_ALL: &str = "\x1b[H\x1b[2J";
 const PLAIN: &str = "\x1b[0m";
 
-/// The rows that are on the terminal now, for the panic hook: a message must not be drawn over.
+/// Number of rows on the terminal now. The panic hook erases them, so that they do not cover the message.
 static ROWS: AtomicU16 = AtomicU16::new(0);
 
 /// A size of the terminal, in characters.
@@ -43,15 +42,15 @@ pub(super) struct Size {
     pub(super) rows: u16,
 }
 
-/// What to write so that a frame appears.
+/// Produces the bytes that draw frames.
 #[derive(Debug, Default)]
 struct Painter {
-    /// What is there: the terminal's size, and the rows of the frame with the one below it.
+    /// The drawn frame: the terminal's size, and the rows of the frame plus the one below it.
     shown: Option<(Size, u16)>,
 }
 
 impl Painter {
-    /// Draws at most this many rows over what was drawn before.
+    /// Draws at most this many rows in place of the previous frame.
     fn frame(
         &mut self,
         size: Size,
@@ -60,7 +59,7 @@ impl Painter {
     ) -> String {
         let mut text = String::from(TOGETHER);
         match self.shown {
-            // Its lines have been wrapped, nobody knows how often.
+            // A narrower terminal has wrapped the lines, and the number of rows is unknown.
             Some((before, _)) if before.columns > size.columns => text.push_str(CLEAR_ALL),
             Some((before, rows)) => {
                 text.push_str(&to_top(rows));
@@ -88,7 +87,7 @@ impl Painter {
         text
     }
 
-    /// Takes the frame away.
+    /// Erases the frame.
     fn erase(&mut self) -> String {
         let shown = self.shown.take();
         shown.map_or(String::new(), |(_, rows)| erasing(rows))
@@ -103,8 +102,8 @@ fn to_top(rows: u16) -> String {
     }
 }
 
-/// Line by line from below: tmux takes a screen that is cleared as a whole for something to keep, and a frame that
-/// fills it would stay in the scrollback.
+/// Erases a frame line by line from below. When tmux sees the whole screen cleared, it keeps the content, so a frame
+/// that fills the screen would stay in the scrollback.
 fn erasing(rows: u16) -> String {
     let above = format!("\x1b[A{CLEAR_LINE}").repeat(usize::from(rows.saturating_sub(1)));
     format!("\r{CLEAR_LINE}{above}")
@@ -154,7 +153,7 @@ fn set_style(colour: Color, modifier: Modifier, text: &mut String) {
 #[derive(Debug)]
 pub(super) struct Screen {
     painter: Painter,
-    /// Set when somebody has stopped Deadheat and lets it go on: the shell has written since.
+    /// Set when Deadheat was stopped and continues: the shell has written since.
     resumed: Arc<AtomicBool>,
     signal: Option<SigId>,
 }
@@ -197,14 +196,14 @@ impl Drop for Screen {
         if let Some(signal) = self.signal.take() {
             low_level::unregister(signal);
         }
-        // In a panic, the hook has done it: now it would take the message away.
+        // In a panic, the hook has erased the view; erasing again would remove the message.
         if ROWS.swap(0, Ordering::Relaxed) > 0 {
             output::draw(&self.painter.erase());
         }
     }
 }
 
-/// Takes the view away before a panic's message is written.
+/// Installs a hook that erases the view before the message of a panic is written.
 fn erase_before_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! Loads that never were, for tests and for looking at the view.
+//! Synthetic loads, for tests and for inspecting the view.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -9,7 +9,7 @@ use deadheat_model::{
     load::{Arrivals, Stage, Target},
 };
 
-/// What has happened.
+/// A moment of a synthetic load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scene {
     /// Nothing has been sent.
@@ -22,7 +22,7 @@ pub(super) enum Scene {
     Errors,
     /// An open loop whose rate goes up until the server cannot follow.
     Behind,
-    /// Three hours, until somebody stops it, and its end.
+    /// A load of three hours until an interrupt, and its end.
     VeryLong,
 }
 
@@ -37,7 +37,7 @@ impl Scene {
     ];
 }
 
-/// What is asked for, and what happens until the scene.
+/// The spec of the load, and its events up to the scene.
 pub(super) fn play(scene: Scene) -> (LoadSpec, Vec<LoadEvent>) {
     let seconds = Duration::from_secs;
     let closed = Schedule::Closed {
@@ -107,13 +107,13 @@ fn spec(schedule: Schedule, stop: StopRule, warm_up: Duration) -> LoadSpec {
     spec
 }
 
-/// Events in the making.
+/// A builder of events.
 struct Script {
     interval: Duration,
     events: Vec<LoadEvent>,
     index: u64,
     phase: Option<LoadPhase>,
-    chance: Chance,
+    chance: Random,
 }
 
 impl Script {
@@ -123,16 +123,16 @@ impl Script {
             events: Vec::new(),
             index: 0,
             phase: None,
-            chance: Chance(1),
+            chance: Random(1),
         }
     }
 
-    /// This many intervals of a phase, each filled in by its number and chance.
+    /// Adds intervals of a phase; `fill` fills each in by its number, with random numbers.
     fn run(
         mut self,
         intervals: u64,
         phase: LoadPhase,
-        fill: fn(u64, &mut Chance, &mut Interval),
+        fill: fn(u64, &mut Random, &mut Interval),
     ) -> Self {
         if self.phase.is_none() {
             self.events.push(LoadEvent::Started);
@@ -177,21 +177,21 @@ impl Script {
     }
 }
 
-// What follows sets counts per second; `run` makes them counts of the interval.
+// The following functions set counts per second; `run` scales them to the interval.
 
-fn steady(index: u64, chance: &mut Chance, interval: &mut Interval) {
+fn steady(index: u64, chance: &mut Random, interval: &mut Interval) {
     interval.succeeded = 40_000 + chance.below(3_000) + if index < 2 { 0 } else { 1_500 };
     interval.sent_bytes = interval.succeeded * 84;
     interval.received_bytes = interval.succeeded * 310;
     fill(&mut interval.service_time, chance, 900_000, 30);
 }
 
-fn ending(_: u64, chance: &mut Chance, interval: &mut Interval) {
+fn ending(_: u64, chance: &mut Random, interval: &mut Interval) {
     fill(&mut interval.service_time, chance, 900_000, 30);
     interval.in_flight = 0;
 }
 
-fn failing(index: u64, chance: &mut Chance, interval: &mut Interval) {
+fn failing(index: u64, chance: &mut Random, interval: &mut Interval) {
     steady(index, chance, interval);
     if index >= 4 {
         interval.succeeded /= 2;
@@ -205,7 +205,7 @@ fn failing(index: u64, chance: &mut Chance, interval: &mut Interval) {
 }
 
 /// A server that answers 9,000 requests per second at most.
-fn rising(index: u64, chance: &mut Chance, interval: &mut Interval) {
+fn rising(index: u64, chance: &mut Random, interval: &mut Interval) {
     let offered = 2_000 + index.saturating_sub(2) * 600;
     let late = offered.saturating_sub(9_000);
     interval.offered = offered;
@@ -221,8 +221,8 @@ fn rising(index: u64, chance: &mut Chance, interval: &mut Interval) {
     interval.response_time = Some(response_time);
 }
 
-/// Latencies around a middle, in nanoseconds, and one in a hundred this many times as long.
-fn fill(histogram: &mut LatencyHistogram, chance: &mut Chance, middle: u64, times: u64) {
+/// Adds latencies around `middle` nanoseconds; one in a hundred is `times` as long.
+fn fill(histogram: &mut LatencyHistogram, chance: &mut Random, middle: u64, times: u64) {
     for _ in 0..150 {
         let ns = middle * (60 + chance.below(30) + chance.below(50)) / 100;
         let slow = chance.below(100) == 0;
@@ -230,10 +230,10 @@ fn fill(histogram: &mut LatencyHistogram, chance: &mut Chance, middle: u64, time
     }
 }
 
-/// The same chance each time (Lehmer's generator with the multiplier of MINSTD).
-struct Chance(u64);
+/// Reproducible random numbers (Lehmer's generator with the multiplier of MINSTD).
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0 * 48_271 % 0x7fff_ffff;
         self.0 % bound

@@ -1,4 +1,4 @@
-//! Draws the model into a buffer of any size: what matters most is there in the smallest one.
+//! Draws the model into a buffer of any size. The smallest one has the most important rows.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use super::{
     rows::{Palette, failed, progress, rates, table, target, traffic},
 };
 
-/// The most rows that are of use; a higher terminal keeps what stood there before.
-pub(super) const MOST_ROWS: u16 = 30;
+/// The most rows of the view. In a higher terminal, earlier output stays visible above it.
+pub(super) const MAX_ROWS: u16 = 30;
 
-/// Columns from which a plot says something.
+/// The fewest columns for a useful plot.
 const PLOT_COLUMNS: u16 = 46;
 
 /// The fewest and most rows of a plot.
 const RATE_ROWS: (u16, u16) = (4, 10);
 const LATENCY_ROWS: (u16, u16) = (5, 14);
 
-/// A row, or several.
+/// A part of the view: one or more rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Target,
@@ -46,7 +46,7 @@ impl Part {
         Part::Traffic,
         Part::Failed,
     ];
-    /// From what a small terminal needs to what a large one has room for.
+    /// By importance: a small terminal shows the first parts only.
     const NEEDED: [Part; 8] = [
         Part::Progress,
         Part::Rates,
@@ -58,7 +58,7 @@ impl Part {
         Part::RatePlot,
     ];
 
-    /// The fewest rows that it needs, and the most that it can use.
+    /// The fewest and most rows of the part.
     fn rows(self, open: bool) -> (u16, u16) {
         match self {
             Part::Table if open => (5, 5),
@@ -70,7 +70,7 @@ impl Part {
     }
 }
 
-/// Draws what is known of a load.
+/// Draws the model.
 pub(super) fn render(model: &Model, palette: Palette, area: Rect, buffer: &mut Buffer) {
     for (part, part_area) in lay_out(model.open, area) {
         match part {
@@ -94,9 +94,9 @@ fn put(line: Line<'_>, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
-/// What has room, with its place.
+/// The parts for which there is room, with their areas.
 fn lay_out(open: bool, area: Rect) -> Vec<(Part, Rect)> {
-    // A column stays free on both sides: the cursor rests in the first one.
+    // One column stays free on each side. The cursor rests in the first one.
     let (x, width) = (area.x + 1, area.width.saturating_sub(2));
     let mut left = area.height;
     let mut chosen: Vec<(Part, u16)> = Vec::new();
@@ -108,7 +108,7 @@ fn lay_out(open: bool, area: Rect) -> Vec<(Part, Rect)> {
             left -= fewest;
         }
     }
-    // What is left over goes to the plots, in turn.
+    // The remaining rows go to the plots in turn.
     while left > 0 {
         let before = left;
         for (part, rows) in &mut chosen {
@@ -141,7 +141,7 @@ fn lay_out(open: bool, area: Rect) -> Vec<(Part, Rect)> {
     places
 }
 
-/// The span that plots show: the planned one, so that they fill up, or what has been.
+/// The time span of the plots: the planned length, so that they fill up, or else the elapsed time.
 fn shown_length(model: &Model) -> Duration {
     let planned = model.planned_length().unwrap_or_default();
     planned.max(model.elapsed).max(Duration::from_millis(1))
@@ -176,7 +176,7 @@ fn values(traces: &[Trace]) -> impl Iterator<Item = f64> {
 }
 
 fn rate_plot(model: &Model, palette: Palette, area: Rect, buffer: &mut Buffer) {
-    // Nothing is asked for in the cool-down: that would look like rates that fall.
+    // No requests are sent in the cool-down, so its rates would appear to fall.
     let counts = |point: &Point| point.phase != LoadPhase::CoolDown;
     let mut traces = Vec::new();
     if model.open {

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Parser;
 use deadheat_model::Failure as Kind;
-use deadheat_shell::exit::{Exit, Failure};
+use deadheat_shell::exit::{CommandFailure, Exit};
 
 use super::equivalent::{
     EACH_REQUEST, EquivalentLoad, Print, loaded, milliseconds, refuse, with, with_flag, with_proxy,
@@ -248,7 +248,7 @@ const NONE: &str = "599";
 
 /// Sends one request more, to learn what ab takes from its first answer: who serves, and how long a body is.
 /// As ab does, it fails if no answer comes, unless `goes_on`.
-pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(), Failure> {
+pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(), CommandFailure> {
     let once = load.iter().enumerate().map(|(nth, word)| {
         let of = |option: &str| nth > 0 && load[nth - 1] == option;
         if of("--requests") || of("--connections") {
@@ -283,10 +283,10 @@ pub(super) fn look(load: &[String], about: &mut Ab, goes_on: bool) -> Result<(),
         };
         return Err(match error {
             Some((number, name)) => {
-                Failure::no_result(format!("apr_socket_recv: {name} ({number}); {nothing}"))
+                CommandFailure::no_result(format!("apr_socket_recv: {name} ({number}); {nothing}"))
                     .with(Exit::OfTool(number))
             }
-            None => Failure::no_result(nothing),
+            None => CommandFailure::no_result(nothing),
         });
     };
     // ab has its first word.

@@ -7,7 +7,7 @@ use crate as load;
 use clap::Parser;
 use deadheat_model::LoadRecord;
 use deadheat_runner::session::describe_machine;
-use deadheat_shell::exit::Failure;
+use deadheat_shell::exit::CommandFailure;
 
 use super::document::Ab;
 use crate::options::LoadArgs;
@@ -108,10 +108,10 @@ pub(super) fn loaded(
     arguments: &[String],
     statuses: &str,
     limit: Option<Duration>,
-) -> Result<LoadRecord, Failure> {
+) -> Result<LoadRecord, CommandFailure> {
     let own = ["load", "--expect-status", statuses, "--warm-up", "0s"];
     let typed = own.into_iter().chain(arguments.iter().map(String::as_str));
-    let typed = LoadArguments::try_parse_from(typed).map_err(Failure::usage)?;
+    let typed = LoadArguments::try_parse_from(typed).map_err(CommandFailure::usage)?;
     load::observed(&typed.load, limit)
 }
 

@@ -17,7 +17,7 @@ use clap::{Args, Parser, error::ErrorKind};
 use deadheat_model::LoadRecord;
 use deadheat_runner::files::write_whole;
 use deadheat_shell::{
-    exit::{Exit, Failure},
+    exit::{CommandFailure, Exit},
     output,
     values::one_of,
 };
@@ -71,12 +71,15 @@ pub fn asked(words: impl Iterator<Item = OsString>) -> Option<(Tool, Vec<OsStrin
 }
 
 /// Loads as `deadheat as` was asked to.
-pub fn run_as(args: AsArgs) -> Result<Exit, Failure> {
+pub fn run_as(args: AsArgs) -> Result<Exit, CommandFailure> {
     run(args.tool, args.options)
 }
 
 /// Loads as `tool` would with these options.
-pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Exit, Failure> {
+pub fn run(
+    tool: Tool,
+    options: impl IntoIterator<Item = OsString>,
+) -> Result<Exit, CommandFailure> {
     let name = OsString::from(tool.name());
     let typed: Vec<OsString> = [name].into_iter().chain(options).collect();
     let wanted = match tool {
@@ -89,7 +92,7 @@ pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Ex
     let mut wanted = match wanted {
         Ok(Ok(wanted)) => wanted,
         Ok(Err(why)) => {
-            let failure = Failure::usage(format!("{}: {why}", tool.name()));
+            let failure = CommandFailure::usage(format!("{}: {why}", tool.name()));
             return Err(failure.with(statuses.usage));
         }
         Err(error) => {
@@ -103,7 +106,7 @@ pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Ex
     if wanted.version {
         return version(tool);
     }
-    let failed = |failure: Failure| match failure.exit() {
+    let failed = |failure: CommandFailure| match failure.exit() {
         Exit::Usage => failure.with(statuses.usage),
         Exit::NoResult => failure.with(statuses.failed),
         _ => failure,
@@ -126,7 +129,7 @@ pub fn run(tool: Tool, options: impl IntoIterator<Item = OsString>) -> Result<Ex
     }
     let record = loaded(&wanted.load, any(&wanted.load), wanted.limit).map_err(failed)?;
     if tool == Tool::Wrk && is_refused(&record) {
-        let failure = Failure::no_result(format!(
+        let failure = CommandFailure::no_result(format!(
             "unable to connect to {}: Connection refused",
             record.spec.target.authority
         ));
@@ -179,7 +182,7 @@ impl Statuses {
 }
 
 /// Prints the tool's version as it does, with deadheat's own.
-fn version(tool: Tool) -> Result<Exit, Failure> {
+fn version(tool: Tool) -> Result<Exit, CommandFailure> {
     let own = concat!("deadheat ", env!("CARGO_PKG_VERSION"));
     let (line, status) = match tool {
         Tool::Ab => (format!("This is ApacheBench, Version 2.3 <{own}>"), 0),
@@ -191,8 +194,8 @@ fn version(tool: Tool) -> Result<Exit, Failure> {
     Ok(Exit::OfTool(status))
 }
 
-fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
-    let failed = |error| Failure::no_result(format!("writing the report: {error}"));
+fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), CommandFailure> {
+    let failed = |error| CommandFailure::no_result(format!("writing the report: {error}"));
     let mut file = None;
     let mut is_text = true;
     let text = match print {
@@ -243,9 +246,9 @@ fn print(tool: Tool, record: &LoadRecord, print: Print) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     write_whole(path, text.as_bytes())
-        .map_err(|error| Failure::no_result(format!("writing {}: {error}", path.display())))
+        .map_err(|error| CommandFailure::no_result(format!("writing {}: {error}", path.display())))
 }
 
 #[cfg(test)]

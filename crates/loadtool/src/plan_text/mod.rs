@@ -17,61 +17,61 @@ use deadheat_model::{
 use deadheat_runner::secret;
 use deadheat_shell::rate::highest;
 
-use super::{spec::MOST_WITH_FIGURES, template, thresholds::Threshold};
+use super::{spec::MAX_WITH_FIGURES, template, thresholds::Threshold};
 use crate::push::CollectorUrl;
 
-/// Requests and headers that are shown; of more, the number is.
+/// The most requests and headers that are shown. For more, only their number is.
 const SHOWN: usize = 5;
-/// Characters of a header's value that are shown.
+/// The most characters of a header's value that are shown.
 const VALUE: usize = 60;
 
-/// What the plan says beyond the spec.
+/// The content of the plan beyond the spec.
 #[derive(Debug)]
-pub(crate) struct Around<'a> {
-    /// What was typed: the URL, or the file of URLs.
+pub(crate) struct PlanContext<'a> {
+    /// The URL, or the file of URLs, as it was typed.
     pub(crate) typed: &'a str,
-    /// How the address of each target was found, where there is something to say.
+    /// How the address of each target was found; `None`: the URL has the address.
     pub(crate) hows: &'a [Option<String>],
-    /// The hosts that load, where there are any but this process.
+    /// The hosts that generate the load; `None`: only this process.
     pub(crate) hosts: Option<String>,
-    /// Why workers wait as they do, where nobody asked for it.
+    /// Why this way of waiting was chosen; `None`: the user chose it.
     pub(crate) why_wait: Option<&'a str>,
-    /// Why there are as many worker threads, where nobody asked for it.
+    /// Why this number of worker threads was chosen; `None`: the user chose it.
     pub(crate) why_threads: Option<&'a str>,
-    /// Files that are written.
+    /// The output files.
     pub(crate) files: &'a [PathBuf],
-    /// Where metrics are sent, if anywhere.
+    /// The collector of metrics, if there is one.
     pub(crate) collector: Option<&'a CollectorUrl>,
     /// Conditions for the exit status.
     pub(crate) thresholds: &'a [Threshold],
 }
 
 /// The plan.
-pub(crate) fn describe(spec: &LoadSpec, around: &Around<'_>) -> Document {
+pub(crate) fn describe(spec: &LoadSpec, context: &PlanContext<'_>) -> Document {
     let pace = vec![
         ("loop", pace(spec)),
         ("ceiling", ceiling(spec)),
         ("length", length(spec)),
     ];
-    laid_out(spec, around, pace)
+    laid_out(spec, context, pace)
 }
 
-/// The plan for somebody who watches: what is loaded, how and for how long. The report that follows has to fit below it.
-pub(crate) fn in_short(spec: &LoadSpec, around: &Around<'_>) -> Document {
+/// A short plan for the terminal: the target, the pace and the length. The report must fit below it.
+pub(crate) fn in_short(spec: &LoadSpec, context: &PlanContext<'_>) -> Document {
     let mut facts = vec![("loop", pace(spec)), ("length", length(spec))];
     facts.extend(notes(spec).into_iter().map(|note| ("note", note)));
-    document(around, facts)
+    document(context, facts)
 }
 
-/// The plan, with these lines (label and text) for when requests are sent and for how long.
+/// The plan, with the lines (label and text) `pace` for when requests are sent and for how long.
 pub(crate) fn laid_out(
     spec: &LoadSpec,
-    around: &Around<'_>,
+    context: &PlanContext<'_>,
     pace: Vec<(&'static str, String)>,
 ) -> Document {
     let all = |label, texts: Vec<String>| texts.into_iter().map(move |text| (label, text));
     let mut facts: Vec<(&str, String)> = Vec::new();
-    facts.extend(all("to", targets(spec, around.hows)));
+    facts.extend(all("to", targets(spec, context.hows)));
     let tls = spec.targets().filter_map(|target| target.tls.as_ref());
     facts.extend(all("TLS", tls.map(encryption).collect()));
     facts.extend(all("request", requests(spec)));
@@ -86,30 +86,30 @@ pub(crate) fn laid_out(
     facts.extend(pace);
     facts.push(("valid is", validity(spec)));
     facts.extend(spec.stream.map(|stream| ("events", events(&stream))));
-    facts.extend(around.hosts.clone().map(|hosts| ("from", hosts)));
-    facts.push(("generator", generator(spec, around.why_threads)));
-    facts.extend(waiting(spec, around.why_wait).map(|waiting| ("waiting", waiting)));
-    let files = around.files.iter().map(|file| file.display().to_string());
+    facts.extend(context.hosts.clone().map(|hosts| ("from", hosts)));
+    facts.push(("generator", generator(spec, context.why_threads)));
+    facts.extend(waiting(spec, context.why_wait).map(|waiting| ("waiting", waiting)));
+    let files = context.files.iter().map(|file| file.display().to_string());
     facts.extend(all("file", files.collect()));
-    if let Some(collector) = around.collector {
+    if let Some(collector) = context.collector {
         let interval = spec.interval.map(time).unwrap_or_default();
         facts.push(("metrics", format!("sent to {collector} every {interval}")));
     }
     let labels = spec.labels.iter();
     let labels = labels.map(|(key, value)| format!("{key} = {value}"));
     facts.extend(all("label", labels.collect()));
-    let thresholds = around.thresholds.iter().map(ToString::to_string);
+    let thresholds = context.thresholds.iter().map(ToString::to_string);
     facts.extend(all("fail if", thresholds.collect()));
     facts.extend(all("note", notes(spec)));
-    document(around, facts)
+    document(context, facts)
 }
 
-fn document(around: &Around<'_>, facts: Vec<(&str, String)>) -> Document {
-    let title = format!("Plan: load {}", around.typed);
+fn document(context: &PlanContext<'_>, facts: Vec<(&str, String)>) -> Document {
+    let title = format!("Plan: load {}", context.typed);
     Document::new(Tone::Plain, title).section(Section::lead().facts(facts))
 }
 
-/// What an answer is taken apart into.
+/// How answers are split into events.
 fn events(stream: &Stream) -> String {
     let what = event(stream.event);
     match stream.enough {
@@ -118,7 +118,7 @@ fn events(stream: &Stream) -> String {
     }
 }
 
-/// Where connections lead, and how.
+/// The targets, and how their addresses were found.
 fn targets(spec: &LoadSpec, hows: &[Option<String>]) -> Vec<String> {
     let hows = hows
         .iter()
@@ -228,8 +228,8 @@ fn request(spec: &LoadSpec, exchange: &Exchange) -> String {
     format!("{} {origin}{path}{body}", request.method)
 }
 
-/// The headers of the first request. Those of others differ in their Content-Type alone, which follows from their bodies.
-/// More than [`SHOWN`] are counted; long values are cut, secret ones hidden.
+/// The headers of the first request. Other requests differ only in Content-Type, which follows from the body. Headers
+/// after the first [`SHOWN`] are counted; long values are cut, and secret ones hidden.
 fn headers(exchange: Option<&Exchange>) -> Option<String> {
     let headers = &exchange?.request.headers;
     if headers.is_empty() {
@@ -271,7 +271,7 @@ fn pace(spec: &LoadSpec) -> String {
     format!("{schedule}, each sends its next request when it has its answer{after}{ramp}")
 }
 
-/// How much a server can meet with at most.
+/// The most load that the server can get.
 fn ceiling(spec: &LoadSpec) -> String {
     let schedule = &spec.schedule;
     let connections = counted(schedule.most_connections(), "connection");
@@ -330,7 +330,7 @@ fn length(spec: &LoadSpec) -> String {
 }
 
 fn validity(spec: &LoadSpec) -> String {
-    // The same for all requests.
+    // All requests have the same expectation.
     let Some(first) = spec.exchanges.first() else {
         return String::new();
     };
@@ -431,7 +431,7 @@ fn is_random(spec: &LoadSpec) -> bool {
     poisson || thinks || spec.exchanges.iter().any(|one| one.request.template)
 }
 
-/// What the user may have meant otherwise.
+/// Notes about options that may not do what the user meant.
 fn notes(spec: &LoadSpec) -> Vec<String> {
     let mut notes = Vec::new();
     let literal = spec.exchanges.iter().any(|exchange| {
@@ -452,10 +452,10 @@ fn notes(spec: &LoadSpec) -> Vec<String> {
     if literal {
         notes.push("{{…}} is sent as it stands; --template would replace it".to_owned());
     }
-    if spec.exchanges.len() > MOST_WITH_FIGURES {
+    if spec.exchanges.len() > MAX_WITH_FIGURES {
         notes.push(format!(
             "the report has no figures of each request, because there are more than {}",
-            separated(&MOST_WITH_FIGURES.to_string())
+            separated(&MAX_WITH_FIGURES.to_string())
         ));
     }
     if let StopRule::Count { requests } = spec.stop

@@ -29,7 +29,7 @@ fn closed() -> LoadSpec {
 }
 
 fn told(spec: &LoadSpec) -> String {
-    let around = Around {
+    let context = PlanContext {
         typed: "http://localhost:8080/hello",
         hows: &[Some("localhost resolves to it".to_owned())],
         hosts: None,
@@ -39,7 +39,7 @@ fn told(spec: &LoadSpec) -> String {
         collector: Some(&collector("http://127.0.0.1:4318").unwrap()),
         thresholds: &["p99>50ms".parse().unwrap()],
     };
-    let text = describe(spec, &around).text(page());
+    let text = describe(spec, &context).text(page());
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }

@@ -11,16 +11,16 @@ use super::{Distribution, Figure, Metric, Operator, Threshold};
 use crate::analysis::{LoadFigures, requests_for};
 
 /// The samples below which no percentile is judged, however low it is.
-const LEAST_SAMPLES: u64 = 100;
+const MIN_SAMPLES: u64 = 100;
 /// A mean is judged as long as no more than this share of the requests had no answer at the end.
 const UNKNOWN_OF_A_MEAN: f64 = 0.01;
 
-/// What became of a condition.
+/// The result of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// Whether it makes the exit status 1.
     pub(crate) failed: bool,
-    /// In words.
+    /// The result in words.
     pub(crate) line: String,
 }
 
@@ -51,7 +51,7 @@ impl Threshold {
         }
     }
 
-    /// The value, or why there is none that could be judged.
+    /// The value; an error says why it cannot be judged.
     fn measured(&self, record: &LoadRecord) -> Result<f64, String> {
         let observation = &record.observation;
         if observation.window.is_zero() {
@@ -61,7 +61,7 @@ impl Threshold {
         match self.metric {
             Metric::Latency { of, figure } => latency(of, figure, observation),
             Metric::ErrorShare => {
-                // With fewer, one failure would be more than the bound, and none says nothing about it.
+                // With fewer requests, one failure would exceed the bound, and none would prove nothing.
                 let needed = if self.bound > 0.0 {
                     (1.0 / self.bound - 1e-9).ceil().max(1.0) as u64
                 } else {
@@ -83,7 +83,7 @@ impl Threshold {
         }
     }
 
-    /// A value of its figure as a person reads it.
+    /// A value of its figure, formatted for people.
     pub(crate) fn shown(&self, value: f64) -> String {
         match self.metric {
             Metric::Latency { .. } => precise_seconds(value),
@@ -120,14 +120,14 @@ fn latency(
             (&events.gap, None)
         }
         (Some(Distribution::Response) | None, Some(open)) => {
-            let waiting = Unanswered {
+            let waiting = UnansweredRequests {
                 requests: open.unsent + observation.measured.in_flight,
                 oldest: open.oldest_unsent.max(open.oldest_in_flight).as_secs_f64(),
             };
             (&open.response_time, Some(waiting))
         }
         (Some(Distribution::Wait), Some(open)) => {
-            let waiting = Unanswered {
+            let waiting = UnansweredRequests {
                 requests: open.unsent,
                 oldest: open.oldest_unsent.as_secs_f64(),
             };
@@ -142,16 +142,16 @@ fn latency(
     figure_of(figure, histogram, waiting)
 }
 
-/// Requests that had no answer when the measurement ended. A histogram holds those alone that had one, so that a server
-/// that stops looks better than one that continues slowly.
+/// Requests that had no answer when the measurement ended. Histograms contain only answered ones: without this count, a
+/// server that stops would look better than one that continues slowly.
 #[derive(Clone, Copy, Debug)]
-struct Unanswered {
+struct UnansweredRequests {
     requests: u64,
     /// How long the oldest of them had waited, in seconds.
     oldest: f64,
 }
 
-impl Unanswered {
+impl UnansweredRequests {
     fn unknown(self) -> String {
         format!(
             "{} had no answer at the end of the measurement, the oldest for {}, so the true value is longer",
@@ -164,7 +164,7 @@ impl Unanswered {
 fn figure_of(
     figure: Figure,
     histogram: &LatencyHistogram,
-    waiting: Option<Unanswered>,
+    waiting: Option<UnansweredRequests>,
 ) -> Result<f64, String> {
     let samples = histogram.count();
     let seconds = |found: Option<std::time::Duration>| {
@@ -180,7 +180,7 @@ fn figure_of(
         }
         Figure::Mean => {
             let mean = seconds(histogram.mean())?;
-            let many = |waiting: &Unanswered| {
+            let many = |waiting: &UnansweredRequests| {
                 waiting.oldest > mean
                     && waiting.requests as f64 > samples as f64 * UNKNOWN_OF_A_MEAN
             };
@@ -190,14 +190,14 @@ fn figure_of(
             }
         }
         Figure::Percentile(percent) => {
-            let needed = requests_for(percent).max(LEAST_SAMPLES);
+            let needed = requests_for(percent).max(MIN_SAMPLES);
             if samples < needed {
                 return Err(too_few(samples, needed, percent));
             }
             let value = seconds(histogram.quantile(percent / 100.0))?;
             match waiting.filter(|waiting| waiting.oldest > value) {
                 None => Ok(value),
-                // As if all of them took for ever: what is left is the percentile whatever they do.
+                // As if all of them took forever: the result is the percentile whenever they end.
                 Some(waiting) => {
                     let all = (samples + waiting.requests) as f64;
                     let quantile = percent / 100.0 * all / samples as f64;
@@ -217,7 +217,7 @@ fn too_few(samples: u64, needed: u64, percent: f64) -> String {
         // About a hundred beyond it.
         let highest = 100.0 - 10_000.0 / samples as f64;
         format!("measure longer, or judge p{}", digits_down(highest))
-    } else if samples >= LEAST_SAMPLES {
+    } else if samples >= MIN_SAMPLES {
         "measure longer, or judge p50 and max".to_owned()
     } else {
         "measure longer, or judge max".to_owned()
@@ -234,15 +234,15 @@ fn digits_down(percent: f64) -> String {
     four_digits((percent * 10.0).floor() / 10.0)
 }
 
-/// Answers that are expected beyond a percentile in a probe. Their number scatters by about a third: the rank that the
-/// probe sees is that of p98.7 to p99.3 for p99. The search allows for probes that scatter, so that ten times as many, as
-/// `--fail-if` wants, would only make it ten times as long.
+/// Answers that are expected beyond a percentile in a probe. Their number scatters by about a third: for p99, the rank
+/// in the probe is that of p98.7 to p99.3. The search allows for scatter, so ten times as many, as `--fail-if` needs,
+/// would only make it ten times as long.
 const BEYOND: f64 = 10.0;
-/// Requests without which no figure of a probe is worth anything.
-const LEAST_REQUESTS: u64 = 100;
+/// The fewest requests for a meaningful figure of a probe.
+const MIN_REQUESTS: u64 = 100;
 
 impl Threshold {
-    /// Refuses what no rate could be found with.
+    /// Refuses a condition that cannot be used to find a rate.
     pub(crate) fn check_find(&self) -> Result<(), String> {
         let refuse = |why: &str| Err(format!("--find-rate '{self}': {why}"));
         match self.metric {
@@ -269,12 +269,12 @@ impl Threshold {
         matches!(self.metric, Metric::ErrorShare | Metric::ErrorCount)
     }
 
-    /// How long the condition lets answers take, in seconds, if it bounds times.
+    /// The longest time that the condition allows, in seconds; `None`: it bounds no times.
     pub(crate) fn longest(&self) -> Option<f64> {
         matches!(self.metric, Metric::Latency { .. }).then_some(self.bound)
     }
 
-    /// Requests that have to be due in a probe.
+    /// Number of requests that must be due in a probe.
     pub(crate) fn requests_for_probe(&self) -> u64 {
         let needed = match self.metric {
             Metric::Latency {
@@ -284,7 +284,7 @@ impl Threshold {
             Metric::ErrorShare if self.bound > 0.0 => 1.0 / self.bound,
             _ => 0.0,
         };
-        ((needed - 1e-6).ceil() as u64).max(LEAST_REQUESTS)
+        ((needed - 1e-6).ceil() as u64).max(MIN_REQUESTS)
     }
 
     /// The condition for the record.
@@ -309,18 +309,18 @@ impl Threshold {
         }
     }
 
-    /// The figure of a probe in the condition's unit. Requests that had no answer at its end count as being as late as the
-    /// oldest of them: a server that falls behind does not look better because its slowest answers are missing.
+    /// The figure of a probe in the condition's unit. Requests without an answer at its end count as late as the oldest
+    /// of them, so that a server which falls behind does not look better because its slowest answers are missing.
     pub(crate) fn value(&self, found: &Observation) -> Option<f64> {
         let ended = found.measured.ended();
         match self.metric {
             Metric::Latency { of, figure } => {
                 let open = found.open.as_ref()?;
-                let in_flight = Late {
+                let in_flight = LateRequests {
                     requests: found.measured.in_flight,
                     seconds: open.oldest_in_flight.as_secs_f64(),
                 };
-                let unsent = Late {
+                let unsent = LateRequests {
                     requests: open.unsent,
                     seconds: open.oldest_unsent.as_secs_f64(),
                 };
@@ -331,11 +331,11 @@ impl Threshold {
                     Some(Distribution::Wait) => (&open.connection_wait, unsent),
                     Some(Distribution::Service) => (&found.service_time, in_flight),
                     Some(Distribution::FirstByte) => (found.first_byte.as_ref()?, in_flight),
-                    // Streams that are still going on are no sign of one that has not begun.
+                    // Streams that still run do not show whether one has not begun.
                     Some(Distribution::FirstEvent) => {
-                        (&found.events.as_ref()?.first_event, Late::NONE)
+                        (&found.events.as_ref()?.first_event, LateRequests::NONE)
                     }
-                    Some(Distribution::Gap) => (&found.events.as_ref()?.gap, Late::NONE),
+                    Some(Distribution::Gap) => (&found.events.as_ref()?.gap, LateRequests::NONE),
                     Some(Distribution::Lag) => return None,
                 };
                 late.figure(figure, histogram)
@@ -354,20 +354,20 @@ impl Threshold {
     }
 }
 
-/// Requests without an answer, and how late the oldest of them is.
+/// The number of requests without an answer, and how late the oldest of them is.
 #[derive(Clone, Copy, Debug)]
-struct Late {
+struct LateRequests {
     requests: u64,
     seconds: f64,
 }
 
-impl Late {
+impl LateRequests {
     const NONE: Self = Self {
         requests: 0,
         seconds: 0.0,
     };
 
-    /// Both, as late as the later ones.
+    /// The sum of both, as late as the later ones.
     fn and(self, other: Self) -> Self {
         Self {
             requests: self.requests + other.requests,
@@ -375,7 +375,7 @@ impl Late {
         }
     }
 
-    /// A figure of these requests and of those in a histogram together.
+    /// A figure over these requests and those in a histogram together.
     fn figure(self, figure: Figure, histogram: &LatencyHistogram) -> Option<f64> {
         let (answered, waiting) = (histogram.count() as f64, self.requests as f64);
         if answered + waiting == 0.0 {

@@ -31,7 +31,7 @@ impl Threshold {
         self.check_as("--fail-if", spec)
     }
 
-    /// The same for another option.
+    /// Like [`Self::check`], for the option that the message names.
     pub(crate) fn check_as(&self, option: &str, spec: &LoadSpec) -> Result<(), String> {
         match self.metric {
             Metric::Latency {
@@ -58,11 +58,11 @@ impl Threshold {
     }
 }
 
-/// What is compared.
+/// The metric that is compared with the bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Metric {
-    /// A figure of a distribution of latencies; without a name, of the one that users feel: response time in an open
-    /// loop, service time in a closed one.
+    /// A figure of a distribution of latencies. The default distribution is the one that users experience: response
+    /// time in an open loop, service time in a closed one.
     Latency {
         of: Option<Distribution>,
         figure: Figure,

@@ -1,4 +1,4 @@
-//! What makes an answer a success: its status, its body, and the events that it is taken apart into.
+//! The conditions for a successful answer: its status, its body, and its division into events.
 
 use std::{fmt, io::Read as _, ops::RangeInclusive, str::FromStr};
 
@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-/// What makes an answer a success.
+/// The conditions for a successful answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
-    /// The status codes that are right.
+    /// The accepted status codes.
     pub status: StatusSet,
-    /// The body's length in bytes, after the transfer coding is undone; `None`: any.
+    /// The body's length in bytes, without the transfer coding; `None`: any length.
     pub length: Option<u64>,
-    /// The body's content, compared on a sample; `None`: any.
+    /// The body's content, compared for a sample of the answers; `None`: any content.
     pub content: Option<Content>,
 }
 
@@ -36,7 +36,7 @@ pub enum Content {
         /// How often.
         count: u64,
     },
-    /// JSON text of this value, however it is spaced and ordered, and however its numbers are written.
+    /// JSON text with this value. White space, the order of members and the notation of numbers do not matter.
     Json {
         /// The value.
         value: Value,
@@ -48,21 +48,22 @@ pub enum Content {
         /// The value.
         value: Value,
     },
-    /// What is in it once it is decompressed by gzip (RFC 1952).
+    /// Content that is compressed with gzip (RFC 1952).
     Gzip {
-        /// What is compressed.
+        /// The content after decompression.
         content: Box<Content>,
     },
-    /// JSON text of objects with whole numbers in them. Other members are allowed, and capitals do not matter.
+    /// JSON text of objects whose members are whole numbers. Other members are allowed. The case of names does not
+    /// matter.
     Records {
-        /// How many objects there are in an array; `None`: one object without an array.
+        /// The number of objects in an array; `None`: one object without an array.
         count: Option<u32>,
         /// The members of each object.
         members: Vec<String>,
-        /// The largest number that is allowed; the smallest is 1.
+        /// The largest allowed number; the smallest is 1.
         most: u64,
     },
-    /// Anything with these bytes in it.
+    /// Any body that contains these bytes.
     Contains {
         /// The bytes.
         #[serde(with = "crate::bytes")]
@@ -95,7 +96,8 @@ impl Content {
         }
     }
 
-    /// How JSON differs from the expected content, in a few words; `None` if it does not, or other content is expected.
+    /// How a JSON body differs from the expected content, in a few words; `None`: it does not, or other content is
+    /// expected.
     pub fn json_difference(&self, body: &[u8]) -> Option<String> {
         let (pointer, value) = match self {
             Content::Gzip { content } => {
@@ -126,7 +128,7 @@ impl Content {
         }
     }
 
-    /// The length in bytes that every such body has, if there is one.
+    /// The length in bytes that every such body has; `None`: the length varies.
     pub fn length(&self) -> Option<u64> {
         match self {
             Content::Exact { bytes } => Some(bytes.len() as u64),
@@ -140,7 +142,8 @@ impl Content {
     }
 }
 
-/// How `found` differs from `count` objects with these members, each a whole number from 1 to `most`.
+/// How `found` differs from `count` objects with these members, each a whole number from 1 to `most`; `None`: it does
+/// not.
 fn records_difference(
     count: Option<u32>,
     members: &[String],
@@ -166,41 +169,41 @@ fn records_difference(
     })
 }
 
-/// A member of a JSON object by its name, whose capitals do not matter.
+/// A member of a JSON object by its name, whose case does not matter.
 pub fn member<'v>(record: &'v Value, name: &str) -> Option<&'v Value> {
     let mut members = record.as_object()?.iter();
     let found = members.find(|(own, _)| own.eq_ignore_ascii_case(name))?;
     Some(found.1)
 }
 
-/// No answer that is compared is longer than this once it is decompressed.
-const MOST_DECOMPRESSED: u64 = 16 << 20;
+/// The maximum length of a compared answer after decompression, in bytes.
+const MAX_DECOMPRESSED: u64 = 16 << 20;
 
-/// What is in `bytes` once they are decompressed by gzip (RFC 1952); `None` if they are no such thing from the first to the last
-/// byte, or longer than 16 MiB then.
+/// Decompresses `bytes` with gzip (RFC 1952); `None` if they are not gzip data from the first to the last byte, or
+/// longer than 16 MiB after decompression.
 pub fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    let mut decoder = MultiGzDecoder::new(bytes).take(MOST_DECOMPRESSED + 1);
+    let mut decoder = MultiGzDecoder::new(bytes).take(MAX_DECOMPRESSED + 1);
     decoder.read_to_end(&mut text).ok()?;
-    (text.len() as u64 <= MOST_DECOMPRESSED).then_some(text)
+    (text.len() as u64 <= MAX_DECOMPRESSED).then_some(text)
 }
 
-/// How answers are taken apart into events.
+/// How answers are divided into events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stream {
-    /// What an event is.
+    /// The kind of event.
     pub event: StreamEvent,
-    /// An answer is whole after this many events, at least 1: the rest is not waited for, and the connection is made
-    /// again. `None`: it is whole where HTTP says so.
+    /// The number of events, at least 1, after which an answer is complete. The client does not wait for the rest, and
+    /// opens a new connection. `None`: the answer is complete where HTTP says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enough: Option<u64>,
 }
 
-/// What an event is.
+/// A kind of event in answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamEvent {
-    /// A server-sent event (WHATWG HTML §9.2): lines with data, up to a blank line. Comments are none.
+    /// A server-sent event (WHATWG HTML §9.2): lines with data, up to a blank line. Comments do not count.
     Sse,
     /// A line that is not empty, as in NDJSON.
     Lines,
@@ -208,31 +211,31 @@ pub enum StreamEvent {
     Chunks,
 }
 
-/// The statuses of answers that lead to another address by themselves (RFC 9110 §15.4).
+/// The status codes of redirects that clients follow automatically (RFC 9110 §15.4).
 pub const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
-/// A set of status codes, 100 to 999. Written "200", "2xx", "200-204" and lists of them: "2xx,304".
+/// A set of status codes from 100 to 999. It is written "200", "2xx", "200-204", or as a list of these: "2xx,304".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct StatusSet(Vec<RangeInclusive<u16>>);
 
 impl StatusSet {
-    /// One code.
+    /// The set of one code.
     pub fn just(status: u16) -> Self {
         Self(vec![status..=status])
     }
 
-    /// These codes.
+    /// The set of these codes.
     pub fn of(statuses: &[u16]) -> Self {
         Self(statuses.iter().map(|status| *status..=*status).collect())
     }
 
-    /// All 2xx.
+    /// The set of all 2xx codes.
     pub fn success() -> Self {
         Self(vec![200..=299])
     }
 
-    /// Whether `status` is in it.
+    /// Whether the set contains `status`.
     pub fn contains(&self, status: u16) -> bool {
         self.0.iter().any(|range| range.contains(&status))
     }
@@ -244,7 +247,7 @@ impl From<u16> for StatusSet {
     }
 }
 
-/// What is not a status, nor a range or list of them.
+/// The error for text that is not a status, nor a range or list of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a status; write 200, 2xx, 200-204 or a list (2xx,304)")]
 pub struct StatusError(String);
@@ -314,7 +317,7 @@ impl TryFrom<String> for StatusSet {
     }
 }
 
-/// The longest value or place, in characters, that a description shows whole.
+/// The maximum length of a value or place in a description, in characters.
 const LONGEST_SHOWN: usize = 60;
 
 /// Whether two values are equal. 10, 10.0 and 1e1 are the same number (RFC 8259 §6).
@@ -346,19 +349,19 @@ fn is_same_number(one: &Number, other: &Number) -> bool {
     }
 }
 
-/// A number without a fraction, exactly; `None`: it has one, or is beyond 128 bits.
+/// The exact value of a number without a fraction; `None`: it has a fraction, or exceeds 128 bits.
 fn as_integer(number: &Number) -> Option<i128> {
     let integer = number.as_i64().map(i128::from);
     integer
         .or_else(|| number.as_u64().map(i128::from))
         .or_else(|| {
             let float = number.as_f64()?;
-            // Each such number is an integer that 128 bits have room for, which the conversion keeps exactly.
+            // Each such number is an integer that fits into 128 bits, and the conversion is exact.
             (float.fract() == 0.0 && float.abs() < 2f64.powi(126)).then_some(float as i128)
         })
 }
 
-/// "at /price: expected 10, found 12.5": the first place below `place` at which `found` is not `expected`.
+/// The first place below `place` at which `found` is not `expected`: "at /price: expected 10, found 12.5".
 pub(super) fn difference(place: &str, expected: &Value, found: Option<&Value>) -> Option<String> {
     let Some(found) = found else {
         return Some(format!(
@@ -409,7 +412,7 @@ fn at(place: &str) -> String {
     }
 }
 
-/// A member's place, escaped as RFC 6901 asks for.
+/// The place of a member, escaped as RFC 6901 requires.
 fn below(place: &str, name: &str) -> String {
     format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
 }

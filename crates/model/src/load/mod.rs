@@ -22,35 +22,37 @@ pub use target::{
     TlsVersion, Trust,
 };
 
-/// One load, as a plain value: it can be sent to another thread, process or host, with the client's private key in it.
+/// One load. It is a plain value that can be sent to another thread, process or host, including the client's private
+/// key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSpec {
-    /// What to connect to.
+    /// The server to connect to.
     pub target: Target,
-    /// More of them: connections are divided among all targets in proportion to the weights of their exchanges.
+    /// Further targets. Connections are divided among all targets in proportion to the weights of their exchanges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Target>,
-    /// How requests travel.
+    /// The protocol of the requests.
     pub protocol: Protocol,
-    /// Requests on a connection, the last of which announces its end; `None`: as many as the server allows.
+    /// The maximum number of requests on a connection; the last one announces its end. `None`: as many as the server
+    /// allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_per_connection: Option<NonZeroU32>,
-    /// Requests with their expected answers. At least one. Each connection sends them in turn, as often as their
-    /// weights say.
+    /// Requests with their expected answers, at least one. Each connection sends them in turn, in proportion to their
+    /// weights.
     pub exchanges: Vec<Exchange>,
     /// The lists of lines that templates choose from, by name.
     pub lists: BTreeMap<String, Vec<String>>,
-    /// A recorded load: what was taken away from the requests and lists. It cannot be run.
+    /// What was removed from the requests and lists of a recorded load, which cannot be run; `None`: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<HiddenParts>,
     /// When requests are sent.
     pub schedule: Schedule,
-    /// Closed loop: how long a connection waits between an answer and its next request; `None`: not at all.
+    /// Closed loop: how long a connection waits between an answer and its next request; `None`: it does not wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
     /// When the load ends.
     pub stop: StopRule,
-    /// The measurement ends after this time at the latest, whatever `stop` says. `None`: there is no such bound.
+    /// The maximum length of the measurement, whatever `stop` says; `None`: no maximum.
     #[serde(
         default,
         with = "crate::seconds::option",
@@ -58,30 +60,30 @@ pub struct LoadSpec {
     )]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub limit: Option<Duration>,
-    /// Load before the measurement, not in the figures.
+    /// The length of the load before the measurement, which does not count.
     #[serde(with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub warm_up: Duration,
-    /// Bounds on waiting.
+    /// Limits on waiting.
     pub timeouts: Timeouts,
-    /// One answer in this many of each exchange has its content compared (1: every one, 0: none). Status and length
-    /// always are.
+    /// The content of one answer in this many is compared, for each exchange (1: all answers, 0: no answer). Status and
+    /// length are always compared.
     pub content_sample: u32,
     /// The seed of random arrivals and templates.
     pub seed: u64,
-    /// How many redirects in a row are followed for one request, on the same origin; 0: they are final answers.
+    /// The maximum number of redirects in a row for one request, on the same origin; 0: redirects are final answers.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redirects: u32,
-    /// Whether each connection is a user that keeps cookies, also when it is made again.
+    /// Whether each connection represents a user that keeps cookies, even if the connection is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cookies: bool,
-    /// Which part of it this generator has.
+    /// The part of the load that this generator sends.
     #[serde(default, skip_serializing_if = "Share::is_whole")]
     #[schemars(skip)]
     pub share: Share,
-    /// One worker thread per CPU, pinned to it; empty: as many workers as `threads`, not pinned.
+    /// The CPUs of the worker threads, one pinned thread each; empty: `threads` workers that are not pinned.
     pub cpus: Vec<usize>,
-    /// Worker threads where none is pinned, at least 1.
+    /// The number of worker threads if they are not pinned, at least 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
     /// How a closed loop's workers wait for answers.
@@ -90,23 +92,23 @@ pub struct LoadSpec {
     #[serde(with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub bin: Duration,
-    /// How often the load tells what happened since it last did, with histograms; `None`: never.
+    /// The length of the intervals that the load reports, with histograms; `None`: it reports no intervals.
     #[serde(default, with = "crate::seconds::option")]
     #[schemars(schema_with = "crate::seconds::option::schema")]
     pub interval: Option<Duration>,
-    /// Whether it is recorded when answers began to come.
+    /// Whether the time to the first byte of answers is recorded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_byte: bool,
-    /// How answers are taken apart into events; `None`: they are not.
+    /// How answers are divided into events; `None`: they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<Stream>,
-    /// What the user calls this load: reports show it, and nothing depends on it.
+    /// The user's labels for this load. Reports show them, and nothing depends on them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }
 
 impl LoadSpec {
-    /// A load of HTTP/1.1 with keep-alive, without warm-up, intervals and pinning; the content of each answer is
+    /// A load over HTTP/1.1 with keep-alive, without warm-up, intervals and pinning. The content of each answer is
     /// compared.
     pub fn new(
         target: Target,
@@ -144,7 +146,7 @@ impl LoadSpec {
         }
     }
 
-    /// The CPU of each worker thread; `None`: it is not pinned.
+    /// The CPU of each worker thread; `None`: the thread is not pinned.
     pub fn workers(&self) -> Vec<Option<usize>> {
         match self.cpus.as_slice() {
             [] => vec![None; self.threads.max(1) as usize],
@@ -157,25 +159,25 @@ const fn one() -> u32 {
     1
 }
 
-/// Serde hands over a reference.
+/// Whether there is one thread. Serde passes a reference.
 fn is_one(threads: &u32) -> bool {
     *threads == 1
 }
 
 impl LoadSpec {
-    /// What it connects to, in the order that exchanges count them in.
+    /// All targets, in the order of [`Exchange::target`].
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         std::iter::once(&self.target).chain(&self.others)
     }
 
-    /// Each address of each target.
+    /// All addresses of all targets, each with its target.
     pub fn routes(&self) -> impl Iterator<Item = (&Target, Endpoint)> {
         self.targets()
             .flat_map(|target| target.endpoints().map(move |endpoint| (target, endpoint)))
     }
 }
 
-/// Whether it is 0, and left out of records.
+/// Whether a number is 0 and therefore not recorded.
 pub(crate) fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -184,10 +186,10 @@ pub(crate) fn is_zero(number: &u32) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
-    /// Asleep. A server on the same machine pays for waking the worker.
+    /// The worker sleeps. A server on the same machine pays for waking it.
     #[default]
     Sleep,
-    /// Awake: a worker uses its whole CPU as long as a request is in flight. For workers that have a CPU to themselves.
+    /// The worker polls. It uses its whole CPU while a request is in flight, so it needs a CPU to itself.
     Poll,
 }
 
@@ -207,23 +209,23 @@ pub enum StopRule {
         /// Requests to issue.
         requests: u64,
     },
-    /// When somebody stops it.
+    /// When the user stops it.
     Interrupt,
 }
 
-/// Bounds on waiting.
+/// Limits on waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeouts {
-    /// For a connection to be made.
+    /// The maximum time to open a connection.
     #[serde(with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub connect: Duration,
-    /// From a request's start to the last byte of its answer.
+    /// The maximum time from a request's start to the last byte of its answer.
     #[serde(with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub request: Duration,
-    /// The cool-down: how long requests that are in flight at the measurement's end are waited for, so that no server
-    /// is left with half its work. Zero: not at all.
+    /// The cool-down: the maximum wait at the measurement's end for requests that are in flight, so that the server can
+    /// finish its work. Zero: no wait.
     #[serde(with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub cool_down: Duration,
@@ -239,8 +241,8 @@ impl Default for Timeouts {
     }
 }
 
-/// The part of a load that one of several generators has: of all things numbered from 0 (arrivals, connections,
-/// requests of templates), every `of`-th from `index` on. The parts of all generators together are the load of one.
+/// The part of a load that one of several generators sends. Arrivals, connections and requests of templates are
+/// numbered from 0. The part has every `of`-th of them from `index` on. All parts together are the whole load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "(u32, u32)", into = "(u32, u32)")]
 pub struct Share {
@@ -249,7 +251,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of it.
+    /// The whole load.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
     /// Part `index` of `of`; `None`: there is no such part.
@@ -257,23 +259,23 @@ impl Share {
         (index < of).then_some(Self { index, of })
     }
 
-    /// Whether it is all of it.
+    /// Whether it is the whole load.
     pub fn is_whole(&self) -> bool {
         self.of == 1
     }
 
-    /// How many generators share it.
+    /// The number of generators that share the load.
     pub fn count(self) -> u32 {
         self.of
     }
 
-    /// How many of `total` things are in it.
+    /// The number of things in this part, of `total` things in the whole load.
     pub fn part(self, total: u64) -> u64 {
         let (index, of) = (u64::from(self.index), u64::from(self.of));
         total / of + u64::from(index < total % of)
     }
 
-    /// The number among all generators of the thing that this generator numbers `own`.
+    /// The number, in the whole load, of the thing that has the number `own` in this part.
     #[inline]
     pub fn number(self, own: u64) -> u64 {
         own.wrapping_mul(u64::from(self.of))
@@ -287,7 +289,7 @@ impl Default for Share {
     }
 }
 
-/// A part that a whole does not have.
+/// The error for a part that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("part {index} of {of} does not exist")]
 pub struct NoSuchPart {

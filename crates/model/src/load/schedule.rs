@@ -9,33 +9,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "loop")]
 pub enum Schedule {
-    /// Closed loop: each connection sends its next request when its answer has come.
+    /// Closed loop: each connection sends its next request when its answer has arrived.
     Closed {
-        /// Connections held, over all workers.
+        /// The number of connections, over all workers.
         connections: u32,
-        /// The connections' first requests are spread evenly over this time, so that equal delays of the server
-        /// do not turn them into one wave.
+        /// The time over which the connections' first requests are spread evenly. Otherwise, equal delays of the server
+        /// would turn them into one wave.
         #[serde(with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         ramp: Duration,
     },
-    /// Open loop: each request has an intended start that no answer moves. One whose time has come takes a free
-    /// connection, or waits for one.
+    /// Open loop: each request has an intended start that does not depend on answers. A request that is due takes a
+    /// free connection, or waits for one.
     Open {
-        /// How the intended starts lie around the rate.
+        /// How intended starts are distributed around the rate.
         arrivals: Arrivals,
-        /// The rate over the measurement, one stage after the other; the last one's final rate goes on. The
-        /// warm-up has the first one's first rate. At least one.
+        /// The rate over the measurement, in one or more stages. After the last stage, its final rate continues. The
+        /// warm-up has the initial rate of the first stage.
         stages: Vec<Stage>,
-        /// Connections made at the start, over all workers.
+        /// Connections opened at the start, over all workers.
         connections: u32,
-        /// A request that finds no free connection opens another one, as long as there are fewer than these.
+        /// The maximum number of connections. A request that finds no free connection opens another one, up to this
+        /// number.
         most_connections: u32,
     },
 }
 
 impl Schedule {
-    /// The most connections that are held at once.
+    /// The maximum number of connections at the same time.
     pub fn most_connections(&self) -> u32 {
         match self {
             Schedule::Closed { connections, .. } => *connections,
@@ -53,20 +54,20 @@ impl Schedule {
     }
 }
 
-/// How intended starts lie around the rate.
+/// How intended starts are distributed around the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
     /// At even distances.
     Uniform,
-    /// As of many users who do not know of each other: the distances are exponentially distributed.
+    /// As from many independent users (Poisson): the distances are exponentially distributed.
     Poisson,
 }
 
-/// A part of an open loop's schedule: the rate goes evenly from one value to another.
+/// A part of an open loop's schedule. The rate changes linearly from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stage {
-    /// How long it takes. Zero: the rate changes at once.
+    /// The length of the stage. Zero: the rate changes at once.
     #[serde(with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub length: Duration,
@@ -77,7 +78,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// One rate, in requests per second, that goes on.
+    /// A constant rate that does not end, in requests per second.
     pub fn constant(rate: f64) -> Self {
         Self {
             length: Duration::ZERO,
@@ -87,25 +88,25 @@ impl Stage {
     }
 }
 
-/// How long a connection of a closed loop waits between an answer and its next request, as a user does who reads the
+/// How long a connection of a closed loop waits between an answer and its next request, like a user who reads the
 /// answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "distribution")]
 pub enum Think {
-    /// Any time between two is as likely as any other; the same twice: always that.
+    /// Uniformly distributed between two times. If they are equal, the time is constant.
     Uniform {
-        /// The shortest.
+        /// The shortest time.
         #[serde(with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         from: Duration,
-        /// The longest.
+        /// The longest time.
         #[serde(with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         to: Duration,
     },
-    /// Short times are likely, and long ones possible: exponentially distributed.
+    /// Exponentially distributed: short times are likely, and long ones possible.
     Exponential {
-        /// The mean.
+        /// The mean time.
         #[serde(with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         mean: Duration,
@@ -113,7 +114,7 @@ pub enum Think {
 }
 
 impl Think {
-    /// How long it takes on average.
+    /// The mean time.
     pub fn mean(&self) -> Duration {
         match self {
             Think::Uniform { from, to } => (*from + *to) / 2,
@@ -121,7 +122,7 @@ impl Think {
         }
     }
 
-    /// Whether it takes a different time each time.
+    /// Whether the time is random.
     pub fn is_random(&self) -> bool {
         match self {
             Think::Uniform { from, to } => from != to,
@@ -129,12 +130,11 @@ impl Think {
         }
     }
 
-    /// The time at `chance`, a number of the unit interval (0 included, 1 excluded).
+    /// The time for `chance`, a random number from 0 (included) to 1 (excluded).
     pub fn time(&self, chance: f64) -> Duration {
         match self {
             Think::Uniform { from, to } => *from + to.saturating_sub(*from).mul_f64(chance),
-            // The inverse of the distribution's function. The numbers of a generator have 53 bits, so that none is more
-            // than 37 means.
+            // The inverse of the distribution function. Random numbers have 53 bits, so no time exceeds 37 means.
             Think::Exponential { mean } => mean.mul_f64(-(-chance).ln_1p()),
         }
     }

@@ -1,4 +1,4 @@
-//! What to connect to, through which proxy, and how requests travel.
+//! What to connect to, through which proxy, and with which protocol.
 
 use std::{
     fmt,
@@ -9,27 +9,27 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What to connect to, and as whom. Names are resolved and files are read before: the load itself asks nobody.
+/// A server, and how to connect to it. Names are resolved and files are read before the load starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
-    /// Where to connect to.
+    /// The address to connect to.
     pub endpoint: Endpoint,
-    /// More addresses of the same server. Connections are made to all of them in turn.
+    /// More addresses of the same server. Connections use all of them in turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<SocketAddr>,
     /// The value of `Host`, unless a request has its own.
     pub authority: String,
-    /// TLS on the connections; `None`: plain.
+    /// The TLS settings; `None`: no TLS.
     pub tls: Option<Tls>,
-    /// A proxy on the way. `endpoint` is its address then.
+    /// The proxy, whose address is then `endpoint`; `None`: no proxy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
-    /// Addresses that connections are made from, in turn; empty: the system chooses.
+    /// Local addresses that connections use in turn; empty: the system chooses.
     pub sources: Vec<IpAddr>,
 }
 
 impl Target {
-    /// Plain TCP to an address, which is also the host's name.
+    /// A target over plain TCP. Its address is also its host name.
     pub fn plain(address: SocketAddr) -> Self {
         Self {
             endpoint: Endpoint::Tcp { address },
@@ -41,28 +41,28 @@ impl Target {
         }
     }
 
-    /// Where connections lead, in turn.
+    /// All addresses, in the order in which connections use them.
     pub fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
         let more = self.more.iter();
         let more = more.map(|address| Endpoint::Tcp { address: *address });
         std::iter::once(self.endpoint.clone()).chain(more)
     }
 
-    /// The proxy that takes its requests as they are, with the whole URL in each: one of HTTP, without TLS. Through any
-    /// other proxy there is a tunnel.
+    /// The HTTP proxy that gets requests without TLS, each with the whole URL; `None`: there is no proxy, or
+    /// connections go through it by a tunnel.
     pub fn forwarding_proxy(&self) -> Option<&Proxy> {
         let proxy = self.proxy.as_ref().filter(|_| self.tls.is_none());
         proxy.filter(|proxy| proxy.kind == ProxyKind::Http)
     }
 
-    /// The URL of its root.
+    /// The scheme and authority of the server's URLs.
     pub fn origin(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.authority)
     }
 }
 
-/// Where a socket connects to.
+/// The address that a socket connects to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Endpoint {
@@ -73,7 +73,7 @@ pub enum Endpoint {
     },
     /// A Unix socket.
     Unix {
-        /// Its file, or `@` and its name if it is abstract (unix(7)).
+        /// The path of its file, or `@` and its name if it is abstract (unix(7)).
         path: PathBuf,
     },
 }
@@ -87,21 +87,21 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// TLS 1.2 or 1.3, as a client.
+/// The client's settings for TLS 1.2 or 1.3.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tls {
-    /// The name that the server is asked for (SNI) and that its certificate must carry: a DNS name or an IP address.
+    /// The server's name, a DNS name or an IP address. The client sends it (SNI), and the certificate must contain it.
     pub server_name: String,
-    /// Whose certificates are believed.
+    /// The accepted certificates.
     pub trust: Trust,
-    /// The client's own certificate.
+    /// The client's certificate; `None`: no certificate.
     pub identity: Option<Identity>,
     /// Whether later connections resume the session of earlier ones.
     pub resumption: bool,
-    /// The only version that is spoken; `None`: either.
+    /// The only offered version; `None`: both are offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<TlsVersion>,
-    /// The cipher suites that are offered, by their names at IANA, the preferred one first; empty: all that there are.
+    /// The offered cipher suites by their IANA names, the preferred one first; empty: all supported ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cipher_suites: Vec<String>,
 }
@@ -109,15 +109,15 @@ pub struct Tls {
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TlsVersion {
-    /// RFC 5246.
+    /// TLS 1.2 (RFC 5246).
     #[serde(rename = "1.2")]
     Tls12,
-    /// RFC 8446.
+    /// TLS 1.3 (RFC 8446).
     #[serde(rename = "1.3")]
     Tls13,
 }
 
-/// The number alone.
+/// Writes the number alone.
 impl fmt::Display for TlsVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -127,27 +127,27 @@ impl fmt::Display for TlsVersion {
     }
 }
 
-/// Whose certificates are believed.
+/// The accepted certificates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "trust")]
 pub enum Trust {
-    /// The authorities that the system knows.
+    /// Certificates from authorities that the system trusts.
     System,
-    /// These authorities alone.
+    /// Certificates from these authorities alone.
     Authorities {
-        /// Certificates in PEM.
+        /// The authorities' certificates in PEM.
         pem: String,
     },
-    /// Anybody's, of any name and date.
+    /// Any certificate, whatever its name and dates.
     Anything,
 }
 
-/// A certificate with its key.
+/// A client certificate with its key.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
     /// The chain in PEM, the client's own certificate first.
     pub certificates: String,
-    /// The private key in PEM. It is part of a spec that is sent to another host, and is emptied before a load is
+    /// The private key in PEM. It is part of a spec that is sent to another host. It is emptied before a load is
     /// recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(skip)]
@@ -160,34 +160,34 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// A proxy that connections go through. The endpoint of its target is the proxy's own address.
+/// A proxy that connections go through. The endpoint of the target is the proxy's own address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Proxy {
-    /// What it speaks.
+    /// The proxy's protocol.
     pub kind: ProxyKind,
-    /// Host and port that it is asked to connect to. A name is resolved by the proxy.
+    /// The host and port that the proxy connects to. The proxy resolves the name.
     pub to: String,
-    /// Who asks.
+    /// The user and password at the proxy; `None`: no login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<Login>,
 }
 
-/// What a proxy speaks.
+/// The protocol of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProxyKind {
-    /// HTTP. Plain requests have the whole URL (RFC 9112 §3.2.2); TLS goes through a tunnel (CONNECT).
+    /// HTTP. Requests without TLS contain the whole URL (RFC 9112 §3.2.2). TLS goes through a tunnel (CONNECT).
     Http,
     /// SOCKS 5 (RFC 1928).
     Socks5,
 }
 
-/// A user of a proxy.
+/// A user and password at a proxy.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Login {
-    /// The name.
+    /// The user's name.
     pub user: String,
-    /// The password. It is part of a spec that is sent to another host, and is emptied before a load is recorded.
+    /// The password. It is part of a spec that is sent to another host. It is emptied before a load is recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(skip)]
     pub password: String,
@@ -201,7 +201,7 @@ impl fmt::Debug for Login {
     }
 }
 
-/// How requests travel.
+/// The protocol of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "protocol")]
 pub enum Protocol {
@@ -211,12 +211,12 @@ pub enum Protocol {
         version: HttpVersion,
         /// Whether connections carry more than one request.
         reuse: Reuse,
-        /// Requests on a connection that are sent before the first of them is answered; 1: no pipelining.
+        /// The maximum number of requests that are sent on a connection before the first is answered; 1: no pipelining.
         pipeline: u32,
     },
-    /// HTTP/2: agreed on in TLS (ALPN) where there is TLS, with prior knowledge where there is none (RFC 9113 §3).
+    /// HTTP/2. With TLS, it is negotiated by ALPN. Without TLS, the client uses prior knowledge (RFC 9113 §3).
     Http2 {
-        /// Requests on a connection at once, at least 1. The server may allow fewer.
+        /// The maximum number of concurrent requests on a connection, at least 1. The server may allow fewer.
         streams: u32,
     },
 }
@@ -229,7 +229,7 @@ impl Protocol {
         pipeline: 1,
     };
 
-    /// Requests that are on their way on a connection at once, at most.
+    /// The maximum number of requests in flight on a connection.
     pub const fn depth(self) -> u32 {
         match self {
             Protocol::Http1 { pipeline, .. } => pipeline,
@@ -267,15 +267,15 @@ impl Protocol {
 /// A version of HTTP/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum HttpVersion {
-    /// HTTP/1.0: connections end after an answer, unless both sides say keep-alive.
+    /// HTTP/1.0: a connection closes after an answer, unless both sides say keep-alive.
     #[serde(rename = "1.0")]
     Http10,
-    /// HTTP/1.1: connections go on, unless one side says close.
+    /// HTTP/1.1: a connection stays open after an answer, unless one side says close.
     #[serde(rename = "1.1")]
     Http11,
 }
 
-/// The number, as it stands behind `HTTP/`.
+/// Writes the number that follows `HTTP/`.
 impl fmt::Display for HttpVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -289,9 +289,9 @@ impl fmt::Display for HttpVersion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reuse {
-    /// As many as the server allows; HTTP/1.0 asks for it with `Connection: keep-alive`.
+    /// Connections carry as many requests as the server allows. HTTP/1.0 asks for this with `Connection: keep-alive`.
     KeepAlive,
-    /// One; HTTP/1.1 announces it with `Connection: close`.
+    /// Each connection carries one request. HTTP/1.1 announces this with `Connection: close`.
     PerRequest,
 }
 

@@ -1,4 +1,4 @@
-//! A load in words. Plans, reports and comparisons say the same.
+//! The descriptions of a load that plans, reports and comparisons share.
 
 use super::{
     Arrivals, Exchange, LoadSpec, Protocol, Reuse, Schedule, Stage, StopRule, StreamEvent, Think,
@@ -6,12 +6,12 @@ use super::{
 };
 use crate::figure::{count, counted, rate, time};
 
-/// Whether TLS is spoken with all targets.
+/// Whether all targets use TLS.
 fn is_over_tls(spec: &LoadSpec) -> bool {
     spec.targets().all(|target| target.tls.is_some())
 }
 
-/// What stands behind a number of connections where they carry HTTP/2: " × 4 streams of HTTP/2 (h2c)".
+/// The text after a number of connections that carry HTTP/2: " × 4 streams of HTTP/2 (h2c)".
 pub fn streams(spec: &LoadSpec) -> String {
     let Protocol::Http2 { streams } = spec.protocol else {
         return String::new();
@@ -23,8 +23,8 @@ pub fn streams(spec: &LoadSpec) -> String {
     )
 }
 
-/// When requests are sent, and on what: "closed loop: 50 connections", "closed loop: 10 connections × 32 streams (320
-/// requests in flight)".
+/// The loop and its connections: "closed loop: 50 connections", "closed loop: 10 connections × 32 streams (320 requests
+/// in flight)".
 pub fn schedule(spec: &LoadSpec) -> String {
     let schedule = &spec.schedule;
     let streams = match spec.protocol {
@@ -68,7 +68,7 @@ pub fn schedule(spec: &LoadSpec) -> String {
     }
 }
 
-/// How requests are spaced: "at random (Poisson)".
+/// How intended starts are distributed: "at random (Poisson)".
 pub fn arrivals(arrivals: Arrivals) -> &'static str {
     match arrivals {
         Arrivals::Uniform => "at even distances",
@@ -76,7 +76,7 @@ pub fn arrivals(arrivals: Arrivals) -> &'static str {
     }
 }
 
-/// "5,000/s", "1,000/s to 5,000/s for 30 s".
+/// The rate of a stage: "5,000/s", "1,000/s to 5,000/s for 30 s".
 fn stage(stage: &Stage) -> String {
     let rates = if stage.from == stage.to {
         rate(stage.from)
@@ -90,7 +90,7 @@ fn stage(stage: &Stage) -> String {
     }
 }
 
-/// How long users think: "1 s", "500 ms to 2 s at random".
+/// The think time: "1 s", "500 ms to 2 s at random".
 pub fn think(think: &Think) -> String {
     match think {
         Think::Uniform { from, to } if from == to => time(*from),
@@ -99,7 +99,7 @@ pub fn think(think: &Think) -> String {
     }
 }
 
-/// How long is measured: "10 s", "1,000 requests", "until Ctrl-C".
+/// The length of the measurement: "10 s", "1,000 requests", "until Ctrl-C".
 pub fn stop(stop: &StopRule) -> String {
     match stop {
         StopRule::Duration { length } => time(*length),
@@ -108,7 +108,7 @@ pub fn stop(stop: &StopRule) -> String {
     }
 }
 
-/// The status that makes an answer valid: "status 2xx", and gRPC's in a call.
+/// The status of a valid answer: "status 2xx". A gRPC call has a second one.
 pub fn valid_status(exchange: &Exchange) -> String {
     let of_call = if exchange.request.body.is_call() {
         " and grpc-status 0"
@@ -118,7 +118,7 @@ pub fn valid_status(exchange: &Exchange) -> String {
     format!("status {}{of_call}", exchange.expect.status)
 }
 
-/// How requests travel: "HTTP/1.1 with keep-alive".
+/// The protocol: "HTTP/1.1 with keep-alive".
 pub fn protocol(spec: &LoadSpec) -> String {
     let (version, reuse, pipeline) = match spec.protocol {
         Protocol::Http1 {
@@ -148,7 +148,7 @@ pub fn reuse(reuse: Reuse) -> &'static str {
     }
 }
 
-/// What a stream is taken apart into: "server-sent event".
+/// The name of an event: "server-sent event".
 pub fn event(event: StreamEvent) -> &'static str {
     match event {
         StreamEvent::Sse => "server-sent event",
@@ -157,7 +157,7 @@ pub fn event(event: StreamEvent) -> &'static str {
     }
 }
 
-/// What TLS is limited to: "only TLS 1.3, only TLS_AES_128_GCM_SHA256". Empty: to nothing.
+/// The limits on TLS versions and cipher suites: "only TLS 1.3, only TLS_AES_128_GCM_SHA256". Empty: no limits.
 pub fn offer(tls: &Tls) -> String {
     let version = tls.version.map(|version| format!("only TLS {version}"));
     let suites = &tls.cipher_suites;

@@ -1,4 +1,5 @@
-//! What a load saw of TLS, exchanges, routes, cookies and events, what it waited for, and the time that a count ended.
+//! Detailed results of a load: TLS, groups of exchanges, addresses, cookies, events, waits, and the time of counted
+//! requests.
 
 use std::time::Duration;
 
@@ -7,18 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{LatencyHistogram, figure::counted};
 
-/// What was agreed on with TLS.
+/// The negotiated TLS parameters, and the number of handshakes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TlsSeen {
     /// Version and cipher suite of the first handshake: "TLS 1.3, TLS_AES_256_GCM_SHA384".
     pub agreed: String,
-    /// Handshakes from nothing, over the whole load.
+    /// Full handshakes, over the whole load.
     pub full: u64,
     /// Handshakes that resumed an earlier session, over the whole load.
     pub resumed: u64,
 }
 
-/// What a load found of a group of exchanges, in the measurement.
+/// The results of a group of exchanges in the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupSeen {
     /// Verified answers over the whole load.
@@ -31,8 +32,8 @@ pub struct GroupSeen {
     pub valid_body_bytes: u64,
     /// Service time of the verified answers.
     pub service_time: LatencyHistogram,
-    /// Service time of verified answers to requests of the measurement that came after it: without them, a route that takes
-    /// longer than the measurement would seem to have none.
+    /// Service time of verified answers to requests of the measurement that arrived after it. Without them, a route
+    /// that takes longer than the measurement would seem to have no answers.
     #[serde(default, skip_serializing_if = "LatencyHistogram::is_empty")]
     pub late: LatencyHistogram,
 }
@@ -48,14 +49,14 @@ impl GroupSeen {
     }
 }
 
-/// What a load of several addresses found of one of them.
+/// The results of one address, in a load with several addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RouteSeen {
     /// Connections made over the whole load.
     pub connections_opened: u64,
     /// Requests of the measurement whose verified answers came in it.
     pub succeeded: u64,
-    /// Requests of the measurement that failed in it, those whose connection could not be made included.
+    /// Requests of the measurement that failed in it, including those whose connection could not be opened.
     pub failed: u64,
 }
 
@@ -67,12 +68,12 @@ impl RouteSeen {
     }
 }
 
-/// What became of the cookies that answers set.
+/// The use of the cookies that answers set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CookiesSeen {
-    /// Cookies that were set, and kept.
+    /// Cookies that were set and kept.
     pub set: u64,
-    /// Cookies that an answer told to forget.
+    /// Cookies that an answer removed.
     pub removed: u64,
     /// Cookies that were not kept: malformed, too long, for another host, or for TLS alone.
     pub refused: u64,
@@ -81,7 +82,7 @@ pub struct CookiesSeen {
 }
 
 impl CookiesSeen {
-    /// Adds what others saw.
+    /// Adds the counts of another part of the same load.
     pub fn merge(&mut self, other: &Self) {
         self.set += other.set;
         self.removed += other.removed;
@@ -90,18 +91,18 @@ impl CookiesSeen {
     }
 }
 
-/// The events that came in the measurement, on answers with a right status, whatever became of these. An event's time is
-/// that of the read that completed it, so that events of one read have no time between them.
+/// The events that arrived in the measurement, in answers with an accepted status, whether these became valid or not.
+/// An event has the time of the read that completed it, so that there is no time between events of one read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsSeen {
-    /// How many.
+    /// The number of events.
     pub events: u64,
-    /// From a request's actual start to its first event, of the measurement's requests.
+    /// The time from a request's actual start to its first event, for the measurement's requests.
     pub first_event: LatencyHistogram,
-    /// Between an event and the one before it in the same answer.
+    /// The time between an event and the previous one in the same answer.
     pub gap: LatencyHistogram,
-    /// How long the latest event of an unfinished answer lay back when the measurement ended, at most: a gap that
-    /// had not ended.
+    /// The longest time since the last event of any unfinished answer, at the measurement's end. Such a gap had not
+    /// ended.
     #[serde(rename = "open_gap_seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub open_gap: Duration,
@@ -126,35 +127,36 @@ impl EventsSeen {
     }
 }
 
-/// The time of the requests of a load that a count ended. Times are since the load's start, its warm-up included.
+/// The time of the requests of a load that ended after a number of requests. Times begin at the load's start, before
+/// its warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "loop", rename_all = "kebab-case")]
 pub enum CountedTime {
-    /// Closed loop: each connection has its own time, from the start of its first counted request (of its connection, if
-    /// that was made for it) to the end of its last one and of the thinking after it.
+    /// Closed loop: each connection has its own time. It is from the start of its first counted request to the end of
+    /// its last one, with the think time after it. If the connection was opened for that first request, it is included.
     Closed {
-        /// Connections that had such a request.
+        /// Connections that had counted requests.
         connections: u64,
-        /// Their times, together.
+        /// The sum of their times.
         #[serde(rename = "in_use_seconds", with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         in_use: Duration,
     },
-    /// Open loop: from the first intended start to the one that would have come after the last.
+    /// Open loop: from the first intended start to the one after the last.
     Open {
         /// The first intended start.
         #[serde(rename = "first_due_seconds", with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         first_due: Duration,
-        /// When the next request would have been due. `None`: none would have been.
+        /// When the next request would have been due. `None`: there would be no next request.
         #[serde(rename = "next_due_seconds", with = "crate::seconds::option")]
         #[schemars(schema_with = "crate::seconds::option::schema")]
         next_due: Option<Duration>,
-        /// When the first of the requests ended.
+        /// When the first request ended.
         #[serde(rename = "first_end_seconds", with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         first_end: Duration,
-        /// When the last one did.
+        /// When the last request ended.
         #[serde(rename = "last_end_seconds", with = "crate::seconds")]
         #[schemars(schema_with = "crate::seconds::schema")]
         last_end: Duration,
@@ -162,14 +164,14 @@ pub enum CountedTime {
 }
 
 impl CountedTime {
-    /// The time that `requests` took. Divided by it, their number is the rate that a longer load would have: it has
-    /// neither the end of a warm-up's requests in it nor connections that have nothing left to ask.
+    /// The time that `requests` took. Their number divided by this time is the rate that a longer load would have: the
+    /// time includes neither the end of a warm-up's requests nor connections that have nothing left to send.
     ///
-    /// - Closed loop: the mean over the connections. With the mean time of a request and its share of everything else, this
-    ///   is Little's law: connections × requests ÷ all their times.
+    /// - Closed loop: the mean over the connections. Together with the mean time of a request and its share of
+    ///   everything else, this is Little's law: connections × requests ÷ the sum of their times.
     /// - Open loop: each request has the time until the next one is due, so that a server that keeps up has the offered
-    ///   rate, however long it takes for each answer. If answers came over a longer time than that, from the first to
-    ///   the last, the server was slower: that time then, and one more gap as between two answers.
+    ///   rate, however long its answers take. If the time from the first answer to the last is longer, the server was
+    ///   slower. Then that time counts, plus one more gap between two answers.
     pub fn of_requests(&self, requests: u64) -> Duration {
         match *self {
             Self::Closed {
@@ -195,7 +197,7 @@ impl CountedTime {
         }
     }
 
-    /// The time of this part and another part of the load together; `None`: the parts are of different loops.
+    /// The common time of this part and another part of the load; `None`: the parts are of different loops.
     pub(super) fn merged(self, other: Self) -> Option<Self> {
         match (self, other) {
             (
@@ -226,7 +228,7 @@ impl CountedTime {
                 },
             ) => Some(Self::Open {
                 first_due: first_due.min(due),
-                // The next one of all is the earliest that a part would have had.
+                // The whole load's next request is the earliest one of its parts.
                 next_due: next_due.into_iter().chain(next).min(),
                 first_end: first_end.min(first),
                 last_end: last_end.max(last),
@@ -239,16 +241,16 @@ impl CountedTime {
 /// Waits of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Waits {
-    /// How many there were.
+    /// The number of waits.
     pub count: u64,
-    /// How long they were, together.
+    /// The total length of the waits.
     #[serde(rename = "seconds", with = "crate::seconds")]
     #[schemars(schema_with = "crate::seconds::schema")]
     pub total: Duration,
 }
 
 impl Waits {
-    /// Adds one.
+    /// Adds a wait.
     pub fn add(&mut self, length: Duration) {
         self.count += 1;
         self.total += length;
@@ -260,28 +262,28 @@ impl Waits {
     }
 }
 
-/// How long the generator waited in the measurement by rules of its own, and not for the server to answer.
+/// How long the generator waited in the measurement because of its own rules, and not for answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnWaits {
-    /// Waits for 100 (Continue) that did not come, before a body was sent without it. They are in the service times.
+    /// Waits for 100 (Continue) that did not arrive, before the body was sent without it. Service times include them.
     pub for_continue: Waits,
     /// Waits before another attempt to connect, after attempts that failed.
     pub before_connecting: Waits,
 }
 
 impl OwnWaits {
-    /// Whether there were none.
+    /// Whether there were no waits.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Connections that were still being made, by what they waited for.
+/// Connections that were still being opened, by what they waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unmade {
-    /// TCP, or the Unix socket.
+    /// The TCP connection, or the Unix socket.
     pub connecting: u64,
-    /// A proxy.
+    /// The proxy's answer.
     pub proxy: u64,
     /// The server's part of the TLS handshake.
     pub tls: u64,
@@ -290,17 +292,18 @@ pub struct Unmade {
 }
 
 impl Unmade {
-    /// How many there were.
+    /// The number of these connections.
     pub fn total(&self) -> u64 {
         self.connecting + self.proxy + self.tls + self.settings
     }
 
-    /// Whether there were none.
+    /// Whether there were no such connections.
     pub fn is_none(&self) -> bool {
         self.total() == 0
     }
 
-    /// What most of them waited for, in words: "10 connections still waited for the server's SETTINGS of HTTP/2".
+    /// What most of them waited for: "10 connections still waited for the server's SETTINGS of HTTP/2"; `None`: no
+    /// connection.
     pub fn described(&self) -> Option<String> {
         let waits = [
             (self.connecting, "to be accepted"),

@@ -1,22 +1,23 @@
-//! How a stack under one of its settings is named.
+//! The name of a stack under one of its settings.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A stack under one of its settings, written `stack` or `stack:variant`, with `@2` behind it for a budget of 2 CPUs.
+/// A stack under one of its settings, written `stack` or `stack:variant`, with `@2` at the end for a budget of 2 CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TargetId {
     /// The stack's id, which is its folder's name.
     pub stack: String,
-    /// The variant's id, for a stack that declares variants.
+    /// The variant's id; `None`: the name has no variant.
     pub variant: Option<String>,
-    /// The CPUs that it is given, in a session that measures each stack at several budgets.
+    /// The CPU budget, in a session that measures each stack at several budgets.
     pub cpus: Option<u32>,
 }
 
-/// The most digits of a budget in a name. What `deadheat compare` calls a stack at a commit has more behind its `@`.
+/// The maximum number of digits of a budget in a name. In a stack at a commit (`deadheat compare`), more follow the
+/// `@`.
 const BUDGET_DIGITS: usize = 3;
 
 impl TargetId {
@@ -37,13 +38,13 @@ impl TargetId {
         }
     }
 
-    /// The name of the null server, by which a session knows its own ceiling. No manifest's id can begin so.
+    /// The id of the null server, which measures the ceiling of a session. No manifest's id can begin like this.
     pub fn null_server() -> Self {
         Self::new("~null-server", None)
     }
 
-    /// The name of the twin, by which a session knows whether it finds differences where there are none. No manifest's
-    /// id can begin so.
+    /// The id of the twin, with which a session checks that it finds no difference between equal servers. No manifest's
+    /// id can begin like this.
     pub fn twin() -> Self {
         Self::new("~aa-twin", None)
     }

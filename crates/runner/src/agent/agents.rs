@@ -1,4 +1,4 @@
-//! A load from several hosts: each has its share of the spec, and all begin at one instant.
+//! A load from several hosts. Each generates its share, and all start at the same time.
 
 use std::{
     collections::BTreeMap,
@@ -26,42 +26,42 @@ use super::{
     monotonic_ns,
     patience::{Deadline, Patience},
     plausible::{ExpectedLoad, check_interval},
-    remote::{Agent, AgentError, Heard},
+    remote::{Agent, AgentError, ReceivedMessage},
 };
 
-/// Questions for the time, of which the quickest answered one counts.
+/// The number of clock queries per agent. The one with the shortest round trip counts.
 const QUESTIONS: u32 = 16;
-/// The start is at least so far ahead that every agent has heard of it before.
+/// The minimum time from ordering a load to its start, so that every agent has received the order before.
 const LEAD: Duration = Duration::from_millis(50);
-/// Between two looks at whether somebody stops the load.
+/// The interval at which a stop request is checked.
 pub(super) const TICK: Duration = Duration::from_millis(10);
-/// Answers that wait for this process, of all agents together. The others wait in their pipes: some are large.
-const MOST_WAITING: usize = 1;
+/// The maximum number of queued answers of all agents. Further answers wait in their pipes, because some are large.
+const MAX_WAITING: usize = 1;
 
 /// The hosts of a load.
 pub struct Agents {
     pub(super) agents: Vec<Agent>,
-    heard: Receiver<Heard>,
+    heard: Receiver<ReceivedMessage>,
     pub(super) patience: Patience,
-    /// How many loads in slices there were.
+    /// The number of loads in slices opened so far.
     pub(super) opened: u32,
-    /// What was asked for by those that are open.
+    /// The expected results of the open loads, by number.
     pub(super) open: BTreeMap<u32, ExpectedLoad>,
-    /// How late hosts began a slice lately.
+    /// The recent delay of hosts in starting a slice.
     pub(super) late: Duration,
 }
 
-/// What several hosts found together.
+/// The merged results of several hosts.
 #[derive(Debug)]
 pub struct MergedLoad {
-    /// Their observations, merged: one load.
+    /// The merged observation of all hosts.
     pub observation: Observation,
-    /// Each host's own.
+    /// The results of each host.
     pub hosts: Vec<GeneratorHost>,
 }
 
 impl MergedLoad {
-    /// What this process found alone.
+    /// The result of a load from this process alone.
     pub fn alone(observation: Observation) -> Self {
         Self {
             observation,
@@ -74,7 +74,7 @@ impl Agents {
     /// Starts an agent on each of `hosts`, all at the same time, unless `stop` is set meanwhile.
     ///
     /// # Errors
-    /// The first host, in the order given, on which none could be started.
+    /// The first host, in the given order, on which no agent could be started.
     pub fn launch(
         hosts: &[String],
         launcher: &Launcher,
@@ -91,15 +91,15 @@ impl Agents {
         patience: Patience,
         stop: &AtomicBool,
     ) -> Result<Self, AgentError> {
-        let (ears, heard) = mpsc::sync_channel(MOST_WAITING);
+        let (sender, heard) = mpsc::sync_channel(MAX_WAITING);
         let agents = thread::scope(|scope| {
             let launches: Vec<_> = hosts
                 .iter()
                 .enumerate()
                 .map(|(index, host)| {
-                    let ears = ears.clone();
+                    let sender = sender.clone();
                     scope.spawn(move || {
-                        Agent::launch(host, index, launcher, binary, ears, patience, stop)
+                        Agent::launch(host, index, launcher, binary, sender, patience, stop)
                     })
                 })
                 .collect();
@@ -119,10 +119,10 @@ impl Agents {
         })
     }
 
-    /// The hosts as they are, and what all of them do.
+    /// The records of the hosts, which all have this role.
     ///
     /// # Errors
-    /// When one is lost.
+    /// When an agent is lost.
     pub fn describe(
         &mut self,
         role: HostRole,
@@ -141,11 +141,11 @@ impl Agents {
             .collect())
     }
 
-    /// Loads as `spec` says, each host with its share. `on_event` gets what [`deadheat_load::run`] tells: an instant
-    /// when the last host has come to it, an interval when all have sent theirs.
+    /// Runs the load `spec`, each host with its share. `on_event` gets the events of [`deadheat_load::run`]: an instant
+    /// when the last host has reached it, an interval when all hosts have sent theirs.
     ///
     /// # Errors
-    /// When a host is lost, or cannot load. The others have ended their load then.
+    /// When a host is lost or cannot run the load. The other hosts have stopped their load then.
     pub fn load(
         &mut self,
         spec: &LoadSpec,
@@ -181,7 +181,7 @@ impl Agents {
         let offsets = self.offsets(QUESTIONS, stop)?;
         let start = start(&offsets, LEAD);
         for (index, offset) in offsets.iter().enumerate() {
-            let at = offset.there(start);
+            let at = offset.remote_time(start);
             self.say(index, &Order::Start { at })?;
         }
         on_event(LoadEvent::Started);
@@ -207,7 +207,7 @@ impl Agents {
         })
     }
 
-    /// Waits until all have observed their share of a load that begins at `start`.
+    /// Waits for the results of all hosts for a load that starts at `start`.
     fn watch(
         &mut self,
         spec: &LoadSpec,
@@ -228,7 +228,7 @@ impl Agents {
         ];
         let mut reached_by = vec![0; count];
         let mut intervals = IntervalJoiner::default();
-        // How many intervals each has told of, and when it did last.
+        // The number of intervals that each host has sent, and the time of the last one.
         let mut told = vec![(0, start); count];
         while pending.is_pending() {
             if pending.deadline.stops_now() {
@@ -269,7 +269,7 @@ impl Agents {
                     other => return Err(self.agents[index].unexpected(&other)),
                 }
             }
-            // An agent that has a pulse but no load is lost as well.
+            // An agent that sends heartbeats but no intervals is lost as well.
             if let Some(interval) = spec.interval {
                 let now = monotonic_ns();
                 let patience = interval + self.patience.grace;
@@ -287,25 +287,25 @@ impl Agents {
         Ok(observed.into_iter().flatten().collect())
     }
 
-    /// How far each agent's clock is from this one's.
+    /// The offset of each agent's clock.
     pub(super) fn offsets(
         &mut self,
         questions: u32,
         stop: &AtomicBool,
-    ) -> Result<Vec<Offset>, AgentError> {
+    ) -> Result<Vec<ClockOffset>, AgentError> {
         let exchanges = self.exchanges(questions, stop)?;
         Ok(exchanges
             .iter()
-            .filter_map(|all| Offset::new(all))
+            .filter_map(|all| ClockOffset::new(all))
             .collect())
     }
 
-    /// Asks each agent for its time. All are asked at once, so that it takes no longer with many.
+    /// Queries the clock of each agent, of all agents in parallel.
     pub(super) fn exchanges(
         &mut self,
         questions: u32,
         stop: &AtomicBool,
-    ) -> Result<Vec<Vec<Exchange>>, AgentError> {
+    ) -> Result<Vec<Vec<ClockExchange>>, AgentError> {
         let count = self.agents.len();
         let mut exchanges = vec![Vec::new(); count];
         for nth in 0..questions {
@@ -320,7 +320,7 @@ impl Agents {
                     Some((index, heard, AgentMessage::Clock { nth: of, at }))
                         if of == nth && pending.is_done(index) =>
                     {
-                        exchanges[index].push(Exchange {
+                        exchanges[index].push(ClockExchange {
                             asked: asked[index],
                             answered: at,
                             heard,
@@ -349,10 +349,10 @@ impl Agents {
         said.map_err(|error| self.agents[index].lost(&FrameError::from(error)))
     }
 
-    /// The next answer of any agent, if one comes within a moment.
+    /// The next answer of any agent; `None` if none arrives within [`TICK`].
     ///
     /// # Errors
-    /// When one refuses what was asked, is lost, or has not done it in time.
+    /// When an agent refuses an order, is lost, or has not finished in time.
     pub(super) fn next(
         &mut self,
         pending: &mut Pending<'_>,
@@ -372,7 +372,7 @@ impl Agents {
         Ok(heard)
     }
 
-    /// The next answer of any agent, if one comes in time.
+    /// The next answer of any agent; `None` if none arrives within `wait`.
     pub(super) fn next_within(
         &mut self,
         wait: Duration,
@@ -383,7 +383,7 @@ impl Agents {
         }
     }
 
-    /// That something was heard of these agents lately, if only their pulse.
+    /// Checks that each of these agents has sent a message recently, at least a heartbeat.
     pub(super) fn check_pulse(
         &mut self,
         mut hosts: impl Iterator<Item = usize>,
@@ -395,8 +395,8 @@ impl Agents {
         Err(self.agents[index].lost(&silence))
     }
 
-    /// What was heard; who refuses what was asked ends that as well as who is lost.
-    fn heard(&mut self, heard: Heard) -> Result<(usize, u64, AgentMessage), AgentError> {
+    /// Unpacks a message. A refusal and a lost agent are both errors.
+    fn heard(&mut self, heard: ReceivedMessage) -> Result<(usize, u64, AgentMessage), AgentError> {
         match heard.answer {
             Ok(AgentMessage::Refused { why }) => {
                 Err(AgentError::new(&self.agents[heard.agent].host, why))
@@ -406,10 +406,10 @@ impl Agents {
         }
     }
 
-    /// Has all end their load, and waits a moment for that.
+    /// Stops the load on all hosts, and waits for that briefly.
     fn call_off(&mut self) {
         for agent in &self.agents {
-            // Who is lost cannot be told.
+            // An order to a lost agent fails, which does not matter.
             let _ = agent.say(&Order::Stop);
         }
         let end = std::time::Instant::now() + self.patience.farewell;
@@ -427,21 +427,21 @@ impl Agents {
 
 impl Drop for Agents {
     fn drop(&mut self) {
-        // All at the same time.
+        // Order all agents to exit before waiting for any.
         for agent in &mut self.agents {
-            agent.say_goodbye();
+            agent.send_exit();
         }
     }
 }
 
-/// The agents that have not done yet what they were asked for, and until when they may.
+/// The agents that have not finished an order, and their deadline.
 pub(super) struct Pending<'a> {
     is_pending: Vec<bool>,
     pub(super) deadline: Deadline<'a>,
 }
 
 impl<'a> Pending<'a> {
-    /// All of them.
+    /// All agents as unfinished.
     pub(super) fn all(agents: &Agents, length: Option<Duration>, stop: &'a AtomicBool) -> Self {
         Self {
             is_pending: vec![true; agents.agents.len()],
@@ -449,53 +449,54 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// Whether any has not.
+    /// Whether any agent is unfinished.
     pub(super) fn is_pending(&self) -> bool {
         self.hosts().next().is_some()
     }
 
-    /// Takes note that one has; whether it had not before.
+    /// Marks an agent as finished. Returns whether it was unfinished.
     pub(super) fn is_done(&mut self, index: usize) -> bool {
         std::mem::replace(&mut self.is_pending[index], false)
     }
 
-    /// Those that have not.
+    /// The indices of the unfinished agents.
     pub(super) fn hosts(&self) -> impl Iterator<Item = usize> {
         let all = self.is_pending.iter().enumerate();
         all.filter_map(|(index, is_pending)| is_pending.then_some(index))
     }
 }
 
-/// When a load begins, by this clock: so far ahead, and a few round trips more.
-pub(super) fn start(offsets: &[Offset], ahead: Duration) -> u64 {
+/// The start time of a load by this clock, in nanoseconds: after `ahead` and a few round trips.
+pub(super) fn start(offsets: &[ClockOffset], ahead: Duration) -> u64 {
     let slowest = offsets.iter().map(|offset| offset.round_trip).max();
     let lead = ahead + 4 * slowest.unwrap_or_default();
     monotonic_ns() + lead.as_nanos() as u64
 }
 
-/// A question and its answer: asked and heard on this clock, answered on the other one, in nanoseconds.
+/// A query of the remote clock, in nanoseconds. `asked` and `heard` are by this clock, `answered` is by the remote one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange {
+pub(super) struct ClockExchange {
     pub(super) asked: u64,
     pub(super) answered: u64,
     pub(super) heard: u64,
 }
 
-/// What is known of the other clock: the best of several exchanges. The answer was given some time between the question
-/// and its arrival, so the quickest exchange says most (Cristian, "Probabilistic clock synchronization", 1989).
+/// The offset of a remote clock, from the quickest of several exchanges. The answer was sent at some time between the
+/// request and its arrival, so a quick exchange bounds the offset best (Cristian, "Probabilistic clock
+/// synchronization", 1989).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Offset {
-    /// The other clock less this one, in nanoseconds.
+pub(super) struct ClockOffset {
+    /// The remote clock minus this one, in nanoseconds.
     nanoseconds: i128,
-    /// By this clock.
+    /// The time of the measurement by this clock, in nanoseconds.
     at: i128,
     /// The quickest round trip. The offset is right within half of it.
     pub(super) round_trip: Duration,
 }
 
-impl Offset {
-    pub(super) fn new(exchanges: &[Exchange]) -> Option<Self> {
-        let trip = |it: &Exchange| it.heard.saturating_sub(it.asked);
+impl ClockOffset {
+    pub(super) fn new(exchanges: &[ClockExchange]) -> Option<Self> {
+        let trip = |it: &ClockExchange| it.heard.saturating_sub(it.asked);
         let best = exchanges.iter().min_by_key(|it| trip(it))?;
         let middle = (i128::from(best.asked) + i128::from(best.heard)) / 2;
         Some(Self {
@@ -505,12 +506,13 @@ impl Offset {
         })
     }
 
-    /// What the other clock shows when this one shows `here`.
-    pub(super) fn there(&self, here: u64) -> u64 {
+    /// Converts a time of this clock to the remote clock, in nanoseconds.
+    pub(super) fn remote_time(&self, here: u64) -> u64 {
         u64::try_from(i128::from(here) + self.nanoseconds).unwrap_or(0)
     }
 
-    /// How much faster the other clock went since `earlier`, and how far that may be wrong, in parts per million.
+    /// The drift of the remote clock since `earlier`, and its maximum error, in parts per million. A positive drift
+    /// means that the remote clock is faster.
     pub(super) fn drift_since(&self, earlier: &Self) -> (f64, f64) {
         let parts = 1e6 / (self.at - earlier.at).max(1) as f64;
         let error = (self.round_trip + earlier.round_trip).as_nanos() as f64 / 2.0;
@@ -526,12 +528,12 @@ mod tests {
     #[test]
     fn the_quickest_exchange_decides_and_its_half_bounds_the_error() {
         let truth = 5_000_000_000_i128;
-        let exchange = |asked: u64, out: u64, back: u64| Exchange {
+        let exchange = |asked: u64, out: u64, back: u64| ClockExchange {
             asked,
             answered: (i128::from(asked + out) + truth) as u64,
             heard: asked + out + back,
         };
-        let offset = Offset::new(&[
+        let offset = ClockOffset::new(&[
             exchange(1_000, 900, 100_000),
             exchange(200_000, 70, 30),
             exchange(400_000, 5_000, 90),
@@ -539,21 +541,21 @@ mod tests {
         let offset = offset.unwrap();
         assert_eq!(offset.round_trip, Duration::from_nanos(100));
         assert!((offset.nanoseconds - truth).abs() <= 50);
-        assert!(offset.there(1_000).abs_diff(5_000_001_000) <= 50);
-        assert_eq!(Offset::new(&[]), None);
+        assert!(offset.remote_time(1_000).abs_diff(5_000_001_000) <= 50);
+        assert_eq!(ClockOffset::new(&[]), None);
     }
 
     #[test]
     fn drift_is_what_offsets_grew_by_within_half_of_both_round_trips() {
         let at = |here: u64, there: u64, trip: u64| {
-            let exchange = Exchange {
+            let exchange = ClockExchange {
                 asked: here,
                 answered: there + trip / 2,
                 heard: here + trip,
             };
-            Offset::new(&[exchange]).unwrap()
+            ClockOffset::new(&[exchange]).unwrap()
         };
-        // One second, in which the other clock went 600 µs further.
+        // One second, in which the remote clock advanced 600 µs more.
         let earlier = at(1_000_000_000, 5_000_000_000, 20_000);
         let later = at(2_000_000_000, 6_000_600_000, 20_000);
         let (drift, error) = later.drift_since(&earlier);
@@ -563,13 +565,13 @@ mod tests {
 
     #[test]
     fn the_other_clock_may_be_behind() {
-        let exchange = Exchange {
+        let exchange = ClockExchange {
             asked: 10_000,
             answered: 4_000,
             heard: 12_000,
         };
-        let offset = Offset::new(&[exchange]).unwrap();
-        assert_eq!(offset.there(11_000), 4_000);
-        assert_eq!(offset.there(0), 0);
+        let offset = ClockOffset::new(&[exchange]).unwrap();
+        assert_eq!(offset.remote_time(11_000), 4_000);
+        assert_eq!(offset.remote_time(0), 0);
     }
 }

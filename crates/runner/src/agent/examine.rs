@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    agents::{Agents, Exchange, Offset, Pending},
+    agents::{Agents, ClockExchange, ClockOffset, Pending},
     launcher::{Binary, Launcher},
     message::{AgentMessage, Order},
     remote::AgentError,
@@ -70,7 +70,7 @@ impl Examinee {
         })
     }
 
-    fn ask_for_time(&mut self) -> Result<Vec<Exchange>, AgentError> {
+    fn ask_for_time(&mut self) -> Result<Vec<ClockExchange>, AgentError> {
         let start = Instant::now();
         let mut all = Vec::new();
         while all.len() < QUESTIONS as usize && start.elapsed() < LONGEST_QUESTIONS {
@@ -92,8 +92,9 @@ impl Examinee {
     }
 }
 
-fn clocks(before: &[Exchange], after: &[Exchange]) -> Option<Clocks> {
-    let (drift_ppm, drift_error_ppm) = Offset::new(after)?.drift_since(&Offset::new(before)?);
+fn clocks(before: &[ClockExchange], after: &[ClockExchange]) -> Option<Clocks> {
+    let (drift_ppm, drift_error_ppm) =
+        ClockOffset::new(after)?.drift_since(&ClockOffset::new(before)?);
     let all = before.iter().chain(after);
     let trips = all.map(|it| Duration::from_nanos(it.heard.saturating_sub(it.asked)));
     Some(Clocks {

@@ -1,9 +1,9 @@
 //! Frames: how messages travel over a pipe that may be cut, stalled or damaged anywhere on its way.
 //!
-//! A stream begins with [`GREETING`], so that what a login shell prints before is told apart from it. Each frame is the
-//! length of its content (4 bytes, little-endian), a CRC-32 of length, kind and content (the same), the kind of the
-//! message (a byte), and the content. Each kind has a longest content: a longer one is refused before it is read. Frames
-//! end with one that says so: a stream that ends without it was cut.
+//! A stream begins with [`GREETING`], so that output of a login shell before it can be skipped. A frame consists of the
+//! length of its content (4 bytes, little-endian), a CRC-32 of length, kind and content (also 4 bytes), the kind of the
+//! message (one byte), and the content. Each kind has a maximum content length; a longer content is refused before it
+//! is read. The last frame marks the end, so a stream without it was truncated.
 
 use std::{
     fmt,
@@ -15,7 +15,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 /// The line that a stream of frames begins with.
 pub(super) const GREETING: &str = "deadheat-agent 2";
 /// The most that is skipped before the greeting.
-const MOST_SKIPPED: usize = 64 * 1024;
+const MAX_SKIPPED: usize = 64 * 1024;
 /// What greetings of all versions begin with.
 const GREETING_OF_ANY: &[u8] = b"deadheat-agent ";
 /// The bytes before the content.
@@ -113,7 +113,7 @@ pub(super) fn line_of<'a>(
     let mut skipped = Vec::new();
     loop {
         let start = skipped.len();
-        let room = (MOST_SKIPPED - start) as u64;
+        let room = (MAX_SKIPPED - start) as u64;
         let read = input.take(room).read_until(b'\n', &mut skipped)?;
         let line = skipped[start..].trim_ascii();
         if let Some(found) = wanted.iter().find(|one| one.as_bytes() == line) {
@@ -163,19 +163,19 @@ const LARGEST: u64 = 1 << 53;
 /// The first value that is out of range, or that this is no JSON.
 pub(super) fn check(json: &[u8], longest_text: usize) -> Result<(), String> {
     let mut reader = serde_json::Deserializer::from_slice(json);
-    let checked = Checked { longest_text };
+    let checked = TextLengthCheck { longest_text };
     checked
         .deserialize(&mut reader)
         .map_err(|error| error.to_string())
 }
 
-/// A value that is looked at and forgotten.
+/// A check of a value's texts, which does not keep the value.
 #[derive(Clone, Copy)]
-struct Checked {
+struct TextLengthCheck {
     longest_text: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for Checked {
+impl<'de> DeserializeSeed<'de> for TextLengthCheck {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -183,7 +183,7 @@ impl<'de> DeserializeSeed<'de> for Checked {
     }
 }
 
-impl<'de> Visitor<'de> for Checked {
+impl<'de> Visitor<'de> for TextLengthCheck {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -320,7 +320,7 @@ mod tests {
             let error = line_of(&mut strange.as_bytes(), &[GREETING]).unwrap_err();
             assert!(matches!(error, FrameError::Stranger(_)), "{error}");
         }
-        let endless = vec![b'x'; 2 * MOST_SKIPPED];
+        let endless = vec![b'x'; 2 * MAX_SKIPPED];
         assert!(line_of(&mut endless.as_slice(), &[GREETING]).is_err());
         assert!(matches!(
             line_of(&mut [].as_slice(), &[GREETING]),

@@ -1,5 +1,5 @@
-//! How a program is started on another host: by what the user's site has for that. This program gets there the same way,
-//! once, into a file that is named by its SHA-256. A copy that is damaged is replaced.
+//! Starts a program on another host with the site's own remote command. This program is copied to the host in the same
+//! way, once, to a file named by its SHA-256. A damaged copy is replaced.
 
 use std::{
     fmt,
@@ -17,13 +17,13 @@ use sha2::{Digest as _, Sha256};
 
 /// The name of the host that is this machine.
 pub const LOCAL: &str = "local";
-/// Where the host's name goes in a template.
+/// The placeholder for the host's name in a template.
 const PLACE: &str = "{host}";
-/// Programs that pass their arguments on as one line for a shell.
+/// Programs that pass their arguments to a remote shell as one line.
 const JOINING: [&str; 4] = ["ssh", "rsh", "pdsh", "autossh"];
 
-/// A way to start a program on another host, with its standard input and output connected to here: words that come
-/// before the program's own.
+/// A command that starts a program on another host, with its standard input and output connected to this process. Its
+/// words come before the program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
     words: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// Secure Shell, which must not have to ask for anything.
+    /// Secure Shell, without interactive prompts.
     pub fn ssh() -> Self {
         let alive = ["-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=4"];
         let quiet = ["-T", "-o", "BatchMode=yes"];
@@ -40,7 +40,7 @@ impl Launcher {
         Self::new(words.chain([PLACE]))
     }
 
-    /// A task of the Slurm job that this process runs in.
+    /// A task in this process's Slurm job.
     pub fn srun() -> Self {
         // Without `--unbuffered`, Slurm holds output back until a line is complete.
         Self::new([
@@ -54,7 +54,7 @@ impl Launcher {
         ])
     }
 
-    /// A pod of Kubernetes, which must have `sh`.
+    /// A Kubernetes pod, which must contain `sh`.
     pub fn kubectl() -> Self {
         Self::new(["kubectl", "exec", "--stdin", PLACE, "--"])
     }
@@ -87,7 +87,7 @@ impl Launcher {
     }
 }
 
-/// A text that cannot start anything on a host.
+/// The error for a text that is not a launcher; it contains the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} cannot reach a host; write ssh, srun, kubectl, or a command with the host's place in it: \
@@ -119,36 +119,36 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// The word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Where the agent's program comes from.
+/// The program of the agent on the other host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binary {
-    /// This program is copied, unless it is there.
+    /// A copy of this program, which is made unless it exists.
     Copied,
-    /// It is there.
+    /// An installed program at this path.
     At(PathBuf),
 }
 
-/// What the script says when the program is not there.
+/// The line that the script prints to request the program.
 pub(super) const SEND: &str = "deadheat-send";
-/// The program is read in pieces, so that no host costs memory for it.
+/// The size of the pieces in which the program is read, so that memory use does not depend on its size.
 const PIECE: usize = 256 << 10;
 
-/// This program's file.
-pub(super) struct Parcel {
+/// The file of this program, which is copied to other hosts.
+pub(super) struct ProgramFile {
     file: File,
     bytes: u64,
     name: String,
 }
 
-impl Parcel {
-    /// Of the program that runs, even if its file has been replaced meanwhile. There is one for all hosts.
+impl ProgramFile {
+    /// Opens the running program, even if its file has been replaced meanwhile. All hosts share one value.
     pub(super) fn own() -> Result<&'static Self, String> {
-        static OWN: OnceLock<Result<Parcel, String>> = OnceLock::new();
+        static OWN: OnceLock<Result<ProgramFile, String>> = OnceLock::new();
         let own = OWN.get_or_init(|| {
             let file = File::open("/proc/self/exe");
             let own = file.and_then(Self::new);
@@ -172,8 +172,8 @@ impl Parcel {
         })
     }
 
-    /// A POSIX shell's script that becomes the agent. Before that it asks for the program if it is not there, or is
-    /// damaged there; without sha256sum, a copy of the right length is taken for whole.
+    /// The POSIX shell script that becomes the agent. It requests the program first if the copy is missing or damaged.
+    /// Without sha256sum, only the length of the copy is checked.
     pub(super) fn script(&self) -> String {
         let (name, size) = (&self.name, self.bytes);
         format!(
@@ -190,12 +190,12 @@ impl Parcel {
         )
     }
 
-    /// How many bytes it has.
+    /// The length of the program in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Passes on the program, piece by piece.
+    /// Passes the program to `pass_on`, piece by piece.
     pub(super) fn pieces(
         &self,
         pass_on: &mut dyn FnMut(&[u8]) -> io::Result<()>,
@@ -204,7 +204,7 @@ impl Parcel {
     }
 }
 
-/// Reads a file at places of its own: others read it at the same time.
+/// Reads a file with explicit offsets, because other threads read it at the same time.
 fn in_pieces(file: &File, pass_on: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut piece = vec![0; PIECE];
     let mut at = 0;
@@ -280,19 +280,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("own");
         fs::write(&own, PROGRAM).unwrap();
-        let parcel = Parcel::new(File::open(&own).unwrap()).unwrap();
-        let copy = folder.path().join("deadheat/agents").join(&parcel.name);
+        let program_file = ProgramFile::new(File::open(&own).unwrap()).unwrap();
+        let copy = folder
+            .path()
+            .join("deadheat/agents")
+            .join(&program_file.name);
         let started = || {
             let mut child = Command::new("sh")
-                .args(["-c", &parcel.script()])
+                .args(["-c", &program_file.script()])
                 .env("XDG_CACHE_HOME", folder.path())
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
             let mut input = child.stdin.take().unwrap();
-            // Who does not ask for it has ended by then, or reads it as its own.
-            let _ = parcel.pieces(&mut |piece| input.write_all(piece));
+            // A script that does not request the program has ended by then, or reads it as its own input.
+            let _ = program_file.pieces(&mut |piece| input.write_all(piece));
             drop(input);
             let mut said = String::new();
             child

@@ -1,4 +1,4 @@
-//! What the coordinator and an agent say to each other, and how long each kind of message can be.
+//! The messages between the coordinator and an agent, and the maximum length of each kind.
 
 use std::{
     io::{self, Read},
@@ -12,34 +12,34 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::frame::{self, FrameError};
 use crate::doctor::Examination;
 
-/// The version of these messages. Coordinator and agent must have the same.
+/// The version of the protocol. Coordinator and agent must have the same version.
 pub(super) const PROTOCOL: u32 = 10;
 
-/// What the coordinator says. The first message is `Hello`, the last one `Bye`.
+/// A message of the coordinator. The first is `Hello`, the last is `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "say")]
 pub(super) enum Order {
     Hello {
         protocol: u32,
     },
-    /// What time is it there?
+    /// Query the agent's clock.
     Clock {
         nth: u32,
     },
-    /// Get ready for a load.
+    /// Prepare a load.
     Load {
         spec: Box<LoadSpec>,
     },
-    /// Begin it when the agent's monotonic clock says so, in nanoseconds.
+    /// Start the load when the agent's monotonic clock shows this time, in nanoseconds.
     Start {
         at: u64,
     },
-    /// Get ready for a load in slices, which is called by this number.
+    /// Prepare a load in slices with this number.
     Open {
         load: u32,
         spec: Box<LoadSpec>,
     },
-    /// Load for a slice, from when the agent's monotonic clock says so, in nanoseconds.
+    /// Run a slice that starts when the agent's monotonic clock shows this time, in nanoseconds.
     Slice {
         load: u32,
         at: u64,
@@ -48,21 +48,21 @@ pub(super) enum Order {
         #[serde(with = "deadheat_model::seconds")]
         length: Duration,
     },
-    /// Close its connections.
+    /// Close the connections of a load.
     Close {
         load: u32,
     },
-    /// Start a database that listens on an address of the agent's host, for one client and itself.
+    /// Start a database on an address of the agent's host, which only one client and the host itself can reach.
     Database {
         listen: IpAddr,
         client: IpAddr,
     },
-    /// End the load or slice now.
+    /// Stop the load or slice now.
     Stop,
-    /// The coordinator is still there.
+    /// The coordinator's heartbeat.
     Alive,
     Bye,
-    /// Look for what would spoil a measurement there, and watch other programs for so long.
+    /// Run the checks of `deadheat doctor` on the host, and watch other programs for this time.
     Examine {
         #[serde(with = "deadheat_model::seconds")]
         watch: Duration,
@@ -70,7 +70,7 @@ pub(super) enum Order {
     },
 }
 
-/// What an agent says. The first message is `Hello`, the last one `Bye`.
+/// A message of an agent. The first is `Hello`, the last is `Bye`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "say")]
 pub(super) enum AgentMessage {
@@ -79,106 +79,107 @@ pub(super) enum AgentMessage {
         nth: u32,
         at: u64,
     },
-    /// The load can begin.
+    /// The load is prepared.
     Ready,
-    /// The load came to an instant.
+    /// The load reached one of its instants.
     Reached(SliceEvent),
     Interval {
         interval: Box<Interval>,
     },
-    /// The load is over.
+    /// The load has ended.
     Observed {
         observation: Box<Observation>,
     },
-    /// The slices can begin.
+    /// The load in slices is prepared.
     Opened {
         load: u32,
     },
-    /// A slice is over.
+    /// A slice has ended.
     Sliced {
         load: u32,
         result: Box<SliceResult>,
     },
-    /// The database runs.
+    /// The database is running.
     Serving {
-        /// With a password, which is nowhere else.
+        /// The URL with a password, which is stored nowhere else.
         url: String,
         description: String,
     },
-    /// What was asked for could not be started or carried through.
+    /// An order failed.
     Refused {
         why: String,
     },
-    /// The agent is still there.
+    /// The agent's heartbeat.
     Alive,
     Bye,
     Examined(Box<Examination>),
 }
 
-/// Who an agent is, and where.
+/// The identity of an agent and its host.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Host {
     pub(super) protocol: u32,
-    /// Deadheat's version there.
+    /// Deadheat's version on the host.
     pub(super) version: String,
     /// The host's own name.
     pub(super) name: String,
     pub(super) machine: Machine,
 }
 
-/// A kind of message.
-pub(super) struct Kind {
-    /// Its name, as messages have it in `say`.
+/// The name and limits of a kind of message.
+pub(super) struct MessageKind {
+    /// The kind's name, the value of the field `say`.
     name: &'static str,
-    /// The most bytes of its content.
+    /// The maximum length of the content in bytes.
     longest: u32,
-    /// Whether its values are checked before it is read, and the most bytes of a text in it.
+    /// The maximum length in bytes of a text in the message, which is checked before the message is parsed. `None`:
+    /// values are not checked.
     checked: Option<usize>,
 }
 
 /// A kind whose values are checked.
-const fn kind(name: &'static str, longest: u32, longest_text: usize) -> Kind {
-    Kind {
+const fn kind(name: &'static str, longest: u32, longest_text: usize) -> MessageKind {
+    MessageKind {
         name,
         longest,
         checked: Some(longest_text),
     }
 }
 
-/// A kind with numbers and texts of any size, which those who take it check.
-const fn free(name: &'static str, longest: u32) -> Kind {
-    Kind {
+/// A kind with numbers and texts of any size, which the receiver checks.
+const fn free(name: &'static str, longest: u32) -> MessageKind {
+    MessageKind {
         name,
         longest,
         checked: None,
     }
 }
 
-/// The longest message of a few numbers.
+/// The maximum length of a message with a few numbers, in bytes.
 const SMALL: u32 = 512;
-/// The longest load, with bodies, lists and certificates in it.
+/// The maximum length of a load with bodies, lists and certificates, in bytes.
 const LOAD: u32 = 256 << 20;
-/// The longest histogram, in base64.
+/// The maximum length of a histogram in base64, in bytes.
 const HISTOGRAM: usize = 1 << 20;
-/// The most that is said of why something was refused.
-pub(super) const MOST_SAID_OF_A_REFUSAL: usize = 4_000;
+/// The maximum length of the reason of a refusal, in bytes.
+pub(super) const MAX_SAID_OF_A_REFUSAL: usize = 4_000;
 
-/// A message, whose kind bounds it.
+/// A message with a kind that limits its length.
 pub(super) trait Message: Serialize + DeserializeOwned {
-    /// All kinds. The number of a kind is its place here.
-    const KINDS: &'static [Kind];
+    /// All kinds. A kind's number is its index here.
+    const KINDS: &'static [MessageKind];
 
-    /// The number of its kind.
+    /// The number of the message's kind.
     fn number(&self) -> u8;
 
-    /// What it is called.
+    /// The name of the message's kind.
     fn name(&self) -> &'static str {
         Self::KINDS[usize::from(self.number())].name
     }
 }
 
 impl Message for Order {
-    const KINDS: &'static [Kind] = &[
+    const KINDS: &'static [MessageKind] = &[
         kind("hello", SMALL, 64),
         kind("clock", SMALL, 64),
         free("load", LOAD),
@@ -212,7 +213,7 @@ impl Message for Order {
 }
 
 impl Message for AgentMessage {
-    const KINDS: &'static [Kind] = &[
+    const KINDS: &'static [MessageKind] = &[
         kind("hello", 256 << 10, 4 << 10),
         free("clock", SMALL),
         kind("ready", SMALL, 64),
@@ -222,11 +223,11 @@ impl Message for AgentMessage {
         kind("opened", SMALL, 64),
         kind("sliced", 32 << 20, HISTOGRAM),
         kind("serving", 8 << 10, 2 << 10),
-        // Each byte can be six in JSON.
+        // JSON may encode one byte as six.
         kind(
             "refused",
-            8 * MOST_SAID_OF_A_REFUSAL as u32,
-            MOST_SAID_OF_A_REFUSAL,
+            8 * MAX_SAID_OF_A_REFUSAL as u32,
+            MAX_SAID_OF_A_REFUSAL,
         ),
         kind("alive", SMALL, 64),
         kind("bye", SMALL, 64),
@@ -253,10 +254,10 @@ impl Message for AgentMessage {
 }
 
 impl AgentMessage {
-    /// A refusal, as much as may be said of it.
+    /// A refusal, with the reason shortened to the maximum length.
     pub(super) fn refused(why: impl Into<String>) -> Self {
         let mut why = why.into();
-        let mut most = MOST_SAID_OF_A_REFUSAL.min(why.len());
+        let mut most = MAX_SAID_OF_A_REFUSAL.min(why.len());
         while !why.is_char_boundary(most) {
             most -= 1;
         }
@@ -265,10 +266,10 @@ impl AgentMessage {
     }
 }
 
-/// A message as a frame.
+/// Encodes a message as a frame.
 ///
 /// # Errors
-/// When it is longer than those of its kind can be.
+/// When it is longer than its kind allows.
 pub(super) fn framed<M: Message>(message: &M) -> io::Result<Vec<u8>> {
     let content = serde_json::to_vec(message)?;
     let kind = &M::KINDS[usize::from(message.number())];
@@ -290,7 +291,7 @@ pub(super) fn framed<M: Message>(message: &M) -> io::Result<Vec<u8>> {
 pub(super) fn receive<M: Message>(input: &mut impl Read) -> Result<M, FrameError> {
     let kind = |number: u8| M::KINDS.get(usize::from(number));
     let (number, content) = frame::read(input, |number| kind(number).map_or(0, |it| it.longest))?;
-    // The checksum is right: what is wrong was sent so.
+    // The checksum is right, so the sender sent a wrong message.
     let implausible = |why: String| FrameError::Implausible(why);
     let Some(kind) = kind(number) else {
         return Err(implausible(format!("a message of kind {number}")));
@@ -396,7 +397,7 @@ mod tests {
                 url: "url".to_owned(),
                 description: "PostgreSQL".to_owned(),
             },
-            AgentMessage::refused("\u{1}".repeat(2 * MOST_SAID_OF_A_REFUSAL)),
+            AgentMessage::refused("\u{1}".repeat(2 * MAX_SAID_OF_A_REFUSAL)),
             AgentMessage::Alive,
             AgentMessage::Bye,
             AgentMessage::Examined(Box::default()),

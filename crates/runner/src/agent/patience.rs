@@ -20,7 +20,7 @@ pub(super) struct Patience {
     pub(super) preparation: Duration,
     /// An agent of which nothing is heard for so long is lost.
     pub(super) silence: Duration,
-    /// To answer a simple question, and to take what it is told.
+    /// To answer a simple query, and to accept an order.
     pub(super) question: Duration,
     /// For what takes its time by itself (a load, an interval of it, an examination), beyond that time: what was seen has
     /// to be sent.

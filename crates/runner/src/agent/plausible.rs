@@ -9,7 +9,7 @@ const SLACK: Duration = Duration::from_secs(5);
 /// Phases of a load, each of which ends an interval: as many more than time alone makes.
 const PHASES: u64 = 4;
 /// The most kinds of failures and examples that one host tells of.
-const MOST_FAILURES: usize = 100_000;
+const MAX_FAILURES: usize = 100_000;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +80,8 @@ impl ExpectedLoad {
             ("statuses", seen.statuses.len(), 1_000),
             ("statuses", seen.all_statuses.len(), 1_000),
             ("redirects", seen.followed.len(), 1_000),
-            ("failures", seen.failures.len(), MOST_FAILURES),
-            ("examples", seen.examples.len(), MOST_FAILURES),
+            ("failures", seen.failures.len(), MAX_FAILURES),
+            ("examples", seen.examples.len(), MAX_FAILURES),
         ];
         match counts.into_iter().find(|(_, count, most)| count > most) {
             Some((what, count, most)) => Err(format!(
@@ -126,7 +126,7 @@ pub(super) fn check_interval(
     Ok(())
 }
 
-/// The longest that so many requests can take, if each takes as long as it may.
+/// The maximum time of this many requests, each with its maximum time.
 fn longest_of(requests: u64, spec: &LoadSpec) -> Duration {
     let timeouts = spec.timeouts.connect + spec.timeouts.request;
     let think = spec.think.map(|think| think.time(1.0 - f64::EPSILON));

@@ -1,5 +1,5 @@
-//! The coordinator's side: an agent on another host, and the pipes of its launcher. They are read and written by this
-//! process's own clock: however the other side behaves, neither takes longer than it may.
+//! The coordinator's side of an agent on another host, and the pipes of its launcher. Deadlines use this process's
+//! clock, so that no behaviour of the other side exceeds them.
 
 use std::{
     io::{self, BufReader, Cursor, Read, Write as _},
@@ -22,18 +22,18 @@ use rustix::{
 
 use super::{
     frame::{self, FrameError, GREETING},
-    launcher::{Binary, LOCAL, Launcher, Parcel, SEND},
+    launcher::{Binary, LOCAL, Launcher, ProgramFile, SEND},
     message::{self, AgentMessage, Host, Message as _, Order, PROTOCOL},
     monotonic_ns,
     patience::{PULSE, Patience},
 };
 
-/// How long what a launcher printed is waited for, once its output has ended.
+/// The maximum time to wait for the rest of a launcher's error output after its standard output has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// The most that is kept of what a launcher prints.
-const MOST_SAID: usize = 2_000;
+/// The maximum length of a launcher's error output that is kept, in bytes.
+const MAX_SAID: usize = 2_000;
 
-/// Why an agent is of no use.
+/// The failure of an agent.
 #[derive(Debug, thiserror::Error)]
 #[error("host {host}: {problem}")]
 pub struct AgentError {
@@ -52,44 +52,44 @@ impl AgentError {
     }
 }
 
-/// What was heard of an agent, and when (monotonic, in nanoseconds).
-pub(super) struct Heard {
-    /// Which agent.
+/// A message of an agent, and the time of its arrival (monotonic, in nanoseconds).
+pub(super) struct ReceivedMessage {
+    /// The agent's index.
     pub(super) agent: usize,
     pub(super) at: u64,
     pub(super) answer: Result<AgentMessage, FrameError>,
 }
 
-/// An agent on another host. Dropping it ends it, and everything that it started.
+/// An agent on another host. Dropping it stops the agent and everything that it started.
 pub(super) struct Agent {
-    /// As the user named it.
+    /// The host's name, as the user wrote it.
     pub(super) host: String,
     pub(super) seen: Host,
     child: Child,
     input: Arc<Mutex<Option<ChildStdin>>>,
     said: Arc<Mutex<Vec<u8>>>,
-    /// Reads what the launcher prints, to its end.
+    /// The thread that reads the launcher's error output.
     reader: Option<JoinHandle<()>>,
-    /// When anything was heard of it (monotonic, in nanoseconds), its pulse included.
+    /// The time of the last message, including heartbeats (monotonic, in nanoseconds).
     heard: Arc<AtomicU64>,
     patience: Patience,
-    /// Until when it may end by itself, once it was told to.
+    /// The deadline for its exit; `None` until it is ordered to exit.
     farewell: Option<Instant>,
 }
 
 impl Agent {
-    /// Starts agent number `index` on `host`. What it answers comes through `ears`.
+    /// Starts agent number `index` on `host`. Its answers are sent to `sender`.
     pub(super) fn launch(
         host: &str,
         index: usize,
         launcher: &Launcher,
         binary: &Binary,
-        ears: SyncSender<Heard>,
+        sender: SyncSender<ReceivedMessage>,
         patience: Patience,
         stop: &AtomicBool,
     ) -> Result<Self, AgentError> {
         let fail = |problem: String| AgentError::new(host, problem);
-        let mut parcel = None;
+        let mut program_file = None;
         let mut command = match (host, binary) {
             (LOCAL, _) => {
                 let mut command = Command::new("/proc/self/exe");
@@ -100,12 +100,14 @@ impl Agent {
                 launcher.command(host, &[&path.display().to_string(), "agent"])
             }
             (_, Binary::Copied) => {
-                let script = parcel.insert(Parcel::own().map_err(fail)?).script();
+                let script = program_file
+                    .insert(ProgramFile::own().map_err(fail)?)
+                    .script();
                 launcher.command(host, &["sh", "-c", &script])
             }
         };
         let shown = command.get_program().to_string_lossy().into_owned();
-        // A process group of its own: Ctrl-C asks the coordinator, which then asks the agents.
+        // A process group of its own, so that Ctrl-C only stops the coordinator, which then stops the agents.
         command
             .process_group(0)
             .stdin(Stdio::piped())
@@ -127,11 +129,11 @@ impl Agent {
             reader,
             heard: Arc::new(AtomicU64::new(monotonic_ns())),
             patience,
-            // Until it has introduced itself, it gets no time to end.
+            // Until it has sent its greeting, it gets no time to exit.
             farewell: Some(Instant::now()),
         };
         let output = output.ok_or_else(|| fail("it has no output".to_owned()))?;
-        let (seen, rest) = match agent.greet(output, parcel, stop) {
+        let (seen, rest) = match agent.greet(output, program_file, stop) {
             Ok(greeted) => greeted,
             Err(FrameError::Io(error)) if error.kind() == io::ErrorKind::TimedOut => {
                 let patience = patience.greeting;
@@ -154,31 +156,31 @@ impl Agent {
             )));
         }
         agent
-            .listen(index, rest, ears)
+            .listen(index, rest, sender)
             .map_err(|error| fail(format!("starting a thread: {error}")))?;
         Ok(agent)
     }
 
-    /// Waits for the greeting, sends the program if it is asked for, and introduces itself, all of it within
-    /// [`Patience::greeting`]. With who is there comes what else it says.
+    /// Waits for the greeting, sends the program if the script asks for it, and exchanges `Hello`, all within
+    /// [`Patience::greeting`]. Returns the agent's identity and the rest of its output.
     fn greet(
         &mut self,
         output: ChildStdout,
-        parcel: Option<&Parcel>,
+        program_file: Option<&ProgramFile>,
         stop: &AtomicBool,
     ) -> Result<(Host, impl Read + Send + use<>), FrameError> {
         let end = Instant::now() + self.patience.greeting;
         let pipe = output;
-        let mut output = BufReader::new(Until { pipe, end, stop });
+        let mut output = BufReader::new(InterruptiblePipe { pipe, end, stop });
         if let Some(input) = self.input().as_ref() {
             never_block(input)?;
         }
         if frame::line_of(&mut output, &[GREETING, SEND])? == SEND {
-            if let (Some(parcel), Some(input)) = (parcel, self.input().as_ref()) {
-                tracing::info!("host {}: sending {} bytes", self.host, parcel.bytes());
+            if let (Some(program_file), Some(input)) = (program_file, self.input().as_ref()) {
+                tracing::info!("host {}: sending {} bytes", self.host, program_file.bytes());
                 let patience = self.patience.greeting;
-                let within = Within { patience, end };
-                parcel.pieces(&mut |piece| write_all(input, piece, within, Some(stop)))?;
+                let within = WriteDeadline { patience, end };
+                program_file.pieces(&mut |piece| write_all(input, piece, within, Some(stop)))?;
             }
             frame::line_of(&mut output, &[GREETING])?;
         }
@@ -190,19 +192,19 @@ impl Agent {
                 _ => return Err(FrameError::Stranger("no hello".to_owned())),
             }
         };
-        // Nothing ends the thread that reads the rest but the pipe's end, or the end of this process.
+        // The thread that reads the rest only ends with the pipe or with this process.
         let buffered = Cursor::new(output.buffer().to_vec());
         let rest = buffered.chain(BufReader::new(output.into_inner().pipe));
         Ok((host, rest))
     }
 
-    /// Passes on what it answers, and tells it regularly that somebody listens. What nobody takes in time stays in the
-    /// pipe: it fills no memory.
+    /// Starts threads that forward the agent's messages and send it heartbeats. Messages that are not received in time
+    /// stay in the pipe, so they use no memory.
     fn listen(
         &self,
         agent: usize,
         mut output: impl Read + Send + 'static,
-        ears: SyncSender<Heard>,
+        sender: SyncSender<ReceivedMessage>,
     ) -> io::Result<()> {
         let named = |what: &str| thread::Builder::new().name(format!("{what}-{agent}"));
         let last_heard = Arc::clone(&self.heard);
@@ -216,8 +218,8 @@ impl Agent {
                     continue;
                 }
                 let last = matches!(answer, Err(_) | Ok(AgentMessage::Bye));
-                let heard = Heard { agent, at, answer };
-                if ears.send(heard).is_err() || last {
+                let heard = ReceivedMessage { agent, at, answer };
+                if sender.send(heard).is_err() || last {
                     return;
                 }
             }
@@ -228,9 +230,9 @@ impl Agent {
                 thread::sleep(PULSE);
                 let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
                 let Some(pipe) = input.as_ref() else { return };
-                // One that is full has the last pulse in it. As short as this is, it is written at once or not at all.
+                // A full pipe contains an earlier heartbeat. A frame this short is written at once or not at all.
                 let written = message::framed(&Order::Alive).and_then(|frame| {
-                    write_all(pipe, &frame, Within::new(Duration::ZERO, 0), None)
+                    write_all(pipe, &frame, WriteDeadline::new(Duration::ZERO, 0), None)
                 });
                 if written.is_err_and(|error| error.kind() != io::ErrorKind::TimedOut) {
                     *input = None;
@@ -245,7 +247,7 @@ impl Agent {
         self.input.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says something to it, unless it does not listen.
+    /// Sends an order, unless the agent has closed the pipe.
     pub(super) fn say(&self, order: &Order) -> io::Result<()> {
         self.say_within(order, self.patience.question)
     }
@@ -256,20 +258,25 @@ impl Agent {
         let Some(pipe) = input.as_ref() else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let written = write_all(pipe, &frame, Within::new(patience, frame.len()), None);
+        let written = write_all(
+            pipe,
+            &frame,
+            WriteDeadline::new(patience, frame.len()),
+            None,
+        );
         if written.is_err() {
-            // Half a message makes nonsense of what follows.
+            // Close the pipe, because the rest after a partial message cannot be parsed.
             *input = None;
         }
         written
     }
 
-    /// How long nothing was heard of it.
+    /// The time since its last message.
     pub(super) fn silent(&self) -> Duration {
         Duration::from_nanos(monotonic_ns().saturating_sub(self.heard.load(Ordering::Relaxed)))
     }
 
-    /// It sent a message that nobody asked for.
+    /// The error for an unexpected message.
     pub(super) fn unexpected(&self, answer: &AgentMessage) -> AgentError {
         let what = answer.name();
         AgentError::new(
@@ -278,7 +285,7 @@ impl Agent {
         )
     }
 
-    /// It is lost, for a reason that its launcher may have told as well.
+    /// The error for a lost agent, with its launcher's exit status and error output.
     pub(super) fn lost(&mut self, error: &dyn std::fmt::Display) -> AgentError {
         let end = Instant::now() + LAST_WORDS;
         let mut status = None;
@@ -300,10 +307,10 @@ impl Agent {
         AgentError::new(&self.host, problem)
     }
 
-    /// Tells it to end, without waiting for that.
-    pub(super) fn say_goodbye(&mut self) {
+    /// Orders the agent to exit, without waiting for that.
+    pub(super) fn send_exit(&mut self) {
         if self.farewell.is_none() {
-            // Who is gone already, or does not listen, needs no goodbye.
+            // An agent that has exited or does not read cannot be reached.
             let _ = self.say_within(&Order::Bye, Duration::ZERO);
             self.farewell = Some(Instant::now() + self.patience.farewell);
         }
@@ -313,7 +320,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        self.say_goodbye();
+        self.send_exit();
         let end = self.farewell.unwrap_or_else(Instant::now);
         while Instant::now() < end {
             if !matches!(self.child.try_wait(), Ok(None)) {
@@ -321,20 +328,20 @@ impl Drop for Agent {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        // With all that the launcher has started here.
+        // Kill also the processes that the launcher has started on this machine.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Keeps the end of what a launcher prints.
+/// Starts a thread that keeps the end of the launcher's error output. `None` if the thread cannot be started.
 fn keep(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) -> Option<JoinHandle<()>> {
-    // Without the thread its words are missing from a message.
+    // Without the thread, the output is only missing from messages.
     thread::Builder::new()
         .name("stderr".to_owned())
         .spawn(move || {
-            let mut piece = [0; MOST_SAID];
+            let mut piece = [0; MAX_SAID];
             loop {
                 let read = match stderr.read(&mut piece) {
                     Ok(0) => return,
@@ -344,29 +351,29 @@ fn keep(mut stderr: ChildStderr, said: Arc<Mutex<Vec<u8>>>) -> Option<JoinHandle
                 };
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
                 said.extend_from_slice(&piece[..read]);
-                let surplus = said.len().saturating_sub(MOST_SAID);
+                let surplus = said.len().saturating_sub(MAX_SAID);
                 said.drain(..surplus);
             }
         })
         .ok()
 }
 
-/// Between two looks at whether somebody stops.
+/// The interval at which a stop request is checked.
 const TICK: Duration = Duration::from_millis(20);
-/// The least that goes through in a second, in bytes, where anything does.
+/// The minimum throughput of a working pipe, in bytes per second.
 const SLOWEST: u64 = 64 << 10;
 
-/// How long writing may take.
+/// The deadlines of a write.
 #[derive(Clone, Copy)]
-struct Within {
-    /// Until anything goes through.
+struct WriteDeadline {
+    /// The maximum time without progress.
     pub(super) patience: Duration,
-    /// Until all has.
+    /// The deadline of the whole write.
     pub(super) end: Instant,
 }
 
-impl Within {
-    /// For so many bytes, where none may go for `patience`.
+impl WriteDeadline {
+    /// The deadlines for a write of this many bytes, with `patience` as the maximum time without progress.
     pub(super) fn new(patience: Duration, bytes: usize) -> Self {
         let slowest = Duration::from_secs(bytes as u64 / SLOWEST);
         Self {
@@ -376,10 +383,10 @@ impl Within {
     }
 }
 
-/// Why a pipe was not waited for any longer.
+/// The error message for an interrupted wait.
 const INTERRUPTED: &str = "interrupted before it answered";
 
-/// Waits until the pipe is ready for `what`.
+/// Waits until the pipe is ready for `what`, until `end`, or until `stop` is set.
 fn wait(
     pipe: &impl AsFd,
     what: PollFlags,
@@ -407,31 +414,31 @@ fn wait(
     }
 }
 
-/// The reading end of a pipe, until an instant or until somebody stops.
-struct Until<'a, R> {
+/// The reading end of a pipe. Reads fail at `end` or when `stop` is set.
+struct InterruptiblePipe<'a, R> {
     pub(super) pipe: R,
     pub(super) end: Instant,
     pub(super) stop: &'a AtomicBool,
 }
 
-impl<R: Read + AsFd> Read for Until<'_, R> {
+impl<R: Read + AsFd> Read for InterruptiblePipe<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         wait(&self.pipe, PollFlags::IN, self.end, Some(self.stop))?;
         self.pipe.read(buffer)
     }
 }
 
-/// Has writing return when the pipe is full.
+/// Makes the pipe non-blocking, so that a write to a full pipe returns.
 fn never_block(pipe: &ChildStdin) -> io::Result<()> {
     let flags = fcntl_getfl(pipe)?;
     Ok(fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?)
 }
 
-/// Writes all to a pipe that never blocks, in time and until somebody stops.
+/// Writes all bytes to a non-blocking pipe within the deadlines, or until `stop` is set.
 fn write_all(
     mut pipe: &ChildStdin,
     mut bytes: &[u8],
-    within: Within,
+    within: WriteDeadline,
     stop: Option<&AtomicBool>,
 ) -> io::Result<()> {
     while !bytes.is_empty() {

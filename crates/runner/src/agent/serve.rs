@@ -38,7 +38,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 /// The longest that other programs are watched.
 const LONGEST_WATCH: Duration = Duration::from_secs(3_600);
 /// Orders that wait for the one before. The coordinator waits for most answers.
-const MOST_ORDERS: usize = 1_024;
+const MAX_ORDERS: usize = 1_024;
 /// The agent wakes so long before a load begins, and waits awake for the rest.
 const AWAKE: Duration = Duration::from_micros(300);
 
@@ -54,7 +54,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Says something. Who cannot be reached any more is noticed by the reader.
+    /// Sends a message. The reader notices if the coordinator cannot be reached any more.
     fn say(&self, answer: &AgentMessage) {
         let frame = message::framed(answer).or_else(|error| {
             let why = format!("its observation cannot be sent: {error}");
@@ -91,7 +91,7 @@ pub enum ServeError {
 /// like this.
 ///
 /// # Errors
-/// When the coordinator is lost, or is none.
+/// When the coordinator is lost, or the other side is not a coordinator.
 pub fn serve(supervision: &Supervision) -> Result<(), ServeError> {
     let shared = Shared {
         stop: Arc::default(),
@@ -105,7 +105,7 @@ pub fn serve(supervision: &Supervision) -> Result<(), ServeError> {
         out.flush().map_err(ServeError::Greeting)?;
     }
     let shared: &'static Shared = Box::leak(Box::new(shared));
-    let (pass_on, orders) = mpsc::sync_channel(MOST_ORDERS);
+    let (pass_on, orders) = mpsc::sync_channel(MAX_ORDERS);
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
         let named = thread::Builder::new().name(name.to_owned());
         named.spawn(work).map(drop).map_err(ServeError::Thread)
@@ -301,7 +301,7 @@ fn host_name() -> String {
 }
 
 /// The most loads that are open at once.
-const MOST_OPEN: usize = 1_000;
+const MAX_OPEN: usize = 1_000;
 
 /// Loads by their numbers.
 #[derive(Default)]
@@ -310,8 +310,8 @@ struct SlicedLoads(BTreeMap<u32, Session>);
 impl SlicedLoads {
     /// Sets a load up; setting `stop` ends its slices.
     fn open(&mut self, load: u32, spec: LoadSpec, stop: Arc<AtomicBool>) -> AgentMessage {
-        if self.0.len() >= MOST_OPEN {
-            return AgentMessage::refused(format!("{MOST_OPEN} loads are open already"));
+        if self.0.len() >= MAX_OPEN {
+            return AgentMessage::refused(format!("{MAX_OPEN} loads are open already"));
         }
         match Session::open(spec, stop) {
             Ok(session) => {

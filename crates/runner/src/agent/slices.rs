@@ -18,13 +18,13 @@ use super::{
     remote::AgentError,
 };
 
-/// Questions for the time before each slice: clocks go apart by up to 50 µs in a second.
+/// The number of clock queries before each slice. Clocks drift by up to 50 µs per second.
 const QUESTIONS: u32 = 4;
-/// A slice begins at least so far ahead, and longer where hosts came late to the one before.
+/// The minimum time from ordering a slice to its start. It grows when hosts were late for the slice before.
 const LEAD: Duration = Duration::from_millis(3);
 
 impl Agents {
-    /// Gets all hosts ready for a load in slices; its number.
+    /// Prepares all hosts for a load in slices, and returns the load's number.
     ///
     /// # Errors
     /// When a host is lost, or cannot load so.
@@ -48,11 +48,11 @@ impl Agents {
         Ok(load)
     }
 
-    /// A slice of a load that is open. `on_event` is called when its counted part begins and ends by this clock, which
-    /// the hosts' clocks were compared with just before, and when all hosts have told what they saw.
+    /// Runs one slice of an open load. `on_event` is called when the counted part begins and ends by this clock, and
+    /// when all hosts have sent their results. The hosts' clocks are compared with this one just before.
     ///
     /// # Errors
-    /// When a host is lost, or could not go on.
+    /// When a host is lost or fails.
     pub(crate) fn slice(
         &mut self,
         load: u32,
@@ -65,7 +65,7 @@ impl Agents {
         for (index, offset) in offsets.iter().enumerate() {
             let order = Order::Slice {
                 load,
-                at: offset.there(start),
+                at: offset.remote_time(start),
                 guard: slice.guard,
                 length: slice.length,
             };
@@ -83,7 +83,7 @@ impl Agents {
         Ok(sliced)
     }
 
-    /// Waits for what all hosts saw of a slice that began at `start`.
+    /// Waits for the results of all hosts for a slice that began at `start`.
     fn gather(
         &mut self,
         load: u32,
@@ -120,7 +120,7 @@ impl Agents {
         let busiest = parts.iter().max_by(|a, b| busy(a).total_cmp(&busy(b)));
         let busiest_host = busiest.map(|(index, _)| *index as u32);
         let together = SliceResult::together(parts.into_iter().map(|(_, part)| part));
-        // Half of it is forgotten with each slice: one late start is no reason to wait for ever.
+        // Halves with each slice, so one late start does not delay all later ones.
         self.late = together.late.max(self.late / 2).min(SILENCE / 10);
         Ok(SliceResult {
             busiest_host,
@@ -128,7 +128,7 @@ impl Agents {
         })
     }
 
-    /// Closes a load's connections. A host that is lost has closed them.
+    /// Closes a load's connections. Lost hosts have closed theirs already.
     pub(crate) fn close(&mut self, load: u32) {
         self.open.remove(&load);
         for agent in &self.agents {
@@ -137,7 +137,7 @@ impl Agents {
     }
 }
 
-/// Sleeps until the monotonic clock says so; whether it did before `stop` was set.
+/// Sleeps until the monotonic clock shows `at`, in nanoseconds. Returns `false` if `stop` was set before.
 fn wait_until(at: u64, stop: &AtomicBool) -> bool {
     loop {
         let left = Duration::from_nanos(at.saturating_sub(monotonic_ns()));

@@ -1,5 +1,5 @@
-//! The hidden commands of the deadheat binary, for this crate's own tests, and a stand-in for a Deadheat that is killed
-//! while what it started is frozen.
+//! The hidden subcommands of the deadheat binary for this crate's own tests, and a substitute for a Deadheat that is
+//! killed while its children are frozen.
 
 use std::{
     io::{self, Write},

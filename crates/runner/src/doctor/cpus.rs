@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use deadheat_model::{figure::counted, plan::Pinning};
 
-use super::{CheckResult, World, fine, listed, note, own::throttled, unknown, warning};
+use super::{CheckResult, MachineState, fine, listed, note, own::throttled, unknown, warning};
 use crate::session::{cores_below, nodes_below, parse_list};
 
 const MORE: &str = "Use a machine with four cores or more.";
 
-pub(super) fn count(world: &World) -> CheckResult {
-    let usable = world.machine.cpus.len();
-    let online = world.root.text("sys/devices/system/cpu/online");
+pub(super) fn count(state: &MachineState) -> CheckResult {
+    let usable = state.machine.cpus.len();
+    let online = state.root.text("sys/devices/system/cpu/online");
     let online = online.map_or(usable, |text| parse_list(&text).len());
     let found = if online > usable {
         format!("{usable} of {online}: taskset or a cpuset leaves no more")
@@ -20,7 +20,7 @@ pub(super) fn count(world: &World) -> CheckResult {
     };
     let all = "Start deadheat without taskset, or in a container or unit with more CPUs.";
     let remedy = if online > usable { all } else { MORE };
-    match (usable, &world.pinning) {
+    match (usable, &state.pinning) {
         (..=1, _) => warning(
             found,
             "Server and generator share one CPU: each figure is the speed of both together, and a stack's own speed is \
@@ -52,11 +52,11 @@ pub(super) fn count(world: &World) -> CheckResult {
 }
 
 /// SMT: two CPUs of one core slow each other down.
-pub(super) fn threads_of_cores(world: &World) -> CheckResult {
-    let cpus = &world.machine.cpus;
+pub(super) fn threads_of_cores(state: &MachineState) -> CheckResult {
+    let cpus = &state.machine.cpus;
     let siblings = cpus.iter().all(|cpu| {
         let path = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        world.root.has(&path)
+        state.root.has(&path)
     });
     if !siblings {
         return unknown(
@@ -64,9 +64,9 @@ pub(super) fn threads_of_cores(world: &World) -> CheckResult {
             "Two threads of one core slow each other down, so they must be on the same side.",
         );
     }
-    let cores = cores_below(world.root.path(), cpus);
+    let cores = cores_below(state.root.path(), cpus);
     let shared = cores.iter().any(|core| core.cpus.len() > 1);
-    if let Pinning::Apart { server, generator } = &world.pinning {
+    if let Pinning::Apart { server, generator } = &state.pinning {
         let has = |side: &[usize], core: &[usize]| core.iter().any(|cpu| side.contains(cpu));
         let mut cores = cores.iter().map(|core| &core.cpus[..]);
         if cores.any(|core| has(server, core) && has(generator, core)) {
@@ -77,7 +77,7 @@ pub(super) fn threads_of_cores(world: &World) -> CheckResult {
             );
         }
     }
-    if world.root.hypervisor().is_some() {
+    if state.root.hypervisor().is_some() {
         return unknown(
             format!(
                 "{}, as the hypervisor shows them",
@@ -96,16 +96,16 @@ pub(super) fn threads_of_cores(world: &World) -> CheckResult {
     })
 }
 
-pub(super) fn numa(world: &World) -> CheckResult {
+pub(super) fn numa(state: &MachineState) -> CheckResult {
     let why = "Memory of another node answers later. Where a process's memory lies is luck, and differs from process \
                to process.";
-    let Some(nodes) = nodes_below(world.root.path()) else {
+    let Some(nodes) = nodes_below(state.root.path()) else {
         return unknown("the kernel does not tell the nodes", why);
     };
     let nodes: Vec<Vec<usize>> = nodes
         .into_values()
         .map(|mut cpus| {
-            cpus.retain(|cpu| world.machine.cpus.contains(cpu));
+            cpus.retain(|cpu| state.machine.cpus.contains(cpu));
             cpus
         })
         .filter(|cpus| !cpus.is_empty())
@@ -124,10 +124,10 @@ pub(super) fn numa(world: &World) -> CheckResult {
 }
 
 /// CPUs that the scheduler leaves alone: threads that may use several of them all stay on the first.
-pub(super) fn isolated(world: &World) -> CheckResult {
-    let list = world.root.text("sys/devices/system/cpu/isolated");
+pub(super) fn isolated(state: &MachineState) -> CheckResult {
+    let list = state.root.text("sys/devices/system/cpu/isolated");
     let isolated: BTreeSet<usize> = parse_list(&list.unwrap_or_default()).into_iter().collect();
-    let (among, others): (Vec<usize>, Vec<usize>) = world
+    let (among, others): (Vec<usize>, Vec<usize>) = state
         .machine
         .cpus
         .iter()
@@ -149,41 +149,41 @@ pub(super) fn isolated(world: &World) -> CheckResult {
 const OF_THE_HOST: &str = "the host's; it cannot be seen in a virtual machine";
 
 /// Why a thing about frequencies is not there.
-fn not_seen<'a>(world: &World, bare: &'a str) -> &'a str {
-    match world.root.hypervisor() {
+fn not_seen<'a>(state: &MachineState, bare: &'a str) -> &'a str {
+    match state.root.hypervisor() {
         Some(_) => OF_THE_HOST,
         None => bare,
     }
 }
 
-pub(super) fn governor(world: &World) -> CheckResult {
+pub(super) fn governor(state: &MachineState) -> CheckResult {
     let why = "A CPU that is clocked down while it waits is slow when the next request comes, and more so for the stack \
                that waits more.";
-    match world.machine.governor.as_deref() {
+    match state.machine.governor.as_deref() {
         Some("performance") => fine("performance"),
         Some(governor) => warning(
             governor,
             why,
-            world.set(
+            state.set(
                 "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
                 "performance",
             ),
         ),
-        None => unknown(not_seen(world, "no cpufreq driver"), why),
+        None => unknown(not_seen(state, "no cpufreq driver"), why),
     }
 }
 
 /// CPUs that may not reach their highest frequency.
-pub(super) fn frequency_limits(world: &World) -> CheckResult {
+pub(super) fn frequency_limits(state: &MachineState) -> CheckResult {
     let read = |folder: &str, name: &str| {
-        world
+        state
             .root
             .number::<u64>(&format!("{folder}/cpufreq/{name}"))
     };
-    let folders = world.root.cpu_folders();
+    let folders = state.root.cpu_folders();
     let known = folders.iter().filter_map(|folder| {
         let number = folder.rsplit_once("cpu")?.1.parse::<usize>().ok()?;
-        let used = world.machine.cpus.contains(&number);
+        let used = state.machine.cpus.contains(&number);
         let most = read(folder, "cpuinfo_max_freq").filter(|_| used)?;
         Some((number, read(folder, "scaling_max_freq")?, most))
     });
@@ -201,7 +201,7 @@ pub(super) fn frequency_limits(world: &World) -> CheckResult {
                 most / 1000
             ),
             why,
-            world.set(path, &most.to_string()),
+            state.set(path, &most.to_string()),
         );
     }
     let fastest = known.iter().map(|(_, _, most)| *most).max();
@@ -216,13 +216,13 @@ pub(super) fn frequency_limits(world: &World) -> CheckResult {
         );
     }
     if known.is_empty() {
-        unknown(not_seen(world, "no cpufreq driver"), why)
+        unknown(not_seen(state, "no cpufreq driver"), why)
     } else {
         fine("none")
     }
 }
 
-pub(super) fn turbo(world: &World) -> CheckResult {
+pub(super) fn turbo(state: &MachineState) -> CheckResult {
     let why = "With turbo a CPU is faster while it is cool and while the other cores wait: figures depend on the load \
                before, and on how many threads a stack has.";
     // intel_pstate says whether it is off, the others whether it is on.
@@ -232,22 +232,22 @@ pub(super) fn turbo(world: &World) -> CheckResult {
     ];
     for (name, off, on) in switches {
         let path = format!("sys/devices/system/cpu/{name}");
-        let Some(state) = world.root.text(&path) else {
+        let Some(value) = state.root.text(&path) else {
             continue;
         };
-        if state == off {
+        if value == off {
             return fine("off");
         }
-        if state == on {
-            return warning("on", why, world.set(&format!("/{path}"), off));
+        if value == on {
+            return warning("on", why, state.set(&format!("/{path}"), off));
         }
     }
-    unknown(not_seen(world, "this driver does not tell"), why)
+    unknown(not_seen(state, "this driver does not tell"), why)
 }
 
-pub(super) fn throttling(world: &World) -> CheckResult {
+pub(super) fn throttling(state: &MachineState) -> CheckResult {
     let why = "A CPU that is too hot runs slower, for as long as it takes to cool down.";
-    match (world.watched.throttled, throttled(&world.root)) {
+    match (state.watched.throttled, throttled(&state.root)) {
         (Some(times), _) if times > 0 => warning(
             format!("{} while watched", counted(times, "time")),
             why,
@@ -259,15 +259,15 @@ pub(super) fn throttling(world: &World) -> CheckResult {
             "Watch it under load: deadheat doctor --watch 1m",
         ),
         (_, Some(_)) => fine("never since the start"),
-        (_, None) => unknown(not_seen(world, "this processor does not count it"), why),
+        (_, None) => unknown(not_seen(state, "this processor does not count it"), why),
     }
 }
 
 /// Mains, or a battery that is being emptied.
-pub(super) fn power(world: &World) -> CheckResult {
+pub(super) fn power(state: &MachineState) -> CheckResult {
     let folder = "sys/class/power_supply";
-    let of = |name: &str, what: &str| world.root.text(&format!("{folder}/{name}/{what}"));
-    let discharging = world.root.names(folder).into_iter().any(|name| {
+    let of = |name: &str, what: &str| state.root.text(&format!("{folder}/{name}/{what}"));
+    let discharging = state.root.names(folder).into_iter().any(|name| {
         // A mouse has a battery, too.
         let of_device = of(&name, "scope").as_deref() == Some("Device");
         !of_device && of(&name, "status").as_deref() == Some("Discharging")
@@ -279,11 +279,11 @@ pub(super) fn power(world: &World) -> CheckResult {
             "Plug it in.",
         );
     }
-    match world.root.text("sys/firmware/acpi/platform_profile") {
+    match state.root.text("sys/firmware/acpi/platform_profile") {
         Some(profile) if ["low-power", "quiet", "cool"].contains(&profile.as_str()) => warning(
             format!("profile {profile}"),
             "The firmware slows the CPUs down.",
-            world.set("/sys/firmware/acpi/platform_profile", "performance"),
+            state.set("/sys/firmware/acpi/platform_profile", "performance"),
         ),
         _ => fine("not on battery"),
     }
@@ -299,7 +299,7 @@ mod tests {
     };
 
     fn of(planted: &Planted, name: &str) -> (Option<Level>, CheckResult) {
-        found(&planted.world(), name)
+        found(&planted.state(), name)
     }
 
     #[test]
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn a_guest_does_not_know_its_hosts_frequencies() {
         let guest = Planted::empty().with("proc/cpuinfo", "flags : hypervisor\n");
-        let guest = guest.world();
+        let guest = guest.state();
         for name in ["governor", "frequency-limit", "turbo", "throttling"] {
             let (level, finding) = found(&guest, name);
             assert_eq!(
@@ -415,7 +415,7 @@ mod tests {
         let unequal = Planted::good()
             .with(&format!("{CPU}/cpu1/cpufreq/cpuinfo_max_freq"), "2400000")
             .with(&limited, "2400000");
-        let (level, finding) = found(&unequal.world(), "frequency-limit");
+        let (level, finding) = found(&unequal.state(), "frequency-limit");
         assert_eq!(
             (level, finding.found.as_str()),
             (
@@ -433,20 +433,20 @@ mod tests {
         assert_eq!(finding.advice, format!("echo 1 | sudo tee /{intel}"));
         let others = Planted::good().without(&intel);
         let boost = format!("{CPU}/cpufreq/boost");
-        for (state, expected) in [("1", Some(Level::Doubt)), ("0", None)] {
-            let world = others.clone().with(&boost, state).world();
-            assert_eq!(found(&world, "turbo").0, expected);
+        for (value, expected) in [("1", Some(Level::Doubt)), ("0", None)] {
+            let state = others.clone().with(&boost, value).state();
+            assert_eq!(found(&state, "turbo").0, expected);
         }
-        assert_eq!(found(&others.world(), "turbo").0, Some(Level::Routine));
+        assert_eq!(found(&others.state(), "turbo").0, Some(Level::Routine));
     }
 
     #[test]
     fn throttling_now_is_worse_than_throttling_once() {
         let path = format!("{CPU}/cpu2/thermal_throttle/core_throttle_count");
         assert_eq!(planted("throttling", &path, "12").0, Some(Level::Note));
-        let mut world = Planted::good().with(&path, "12").world();
-        world.watched.throttled = Some(2);
-        let (level, finding) = found(&world, "throttling");
+        let mut state = Planted::good().with(&path, "12").state();
+        state.watched.throttled = Some(2);
+        let (level, finding) = found(&state, "throttling");
         assert_eq!(
             (level, finding.found.as_str()),
             (Some(Level::Doubt), "2 times while watched")
@@ -464,7 +464,7 @@ mod tests {
         let mouse = Planted::good()
             .with(battery, "Discharging")
             .with("sys/class/power_supply/BAT0/scope", "Device");
-        assert_eq!(found(&mouse.world(), "power").0, None);
+        assert_eq!(found(&mouse.state(), "power").0, None);
         let profile = "sys/firmware/acpi/platform_profile";
         assert_eq!(
             planted("power", profile, "low-power\n").0,

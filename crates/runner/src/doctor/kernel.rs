@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use deadheat_model::figure::counted;
 
-use super::{CheckResult, World, fine, note, unknown, warning};
+use super::{CheckResult, MachineState, fine, note, unknown, warning};
 
-pub(super) fn hypervisor(world: &World) -> CheckResult {
-    match world.root.hypervisor() {
+pub(super) fn hypervisor(state: &MachineState) -> CheckResult {
+    match state.root.hypervisor() {
         Some(name) => note(
             name,
             "The host's frequencies, its other guests and its heat cannot be seen from here; system calls that reach \
              the host cost more. Compare figures within this machine only.",
             "",
         ),
-        None if world.root.has("proc/cpuinfo") => fine("no sign of one"),
+        None if state.root.has("proc/cpuinfo") => fine("no sign of one"),
         None => unknown(
             "/proc/cpuinfo is not there",
             "Below a virtual machine is another one, with load of its own.",
@@ -22,14 +22,14 @@ pub(super) fn hypervisor(world: &World) -> CheckResult {
     }
 }
 
-pub(super) fn mitigations(world: &World) -> CheckResult {
-    let on = world.machine.mitigations.iter();
+pub(super) fn mitigations(state: &MachineState) -> CheckResult {
+    let on = state.machine.mitigations.iter();
     let (open, on): (Vec<_>, Vec<_>) = on.partition(|state| state.contains(": Vulnerable"));
     let why = "They make system calls more expensive, which servers of many small requests feel most. Leave them as your \
                users have them, and compare figures only with machines that have the same.";
     match (on.len(), open.len()) {
         (0, 0) => {
-            if world.root.has("sys/devices/system/cpu/vulnerabilities") {
+            if state.root.has("sys/devices/system/cpu/vulnerabilities") {
                 fine("none needed")
             } else {
                 unknown("the kernel does not tell", why)
@@ -40,13 +40,13 @@ pub(super) fn mitigations(world: &World) -> CheckResult {
     }
 }
 
-/// Randomised layout (ASLR) stays on: with a layout that is always the same, its luck is in every heat of a stack
-/// (Mytkowicz et al., ASPLOS 2009; Curtsinger and Berger, ASPLOS 2013).
-pub(super) fn layout(world: &World) -> CheckResult {
+/// Address space layout randomisation (ASLR) must be on. A fixed layout biases every heat of a stack in the same
+/// direction (Mytkowicz et al., ASPLOS 2009; Curtsinger and Berger, ASPLOS 2013).
+pub(super) fn layout(state: &MachineState) -> CheckResult {
     let why = "A program whose layout in memory is always the same is fast or slow by luck, in every heat alike; heats \
                average over layouts only where each process has another.";
     // personality(2): ADDR_NO_RANDOMIZE, as setarch -R and debuggers set it.
-    let personality = world.root.text("proc/self/personality");
+    let personality = state.root.text("proc/self/personality");
     let personality = personality.and_then(|text| u32::from_str_radix(&text, 16).ok());
     if personality.is_some_and(|flags| flags & 0x0004_0000 != 0) {
         return warning(
@@ -55,7 +55,7 @@ pub(super) fn layout(world: &World) -> CheckResult {
             "Start deadheat without setarch -R, and outside of a debugger.",
         );
     }
-    match world
+    match state
         .root
         .text("proc/sys/kernel/randomize_va_space")
         .as_deref()
@@ -64,16 +64,16 @@ pub(super) fn layout(world: &World) -> CheckResult {
         Some("0") => warning(
             "off",
             why,
-            world.as_root("sysctl -w kernel.randomize_va_space=2"),
+            state.as_root("sysctl -w kernel.randomize_va_space=2"),
         ),
         Some(_) => fine("on, as it should be: each process has another layout"),
     }
 }
 
 /// Since Linux 5.6 neither getrandom(2) nor /dev/random waits once the generator was seeded.
-pub(super) fn entropy(world: &World) -> CheckResult {
+pub(super) fn entropy(state: &MachineState) -> CheckResult {
     let why = "Programs that read /dev/random, as some runtimes do at their start, wait for it.";
-    let mut numbers = world
+    let mut numbers = state
         .machine
         .kernel
         .split(['.', '-'])
@@ -82,13 +82,13 @@ pub(super) fn entropy(world: &World) -> CheckResult {
         (Some(Ok(major)), Some(Ok(minor))) => Some((major, minor)),
         _ => None,
     };
-    let bits: Option<u32> = world.root.number("proc/sys/kernel/random/entropy_avail");
+    let bits: Option<u32> = state.root.number("proc/sys/kernel/random/entropy_avail");
     match (version, bits) {
         (Some(version), _) if version >= (5, 6) => fine("never waited for"),
         (_, Some(bits)) if bits < 256 => warning(
             counted(bits, "bit"),
             why,
-            world.as_root("apt-get install --yes haveged"),
+            state.as_root("apt-get install --yes haveged"),
         ),
         (_, Some(bits)) => fine(counted(bits, "bit")),
         (_, None) => unknown("the kernel does not tell", why),
@@ -96,8 +96,8 @@ pub(super) fn entropy(world: &World) -> CheckResult {
 }
 
 /// What other tools need, and this one does not.
-pub(super) fn privileges(world: &World) -> CheckResult {
-    let paranoid = world.root.text("proc/sys/kernel/perf_event_paranoid");
+pub(super) fn privileges(state: &MachineState) -> CheckResult {
+    let paranoid = state.root.text("proc/sys/kernel/perf_event_paranoid");
     let found = paranoid.map_or(String::new(), |level| {
         format!(" (perf_event_paranoid {level})")
     });
@@ -105,9 +105,9 @@ pub(super) fn privileges(world: &World) -> CheckResult {
 }
 
 /// Read without a system call, a clock costs some 20 to 60 ns; with one, several hundred.
-const MOST_COST: Duration = Duration::from_nanos(200);
+const MAX_COST: Duration = Duration::from_nanos(200);
 /// What the shortest service times are counted in.
-const MOST_STEP: Duration = Duration::from_micros(1);
+const MAX_STEP: Duration = Duration::from_micros(1);
 
 const FOLDER: &str = "sys/devices/system/clocksource/clocksource0";
 
@@ -122,47 +122,47 @@ const QUICK: [&str; 7] = [
     "riscv_clocksource",
 ];
 
-pub(super) fn clock_source(world: &World) -> CheckResult {
+pub(super) fn clock_source(state: &MachineState) -> CheckResult {
     let why = "With a slow source each reading is a system call or an access to a device, several a request. It slows \
                down the generator, and every server that reads the clock.";
-    match world.root.text(&format!("{FOLDER}/current_clocksource")) {
+    match state.root.text(&format!("{FOLDER}/current_clocksource")) {
         None => unknown("the kernel does not tell", why),
         Some(name) if QUICK.contains(&name.as_str()) => fine(name),
-        Some(name) => warning(name, why, quicker(world)),
+        Some(name) => warning(name, why, quicker(state)),
     }
 }
 
 /// A better source, where the kernel has one.
-fn quicker(world: &World) -> String {
-    let available = world.root.text(&format!("{FOLDER}/available_clocksource"));
+fn quicker(state: &MachineState) -> String {
+    let available = state.root.text(&format!("{FOLDER}/available_clocksource"));
     let available = available.unwrap_or_default();
     let mut known = available.split(' ');
     match known.find(|name| QUICK.contains(name)) {
-        Some(name) => world.set(&format!("/{FOLDER}/current_clocksource"), name),
+        Some(name) => state.set(&format!("/{FOLDER}/current_clocksource"), name),
         None => "Use another machine: this kernel has no quicker source, because the processor's counter (TSC) is \
                  unreliable or the hypervisor hides it."
             .to_owned(),
     }
 }
 
-pub(super) fn clock_cost(world: &World) -> CheckResult {
-    let (cost, step) = (world.own.clock_cost, world.own.clock_step);
+pub(super) fn clock_cost(state: &MachineState) -> CheckResult {
+    let (cost, step) = (state.own.clock_cost, state.own.clock_step);
     let found = format!("{} ns to read", cost.as_nanos());
     match step {
         None => warning(
             "it stands still",
             "Nothing can be measured with it.",
-            quicker(world),
+            quicker(state),
         ),
-        Some(step) if step > MOST_STEP => warning(
+        Some(step) if step > MAX_STEP => warning(
             format!("{found}, in steps of {} µs", step.as_micros()),
             "That is the resolution of service times.",
-            quicker(world),
+            quicker(state),
         ),
-        Some(_) if cost > MOST_COST => warning(
+        Some(_) if cost > MAX_COST => warning(
             found,
             "The generator reads it several times for each request, and is the limit sooner.",
-            quicker(world),
+            quicker(state),
         ),
         Some(_) => fine(found),
     }
@@ -186,11 +186,11 @@ mod tests {
     #[test]
     fn mitigations_are_counted() {
         let folder = "sys/devices/system/cpu/vulnerabilities";
-        let world = Planted::good()
+        let state = Planted::good()
             .with(&format!("{folder}/meltdown"), "Mitigation: PTI\n")
             .with(&format!("{folder}/mds"), "Vulnerable: no microcode\n")
-            .world();
-        let (level, finding) = found(&world, "mitigations");
+            .state();
+        let (level, finding) = found(&state, "mitigations");
         assert_eq!(
             (level, finding.found.as_str()),
             (Some(Level::Note), "1 on, 1 off")
@@ -211,10 +211,10 @@ mod tests {
     #[test]
     fn old_kernels_may_wait_for_entropy() {
         let with = |kernel: &str, bits: &str| {
-            let world = Planted::good()
+            let state = Planted::good()
                 .with("proc/sys/kernel/osrelease", kernel)
                 .with("proc/sys/kernel/random/entropy_avail", bits);
-            found(&world.world(), "entropy").0
+            found(&state.state(), "entropy").0
         };
         assert_eq!(with("5.4.0-1\n", "60\n"), Some(Level::Doubt));
         assert_eq!(with("5.4.0-1\n", "3000\n"), None);
@@ -241,17 +241,17 @@ mod tests {
         let only = Planted::good()
             .with(&current(), "acpi_pm")
             .with(&format!("{FOLDER}/available_clocksource"), "acpi_pm");
-        let (level, finding) = found(&only.world(), "clock-source");
+        let (level, finding) = found(&only.state(), "clock-source");
         assert_eq!(level, Some(Level::Doubt));
         assert!(finding.advice.starts_with("Use another machine"));
     }
 
     #[test]
     fn cost_and_step_have_bounds() {
-        let mut world = Planted::good().world();
+        let mut state = Planted::good().state();
         let mut of = |cost, step| {
-            (world.own.clock_cost, world.own.clock_step) = (cost, step);
-            found(&world, "clock").0
+            (state.own.clock_cost, state.own.clock_step) = (cost, step);
+            found(&state, "clock").0
         };
         let nanos = Duration::from_nanos;
         assert_eq!(of(nanos(200), Some(nanos(1000))), None);

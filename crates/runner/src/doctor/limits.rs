@@ -9,21 +9,21 @@ use deadheat_model::{
     machine::CpuSource,
 };
 
-use super::{CheckResult, World, fine, note, unknown, warning};
+use super::{CheckResult, MachineState, fine, note, unknown, warning};
 use crate::process::{OPEN_FILES, own_groups_below};
 
-/// Descriptors that a server or the generator holds beside its connections.
+/// The number of file descriptors that a server or the generator uses in addition to its connections.
 const BESIDE: u64 = 100;
 
-pub(super) fn descriptors(world: &World) -> CheckResult {
-    let Some((_, hard)) = limit(world, "Max open files") else {
+pub(super) fn descriptors(state: &MachineState) -> CheckResult {
+    let Some((_, hard)) = limit(state, "Max open files") else {
         return unknown(
             "/proc/self/limits cannot be read",
             "Each connection takes one.",
         );
     };
     // A server of the proxy workload holds two for each request: the client's and the upstream's.
-    let needed = u64::from(world.connections) * 2 + BESIDE;
+    let needed = u64::from(state.connections) * 2 + BESIDE;
     let given = hard.min(OPEN_FILES);
     let hard = match hard {
         u64::MAX => "none".to_owned(),
@@ -39,7 +39,7 @@ pub(super) fn descriptors(world: &World) -> CheckResult {
         "Servers cannot keep that many connections: they refuse some, and the figures show how they refuse.",
         if needed > OPEN_FILES {
             "Load with fewer connections.".to_owned()
-        } else if world.own.is_root {
+        } else if state.own.is_root {
             format!("ulimit -n {needed}\n{same_shell}")
         } else {
             format!(
@@ -50,8 +50,8 @@ pub(super) fn descriptors(world: &World) -> CheckResult {
     )
 }
 
-pub(super) fn address_space(world: &World) -> CheckResult {
-    match limit(world, "Max address space") {
+pub(super) fn address_space(state: &MachineState) -> CheckResult {
+    match limit(state, "Max address space") {
         Some((u64::MAX, _)) => fine("unlimited"),
         Some((soft, _)) => warning(
             format!("limited to {} MiB", soft >> 20),
@@ -65,8 +65,8 @@ pub(super) fn address_space(world: &World) -> CheckResult {
     }
 }
 
-pub(super) fn cpu_time(world: &World) -> CheckResult {
-    match limit(world, "Max cpu time") {
+pub(super) fn cpu_time(state: &MachineState) -> CheckResult {
+    match limit(state, "Max cpu time") {
         Some((u64::MAX, _)) => fine("unlimited"),
         Some((soft, _)) => warning(
             format!("limited to {soft} s"),
@@ -81,8 +81,8 @@ pub(super) fn cpu_time(world: &World) -> CheckResult {
 }
 
 /// Soft and hard limit, in the unit of the limit; no limit is [`u64::MAX`].
-fn limit(world: &World, name: &str) -> Option<(u64, u64)> {
-    let text = world.root.whole("proc/self/limits")?;
+fn limit(state: &MachineState, name: &str) -> Option<(u64, u64)> {
+    let text = state.root.whole("proc/self/limits")?;
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     let mut limits = rest.split_ascii_whitespace().map(|limit| match limit {
         "unlimited" => Some(u64::MAX),
@@ -92,16 +92,16 @@ fn limit(world: &World, name: &str) -> Option<(u64, u64)> {
 }
 
 /// Less memory than this does not hold a database, an upstream and a server on a virtual machine of its language.
-const LEAST_MEMORY: u64 = 2 << 30;
+const MIN_MEMORY: u64 = 2 << 30;
 
-pub(super) fn accounting(world: &World) -> CheckResult {
-    match world.own.cpu_source {
+pub(super) fn accounting(state: &MachineState) -> CheckResult {
+    match state.own.cpu_source {
         CpuSource::CgroupV2 => fine("control group v2"),
         CpuSource::CgroupV1 => fine("control group v1"),
         CpuSource::Proc => note(
             "no control group can be made; CPU time is summed from /proc",
             "A process that ends between two checks, and whose parent does not wait for it, is not counted.",
-            if world.own.is_root {
+            if state.own.is_root {
                 "Mount the control groups with write access."
             } else {
                 "systemd-run --user --scope --property Delegate=yes deadheat run"
@@ -110,14 +110,14 @@ pub(super) fn accounting(world: &World) -> CheckResult {
     }
 }
 
-pub(super) fn cpu_quota(world: &World) -> CheckResult {
-    let v2 = groups(world, None).into_iter().filter_map(|group| {
-        let text = world.root.text(group.join("cpu.max").to_str()?)?;
+pub(super) fn cpu_quota(state: &MachineState) -> CheckResult {
+    let v2 = groups(state, None).into_iter().filter_map(|group| {
+        let text = state.root.text(group.join("cpu.max").to_str()?)?;
         let (quota, period) = text.split_once(' ')?;
         cpus_of(quota, period)
     });
-    let v1 = groups(world, Some("cpu")).into_iter().filter_map(|group| {
-        let of = |name| world.root.text(group.join(name).to_str()?);
+    let v1 = groups(state, Some("cpu")).into_iter().filter_map(|group| {
+        let of = |name| state.root.text(group.join(name).to_str()?);
         cpus_of(&of("cpu.cfs_quota_us")?, &of("cpu.cfs_period_us")?)
     });
     match v2.chain(v1).min_by(f64::total_cmp) {
@@ -138,18 +138,18 @@ fn cpus_of(quota: &str, period: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-pub(super) fn memory_limit(world: &World) -> CheckResult {
+pub(super) fn memory_limit(state: &MachineState) -> CheckResult {
     let of = |controller, name: &str| {
-        let groups = groups(world, controller).into_iter();
+        let groups = groups(state, controller).into_iter();
         let limits =
-            groups.filter_map(|group| world.root.number::<u64>(group.join(name).to_str()?));
+            groups.filter_map(|group| state.root.number::<u64>(group.join(name).to_str()?));
         limits.min()
     };
     let limits = [
         of(None, "memory.max"),
         of(Some("memory"), "memory.limit_in_bytes"),
     ];
-    let machine = world.machine.memory_bytes;
+    let machine = state.machine.memory_bytes;
     // v1 says "none" with a number larger than any memory.
     let limit = limits.into_iter().flatten().min();
     let limit = limit.filter(|limit| machine == 0 || *limit < machine);
@@ -158,7 +158,7 @@ pub(super) fn memory_limit(world: &World) -> CheckResult {
     };
     let found = format!("{} of {}", size(limit), size(machine));
     let remedy = "Give the container or unit more: --memory (docker), MemoryMax= (systemd).";
-    if limit < LEAST_MEMORY {
+    if limit < MIN_MEMORY {
         return warning(
             found,
             "Builds and servers are ended, or wait for memory, when it is reached.",
@@ -172,18 +172,18 @@ pub(super) fn memory_limit(world: &World) -> CheckResult {
     )
 }
 
-pub(super) fn tasks(world: &World) -> CheckResult {
+pub(super) fn tasks(state: &MachineState) -> CheckResult {
     let most = |controller| {
-        let groups = groups(world, controller).into_iter();
+        let groups = groups(state, controller).into_iter();
         let limits = groups.filter_map(|group| {
-            let limit: u64 = world.root.number(group.join("pids.max").to_str()?)?;
-            let now: u64 = world.root.number(group.join("pids.current").to_str()?)?;
+            let limit: u64 = state.root.number(group.join("pids.max").to_str()?)?;
+            let now: u64 = state.root.number(group.join("pids.current").to_str()?)?;
             Some(limit.saturating_sub(now))
         });
         limits.min()
     };
     // A thread for each connection, and as many for the rest.
-    let needed = u64::from(world.connections) * 2;
+    let needed = u64::from(state.connections) * 2;
     let left = [most(None), most(Some("pids"))].into_iter().flatten().min();
     match left {
         Some(left) if left < needed => warning(
@@ -196,17 +196,17 @@ pub(super) fn tasks(world: &World) -> CheckResult {
     }
 }
 
-pub(super) fn container(world: &World) -> CheckResult {
+pub(super) fn container(state: &MachineState) -> CheckResult {
     let files = [
         "/.dockerenv",
         "/run/.containerenv",
         "/run/systemd/container",
     ];
-    let own = world.root.whole("proc/self/cgroup").unwrap_or_default();
+    let own = state.root.whole("proc/self/cgroup").unwrap_or_default();
     let paths = ["docker", "kubepods", "containerd", "libpod", "lxc"];
-    let is_one = files.iter().any(|file| world.root.has(&file[1..]))
+    let is_one = files.iter().any(|file| state.root.has(&file[1..]))
         || paths.iter().any(|path| own.contains(path));
-    match (is_one, world.root.has("proc/self")) {
+    match (is_one, state.root.has("proc/self")) {
         (true, _) => note(
             "in a container",
             "Other containers are visible by their CPU time only, not by name. Settings of the kernel are the host's: \
@@ -222,23 +222,23 @@ pub(super) fn container(world: &World) -> CheckResult {
 }
 
 /// The own group in a hierarchy and those above it, as paths below the root.
-fn groups(world: &World, controller: Option<&str>) -> Vec<PathBuf> {
-    own_groups_below(world.root.path(), controller)
+fn groups(state: &MachineState, controller: Option<&str>) -> Vec<PathBuf> {
+    own_groups_below(state.root.path(), controller)
 }
 
 /// A database, an upstream, and a server on a virtual machine of its language take about half of this.
-const LEAST_AVAILABLE: u64 = 1 << 30;
+const MIN_AVAILABLE: u64 = 1 << 30;
 
 /// A line of `/proc/meminfo`, in bytes.
-fn bytes(world: &World, key: &str) -> Option<u64> {
-    Some(world.root.value("proc/meminfo", key)? * 1024)
+fn bytes(state: &MachineState, key: &str) -> Option<u64> {
+    Some(state.root.value("proc/meminfo", key)? * 1024)
 }
 
-pub(super) fn available(world: &World) -> CheckResult {
+pub(super) fn available(state: &MachineState) -> CheckResult {
     let why = "When memory runs out, the kernel writes it to disk or ends a process, and files are read again and again.";
-    match bytes(world, "MemAvailable") {
+    match bytes(state, "MemAvailable") {
         None => unknown("/proc/meminfo does not tell", why),
-        Some(free) if free < LEAST_AVAILABLE => warning(
+        Some(free) if free < MIN_AVAILABLE => warning(
             format!("{} available", size(free)),
             why,
             "ps -e -o pid,rss,args --sort -rss | head\nEnd processes that are not needed.",
@@ -247,24 +247,24 @@ pub(super) fn available(world: &World) -> CheckResult {
     }
 }
 
-pub(super) fn swap(world: &World) -> CheckResult {
-    let swappiness = world.root.text("proc/sys/vm/swappiness");
+pub(super) fn swap(state: &MachineState) -> CheckResult {
+    let swappiness = state.root.text("proc/sys/vm/swappiness");
     let swappiness = swappiness.map_or(String::new(), |value| format!(", swappiness {value}"));
-    let (Some(total), Some(free)) = (bytes(world, "SwapTotal"), bytes(world, "SwapFree")) else {
+    let (Some(total), Some(free)) = (bytes(state, "SwapTotal"), bytes(state, "SwapFree")) else {
         return unknown(
             "/proc/meminfo does not tell",
             "A process whose memory is on disk waits for it.",
         );
     };
     let used = total.saturating_sub(free);
-    let pages = world.watched.swapped_pages;
+    let pages = state.watched.swapped_pages;
     if pages > 0 {
         return warning(
             format!("{pages} pages moved while watched{swappiness}"),
             "Processes wait for the disk, in the middle of requests.",
             format!(
                 "ps -e -o pid,rss,args --sort -rss | head\n{}",
-                world.as_root("swapoff -a")
+                state.as_root("swapoff -a")
             ),
         );
     }
@@ -272,7 +272,7 @@ pub(super) fn swap(world: &World) -> CheckResult {
         return note(
             format!("{} used, at rest{swappiness}", size(used)),
             "Swapped-out memory is read back when it is needed, perhaps in the middle of a heat.",
-            world.as_root("swapoff -a"),
+            state.as_root("swapoff -a"),
         );
     }
     fine(match total {
@@ -281,13 +281,13 @@ pub(super) fn swap(world: &World) -> CheckResult {
     })
 }
 
-pub(super) fn huge_pages(world: &World) -> CheckResult {
+pub(super) fn huge_pages(state: &MachineState) -> CheckResult {
     let path = "sys/kernel/mm/transparent_hugepage/enabled";
-    let state = world.root.text(path).and_then(|text| {
+    let value = state.root.text(path).and_then(|text| {
         let (_, rest) = text.split_once('[')?;
         Some(rest.split_once(']')?.0.to_owned())
     });
-    match state.as_deref() {
+    match value.as_deref() {
         None => unknown(
             "the kernel does not tell",
             "Transparent huge pages make a process faster and larger.",
@@ -296,14 +296,14 @@ pub(super) fn huge_pages(world: &World) -> CheckResult {
             "always",
             "A process that touches a little of 2 MiB gets all of it, so memory figures are larger than elsewhere; and \
              the kernel joins pages on its own, at times that nobody chose.",
-            world.set(&format!("/{path}"), "madvise"),
+            state.set(&format!("/{path}"), "madvise"),
         ),
-        Some(state) => fine(state),
+        Some(value) => fine(value),
     }
 }
 
-pub(super) fn pss(world: &World) -> CheckResult {
-    if world.root.has("proc/self/smaps_rollup") {
+pub(super) fn pss(state: &MachineState) -> CheckResult {
+    if state.root.has("proc/self/smaps_rollup") {
         fine("counted")
     } else {
         unknown(
@@ -345,9 +345,9 @@ mod tests {
     #[test]
     fn root_may_raise_the_hard_limit_itself() {
         let text = "Max open files 64 64 files\n";
-        let mut world = Planted::good().with("proc/self/limits", text).world();
-        world.own.is_root = true;
-        let (_, finding) = found(&world, "file-descriptors");
+        let mut state = Planted::good().with("proc/self/limits", text).state();
+        state.own.is_root = true;
+        let (_, finding) = found(&state, "file-descriptors");
         assert!(finding.advice.starts_with("ulimit -n 900\n"), "{finding:?}");
     }
 
@@ -378,9 +378,9 @@ mod tests {
 
     #[test]
     fn without_a_group_short_processes_are_missed() {
-        let mut world = Planted::good().world();
-        world.own.cpu_source = CpuSource::Proc;
-        let (level, finding) = found(&world, "cpu-accounting");
+        let mut state = Planted::good().state();
+        state.own.cpu_source = CpuSource::Proc;
+        let (level, finding) = found(&state, "cpu-accounting");
         assert_eq!(level, Some(Level::Note));
         assert!(finding.advice.starts_with("systemd-run --user"));
     }
@@ -404,10 +404,10 @@ mod tests {
     fn a_quota_of_v1_is_a_warning() {
         let with = |quota: &str| {
             let group = "sys/fs/cgroup/cpu/a";
-            let world = v1()
+            let state = v1()
                 .with(&format!("{group}/cpu.cfs_quota_us"), quota)
                 .with(&format!("{group}/cpu.cfs_period_us"), "100000\n");
-            found(&world.world(), "cpu-quota").0
+            found(&state.state(), "cpu-quota").0
         };
         assert_eq!(with("-1\n"), None);
         assert_eq!(with("50000\n"), Some(Level::Doubt));
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(v2("4294967296\n"), Some(Level::Note));
         let v1 = |limit: &str| {
             let path = "sys/fs/cgroup/memory/a/memory.limit_in_bytes";
-            found(&v1().with(path, limit).world(), "memory-limit").0
+            found(&v1().with(path, limit).state(), "memory-limit").0
         };
         assert_eq!(v1("9223372036854771712\n"), None);
         assert_eq!(v1("1073741824\n"), Some(Level::Doubt));
@@ -434,10 +434,10 @@ mod tests {
     fn threads_that_are_left_are_counted() {
         let with = |limit: &str| {
             let group = "sys/fs/cgroup/user.slice";
-            let world = Planted::good()
+            let state = Planted::good()
                 .with(&format!("{group}/pids.max"), limit)
                 .with(&format!("{group}/pids.current"), "100\n");
-            found(&world.world(), "tasks").0
+            found(&state.state(), "tasks").0
         };
         assert_eq!(with("max\n"), None);
         assert_eq!(with("899\n"), Some(Level::Doubt));
@@ -466,7 +466,7 @@ mod tests {
     fn swap_in_motion_is_worse_than_swap_at_rest() {
         let of = |free: &str| {
             let text = format!("SwapTotal: 4194304 kB\nSwapFree: {free} kB\n");
-            Planted::good().with(MEMINFO, &text).world()
+            Planted::good().with(MEMINFO, &text).state()
         };
         let (level, finding) = found(&of("4194304"), "swap");
         assert_eq!(
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn an_old_kernel_counts_no_pss() {
-        let old = Planted::good().without("proc/self/smaps_rollup").world();
+        let old = Planted::good().without("proc/self/smaps_rollup").state();
         assert_eq!(found(&old, "pss").0, Some(Level::Routine));
     }
 }

@@ -1,5 +1,6 @@
-//! What about this machine would spoil a measurement, and what to do about it. Reads and probes ([`World::here`]), then
-//! judges ([`judge`]): pure functions of a [`World`], which tests plant. It changes no setting.
+//! Checks whether this machine would spoil a measurement, and gives advice. [`MachineState::here`] reads files and
+//! probes the machine. [`judge`] evaluates a [`MachineState`] with pure functions, so tests can plant one. No setting
+//! is changed.
 
 mod cpus;
 mod kernel;
@@ -24,35 +25,37 @@ use serde::{Deserialize, Serialize};
 use crate::session::{PinningMode, describe_machine, share_out};
 
 pub use network::{Clocks, Trips, judge_link, unreached};
-pub use own::{Busy, OwnFacts, Watched};
+pub use own::{BusyProcess, OwnFacts, Watched};
 
-/// How long `deadheat doctor` watches what others do, unless the user says otherwise.
+/// The default time that `deadheat doctor` watches other programs.
 pub const WATCH: Duration = Duration::from_secs(2);
-/// How long `deadheat run` watches before it begins: enough for the bound of 5 % (clock ticks are 10 ms).
+/// The time that `deadheat run` watches other programs before it begins. It suffices for the bound of 5 % (clock ticks
+/// are 10 ms).
 pub const WATCH_BEFORE_A_RUN: Duration = Duration::from_secs(1);
 
-/// For so many connections limits are judged where no workload says how many there will be.
+/// The number of connections that limits are checked for when no workload specifies it.
 pub const CONNECTIONS: u32 = 1000;
 
-/// Everything that is judged.
+/// The state of a machine, which the checks evaluate.
 #[derive(Clone, Debug)]
-pub struct World {
-    /// `/proc` and `/sys`.
+pub struct MachineState {
+    /// The folder with `proc` and `sys`.
     pub root: Root,
     /// What sessions record of the machine.
     pub machine: Machine,
-    /// How a session would share out the CPUs.
+    /// How a session would divide the CPUs.
     pub pinning: Pinning,
-    /// What only this process can find out.
+    /// Facts that only this process can determine.
     pub own: OwnFacts,
-    /// What others did while they were watched.
+    /// The activity of other programs while they were watched.
     pub watched: Watched,
-    /// The most connections of the workloads.
+    /// The maximum number of connections of the workloads.
     pub connections: u32,
 }
 
-impl World {
-    /// This machine, watched for `watch`, for sessions in the folder `results` with `pinning` and at most `connections`.
+impl MachineState {
+    /// Reads this machine's state and watches other programs for `watch`. Sessions are in the folder `results`, with
+    /// `pinning` and at most `connections`.
     pub fn here(watch: Duration, results: &Path, pinning: PinningMode, connections: u32) -> Self {
         let root = Root::here();
         let machine = describe_machine();
@@ -66,7 +69,7 @@ impl World {
         }
     }
 
-    /// A command as it is typed here: with `sudo` unless this is root.
+    /// The command as the user must type it: with `sudo` unless this is root.
     fn as_root(&self, command: &str) -> String {
         if self.own.is_root {
             command.to_owned()
@@ -75,7 +78,7 @@ impl World {
         }
     }
 
-    /// The command that writes `value` to a file of the kernel's.
+    /// The command that writes `value` to a kernel file.
     fn set(&self, path: &str, value: &str) -> String {
         format!("echo {value} | {}", self.as_root(&format!("tee {path}")))
     }
@@ -86,12 +89,12 @@ impl World {
 pub struct Root(PathBuf);
 
 impl Root {
-    /// This machine's.
+    /// The root folder of this machine.
     pub fn here() -> Self {
         Self::at("/")
     }
 
-    /// Another folder.
+    /// A root in another folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
@@ -101,27 +104,27 @@ impl Root {
         &self.0
     }
 
-    /// A file's text without the blanks around it; `None` where it cannot be read.
+    /// The text of a file without surrounding whitespace; `None` if the file cannot be read.
     fn text(&self, path: &str) -> Option<String> {
         Some(self.whole(path)?.trim().to_owned())
     }
 
-    /// A file's text; `None` where it cannot be read.
+    /// The text of a file; `None` if the file cannot be read.
     fn whole(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.0.join(path)).ok()
     }
 
-    /// A file's number.
+    /// The number in a file; `None` if the file cannot be read or contains no number.
     fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()
     }
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     fn has(&self, path: &str) -> bool {
         self.0.join(path).exists()
     }
 
-    /// The names in a folder, in their order; none where there is no such folder.
+    /// The names in a folder, sorted; empty if there is no such folder.
     fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.0.join(folder));
         let entries = entries.into_iter().flatten().flatten();
@@ -153,7 +156,7 @@ impl Root {
         })
     }
 
-    /// What virtual machine this is; `None` where nothing says that it is one.
+    /// The name of the hypervisor or virtual machine; `None` if there is no sign of one.
     fn hypervisor(&self) -> Option<String> {
         let release = self.text("proc/sys/kernel/osrelease").unwrap_or_default();
         if release.to_lowercase().contains("microsoft") {
@@ -191,8 +194,8 @@ impl Root {
     }
 }
 
-/// All checks of a machine, in the order in which a reader would ask.
-const CHECKS: [Check<World>; 42] = [
+/// All checks of a machine, the most fundamental questions first.
+const CHECKS: [Check<MachineState>; 42] = [
     ("build", "build", own::build),
     ("priority", "priority", own::priority),
     ("user", "user", own::root),
@@ -245,34 +248,35 @@ const CHECKS: [Check<World>; 42] = [
     ("privileges", "privileges", kernel::privileges),
 ];
 
-/// Checks that are about a generator and a server on one machine.
+/// Checks that only apply when the generator and the server share a machine.
 const OF_ONE_MACHINE: [&str; 2] = ["cpus", "smt"];
 
-/// A machine and what was found on it: what `deadheat doctor` has of each host.
+/// A machine and the facts found on it. `deadheat doctor` has one for each host.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Examination {
-    /// What sessions record of it.
+    /// The machine as sessions record it.
     pub machine: Machine,
     /// Every check's fact, the worst first.
     pub facts: Vec<Fact>,
-    /// How long others were watched.
+    /// The time that other programs were watched, in seconds.
     pub watched_seconds: f64,
-    /// The share (0 to 1) of CPU time that other programs used meanwhile.
+    /// The share (0 to 1) of CPU time that other programs used in that time.
     pub other_cpu: f64,
-    /// The share (0 to 1) that the hypervisor gave to others.
+    /// The share (0 to 1) of CPU time that the hypervisor gave to other machines.
     pub steal: f64,
 }
 
 impl Examination {
-    /// Of this machine, watched for `watch`, for results in the folder `results` and at most `connections`.
+    /// Examines this machine and watches other programs for `watch`. Results are in the folder `results`, with at most
+    /// `connections`.
     pub fn here(watch: Duration, results: &Path, connections: u32) -> Self {
-        let world = World::here(watch, results, PinningMode::Apart, connections);
-        let facts = judge(&world);
-        let disturbance = world.watched.disturbance;
+        let state = MachineState::here(watch, results, PinningMode::Apart, connections);
+        let facts = judge(&state);
+        let disturbance = state.watched.disturbance;
         Self {
-            machine: world.machine,
+            machine: state.machine,
             facts,
-            watched_seconds: world.watched.span.as_secs_f64(),
+            watched_seconds: state.watched.span.as_secs_f64(),
             other_cpu: disturbance.other_cpu,
             steal: disturbance.steal,
         }
@@ -280,46 +284,47 @@ impl Examination {
 }
 
 /// Every check's fact, the worst first.
-pub fn judge(world: &World) -> Vec<Fact> {
-    facts(&CHECKS, world)
+pub fn judge(state: &MachineState) -> Vec<Fact> {
+    facts(&CHECKS, state)
 }
 
-/// Without the facts that ask whether server and generator fit on one machine: the load comes from another one.
+/// Removes the facts about a server and a generator that share a machine, because another machine generates the load.
 #[must_use]
 pub fn of_several(mut facts: Vec<Fact>) -> Vec<Fact> {
     facts.retain(|fact| !OF_ONE_MACHINE.contains(&fact.id.as_str()));
     facts
 }
 
-/// An id that never changes, what is looked at, and the function that looks at it.
+/// A check: its permanent id, its subject, and its function.
 pub(super) type Check<On> = (&'static str, &'static str, fn(&On) -> CheckResult);
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
-    /// The check ("congestion-control").
+    /// The check's id ("congestion-control").
     pub id: String,
-    /// What was looked at ("congestion control").
+    /// The check's subject ("congestion control").
     pub subject: String,
-    /// What was found, in a few words ("bbr").
+    /// The finding in a few words ("bbr").
     pub found: String,
-    /// What this does to a measurement; [`Level::Routine`] if it cannot be seen on this machine.
+    /// The effect on a measurement; [`Level::Routine`] if the check cannot be made on this machine. `None` if all is
+    /// well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<Warning>,
 }
 
-/// What these checks find, the worst first.
+/// Runs the checks. Returns their facts, the worst first.
 pub(super) fn facts<On>(checks: &[Check<On>], on: &On) -> Vec<Fact> {
     let facts = checks
         .iter()
         .map(|(id, subject, look)| look(on).into_fact(id, subject));
     let mut facts: Vec<Fact> = facts.collect();
-    // Stable.
+    // The sort is stable, so facts of the same level keep the order of the checks.
     facts.sort_by_key(|fact| fact.warning.as_ref().map_or(u8::MAX, |one| one.level as u8));
     facts
 }
 
-/// What was found. Advice is one command or sentence a line: a command begins with a small letter.
+/// A check's finding. Its advice has one command or sentence per line. Commands begin with a lowercase letter.
 #[derive(Debug)]
 pub(super) struct CheckResult {
     pub(super) found: String,
@@ -354,7 +359,7 @@ impl CheckResult {
     }
 }
 
-/// Nothing to do.
+/// A finding that needs no action.
 pub(super) fn fine(found: impl Into<String>) -> CheckResult {
     CheckResult {
         found: found.into(),
@@ -364,7 +369,7 @@ pub(super) fn fine(found: impl Into<String>) -> CheckResult {
     }
 }
 
-/// It cannot be seen; `found` says why.
+/// A check that cannot be made here; `found` says why.
 pub(super) fn unknown(found: impl Into<String>, why: &'static str) -> CheckResult {
     CheckResult {
         level: Some(Level::Routine),
@@ -373,7 +378,7 @@ pub(super) fn unknown(found: impl Into<String>, why: &'static str) -> CheckResul
     }
 }
 
-/// Good to know when figures are read.
+/// A finding that matters when reading the figures.
 pub(super) fn note(
     found: impl Into<String>,
     why: &'static str,
@@ -386,7 +391,7 @@ pub(super) fn note(
     }
 }
 
-/// It will spoil a measurement.
+/// A finding that spoils measurements.
 pub(super) fn warning(
     found: impl Into<String>,
     why: &'static str,
@@ -434,23 +439,23 @@ mod tests {
 
     #[test]
     fn a_good_machine_has_nothing_but_fine_things() {
-        for fact in judge(&Planted::good().world()) {
+        for fact in judge(&Planted::good().state()) {
             assert_eq!(fact.warning, None, "{fact:?}");
         }
     }
 
     #[test]
     fn an_empty_world_is_unknown_and_no_warning_is_made_up() {
-        let facts = judge(&Planted::empty().world());
+        let facts = judge(&Planted::empty().state());
         assert_eq!(of_level(&facts, Level::Doubt), 0, "{facts:?}");
         assert!(of_level(&facts, Level::Routine) > 15, "{facts:?}");
     }
 
     #[test]
     fn the_worst_comes_first_and_each_id_once() {
-        let mut world = Planted::empty().world();
-        world.own.debug_build = true;
-        let facts = judge(&world);
+        let mut state = Planted::empty().state();
+        state.own.debug_build = true;
+        let facts = judge(&state);
         assert_eq!(facts[0].id, "build");
         assert_eq!(facts.last().map(|fact| &fact.warning), Some(&None));
         let ids: BTreeSet<&str> = facts.iter().map(|one| one.id.as_str()).collect();
@@ -469,16 +474,16 @@ mod tests {
     #[test]
     fn this_machine_can_be_looked_at() {
         let watch = Duration::from_millis(20);
-        let world = World::here(watch, Path::new("."), PinningMode::Apart, CONNECTIONS);
-        assert!(world.watched.span >= watch);
-        assert!(world.own.clock_cost < Duration::from_millis(1));
-        assert!(judge(&world).len() > 30);
+        let state = MachineState::here(watch, Path::new("."), PinningMode::Apart, CONNECTIONS);
+        assert!(state.watched.span >= watch);
+        assert!(state.own.clock_cost < Duration::from_millis(1));
+        assert!(judge(&state).len() > 30);
     }
 
     #[test]
     fn a_virtual_machine_is_recognised_in_three_ways() {
         let of =
-            |path: &str, text: &str| Planted::empty().with(path, text).world().root.hypervisor();
+            |path: &str, text: &str| Planted::empty().with(path, text).state().root.hypervisor();
         assert_eq!(of("proc/cpuinfo", "flags\t\t: fpu vme\n"), None);
         let flag = of("proc/cpuinfo", "flags\t\t: fpu hypervisor lahf\n");
         assert_eq!(flag.as_deref(), Some("of unknown make"));

@@ -5,29 +5,29 @@ use std::time::Duration;
 
 use deadheat_model::figure::seconds;
 
-use super::{Check, CheckResult, Fact, World, facts, fine, note, unknown, warning};
+use super::{Check, CheckResult, Fact, MachineState, facts, fine, note, unknown, warning};
 
 /// A datagram over loopback takes microseconds; one that is delayed on purpose takes milliseconds.
-const MOST_LOOPBACK: Duration = Duration::from_millis(1);
+const MAX_LOOPBACK: Duration = Duration::from_millis(1);
 /// A session of loads with a connection for each request uses some tens of thousands of ports a minute.
 const FEW_PORTS: u64 = 10_000;
 
-fn sysctl(world: &World, setting: &str) -> String {
-    world.as_root(&format!("sysctl -w {setting}"))
+fn sysctl(state: &MachineState, setting: &str) -> String {
+    state.as_root(&format!("sysctl -w {setting}"))
 }
 
-pub(super) fn congestion_control(world: &World) -> CheckResult {
-    let Some(name) = world.machine.congestion_control.as_deref() else {
+pub(super) fn congestion_control(state: &MachineState) -> CheckResult {
+    let Some(name) = state.machine.congestion_control.as_deref() else {
         return unknown(
             "the kernel does not tell",
             "Some pace a server's sending, also over loopback.",
         );
     };
-    if !world.machine.paces_loopback() {
+    if !state.machine.paces_loopback() {
         return fine(name);
     }
     let path = "proc/sys/net/ipv4/tcp_available_congestion_control";
-    let available = world.root.text(path).unwrap_or_default();
+    let available = state.root.text(path).unwrap_or_default();
     // A module that is not loaded is not named; cubic is the default of nearly every kernel, reno is always there.
     let other = if available.is_empty() || available.split(' ').any(|name| name == "cubic") {
         "cubic"
@@ -38,12 +38,12 @@ pub(super) fn congestion_control(world: &World) -> CheckResult {
         name,
         "It paces a server's sending, also over loopback: long answers take longer and cost more CPU, and the figures \
          show the pacing.",
-        sysctl(world, &format!("net.ipv4.tcp_congestion_control={other}")),
+        sysctl(state, &format!("net.ipv4.tcp_congestion_control={other}")),
     )
 }
 
-pub(super) fn ports(world: &World) -> CheckResult {
-    let read = |name: &str| world.root.text(&format!("proc/sys/net/ipv4/{name}"));
+pub(super) fn ports(state: &MachineState) -> CheckResult {
+    let read = |name: &str| state.root.text(&format!("proc/sys/net/ipv4/{name}"));
     let range = read("ip_local_port_range").and_then(|text| {
         let (first, last) = text.split_once(['\t', ' '])?;
         let (first, last) = (first.parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
@@ -54,7 +54,7 @@ pub(super) fn ports(world: &World) -> CheckResult {
     let Some(ports) = range else {
         return unknown("the range of ports cannot be read", why_unknown);
     };
-    let waiting = world.root.whole("proc/net/sockstat").and_then(|text| {
+    let waiting = state.root.whole("proc/net/sockstat").and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("TCP:"))?;
         let mut words = line.split_ascii_whitespace();
         words.find(|word| *word == "tw")?;
@@ -65,12 +65,12 @@ pub(super) fn ports(world: &World) -> CheckResult {
     if waiting > 0 {
         found += &format!(", {waiting} in TIME_WAIT");
     }
-    let needed = u64::from(world.connections) * 2;
+    let needed = u64::from(state.connections) * 2;
     if ports < FEW_PORTS.max(needed) {
         return warning(
             found,
             "A load with a connection for each request runs out of them: connects fail, and count as failed requests.",
-            sysctl(world, "net.ipv4.ip_local_port_range=\"32768 60999\""),
+            sysctl(state, "net.ipv4.ip_local_port_range=\"32768 60999\""),
         );
     }
     if ports.saturating_sub(waiting) < FEW_PORTS.max(needed) {
@@ -93,13 +93,13 @@ pub(super) fn ports(world: &World) -> CheckResult {
             format!("{found}, not reused"),
             "A port is taken for a minute after its connection ended: a load with a connection for each request runs \
              out of them. Keep-alive loads do not.",
-            sysctl(world, setting),
+            sysctl(state, setting),
         );
     }
     fine(found)
 }
 
-pub(super) fn backlog(world: &World) -> CheckResult {
+pub(super) fn backlog(state: &MachineState) -> CheckResult {
     let settings = [
         ("net.core.somaxconn", "proc/sys/net/core/somaxconn"),
         (
@@ -107,7 +107,7 @@ pub(super) fn backlog(world: &World) -> CheckResult {
             "proc/sys/net/ipv4/tcp_max_syn_backlog",
         ),
     ];
-    let lengths = settings.map(|(name, path)| Some((name, world.root.number::<u32>(path)?)));
+    let lengths = settings.map(|(name, path)| Some((name, state.root.number::<u32>(path)?)));
     let [Some(accepted), Some(begun)] = lengths else {
         return unknown(
             "the lengths of the queues cannot be read",
@@ -116,7 +116,7 @@ pub(super) fn backlog(world: &World) -> CheckResult {
     };
     let short: Vec<(&str, u32)> = [accepted, begun]
         .into_iter()
-        .filter(|(_, length)| *length < world.connections)
+        .filter(|(_, length)| *length < state.connections)
         .collect();
     if short.is_empty() {
         return fine(accepted.1.to_string());
@@ -126,7 +126,7 @@ pub(super) fn backlog(world: &World) -> CheckResult {
         .map(|(name, length)| format!("{name} {length}"));
     let remedies = short
         .iter()
-        .map(|(name, _)| sysctl(world, &format!("{name}={}", world.connections.max(4096))));
+        .map(|(name, _)| sysctl(state, &format!("{name}={}", state.connections.max(4096))));
     warning(
         found.collect::<Vec<_>>().join(", "),
         "All connections begin at once. Those that find no place in the queue are tried again a second later.",
@@ -134,49 +134,49 @@ pub(super) fn backlog(world: &World) -> CheckResult {
     )
 }
 
-pub(super) fn loopback(world: &World) -> CheckResult {
-    let flags = world.root.text("sys/class/net/lo/flags");
+pub(super) fn loopback(state: &MachineState) -> CheckResult {
+    let flags = state.root.text("sys/class/net/lo/flags");
     let flags = flags.and_then(|text| u32::from_str_radix(text.trim_start_matches("0x"), 16).ok());
     let up = flags.map(|flags| flags & 1 == 1);
-    if up == Some(false) || (up.is_some() && world.own.loopback.is_none()) {
+    if up == Some(false) || (up.is_some() && state.own.loopback.is_none()) {
         return warning(
             match up {
                 Some(false) => "lo is down",
                 _ => "no datagram came back from 127.0.0.1",
             },
             "Nothing can be reached at 127.0.0.1, where Deadheat starts its servers.",
-            world.as_root("ip link set lo up"),
+            state.as_root("ip link set lo up"),
         );
     }
-    let slow = world.own.loopback.filter(|time| *time > MOST_LOOPBACK);
+    let slow = state.own.loopback.filter(|time| *time > MAX_LOOPBACK);
     if let Some(time) = slow {
         return warning(
             format!("{} from a socket to itself", seconds(time.as_secs_f64())),
             "Something delays or shapes traffic over loopback, as netem does.",
             format!(
                 "tc qdisc show dev lo\n{}",
-                world.as_root("tc qdisc del dev lo root")
+                state.as_root("tc qdisc del dev lo root")
             ),
         );
     }
     let why = "Answers go over loopback in pieces of its MTU.";
-    let time = world.own.loopback.unwrap_or_default();
-    match world.root.number::<u32>("sys/class/net/lo/mtu") {
+    let time = state.own.loopback.unwrap_or_default();
+    match state.root.number::<u32>("sys/class/net/lo/mtu") {
         None => unknown("its MTU cannot be read", why),
         Some(mtu) if mtu < 65_536 => warning(
             format!("MTU {mtu}"),
             "Long answers go in more and smaller pieces than elsewhere, each with its cost.",
-            world.as_root("ip link set lo mtu 65536"),
+            state.as_root("ip link set lo mtu 65536"),
         ),
         Some(mtu) => fine(format!("MTU {mtu}, {}", seconds(time.as_secs_f64()))),
     }
 }
 
 /// The firewall's table of connections.
-pub(super) fn tracking(world: &World) -> CheckResult {
+pub(super) fn tracking(state: &MachineState) -> CheckResult {
     let of = |name: &str| {
         let path = format!("proc/sys/net/netfilter/nf_conntrack_{name}");
-        world.root.number::<u64>(&path)
+        state.root.number::<u64>(&path)
     };
     let (Some(most), Some(now)) = (of("max"), of("count")) else {
         return fine("none");
@@ -190,7 +190,7 @@ pub(super) fn tracking(world: &World) -> CheckResult {
         return warning(
             found,
             "When the firewall's table is full, packets are dropped: connects fail or take a second.",
-            sysctl(world, "net.netfilter.nf_conntrack_max=262144"),
+            sysctl(state, "net.netfilter.nf_conntrack_max=262144"),
         );
     }
     note(
@@ -198,8 +198,8 @@ pub(super) fn tracking(world: &World) -> CheckResult {
         "The firewall checks each packet, also on loopback, which costs all servers CPU.",
         format!(
             "{}\n{}",
-            world.as_root("iptables -t raw -A PREROUTING -i lo -j NOTRACK"),
-            world.as_root("iptables -t raw -A OUTPUT -o lo -j NOTRACK")
+            state.as_root("iptables -t raw -A PREROUTING -i lo -j NOTRACK"),
+            state.as_root("iptables -t raw -A OUTPUT -o lo -j NOTRACK")
         ),
     )
 }
@@ -207,7 +207,7 @@ pub(super) fn tracking(world: &World) -> CheckResult {
 /// A median round trip above this is a good part of a quick server's response time.
 const LONG_TRIP: Duration = Duration::from_millis(1);
 /// The kernel corrects a clock by at most this (adjtimex(2)); one that is further off is broken.
-const MOST_DRIFT_PPM: f64 = 500.0;
+const MAX_DRIFT_PPM: f64 = 500.0;
 
 /// The times of small messages there and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,7 +302,7 @@ fn drift(clocks: &Clocks) -> CheckResult {
     // Never "-0".
     let rounded = drift_ppm.round() + 0.0;
     let found = format!("{rounded} ppm, ± {drift_error_ppm:.0} ppm");
-    if drift_ppm.abs() - drift_error_ppm > MOST_DRIFT_PPM {
+    if drift_ppm.abs() - drift_error_ppm > MAX_DRIFT_PPM {
         return warning(
             found,
             "The clocks of the two machines run at different speeds, more than time synchronisation ever causes. Times \
@@ -311,7 +311,7 @@ fn drift(clocks: &Clocks) -> CheckResult {
              cat /sys/devices/system/clocksource/clocksource0/current_clocksource",
         );
     }
-    if *drift_error_ppm > MOST_DRIFT_PPM {
+    if *drift_error_ppm > MAX_DRIFT_PPM {
         return unknown(
             found,
             "The clocks were watched too briefly for the round trip between them: use --watch 30s.",
@@ -340,7 +340,7 @@ mod tests {
             "proc/sys/net/ipv4/tcp_available_congestion_control",
             "reno bbr",
         );
-        let (_, finding) = found(&without_cubic.world(), "congestion-control");
+        let (_, finding) = found(&without_cubic.state(), "congestion-control");
         assert_eq!(finding.advice, format!("{command}reno"));
     }
 
@@ -387,14 +387,14 @@ mod tests {
         let of = |path: &str, text: &str| planted("loopback", path, text).0;
         assert_eq!(of("sys/class/net/lo/mtu", "1500\n"), Some(Level::Doubt));
         assert_eq!(of("sys/class/net/lo/flags", "0x8\n"), Some(Level::Doubt));
-        let mut world = Planted::good().world();
-        world.own.loopback = Some(Duration::from_millis(10));
-        let (level, finding) = found(&world, "loopback");
+        let mut state = Planted::good().state();
+        state.own.loopback = Some(Duration::from_millis(10));
+        let (level, finding) = found(&state, "loopback");
         assert_eq!(level, Some(Level::Doubt));
         assert!(finding.found.starts_with("10.0 ms"));
-        world.own.loopback = None;
-        assert_eq!(found(&world, "loopback").0, Some(Level::Doubt));
-        let unknown = Planted::good().without("sys/class/net").world();
+        state.own.loopback = None;
+        assert_eq!(found(&state, "loopback").0, Some(Level::Doubt));
+        let unknown = Planted::good().without("sys/class/net").state();
         assert_eq!(found(&unknown, "loopback").0, Some(Level::Routine));
     }
 
@@ -402,10 +402,10 @@ mod tests {
     fn a_table_of_connections_has_room() {
         let with = |most: &str, now: &str| {
             let folder = "proc/sys/net/netfilter";
-            let world = Planted::good()
+            let state = Planted::good()
                 .with(&format!("{folder}/nf_conntrack_max"), most)
                 .with(&format!("{folder}/nf_conntrack_count"), now);
-            found(&world.world(), "connection-tracking").0
+            found(&state.state(), "connection-tracking").0
         };
         assert_eq!(with("262144\n", "0\n"), None);
         assert_eq!(with("262144\n", "100\n"), Some(Level::Note));

@@ -6,7 +6,7 @@ use deadheat_model::{
     plan::NoiseBound,
 };
 
-use super::{Busy, CheckResult, World, fine, note, unknown, warning};
+use super::{BusyProcess, CheckResult, MachineState, fine, note, unknown, warning};
 
 /// Programs that change the machine's settings, move interrupts or begin to work on their own, by the names that the
 /// kernel keeps (15 bytes).
@@ -20,11 +20,11 @@ const DAEMONS: [&str; 7] = [
     "unattended-upgr",
 ];
 
-pub(super) fn other_load(world: &World) -> CheckResult {
-    let share = world.watched.disturbance.other_cpu;
+pub(super) fn other_load(state: &MachineState) -> CheckResult {
+    let share = state.watched.disturbance.other_cpu;
     let bound = NoiseBound::default().other_cpu;
-    let busiest = &world.watched.busiest;
-    let cpus = world.machine.cpus.len().max(1);
+    let busiest = &state.watched.busiest;
+    let cpus = state.machine.cpus.len().max(1);
     let used = share * cpus as f64;
     // Others use CPUs that this process may not use, too; the noise guard does not tell them apart.
     let mut found = if share > 1.0 {
@@ -40,7 +40,7 @@ pub(super) fn other_load(world: &World) -> CheckResult {
     }
     let names: Vec<String> = busiest
         .iter()
-        .map(|Busy { name, cpus, .. }| format!("{name} {} of one", short_percent(*cpus)))
+        .map(|BusyProcess { name, cpus, .. }| format!("{name} {} of one", short_percent(*cpus)))
         .collect();
     if !names.is_empty() {
         found += &format!(" ({})", names.join(", "));
@@ -69,8 +69,8 @@ pub(super) fn other_load(world: &World) -> CheckResult {
     note(found, "It widens the intervals.", remedy)
 }
 
-pub(super) fn steal(world: &World) -> CheckResult {
-    let share = world.watched.disturbance.steal;
+pub(super) fn steal(state: &MachineState) -> CheckResult {
+    let share = state.watched.disturbance.steal;
     let bound = NoiseBound::default().steal;
     let found = format!("{} while watched", short_percent(share));
     if share > bound {
@@ -88,7 +88,7 @@ pub(super) fn steal(world: &World) -> CheckResult {
             "",
         );
     }
-    let since_start = world.root.whole("proc/stat").and_then(|text| {
+    let since_start = state.root.whole("proc/stat").and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("cpu "))?;
         line.split_ascii_whitespace().nth(8)?.parse::<u64>().ok()
     });
@@ -97,7 +97,7 @@ pub(super) fn steal(world: &World) -> CheckResult {
             "/proc/stat has none",
             "Whether other guests of a host take time from these CPUs is unknown.",
         ),
-        Some(0) if world.root.hypervisor().is_some() => unknown(
+        Some(0) if state.root.hypervisor().is_some() => unknown(
             "none since the start: this hypervisor may not report it",
             "Whether other guests of the host take time from these CPUs is unknown. If they do, servers seem slower.",
         ),
@@ -105,8 +105,8 @@ pub(super) fn steal(world: &World) -> CheckResult {
     }
 }
 
-pub(super) fn other_sessions(world: &World) -> CheckResult {
-    let others = world.watched.others.iter();
+pub(super) fn other_sessions(state: &MachineState) -> CheckResult {
+    let others = state.watched.others.iter();
     let pids: Vec<String> = others
         .filter(|(_, name)| name == "deadheat")
         .map(|(pid, _)| pid.to_string())
@@ -124,8 +124,8 @@ pub(super) fn other_sessions(world: &World) -> CheckResult {
     )
 }
 
-pub(super) fn daemons(world: &World) -> CheckResult {
-    let others = world.watched.others.iter();
+pub(super) fn daemons(state: &MachineState) -> CheckResult {
+    let others = state.watched.others.iter();
     let mut names: Vec<&str> = others
         .map(|(_, name)| name.as_str())
         .filter(|name| DAEMONS.contains(name))
@@ -146,13 +146,13 @@ pub(super) fn daemons(world: &World) -> CheckResult {
     note(
         format!("{} runs", names.join(", ")),
         "It may move interrupts, change clock frequencies or begin to work in the middle of a session.",
-        world.as_root(&format!("systemctl stop {}", units.join(" "))),
+        state.as_root(&format!("systemctl stop {}", units.join(" "))),
     )
 }
 
-pub(super) fn pressure(world: &World) -> CheckResult {
+pub(super) fn pressure(state: &MachineState) -> CheckResult {
     // There, but refusing to be read: psi=0 (Linux, Documentation/accounting/psi.rst).
-    match world.root.whole("proc/pressure/cpu") {
+    match state.root.whole("proc/pressure/cpu") {
         Some(_) => fine("recorded"),
         None => note(
             "not recorded by this kernel",
@@ -166,19 +166,19 @@ pub(super) fn pressure(world: &World) -> CheckResult {
 mod tests {
     use deadheat_model::warning::Level;
 
-    use super::super::testing::{Planted, PlantedWorld, found};
+    use super::super::testing::{Planted, PlantedState, found};
     use super::*;
 
-    fn loaded(share: f64, busiest: &[(u32, &str, f64)]) -> PlantedWorld {
-        let mut world = Planted::good().world();
-        world.watched.disturbance.other_cpu = share;
-        let busy = busiest.iter().map(|(pid, name, cpus)| Busy {
+    fn loaded(share: f64, busiest: &[(u32, &str, f64)]) -> PlantedState {
+        let mut state = Planted::good().state();
+        state.watched.disturbance.other_cpu = share;
+        let busy = busiest.iter().map(|(pid, name, cpus)| BusyProcess {
             pid: *pid,
             name: (*name).to_owned(),
             cpus: *cpus,
         });
-        world.watched.busiest = busy.collect();
-        world
+        state.watched.busiest = busy.collect();
+        state
     }
 
     #[test]
@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn steal_is_bounded_as_in_heats() {
-        let mut world = Planted::good().world();
+        let mut state = Planted::good().state();
         let mut level = |share| {
-            world.watched.disturbance.steal = share;
-            found(&world, "steal").0
+            state.watched.disturbance.steal = share;
+            found(&state, "steal").0
         };
         let levels = [level(0.0), level(0.02), level(0.05), level(0.051)];
         let expected = [
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_guest_that_never_had_steal_may_not_be_told() {
         let guest = Planted::good().with("proc/cpuinfo", "flags : hypervisor\n");
-        let level = |planted: &Planted| found(&planted.world(), "steal").0;
+        let level = |planted: &Planted| found(&planted.state(), "steal").0;
         assert_eq!(level(&guest), Some(Level::Routine));
         let told = guest.with("proc/stat", "cpu  1 1 1 1 1 1 1 7 0 0\n");
         assert_eq!(level(&told), None);
@@ -249,19 +249,19 @@ mod tests {
 
     #[test]
     fn another_session_and_daemons_are_seen() {
-        let mut world = Planted::good().world();
-        let levels = |world: &World| {
-            let of = |name| found(world, name);
+        let mut state = Planted::good().state();
+        let levels = |state: &MachineState| {
+            let of = |name| found(state, name);
             (of("other-sessions"), of("daemons"))
         };
-        let (session, daemons) = levels(&world);
+        let (session, daemons) = levels(&state);
         assert_eq!((session.0, daemons.0), (None, None));
-        world.watched.others = vec![
+        state.watched.others = vec![
             (7, "deadheat".to_owned()),
             (8, "unattended-upgr".to_owned()),
             (9, "irqbalance".to_owned()),
         ];
-        let (session, daemons) = levels(&world);
+        let (session, daemons) = levels(&state);
         assert_eq!(
             (session.0, daemons.0),
             (Some(Level::Doubt), Some(Level::Note))
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_pressure_is_noted() {
-        let level = |planted: Planted| found(&planted.world(), "pressure").0;
+        let level = |planted: Planted| found(&planted.state(), "pressure").0;
         assert_eq!(level(Planted::good()), None);
         assert_eq!(
             level(Planted::good().without("proc/pressure")),

@@ -15,7 +15,7 @@ use deadheat_model::{
     machine::{CpuSource, Disturbance},
 };
 
-use super::{CheckResult, Root, World, fine, note, unknown, warning};
+use super::{CheckResult, MachineState, Root, fine, note, unknown, warning};
 use crate::{
     process::{CpuGroup, Snapshot, descendants, is_root, read_stat, ticks},
     sampling::CpuClock,
@@ -106,50 +106,50 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// What others did while they were watched.
+/// The activity of other programs while they were watched.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// How long that was.
+    /// The time that they were watched.
     pub span: Duration,
-    /// What others took of the machine.
+    /// The CPU time that others used.
     pub disturbance: Disturbance,
-    /// The processes that used most CPU time, the busiest first.
-    pub busiest: Vec<Busy>,
+    /// The processes that used the most CPU time, the busiest first.
+    pub busiest: Vec<BusyProcess>,
     /// Pages swapped in and out.
     pub swapped_pages: u64,
-    /// How often a CPU was slowed down for its heat; `None` where it is not counted.
+    /// The number of thermal throttling events; `None` if they are not counted.
     pub throttled: Option<u64>,
-    /// Names of all other processes, with their ids.
+    /// The ids and names of all other processes.
     pub others: Vec<(u32, String)>,
 }
 
 /// A process that used CPU time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Busy {
+pub struct BusyProcess {
     /// Its id.
     pub pid: u32,
     /// Its name, as far as the kernel keeps it.
     pub name: String,
-    /// CPUs' worth of time that it used.
+    /// The number of CPUs that it used on average.
     pub cpus: f64,
 }
 
-/// Less than this (of a CPU) names nobody.
-const LEAST: f64 = 0.01;
-/// So many are named.
+/// The minimum CPU use, in CPUs, of a process that is named.
+const MIN: f64 = 0.01;
+/// The maximum number of processes that are named.
 const NAMED: usize = 3;
 
 impl Watched {
-    /// Watches for `span` those `cpus` that may be used.
+    /// Watches the usable `cpus` for `span`.
     pub(super) fn during(span: Duration, root: &Root, cpus: &[usize]) -> Self {
-        let before = Reading::take(root);
+        let before = ActivitySnapshot::take(root);
         thread::sleep(span);
-        Reading::take(root).since(&before, cpus)
+        ActivitySnapshot::take(root).since(&before, cpus)
     }
 }
 
-/// The state at a moment.
-struct Reading {
+/// Counters of the machine's activity at one moment.
+struct ActivitySnapshot {
     at: Instant,
     clock: CpuClock,
     /// Names and clock ticks of other programs' processes.
@@ -158,7 +158,7 @@ struct Reading {
     throttled: Option<u64>,
 }
 
-impl Reading {
+impl ActivitySnapshot {
     fn take(root: &Root) -> Self {
         let swapped = ["pswpin", "pswpout"].map(|key| root.value("proc/vmstat", key).unwrap_or(0));
         Self {
@@ -215,19 +215,19 @@ fn busiest(
     now: &BTreeMap<u32, (String, u64)>,
     before: &BTreeMap<u32, (String, u64)>,
     span: Duration,
-) -> Vec<Busy> {
-    let mut all: Vec<Busy> = now
+) -> Vec<BusyProcess> {
+    let mut all: Vec<BusyProcess> = now
         .iter()
         .map(|(pid, (name, used))| {
             let earlier = before.get(pid).map_or(0, |(_, used)| *used);
             let used = ticks(used.saturating_sub(earlier)).as_secs_f64();
-            Busy {
+            BusyProcess {
                 pid: *pid,
                 name: name.clone(),
                 cpus: used / span.as_secs_f64().max(0.001),
             }
         })
-        .filter(|busy| busy.cpus >= LEAST)
+        .filter(|busy| busy.cpus >= MIN)
         .collect();
     all.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
     all.truncate(NAMED);
@@ -243,10 +243,10 @@ pub(super) fn throttled(root: &Root) -> Option<u64> {
 }
 
 /// A session with its logs and stacks built takes some hundred megabytes; builds take more.
-const LEAST_FREE: u64 = 1 << 30;
+const MIN_FREE: u64 = 1 << 30;
 
-pub(super) fn build(world: &World) -> CheckResult {
-    if !world.own.debug_build {
+pub(super) fn build(state: &MachineState) -> CheckResult {
+    if !state.own.debug_build {
         return fine("optimised");
     }
     warning(
@@ -256,9 +256,9 @@ pub(super) fn build(world: &World) -> CheckResult {
     )
 }
 
-pub(super) fn priority(world: &World) -> CheckResult {
+pub(super) fn priority(state: &MachineState) -> CheckResult {
     // proc_pid_stat(5): field 19, the 17th after the name in parentheses.
-    let stat = world.root.whole("proc/self/stat");
+    let stat = state.root.whole("proc/self/stat");
     let nice = stat.and_then(|text| {
         let rest = text.rsplit_once(')')?.1;
         rest.split_ascii_whitespace().nth(16)?.parse::<i32>().ok()
@@ -277,8 +277,8 @@ pub(super) fn priority(world: &World) -> CheckResult {
     }
 }
 
-pub(super) fn root(world: &World) -> CheckResult {
-    if !world.own.is_root {
+pub(super) fn root(state: &MachineState) -> CheckResult {
+    if !state.own.is_root {
         return fine("not root");
     }
     note(
@@ -289,11 +289,11 @@ pub(super) fn root(world: &World) -> CheckResult {
     )
 }
 
-pub(super) fn disk(world: &World) -> CheckResult {
+pub(super) fn disk(state: &MachineState) -> CheckResult {
     let why = "When the disk is full, the latest builds, logs and records of heats are lost.";
-    match world.own.free_bytes {
+    match state.own.free_bytes {
         None => unknown("the system does not report the free space", why),
-        Some(free) if free < LEAST_FREE => warning(
+        Some(free) if free < MIN_FREE => warning(
             format!("{} free for results", size(free)),
             why,
             "df -h .\nFree some space, or use --results with a folder on another disk.",
@@ -360,10 +360,10 @@ mod tests {
 
     #[test]
     fn a_debug_build_is_slow() {
-        let mut world = Planted::good().world();
-        assert_eq!(found(&world, "build").0, None);
-        world.own.debug_build = true;
-        assert_eq!(found(&world, "build").0, Some(Level::Doubt));
+        let mut state = Planted::good().state();
+        assert_eq!(found(&state, "build").0, None);
+        state.own.debug_build = true;
+        assert_eq!(found(&state, "build").0, Some(Level::Doubt));
     }
 
     #[test]
@@ -385,18 +385,18 @@ mod tests {
 
     #[test]
     fn root_is_told_of() {
-        let mut world = Planted::good().world();
-        world.own.is_root = true;
-        assert_eq!(found(&world, "user").0, Some(Level::Note));
+        let mut state = Planted::good().state();
+        state.own.is_root = true;
+        assert_eq!(found(&state, "user").0, Some(Level::Note));
     }
 
     #[test]
     fn a_full_disk_is_a_warning() {
-        let mut world = Planted::good().world();
-        assert_eq!(found(&world, "disk").0, None);
-        world.own.free_bytes = Some(LEAST_FREE - 1);
-        assert_eq!(found(&world, "disk").0, Some(Level::Doubt));
-        world.own.free_bytes = None;
-        assert_eq!(found(&world, "disk").0, Some(Level::Routine));
+        let mut state = Planted::good().state();
+        assert_eq!(found(&state, "disk").0, None);
+        state.own.free_bytes = Some(MIN_FREE - 1);
+        assert_eq!(found(&state, "disk").0, Some(Level::Doubt));
+        state.own.free_bytes = None;
+        assert_eq!(found(&state, "disk").0, Some(Level::Routine));
     }
 }

@@ -1,4 +1,4 @@
-//! Worlds for tests: a good one, to be spoilt one file at a time, and one of which nothing is known.
+//! Machine states for tests: a good one, in which single files are changed, and one without any information.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -9,10 +9,10 @@ use deadheat_model::{
 };
 use tempfile::TempDir;
 
-use super::{CHECKS, CheckResult, OwnFacts, Root, Watched, World};
+use super::{CHECKS, CheckResult, MachineState, OwnFacts, Root, Watched};
 use crate::session::describe_machine_below;
 
-/// Files to be planted.
+/// Files of `/proc` and `/sys` to plant, and the CPUs.
 #[derive(Clone, Debug)]
 pub(super) struct Planted {
     files: BTreeMap<String, String>,
@@ -20,22 +20,22 @@ pub(super) struct Planted {
     pinning: Pinning,
 }
 
-/// A planted world, which stays as long as this.
-pub(super) struct PlantedWorld {
-    world: World,
+/// A planted state. Its folder is deleted on drop.
+pub(super) struct PlantedState {
+    state: MachineState,
     _folder: TempDir,
 }
 
-impl std::ops::Deref for PlantedWorld {
-    type Target = World;
-    fn deref(&self) -> &World {
-        &self.world
+impl std::ops::Deref for PlantedState {
+    type Target = MachineState;
+    fn deref(&self) -> &MachineState {
+        &self.state
     }
 }
 
-impl std::ops::DerefMut for PlantedWorld {
-    fn deref_mut(&mut self) -> &mut World {
-        &mut self.world
+impl std::ops::DerefMut for PlantedState {
+    fn deref_mut(&mut self) -> &mut MachineState {
+        &mut self.state
     }
 }
 
@@ -102,14 +102,14 @@ impl Planted {
         self.on(&cpus, pinning)
     }
 
-    pub(super) fn world(&self) -> PlantedWorld {
+    pub(super) fn state(&self) -> PlantedState {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in &self.files {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let world = World {
+        let state = MachineState {
             root: Root::at(folder.path()),
             machine: describe_machine_below(folder.path(), self.cpus.clone()),
             pinning: self.pinning.clone(),
@@ -135,25 +135,25 @@ impl Planted {
             },
             connections: 400,
         };
-        PlantedWorld {
-            world,
+        PlantedState {
+            state,
             _folder: folder,
         }
     }
 }
 
 /// What a check finds, with its level.
-pub(super) fn found(world: &World, id: &str) -> (Option<Level>, CheckResult) {
+pub(super) fn found(state: &MachineState, id: &str) -> (Option<Level>, CheckResult) {
     let check = CHECKS.iter().find(|(one, ..)| *one == id);
     let (.., look) = check.unwrap_or_else(|| panic!("no check {id}"));
-    let found = look(world);
+    let found = look(state);
     assert_eq!(found.level.is_none(), found.why.is_empty(), "{found:?}");
     (found.level, found)
 }
 
-/// Plants one file in a good world and looks at one thing.
+/// Plants one file in a good state and runs one check.
 pub(super) fn planted(id: &str, path: &str, text: &str) -> (Option<Level>, CheckResult) {
-    found(&Planted::good().with(path, text).world(), id)
+    found(&Planted::good().with(path, text).state(), id)
 }
 
 const GOOD: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! The course of one heat.
+//! Runs one heat.
 
 mod turns;
 
@@ -19,52 +19,52 @@ use deadheat_model::{
 pub(crate) use turns::{LONGEST_LEAD_IN, lead_in_rounds};
 
 use super::{
-    Member, Moment, World,
+    Environment, Member, Moment,
     member_state::{
-        MemberState, Void, answer_time, generator_slept, is_connecting, is_only_connecting,
+        Discarded, MemberState, answer_time, generator_slept, is_connecting, is_only_connecting,
         made_too_slowly, suited, why_silent, wrong_answers,
     },
     warm_up::{self, WarmUps},
 };
 
-/// What a server needs after a long freeze until its timers have come due.
+/// The time that a server needs after a long freeze until its overdue timers have fired.
 pub(crate) const COMING_TO: Duration = Duration::from_secs(1);
-/// What a server needs after a freeze before connections are opened, when nothing is timed yet.
+/// The time that a server needs after a freeze before connections are opened, when nothing is timed yet.
 pub(crate) const AFTER_A_FREEZE: Duration = Duration::from_millis(200);
-/// How long the notice of a server's end may take where its requests were refused.
+/// The maximum delay until the end of a server becomes known, when its requests were refused.
 const END_NOTICE: Duration = Duration::from_millis(500);
-/// So many slices in a row without an answer, also in the drain, and a member is given up. One may be the machine's
-/// doing.
+/// A member fails after this many consecutive slices without an answer, including the drain. A single one may be the
+/// machine's fault.
 const SILENT: u32 = 2;
 
-/// One heat, to be run.
+/// A heat to run.
 pub struct Heat<'m> {
-    /// Its number in the session.
+    /// The heat's number in the session.
     pub number: u32,
-    /// What is done. Slices and guards become longer where the warm-up finds slow answers.
+    /// The plan of the rounds. Slices and guards become longer if the warm-up finds slow answers.
     pub plan: HeatPlan,
-    /// The orders of the rounds: each names every entry once, by its place. They are taken in turn, again and again. The
-    /// members start in the first one.
+    /// The orders of the members in the rounds, by their index in `entries`. Each order contains every entry once. The
+    /// rounds cycle through the orders. The members start in the first one.
     pub orders: Vec<Vec<usize>>,
-    /// Decides how long the slices of each round are ([`SLICE_SPREAD`]).
+    /// The seed of the lengths of each round's slices ([`SLICE_SPREAD`]).
     pub seed: u64,
     /// The servers that take part.
     pub entries: Vec<Entry<'m>>,
-    /// What follows the rounds.
+    /// Loads at equal rates that follow the rounds.
     pub equal_work: Vec<EqualWork<'m>>,
-    /// It ends when fewer than so many are left to be compared; at least 1.
+    /// The heat ends when fewer members than this are left to compare; at least 1.
     pub least: usize,
 }
 
-/// A rate at which all members are loaded, one after another.
+/// A load of all members at the same rate, one after another.
 pub struct EqualWork<'m> {
-    /// The slice's length, and the part before it that does not count.
+    /// The plan of the slice: its length, and the part before it that does not count.
     pub plan: HeatPlan,
-    /// What is offered, from what the rounds have found; `None`: nothing, because the rate is not known.
+    /// Computes the rate from the results of the rounds. `None` means that the rate is unknown and nothing is loaded.
     pub offer: Offering<'m>,
 }
 
-/// From what the rounds of a heat have found to what is offered.
+/// Computes the offered rate from the record of a heat's rounds; `None` if it is unknown.
 pub type Offering<'m> = Box<dyn Fn(&HeatRecord) -> Option<Offer> + 'm>;
 
 /// A rate that is offered to the members of a heat.
@@ -72,7 +72,8 @@ pub type Offering<'m> = Box<dyn Fn(&HeatRecord) -> Option<Offer> + 'm>;
 pub struct Offer {
     /// Requests per second.
     pub per_second: f64,
-    /// By place, whether it is loaded; `None`: it takes no part. Who cannot take the rate takes part and is not loaded.
+    /// For each entry, whether it is loaded. A member that cannot sustain the rate takes part with `false`. `None`
+    /// takes no part.
     pub is_loaded: Vec<Option<bool>>,
 }
 
@@ -80,45 +81,45 @@ pub struct Offer {
 pub struct Entry<'m> {
     /// The stack and its variant.
     pub target: TargetId,
-    /// What it is there for.
+    /// The role of the server in the heat.
     pub role: Role,
-    /// How it is warmed up.
+    /// The rules of its warm-ups.
     pub warm_ups: WarmUps,
-    /// Whether it goes on in the next heat, frozen until then; otherwise it ends with this one.
+    /// Whether the server stays for the next heat, frozen until then. Otherwise it stops with this one.
     pub is_kept: bool,
     /// The server.
     pub member: Box<dyn Member + 'm>,
 }
 
-/// Why a heat cannot be run as it was planned.
+/// An error in the plan of a heat.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum HeatError {
-    /// An order leaves somebody out, or names somebody twice.
+    /// An order omits a member, or contains one twice.
     #[error("the order of round {round} is not one of all {members} members, each once")]
     Order {
-        /// The order's place in the list.
+        /// The index of the order.
         round: usize,
-        /// Members.
+        /// The number of members.
         members: usize,
     },
-    /// There is no order.
+    /// The list of orders is empty.
     #[error("a heat needs the order of at least one round")]
     NoOrder,
 }
 
-/// Runs a heat to its end, or until `stop` is set, which ends it within a second. `started` is when it began (RFC 3339).
-/// A member that fails is stopped, and the heat goes on without it. Returns the record of the rounds, then one for each rate
-/// that was offered.
+/// Runs a heat to its end, or until `stop` is set, which ends it within a second. `started` is the start time (RFC
+/// 3339). A member that fails is stopped, and the heat continues without it. Returns the record of the rounds, then one
+/// record for each offered rate.
 ///
 /// # Errors
-/// When the orders are not those of the members. Nothing was started then.
+/// When the orders do not match the members. Nothing was started then.
 pub fn run(
     heat: Heat<'_>,
     started: String,
-    world: &dyn World,
+    environment: &dyn Environment,
     stop: &AtomicBool,
 ) -> Result<Vec<HeatRecord>, HeatError> {
-    run_told(heat, started, world, stop, &mut |_| ())
+    run_told(heat, started, environment, stop, &mut |_| ())
 }
 
 /// Runs a heat, and calls `on_step` at each step.
@@ -128,15 +129,15 @@ pub fn run(
 pub fn run_told(
     heat: Heat<'_>,
     started: String,
-    world: &dyn World,
+    environment: &dyn Environment,
     stop: &AtomicBool,
     on_step: &mut dyn FnMut(HeatStep),
 ) -> Result<Vec<HeatRecord>, HeatError> {
     check_orders(&heat.orders, heat.entries.len())?;
-    let begun = world.now();
+    let begun = environment.now();
     let mut course = RunningHeat {
         plan: heat.plan,
-        world,
+        environment,
         stop,
         on_step,
         begun,
@@ -157,20 +158,20 @@ pub fn run_told(
             let Some(offer) = (work.offer)(&parts[0]) else {
                 break;
             };
-            let begun = world.now();
+            let begun = environment.now();
             let (slices, end) = course.at_rate(work.plan, &offer, &heat.orders[0]);
             parts.push(course.part(heat.number, &started, work.plan, slices, end, begun));
         }
     }
     (course.on_step)(HeatStep::Ending);
-    let ending = world.now();
+    let ending = environment.now();
     course.verify_again();
     // The user asked to stop between the last round and the last check.
     let is_unverified = course.is_unverified();
     let is_in_a_hurry = course.is_stopped();
     stop_all(&mut course.places, is_in_a_hurry);
-    // What all parts needed is the first one's.
-    parts[0].wall += world.now().since(&ending);
+    // The time that belongs to all parts counts for the first one.
+    parts[0].wall += environment.now().since(&ending);
     let members = course.places.into_iter().map(MemberState::into_records);
     let mut members: Vec<_> = members.collect();
     for part in &mut parts {
@@ -196,7 +197,7 @@ fn check_orders(orders: &[Vec<usize>], members: usize) -> Result<(), HeatError> 
     Ok(())
 }
 
-/// Ends all servers at the same time: the slowest says how long it takes.
+/// Stops all servers at the same time, which takes as long as the slowest one needs.
 fn stop_all(places: &mut [MemberState<'_>], is_in_a_hurry: bool) {
     std::thread::scope(|scope| {
         for place in places.iter_mut() {
@@ -211,17 +212,17 @@ fn stop_all(places: &mut [MemberState<'_>], is_in_a_hurry: bool) {
     });
 }
 
-/// A step of bringing up the member at a place.
+/// A step of starting the member at an index.
 type BringUpStep<C> = fn(&mut C, usize) -> Result<(), StackFailure>;
 
-/// A heat on its way.
+/// A running heat.
 struct RunningHeat<'h, 'm> {
     plan: HeatPlan,
-    world: &'h dyn World,
+    environment: &'h dyn Environment,
     stop: &'h AtomicBool,
     on_step: &'h mut dyn FnMut(HeatStep),
     begun: Moment,
-    /// When the clocks were last compared.
+    /// When the awake clock and the total clock were last compared.
     seen: Moment,
     least: usize,
     places: Vec<MemberState<'m>>,
@@ -232,7 +233,7 @@ impl RunningHeat<'_, '_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// A part of the heat that has just ended, with its members as far as they are known.
+    /// Records the part of the heat that has just ended, with the records of its members so far.
     fn part(
         &self,
         heat: u32,
@@ -250,13 +251,13 @@ impl RunningHeat<'_, '_> {
             rounds,
             end,
             lost: None,
-            wall: self.world.now().since(&begun),
+            wall: self.environment.now().since(&begun),
         }
     }
 
-    /// Starts, checks, warms up and freezes the members, one after another, in an order that differs from heat to heat:
-    /// later ones are a little faster (docs/evidence, `start-order`). Where all of them are needed, as in a comparison of two,
-    /// all are started before any is warmed up: the failure of one is known at once, and ends it.
+    /// Starts, checks, warms up and freezes the members, one after another. The order differs from heat to heat,
+    /// because later ones are slightly faster (docs/evidence, `start-order`). If all members are needed, as in a
+    /// comparison of two, all are started before any is warmed up, so a failure is known at once and ends the heat.
     fn bring_all_up(&mut self, order: &[usize]) {
         let are_all_needed = self.places.len() > 1 && self.least >= self.places.len();
         if !are_all_needed {
@@ -273,12 +274,12 @@ impl RunningHeat<'_, '_> {
                 self.bring_up(index, &[Self::release, Self::prepare]);
             }
         } else {
-            // Nothing is left for the others to do, and nothing is wrong with them.
+            // The others have nothing to do, and nothing is wrong with them.
             self.places.iter_mut().for_each(MemberState::stop_soon);
         }
     }
 
-    /// Takes a member through these steps, as far as it does not fail.
+    /// Runs these steps on a member until one fails.
     fn bring_up(&mut self, index: usize, steps: &[BringUpStep<Self>]) {
         if self.is_stopped() {
             return;
@@ -290,7 +291,7 @@ impl RunningHeat<'_, '_> {
                 return;
             }
             if let Err(failure) = step(self, index) {
-                self.places[index].fail(failure, Void::All);
+                self.places[index].fail(failure, Discarded::All);
                 return;
             }
         }
@@ -301,7 +302,7 @@ impl RunningHeat<'_, '_> {
         let place = &mut self.places[index];
         if let Some(started) = place.member.start()? {
             if started.loads_before > 0 {
-                self.world.pause(AFTER_A_FREEZE);
+                self.environment.pause(AFTER_A_FREEZE);
             }
             place.begin(started);
             place.record.verified_before = Some(place.member.verify(Phase::VerifyBefore)?);
@@ -314,17 +315,17 @@ impl RunningHeat<'_, '_> {
     fn hold(&mut self, index: usize) -> Result<(), StackFailure> {
         if self.places[index].runs {
             self.freeze(index)?;
-            self.places[index].idle_since = Some(self.world.now());
+            self.places[index].idle_since = Some(self.environment.now());
         }
         Ok(())
     }
 
-    /// Lets it go on, and come to if that was long.
+    /// Thaws a member. After a long freeze, waits until its overdue timers have fired.
     fn release(&mut self, index: usize) -> Result<(), StackFailure> {
         let has_waited = self.has_waited(index);
         self.thaw(index)?;
         if has_waited {
-            self.world.pause(COMING_TO);
+            self.environment.pause(COMING_TO);
         }
         Ok(())
     }
@@ -343,9 +344,9 @@ impl RunningHeat<'_, '_> {
         self.freeze(index).map(drop)
     }
 
-    /// Loads a member until it is steady; about the time of one of its last answers.
+    /// Loads a member until its speed is steady. Returns the median answer time of its last slices.
     fn warm_up(&mut self, index: usize, rule: WarmUpRule) -> Result<Duration, StackFailure> {
-        let begun = self.world.now();
+        let begun = self.environment.now();
         let (mut course, mut answers) = (warm_up::WarmUpSlices::default(), Vec::new());
         let mut warm_up = WarmUp {
             rule,
@@ -368,7 +369,7 @@ impl RunningHeat<'_, '_> {
             self.check(index, &seen.result, false)
                 .map_err(|(failure, _)| failure)?;
             let cpu = self.places[index].member.cpu();
-            warm_up.took = self.world.now().since(&begun);
+            warm_up.took = self.environment.now().since(&begun);
             course.add(&seen, warm_up.took, cpu);
             answers.push(answer_time(&seen, rule.slice));
             (warm_up.trend, warm_up.cost_trend) = course.trends(rule.look);
@@ -379,25 +380,26 @@ impl RunningHeat<'_, '_> {
             if shows_no_trend && warm_up.took >= rule.least || self.is_stopped() {
                 break;
             }
-            // Never after the last slice: what is compiled in a pause has to show.
+            // A pause never follows the last slice, because the effect of code compiled during a pause must be
+            // measured.
             let left = rule.most.saturating_sub(warm_up.took);
-            self.world
+            self.environment
                 .pause(rule.pause_after(answers.len() as u32).min(left));
-            warm_up.took = self.world.now().since(&begun);
+            warm_up.took = self.environment.now().since(&begun);
         }
         warm_up.steady = shows_no_trend && warm_up.took >= rule.least;
         course.conclude(&mut warm_up);
-        // Of the last slices together: one that the machine spoiled is no slow server.
+        // The median of the last slices, so that one disturbed slice does not count as a slow server.
         let mut last = answers.split_off(answers.len().saturating_sub(rule.look as usize));
         last.sort_unstable();
         let answer = last.get(last.len() / 2).copied();
         self.places[index].record.warm_up = Some(warm_up);
-        self.places[index].idle_since = Some(self.world.now());
+        self.places[index].idle_since = Some(self.environment.now());
         Ok(answer.unwrap_or_default())
     }
 
-    /// Whether what a slice found, of a member that `is_warm` or is being warmed up, says that it has failed; if so, with
-    /// whether its answers were wrong, so that nothing that it answered counts.
+    /// The failure that a slice shows, if any, of a member that `is_warm` or is still warming up. The flag says whether
+    /// its answers were wrong, so that none of its slices count.
     fn check(
         &mut self,
         index: usize,
@@ -412,12 +414,12 @@ impl RunningHeat<'_, '_> {
             Some(LoadFault::NotConserved) => {
                 Some("the load generator's own figures do not add up".to_owned())
             }
-            // It was not asked, so that a slice like this says nothing about it.
+            // The generator slept, so the slice says nothing about the member.
             _ if generator_slept(observation) => None,
-            // Handshakes may take longer than a slice, and go on in the next. A warm-up has time for them.
+            // Handshakes may take longer than a slice, and continue in the next. A warm-up has time for them.
             _ if !is_warm && is_only_connecting(observation) => None,
             _ if is_warm && is_connecting(slice) => made_too_slowly(observation),
-            // Of a slow server no answer may fall into the counted part.
+            // No answer of a slow server may fall into the counted part.
             _ if observation.total.succeeded == 0 => {
                 place.silent += 1;
                 let is_silent = place.silent >= SILENT && !self.stop.load(Ordering::Relaxed);
@@ -429,7 +431,7 @@ impl RunningHeat<'_, '_> {
                 None
             }
         };
-        // Where nobody listens any more, the server's end may be the reason, and its notice still on its way.
+        // If connections are refused, the server may have ended, and the notice of its end may still be on its way.
         let total = &observation.total;
         let patience = if total.failed[Failure::ConnectRefused] > 0 || total.succeeded == 0 {
             END_NOTICE
@@ -447,37 +449,37 @@ impl RunningHeat<'_, '_> {
         }
     }
 
-    /// Freezes a member, unless the plan says that nobody is; how long that took.
+    /// Freezes a member, unless the plan freezes none. Returns the time that this took.
     fn freeze(&mut self, index: usize) -> Result<Duration, StackFailure> {
         let place = &mut self.places[index];
         if !self.plan.freeze {
             place.record.freezing = Some(Freezing::Off);
             return Ok(Duration::ZERO);
         }
-        let begun = self.world.now();
+        let begun = self.environment.now();
         let frozen = place.member.freeze();
-        // Afterwards, because it may have become another way.
+        // Read after the freeze, because the method may have changed.
         place.record.freezing = Some(place.member.freezing());
         frozen?;
-        Ok(self.world.now().since(&begun))
+        Ok(self.environment.now().since(&begun))
     }
 
     fn thaw(&mut self, index: usize) -> Result<Duration, StackFailure> {
         if !self.plan.freeze {
             return Ok(Duration::ZERO);
         }
-        let begun = self.world.now();
+        let begun = self.environment.now();
         self.places[index].member.thaw()?;
-        Ok(self.world.now().since(&begun))
+        Ok(self.environment.now().since(&begun))
     }
 
-    /// Whether somebody who took part to the end was not checked once more.
+    /// Whether a member that took part to the end lacks its last check.
     fn is_unverified(&self) -> bool {
         let mut running = self.places.iter().filter(|place| place.runs);
         running.any(|place| place.record.verified_after.is_none())
     }
 
-    /// Checks each member once more, while the others are frozen. Not where the user waits for the end.
+    /// Checks each member again while the others are frozen, unless the user waits for the end.
     fn verify_again(&mut self) {
         for index in 0..self.places.len() {
             if !self.places[index].runs || self.is_stopped() {
@@ -489,24 +491,24 @@ impl RunningHeat<'_, '_> {
                 self.thaw(index)
             });
             if let Err(failure) = thawed {
-                self.places[index].fail(failure, Void::All);
+                self.places[index].fail(failure, Discarded::All);
                 continue;
             }
             let idle = self.places[index].idle_since;
-            if idle.is_some_and(|idle| self.world.now().since(&idle) >= LONGEST_GAP) {
-                self.world.pause(AFTER_A_FREEZE);
+            if idle.is_some_and(|idle| self.environment.now().since(&idle) >= LONGEST_GAP) {
+                self.environment.pause(AFTER_A_FREEZE);
             }
             let verified = self.places[index].member.verify(Phase::VerifyAfter);
             match verified {
                 Ok(checks) => self.places[index].verified_after(checks),
                 Err(failure) => {
-                    self.places[index].fail(failure, Void::All);
+                    self.places[index].fail(failure, Discarded::All);
                     continue;
                 }
             }
-            // Its slices are over; that it runs on would only disturb those that are checked after it.
+            // The member's slices are over, but if it kept running, it would disturb later checks.
             if let Err(failure) = self.freeze(index) {
-                self.places[index].fail(failure, Void::Nothing);
+                self.places[index].fail(failure, Discarded::Nothing);
             }
         }
     }

@@ -18,7 +18,7 @@ use deadheat_model::{
     session::{Phase, StackFailure},
 };
 
-use super::{MeasuredSlice, Member, Moment, Started, Work, World};
+use super::{Environment, MeasuredSlice, Member, Moment, Started, Work};
 
 pub(super) const MS: Duration = Duration::from_millis(1);
 
@@ -52,7 +52,7 @@ impl Shared {
     }
 }
 
-impl World for Shared {
+impl Environment for Shared {
     fn now(&self) -> Moment {
         self.stage().now
     }
@@ -66,14 +66,15 @@ impl World for Shared {
     }
 }
 
-/// What a fake does in its slices, warm-up among them, counted from 0.
-pub(super) type Doing = Box<dyn FnMut(u32, &Shared, &mut MeasuredSlice) + Send>;
+/// A function that a fake runs in each slice. Its arguments are the number of the slice (from 0, including the
+/// warm-up), the shared stage and the slice's measurements.
+pub(super) type SliceHook = Box<dyn FnMut(u32, &Shared, &mut MeasuredSlice) + Send>;
 
 /// A member without a server.
 pub(super) struct Fake {
     pub(super) place: usize,
     pub(super) shared: Shared,
-    pub(super) doing: Doing,
+    pub(super) doing: SliceHook,
     pub(super) slices: u32,
     /// Slices after which it is dead.
     pub(super) dies_after: u32,
@@ -88,7 +89,7 @@ pub(super) struct Fake {
     pub(super) is_loadable: bool,
     pub(super) loads_before: u32,
     pub(super) is_at_a_rate: bool,
-    /// Set at so many questions to all members.
+    /// A stop flag, and the total number of calls of all members at which it is set.
     pub(super) stop: Option<(Arc<AtomicBool>, usize)>,
 }
 
@@ -293,7 +294,7 @@ impl Member for Fake {
     }
 }
 
-/// What a load found that had so many answers.
+/// The observation of a load with this many answers.
 pub(super) fn answers(count: u64, window: Duration) -> Observation {
     let mut found = Observation {
         window,

@@ -1,5 +1,5 @@
-//! What a heat asks of one of its members, of the clocks and of the machine. Members may be left frozen when a heat is over,
-//! for the heat that follows at another load.
+//! The interfaces of a heat's members, its clocks and its machine. Members may stay frozen after a heat, for the next
+//! heat at another load.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -20,43 +20,43 @@ use crate::{
     session::server::Server,
 };
 
-/// A member of a heat, from its start to its stop. The heat calls [`Member::start`] first and [`Member::stop`] last, and
-/// sends load between [`Member::open`] and [`Member::stop`] alone.
+/// A member of a heat. The heat calls [`Member::start`] first and [`Member::stop`] last, and sends load only between
+/// [`Member::open`] and [`Member::stop`].
 pub trait Member: Send {
-    /// Starts a server and waits until it is ready, or lets the one go on that an earlier heat has kept for it. `None`: the
-    /// user asked to stop meanwhile.
+    /// Starts a server and waits until it is ready, or thaws the one that an earlier heat kept. `None`: the user asked
+    /// to stop meanwhile.
     ///
     /// # Errors
-    /// When it does not come up.
+    /// When it does not become ready.
     fn start(&mut self) -> Result<Option<Started>, StackFailure>;
 
-    /// Checks its answers; how many checks passed. `phase` is what a failure names.
+    /// Checks the answers. Returns the number of checks that passed. A failure is reported under `phase`.
     ///
     /// # Errors
     /// What was wrong.
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure>;
 
-    /// Checks that what its load was told to have been written is there, while it is frozen: it has no time to catch up. How many
-    /// writes these are; `None` where it writes nothing, or they cannot be compared.
+    /// Checks that the database has all writes that the load's answers acknowledged. The server is frozen, so it cannot
+    /// catch up. Returns the number of writes; `None` if the workload does not write or writes cannot be compared.
     ///
     /// # Errors
-    /// What is lost.
+    /// The lost writes.
     fn check_written(&mut self) -> Result<Option<u64>, StackFailure> {
         Ok(None)
     }
 
-    /// Opens the connections of its load, which sends nothing yet; those of an earlier load are closed. `per_second` is the
-    /// rate of an open loop; `None`: as its load point says.
+    /// Opens the connections of the load and closes those of an earlier one. Nothing is sent yet. `per_second` is the
+    /// rate of an open loop; `None` uses the load point's schedule.
     ///
     /// # Errors
     /// When the load cannot be set up.
     fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure>;
 
-    /// Loads it: for `guard`, which does not count, then for `length`, which does; then waits for what is in flight.
-    /// Tells at the counted part's edges.
+    /// Loads the member for `guard`, which does not count, then for `length`, which counts. Then waits for the requests
+    /// in flight. Calls `on_edge` at the edges of the counted part.
     ///
     /// # Errors
-    /// When there was no load. That requests failed is no error but an observation.
+    /// When there was no load. Failed requests are part of the result.
     fn slice(
         &mut self,
         guard: Duration,
@@ -64,113 +64,113 @@ pub trait Member: Send {
         on_edge: &mut dyn FnMut(SliceEvent),
     ) -> Result<MeasuredSlice, StackFailure>;
 
-    /// Checks what its warm-up left behind: that the services behind it were asked as often as it answered.
+    /// Checks after the warm-up that the services behind the member received one request for each answer.
     ///
     /// # Errors
     /// What was wrong.
     fn settle(&mut self) -> Result<(), StackFailure>;
 
-    /// Freezes the whole server, until all of it is.
+    /// Freezes the whole server. Returns when all its processes are frozen.
     ///
     /// # Errors
-    /// Why parts of it go on.
+    /// Why some processes still run.
     fn freeze(&mut self) -> Result<(), StackFailure>;
 
-    /// Lets the server go on.
+    /// Thaws the server.
     ///
     /// # Errors
-    /// Why it does not.
+    /// Why it is still frozen.
     fn thaw(&mut self) -> Result<(), StackFailure>;
 
-    /// What the groups of its load are called; empty if it has none.
+    /// The names of the load's request groups; empty without groups.
     fn routes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How much shorter compression makes its answers, as its last check saw it; `None` where they are not compressed.
+    /// The compression of its answers in the last check; `None` if they are not compressed.
     fn compression(&self) -> Option<Compression> {
         None
     }
 
-    /// How it is frozen.
+    /// The method of freezing the member.
     fn freezing(&mut self) -> Freezing;
 
-    /// The PSS of its process tree in bytes, frozen or not; `None` when it cannot be read.
+    /// The PSS (proportional set size) of its process tree in bytes, frozen or not; `None` if it cannot be read.
     fn memory(&mut self) -> Option<u64>;
 
-    /// CPU time, user and system, that its process tree has used since its start; `None` when it cannot be read.
+    /// The CPU time, user and system, of its process tree since the start; `None` if it cannot be read.
     fn cpu(&mut self) -> Option<Duration>;
 
-    /// How its main process ended ("exited with status 1"), if that becomes known within `patience`.
+    /// How its main process ended ("exited with status 1"); `None` if that does not become known within `patience`.
     fn exit(&mut self, patience: Duration) -> Option<String>;
 
-    /// A failure of it, with the end of its log.
+    /// A failure of the member, with the end of its log.
     fn failure(&mut self, phase: Phase, reason: String) -> StackFailure;
 
-    /// Closes its connections and ends the server with everything that it started. One that never started, or is
-    /// stopped already, needs nothing.
+    /// Closes the connections and stops the server with everything that it started. Does nothing if the member is not
+    /// running.
     ///
     /// # Errors
-    /// When it did not end as it should. The reason names the processes that still run, if any could not be killed.
+    /// When it did not end cleanly. The reason names processes that still run because they could not be killed.
     fn stop(&mut self) -> Result<(), StackFailure>;
 
-    /// Closes its connections and leaves the server frozen for the next heat.
+    /// Closes the connections and leaves the server frozen for the next heat.
     fn keep(&mut self);
 
-    /// The same as [`Member::stop`] in a third of a second, however it ends.
+    /// [`Member::stop`] with a grace period of a third of a second. The result is ignored.
     fn stop_soon(&mut self);
 }
 
 /// A server that has become ready.
 #[derive(Clone, Debug)]
 pub struct Started {
-    /// Its command; empty when it runs already.
+    /// The server's command; empty if it was running already.
     pub command: Vec<String>,
-    /// From the process's start to its first correct answer; `None` when it runs already.
+    /// The time from the process's start to its first correct answer; `None` if it was running already.
     pub ready: Option<Duration>,
-    /// How its CPU time is taken; `None` where its processes are not known.
+    /// The source of its CPU time; `None` if its processes are unknown.
     pub cpu_source: Option<CpuSource>,
-    /// The loads that it has served before.
+    /// The number of loads that the server served before.
     pub loads_before: u32,
 }
 
-/// What was seen of a slice.
+/// The measurements of a slice.
 #[derive(Clone, Debug, Default)]
 pub struct MeasuredSlice {
-    /// What the load found.
+    /// The result of the load generator.
     pub result: SliceResult,
-    /// CPU time of the server's process tree in the counted part; `None` where it could not be read.
+    /// The CPU time of the server's process tree in the counted part; `None` if it could not be read.
     pub cpu: Option<CpuUsed>,
 }
 
-/// The clocks and the machine.
-pub trait World {
-    /// What time it is.
+/// The clocks and the CPU statistics of the machine. Tests replace them.
+pub trait Environment {
+    /// The current time.
     fn now(&self) -> Moment;
 
-    /// What the machine has done so far; `None` where it does not tell.
+    /// The CPU time used on the machine so far; `None` if the system does not report it.
     fn work(&self) -> Option<Work>;
 
-    /// Lets so much time go by.
+    /// Waits for `time`.
     fn pause(&self, time: Duration);
 }
 
-/// A moment on two clocks, each since a moment of its own.
+/// A moment on two clocks with different origins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
-    /// The monotonic clock, which stands still while the machine sleeps (clock_gettime(2), `CLOCK_MONOTONIC`).
+    /// The monotonic clock, which does not count while the machine is suspended (clock_gettime(2), `CLOCK_MONOTONIC`).
     pub awake: Duration,
-    /// The one that counts on (`CLOCK_BOOTTIME`).
+    /// The clock that also counts while the machine is suspended (`CLOCK_BOOTTIME`).
     pub all: Duration,
 }
 
 impl Moment {
-    /// Time awake since `earlier`.
+    /// The time since `earlier`, without suspended time.
     pub fn since(&self, earlier: &Self) -> Duration {
         self.awake.saturating_sub(earlier.awake)
     }
 
-    /// How long the machine slept between `earlier` and this.
+    /// The time that the machine was suspended since `earlier`.
     pub(crate) fn slept_since(&self, earlier: &Self) -> Duration {
         let all = self.all.saturating_sub(earlier.all);
         all.saturating_sub(self.since(earlier))
@@ -180,28 +180,28 @@ impl Moment {
 /// CPU time on the CPUs that server and generator use, since the machine started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Taken by the hypervisor.
+    /// Time taken by the hypervisor.
     pub steal: Duration,
-    /// Busy, for any program.
+    /// Busy time of all programs.
     pub busy: Duration,
-    /// The part of that which went into interrupts.
+    /// The part of the busy time spent in interrupts.
     pub interrupts: Duration,
-    /// What Deadheat and its services used.
+    /// CPU time of Deadheat and its services.
     pub own: Duration,
-    /// So many CPUs.
+    /// The number of CPUs.
     pub cpus: u32,
 }
 
-/// This machine.
+/// The clocks and CPUs of this machine.
 #[derive(Clone, Debug, Default)]
-pub struct Machine {
-    /// The CPUs that server and generator use; none: all.
+pub struct ThisMachine {
+    /// The CPUs that server and generator use; empty means all.
     pub cpus: Vec<usize>,
     /// The control groups of services that work for the members (PostgreSQL).
     pub services: Vec<CpuGroup>,
 }
 
-impl World for Machine {
+impl Environment for ThisMachine {
     fn now(&self) -> Moment {
         Moment {
             awake: read(ClockId::Monotonic),
@@ -235,34 +235,34 @@ fn read(clock: ClockId) -> Duration {
     Duration::try_from(clock_gettime(clock)).unwrap_or_default()
 }
 
-/// Which of the servers that are alive together it is.
+/// Identifies one of the servers that run together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// What runs.
+    /// The stack and its variant.
     pub(crate) target: TargetId,
-    /// Whether it is the second one of its kind.
+    /// Whether it is the twin of another server with the same target.
     pub(crate) is_twin: bool,
 }
 
 /// A server between two heats.
-pub(super) struct Kept {
+pub(super) struct KeptServer {
     pub(super) identity: Identity,
-    /// Its number among those that are alive together, under which it was started.
+    /// The seat that it was started with: its number among the servers that run together.
     pub(super) seat: usize,
-    /// Loads that it has served.
+    /// The number of loads that it has served.
     pub(super) loads: u32,
     pub(super) server: Server,
     pub(super) tree: Tree,
 }
 
-/// The servers between two heats. Members take theirs when they start, and leave it when they are kept.
+/// Servers between two heats. A member takes its server at its start and returns it when it is kept.
 #[derive(Default)]
 pub struct KeptServers {
-    servers: Mutex<Vec<Kept>>,
+    servers: Mutex<Vec<KeptServer>>,
 }
 
 impl KeptServers {
-    /// The seat of this one, if it is there.
+    /// The seat of a server; `None` if it is not kept.
     pub(crate) fn seat(&self, identity: &Identity) -> Option<usize> {
         let servers = self.servers();
         let mut all = servers.iter();
@@ -270,10 +270,10 @@ impl KeptServers {
         Some(own.seat)
     }
 
-    /// Ends all but these. How they end is not looked at.
+    /// Stops all servers except `than`. Errors are ignored.
     pub(crate) fn stop_others(&self, than: &[Identity]) {
-        let is_other = |kept: &mut Kept| !than.contains(&kept.identity);
-        let others: Vec<Kept> = self.servers().extract_if(.., is_other).collect();
+        let is_other = |kept: &mut KeptServer| !than.contains(&kept.identity);
+        let others: Vec<KeptServer> = self.servers().extract_if(.., is_other).collect();
         std::thread::scope(|scope| {
             for kept in others {
                 scope.spawn(|| kept.server.stop_soon());
@@ -281,17 +281,17 @@ impl KeptServers {
         });
     }
 
-    pub(super) fn take(&self, identity: &Identity) -> Option<Kept> {
+    pub(super) fn take(&self, identity: &Identity) -> Option<KeptServer> {
         let mut servers = self.servers();
         let place = servers.iter().position(|kept| kept.identity == *identity)?;
         Some(servers.swap_remove(place))
     }
 
-    pub(super) fn leave(&self, kept: Kept) {
+    pub(super) fn leave(&self, kept: KeptServer) {
         self.servers().push(kept);
     }
 
-    fn servers(&self) -> MutexGuard<'_, Vec<Kept>> {
+    fn servers(&self) -> MutexGuard<'_, Vec<KeptServer>> {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -302,10 +302,10 @@ mod tests {
 
     #[test]
     fn the_clocks_go_on_and_this_process_works() {
-        let machine = Machine::default();
+        let machine = ThisMachine::default();
         let (before, first) = (machine.now(), machine.work().unwrap());
         let mut now = first;
-        // Until the kernel's ticks have seen it, too.
+        // Wait until the kernel's tick-based counters have changed too.
         while now.busy == first.busy || now.own == first.own {
             now = machine.work().unwrap();
         }

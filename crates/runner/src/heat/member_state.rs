@@ -14,14 +14,14 @@ use deadheat_model::{
 
 use super::{Entry, MeasuredSlice, Member, Moment, Started, WarmUps};
 
-/// Which of a failed member's slices mean nothing.
+/// The slices of a failed member that are discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Void {
-    /// All of them: what it answered was wrong, or it was never ready.
+pub(super) enum Discarded {
+    /// All slices: the answers were wrong, or the member was never ready.
     All,
-    /// Those of this round and of the later ones.
+    /// The slices of this round and of later ones.
     From(u32),
-    /// None: they were over, and it failed at something else.
+    /// No slice: the member failed after its last slice.
     Nothing,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Void {
 pub(super) struct MemberState<'m> {
     pub(super) member: Box<dyn Member + 'm>,
     pub(super) warm_ups: WarmUps,
-    /// Whether the next heat goes on with it.
+    /// Whether the server is kept for the next heat.
     is_kept: bool,
     /// Whether it takes part (still).
     pub(super) runs: bool,
@@ -161,15 +161,15 @@ impl<'m> MemberState<'m> {
     }
 
     /// Takes it out of the heat and stops it, so that it disturbs nobody. Its first failure is the one that is recorded.
-    pub(super) fn fail(&mut self, failure: StackFailure, void: Void) {
+    pub(super) fn fail(&mut self, failure: StackFailure, discarded: Discarded) {
         let failure = self.of_its_process(failure);
-        let void_from = match void {
-            Void::All => Some(0),
-            Void::From(round) => Some(round),
-            Void::Nothing => None,
+        let void_from = match discarded {
+            Discarded::All => Some(0),
+            Discarded::From(round) => Some(round),
+            Discarded::Nothing => None,
         };
         let failure = MemberFailure { failure, void_from };
-        if void == Void::All {
+        if discarded == Discarded::All {
             for record in &mut self.before {
                 record.failure.get_or_insert_with(|| failure.clone());
             }
@@ -216,12 +216,12 @@ impl<'m> MemberState<'m> {
     }
 }
 
-/// A slice has room for so many answers in a row on each connection, …
+/// The number of sequential answers on each connection that a slice must have time for.
 const ANSWERS: u32 = 20;
-/// … but is no longer than this: servers would close the connections of the others meanwhile.
+/// The maximum length of a slice. In longer ones, servers would close the idle connections of the other members.
 const LONGEST_SLICE: Duration = Duration::from_secs(10);
 
-/// What becomes of a heat's plan for a member whose answers take so long.
+/// The plan of a heat, with slices long enough for a member with this answer time.
 pub(crate) fn suited(plan: HeatPlan, answer: Duration) -> HeatPlan {
     HeatPlan {
         slice: plan.slice.max((answer * ANSWERS).min(LONGEST_SLICE)),
@@ -235,7 +235,7 @@ pub(super) fn wrong_answers(count: u64, observation: &Observation) -> String {
     format!("{count} answers under load were wrong{example}")
 }
 
-/// A failure of a kind, as the end of a sentence; empty when there is none.
+/// An example of a failure for which `is` returns `true`, as the end of a sentence; empty without one.
 pub(super) fn example(observation: &Observation, is: fn(Failure) -> bool) -> String {
     let mut examples = observation.examples.iter();
     let example = examples.find(|one| is(one.kind));

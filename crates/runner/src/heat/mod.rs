@@ -10,7 +10,7 @@
 //! ```
 //!
 //! [`run`] decides what happens when, and what a failure means. It reaches servers by [`Member`] and the machine by
-//! [`World`], so that its rules are tested without either.
+//! [`Environment`], so that its rules are tested without either.
 
 mod engine;
 #[cfg(test)]
@@ -28,9 +28,11 @@ pub(crate) use engine::{AFTER_A_FREEZE, COMING_TO, LONGEST_LEAD_IN, lead_in_roun
 pub use engine::{Entry, EqualWork, Heat, HeatError, Offer, run, run_told};
 pub use load::{Generator, Hosts};
 pub(crate) use member::Identity;
-pub use member::{KeptServers, Machine, MeasuredSlice, Member, Moment, Started, Work, World};
+pub use member::{
+    Environment, KeptServers, MeasuredSlice, Member, Moment, Started, ThisMachine, Work,
+};
 pub(crate) use member_state::suited;
 pub use server::ServerMember;
-pub(crate) use server::{KeptAt, Subject, Verified};
+pub(crate) use server::{KeptAt, Startable, Verified};
 pub use url::UrlMember;
 pub use warm_up::WarmUps;

@@ -15,7 +15,7 @@ use deadheat_model::{
 use super::{
     MeasuredSlice, Member, Started,
     load::{Generator, Load, at_rate},
-    member::{Identity, Kept, KeptServers},
+    member::{Identity, KeptServer, KeptServers},
 };
 use crate::{
     sampling::Tree,
@@ -27,31 +27,31 @@ use crate::{
     verify::{self, Acknowledged, Declared, Depth, Fault, Fixtures, ItemsSeen, Ports, Verifier},
 };
 
-/// A CPU time is that of a slice's answers if neither its span nor the load's beginning is off by this part of the slice.
+/// The part of a slice (one tenth) by which the span of a CPU time, or the load's beginning, may be off at most.
 const OFF: u32 = 10;
 
-/// What is started for a heat, and how it is asked.
-pub(crate) trait Subject: Send {
-    /// Starts it and waits until it is ready. Setting `stop` ends that.
+/// A server that can be started, checked and loaded in a heat.
+pub(crate) trait Startable: Send {
+    /// Starts the server and waits until it is ready, or until `stop` is set.
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError>;
 
-    /// Checks it.
+    /// Checks the server's answers.
     fn verify(&self, server: &Server) -> Result<Verified, Fault>;
 
-    /// Its load.
+    /// The load of the server at `ports`.
     fn load(&self, ports: &Ports, exchanges: Vec<Exchange>) -> LoadSpec;
 
-    /// What the groups of its load are called; by default, there are none.
+    /// The names of the load's request groups. The default is no groups.
     fn routes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What the services behind it have seen so far. By default there are none.
+    /// The counts of the services behind the server so far. The default is no services.
     fn services(&self, _: &Server) -> Result<Services, Fault> {
         Ok(Services::default())
     }
 
-    /// Whether these services were asked as often as its load has `found` answers since `before`.
+    /// Checks that the services received one request for each answer that the load found since the earlier counts.
     fn check_services(&self, _: &Server, _: &Services, _: &Observation) -> Result<(), Fault> {
         Ok(())
     }
@@ -78,42 +78,42 @@ pub(crate) struct Verified {
     pub(crate) compression: Option<Compression>,
 }
 
-/// What the services behind a server had seen at a moment.
+/// Counts of the services behind a server at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Services {
-    /// How often the service was asked.
+    /// Requests that the upstream service received.
     asked: Option<u64>,
-    /// Sessions of the database.
+    /// Connections that the database accepted.
     sessions: Option<u64>,
-    /// Items that were written.
+    /// Rows and statements of the table items.
     items: Option<ItemsSeen>,
 }
 
 /// A server that takes part in a heat.
 pub struct ServerMember<'a> {
-    subject: Box<dyn Subject + 'a>,
+    startable: Box<dyn Startable + 'a>,
     generator: Generator<'a>,
     stop: Arc<AtomicBool>,
     kept_at: Option<KeptAt<'a>>,
     running: Option<Running<'a>>,
 }
 
-/// Where a server is left for the next heat, and found in it.
+/// The store that keeps a server between heats, and the server's identity in it.
 pub(crate) struct KeptAt<'a> {
     pub(crate) servers: &'a KeptServers,
     pub(crate) identity: Identity,
-    /// Its number among those that are alive together.
+    /// The server's number among those that run together.
     pub(crate) seat: usize,
 }
 
-/// A server that is there, with its load.
+/// A running server with its load.
 struct Running<'a> {
     server: Server,
     tree: Tree,
     verified: Verified,
     load: Option<Load<'a>>,
     seen: LoadSeen,
-    /// Loads that it had served before this one.
+    /// The number of loads that the server served before this one.
     loads_before: u32,
 }
 
@@ -129,21 +129,20 @@ impl Running<'_> {
         }
     }
 
-    /// Checks that the database has what its load was told to have been written; how many writes these are, if it writes.
-    fn check_written(&self, subject: &dyn Subject) -> Result<Option<u64>, Fault> {
+    /// Checks that the database has the writes that the load saw acknowledged. Returns their number, if it writes.
+    fn check_written(&self, startable: &dyn Startable) -> Result<Option<u64>, Fault> {
         let LoadSeen {
             before,
             acknowledged,
             ..
         } = &self.seen;
-        subject.check_acknowledged(&self.server, before, acknowledged)
+        startable.check_acknowledged(&self.server, before, acknowledged)
     }
 }
 
-/// What the services behind a server had seen before its warm-up, and what its load has found since.
+/// The counts of the services behind a server before its warm-up, and the results of its load since then.
 #[derive(Default)]
 struct LoadSeen {
-    /// Whether its warm-up is still on.
     is_warm_up: bool,
     before: Services,
     /// In the warm-up alone: meanwhile no other server is loaded.
@@ -153,9 +152,8 @@ struct LoadSeen {
 }
 
 impl<'a> ServerMember<'a> {
-    /// A member that is started and checked as `request` says, and loaded at its load point. Its warm-up and length are
-    /// the heat's, and `generator` loads it and waits as `wait` says. Members share `fixtures`. Setting `stop` ends a start
-    /// and a slice.
+    /// A member that is started, checked and loaded as `request` says. `generator` loads it, and waits as `wait` says.
+    /// Members share `fixtures`. Setting `stop` ends a start and a slice.
     pub fn new(
         request: MemberRequest<'a>,
         wait: Wait,
@@ -163,15 +161,15 @@ impl<'a> ServerMember<'a> {
         generator: Generator<'a>,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        let subject = StackSubject {
+        let startable = StartableStack {
             request,
             wait,
             fixtures,
         };
-        Self::for_subject(subject, generator, stop)
+        Self::of_startable(startable, generator, stop)
     }
 
-    /// The same, going on with the server that an earlier heat has left there, if there is one.
+    /// The same member, with the server that an earlier heat left there, if any.
     pub(crate) fn kept_at(self, at: KeptAt<'a>) -> Self {
         Self {
             kept_at: Some(at),
@@ -179,14 +177,14 @@ impl<'a> ServerMember<'a> {
         }
     }
 
-    /// A member that is what `subject` says.
-    pub(crate) fn for_subject(
-        subject: impl Subject + 'a,
+    /// A member that starts, checks and loads `startable`.
+    pub(crate) fn of_startable(
+        startable: impl Startable + 'a,
         generator: Generator<'a>,
         stop: Arc<AtomicBool>,
     ) -> Self {
         Self {
-            subject: Box::new(subject),
+            startable: Box::new(startable),
             generator,
             stop,
             kept_at: None,
@@ -194,8 +192,8 @@ impl<'a> ServerMember<'a> {
         }
     }
 
-    /// The server that an earlier heat has left, running again; `None` where there is none.
-    fn kept(&self) -> Result<Option<Kept>, StackFailure> {
+    /// Thaws the server that an earlier heat kept; `None` without one.
+    fn kept(&self) -> Result<Option<KeptServer>, StackFailure> {
         let Some(at) = &self.kept_at else {
             return Ok(None);
         };
@@ -219,16 +217,16 @@ impl<'a> ServerMember<'a> {
     }
 }
 
-/// Whether `cpu` was read over the `length` in which answers were counted, which began so `late`. That of another span would be
-/// a wrong cost: on a busy machine, the news of a slice's edges can come late, above all from another host.
+/// Whether `cpu` covers the `length` in which answers were counted, which began this `late`. On a busy machine, the
+/// events of a slice can arrive late, and the CPU time of another span would be a wrong cost.
 fn is_of_answers(cpu: &CpuUsed, length: Duration, late: Duration) -> bool {
     let most = length / OFF;
     let off = (cpu.span_seconds - length.as_secs_f64()).abs();
     late < most && off < most.as_secs_f64()
 }
 
-/// What runs; the failure to say so when nothing does.
-fn there<'r, 'a>(
+/// The running server, or the failure that none is running.
+fn require_running<'r, 'a>(
     running: &'r mut Option<Running<'a>>,
 ) -> Result<&'r mut Running<'a>, StackFailure> {
     running.as_mut().ok_or_else(|| {
@@ -237,7 +235,6 @@ fn there<'r, 'a>(
     })
 }
 
-/// A failure of what has no log.
 pub(super) fn without_server(phase: Phase, reason: String) -> StackFailure {
     StackFailure {
         phase,
@@ -252,7 +249,7 @@ impl Member for ServerMember<'_> {
         let (running, ready) = match self.kept()? {
             Some(kept) => (Running::new(kept.server, kept.tree, kept.loads), None),
             None => {
-                let mut server = match self.subject.start(&self.stop) {
+                let mut server = match self.startable.start(&self.stop) {
                     Ok(server) => server,
                     Err(StartError::Interrupted) => return Ok(None),
                     Err(StartError::Failed(failure)) => return Err(failure),
@@ -272,25 +269,27 @@ impl Member for ServerMember<'_> {
     }
 
     fn verify(&mut self, phase: Phase) -> Result<u32, StackFailure> {
-        let running = there(&mut self.running)?;
-        let verified = self.subject.verify(&running.server);
+        let running = require_running(&mut self.running)?;
+        let verified = self.startable.verify(&running.server);
         running.verified =
             verified.map_err(|fault| running.server.failure(phase, fault.to_string()))?;
         Ok(running.verified.checks)
     }
 
     fn check_written(&mut self) -> Result<Option<u64>, StackFailure> {
-        let running = there(&mut self.running)?;
-        let checked = running.check_written(&*self.subject);
+        let running = require_running(&mut self.running)?;
+        let checked = running.check_written(&*self.startable);
         checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
     }
 
     fn open(&mut self, per_second: Option<f64>) -> Result<(), StackFailure> {
         let stop = Arc::clone(&self.stop);
-        let running = there(&mut self.running)?;
+        let running = require_running(&mut self.running)?;
         running.load = None;
         let ports = &running.server.ports;
-        let spec = self.subject.load(ports, running.verified.exchanges.clone());
+        let spec = self
+            .startable
+            .load(ports, running.verified.exchanges.clone());
         let load = Load::open(at_rate(spec, per_second), self.generator, stop);
         let failed = |error: String| running.server.failure(Phase::Load, error);
         running.load = Some(load.map_err(failed)?);
@@ -300,12 +299,12 @@ impl Member for ServerMember<'_> {
         }
         running.seen.is_warm_up = true;
         let told = |fault: Fault| running.server.failure(Phase::Service, fault.to_string());
-        running.seen.before = self.subject.services(&running.server).map_err(told)?;
+        running.seen.before = self.startable.services(&running.server).map_err(told)?;
         Ok(())
     }
 
     fn settle(&mut self) -> Result<(), StackFailure> {
-        let running = there(&mut self.running)?;
+        let running = require_running(&mut self.running)?;
         let LoadSeen {
             is_warm_up,
             before,
@@ -314,7 +313,9 @@ impl Member for ServerMember<'_> {
         } = &mut running.seen;
         *is_warm_up = false;
         let found = std::mem::take(warm_up);
-        let checked = self.subject.check_services(&running.server, before, &found);
+        let checked = self
+            .startable
+            .check_services(&running.server, before, &found);
         checked.map_err(|fault| running.server.failure(Phase::Load, fault.to_string()))
     }
 
@@ -324,7 +325,7 @@ impl Member for ServerMember<'_> {
         length: Duration,
         on_edge: &mut dyn FnMut(SliceEvent),
     ) -> Result<MeasuredSlice, StackFailure> {
-        let running = there(&mut self.running)?;
+        let running = require_running(&mut self.running)?;
         let Some(load) = &mut running.load else {
             let reason = "its load has not been opened".to_owned();
             return Err(running.server.failure(Phase::Load, reason));
@@ -363,7 +364,7 @@ impl Member for ServerMember<'_> {
                     running.seen.warm_up.total.merge(&found.total);
                 }
                 if running.seen.before.items.is_some() {
-                    let routes = self.subject.routes();
+                    let routes = self.startable.routes();
                     running.seen.acknowledged.add(found, &routes);
                 }
                 let cpu = cpu.filter(|cpu| is_of_answers(cpu, length, result.late));
@@ -374,19 +375,19 @@ impl Member for ServerMember<'_> {
     }
 
     fn freeze(&mut self) -> Result<(), StackFailure> {
-        let server = &mut there(&mut self.running)?.server;
+        let server = &mut require_running(&mut self.running)?.server;
         let frozen = server.child().freeze();
         frozen.map_err(|error| server.failure(Phase::Load, error.to_string()))
     }
 
     fn thaw(&mut self) -> Result<(), StackFailure> {
-        let server = &mut there(&mut self.running)?.server;
+        let server = &mut require_running(&mut self.running)?.server;
         let thawed = server.child().thaw();
         thawed.map_err(|error| server.failure(Phase::Load, error.to_string()))
     }
 
     fn routes(&self) -> Vec<String> {
-        self.subject.routes()
+        self.startable.routes()
     }
 
     fn compression(&self) -> Option<Compression> {
@@ -419,8 +420,8 @@ impl Member for ServerMember<'_> {
         if phase != Phase::Load {
             return running.server.failure(phase, reason);
         }
-        // What a server that was killed had acknowledged is there, or lost.
-        let reason = match running.check_written(&*self.subject) {
+        // Writes that a killed server acknowledged are in the database, or lost.
+        let reason = match running.check_written(&*self.startable) {
             Ok(None) => reason,
             Ok(Some(writes)) => {
                 let writes = count(writes);
@@ -446,7 +447,7 @@ impl Member for ServerMember<'_> {
         };
         if let Some(running) = self.running.take() {
             drop(running.load);
-            at.servers.leave(Kept {
+            at.servers.leave(KeptServer {
                 identity: at.identity.clone(),
                 seat: at.seat,
                 loads: running.loads_before + 1,
@@ -465,13 +466,13 @@ impl Member for ServerMember<'_> {
 }
 
 /// A stack's server, or the null server.
-struct StackSubject<'a> {
+struct StartableStack<'a> {
     request: MemberRequest<'a>,
     wait: Wait,
     fixtures: &'a Mutex<&'a mut Fixtures>,
 }
 
-impl Subject for StackSubject<'_> {
+impl Startable for StartableStack<'_> {
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
         let mut probe = |ports: &Ports, protocol| {
             let route = self.request.launch.route(ports, protocol);
@@ -480,7 +481,7 @@ impl Subject for StackSubject<'_> {
         Server::start(&self.request.launch, &lock(self.fixtures), stop, &mut probe)
     }
 
-    /// By its workload's oracle, or against the answer that was told.
+    /// Checks by the workload's oracle, or against the given answer.
     fn verify(&self, server: &Server) -> Result<Verified, Fault> {
         if let Checks::Canned(canned) = &self.request.checks {
             let protocol = self.request.point.protocol;

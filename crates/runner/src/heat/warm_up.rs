@@ -131,11 +131,11 @@ fn calm(least: u64, more: u64) -> WarmUps {
     ))
 }
 
-/// For what compiles while it runs. Measured on one CPU with 50 connections, under load without a pause: Vert.x is as
-/// fast as it gets after 8 s, Jetty with Clojure after 16, ASP.NET Core after 20, Spring after 14 with virtual threads
-/// and after 54 with fifty platform threads, which leave the compiler a fiftieth of the CPU. With pauses, 22. In between
-/// they stand still for up to ten seconds, so that no trend ends this before the least time. With pauses and rests, half of
-/// that is load.
+/// For runtimes with a just-in-time compiler. Measured on one CPU with 50 connections under load without a pause,
+/// Vert.x reaches its final speed after 8 s, Jetty with Clojure after 16 s, ASP.NET Core after 20 s, and Spring after
+/// 14 s with virtual threads or 54 s with fifty platform threads, which leave the compiler a fiftieth of the CPU. With
+/// pauses, that is 22 s. Their speed may be constant for up to ten seconds in between, so a trend cannot end the
+/// warm-up before the minimum time. With pauses and rests, half of that time is load.
 fn compiling(least: u64) -> WarmUps {
     let least = Duration::from_secs(least);
     let started = WarmUpRule {
@@ -233,7 +233,8 @@ fn trend(values: &[f64], look: u32) -> Option<f64> {
     Some(median(later)? / earlier - 1.0)
 }
 
-/// The place of the last window of so many values whose median is clearly below that of the last two windows ([`SETTLED`]).
+/// The index of the last window of this length whose median is clearly below that of the last two windows
+/// ([`SETTLED`]).
 fn last_below(values: &[f64], window: usize) -> Option<usize> {
     let last = &values[values.len().saturating_sub(2 * window)..];
     let least = median(last)? * (1.0 - SETTLED);

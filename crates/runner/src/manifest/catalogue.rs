@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::{
     decode::{Checks, decode},
     error::{ManifestError, ManifestErrors, Source},
-    published::{self, Named},
+    published::{self, KnownNames},
     stack, workload,
 };
 use crate::{
@@ -136,7 +136,7 @@ pub fn read(root: &Path, more: &[PathBuf]) -> Result<Reading, LoadError> {
     });
     let own: Vec<_> = own.map(|dir| (dir, None)).collect();
     let stacks = files.stacks([own, added].concat(), &known, &workloads)?;
-    let published = files.published(&Named {
+    let published = files.published(&KnownNames {
         ids: &known,
         workloads: &workloads,
         stacks: &stacks,
@@ -209,7 +209,7 @@ impl Files<'_> {
         Ok(workloads)
     }
 
-    fn published(&mut self, named: &Named<'_>) -> Result<Vec<PublishedDocument>, LoadError> {
+    fn published(&mut self, named: &KnownNames<'_>) -> Result<Vec<PublishedDocument>, LoadError> {
         let folder = self.root.join("published");
         if !folder.exists() {
             return Ok(Vec::new());
@@ -434,7 +434,7 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, LoadError> {
     Ok(paths)
 }
 
-/// The id that the name of a workload's or a published comparison's file stands for.
+/// The id in the file name of a workload or a published comparison.
 fn stem_of(path: &Path) -> Option<String> {
     let is_manifest = path
         .extension()

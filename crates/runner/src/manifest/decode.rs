@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Nobody wants to read more mistakes of one file than this.
-const MOST_MISTAKES: usize = 50;
+const MAX_MISTAKES: usize = 50;
 
 /// What came of reading a manifest.
 pub(super) struct Decoded<'i, T> {
@@ -62,14 +62,14 @@ pub(super) fn malformed(source: &Source, error: &toml::de::Error) -> ManifestErr
 struct Reader<'i> {
     source: &'i Source,
     tree: Tree<'i>,
-    /// Keys that were taken out to go on: that they are missing now is no mistake of its own.
+    /// Keys that were removed so that reading could continue. Their absence is not another mistake.
     removed: Vec<Path>,
     errors: Vec<ManifestError>,
 }
 
 impl Reader<'_> {
     fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
-        while self.errors.len() < MOST_MISTAKES {
+        while self.errors.len() < MAX_MISTAKES {
             match T::deserialize(Deserializer::from(self.tree.0.clone())) {
                 Ok(value) => return Some(value),
                 Err(error) => {
@@ -215,7 +215,7 @@ impl Reader<'_> {
     }
 }
 
-/// The mistake that the key at `path` is none of `known`.
+/// The error for a key at `path` that is not one of `known`.
 pub(super) fn unknown_key_error(
     source: &Source,
     tree: &Tree<'_>,
@@ -257,7 +257,7 @@ impl<'s, 'i> Checks<'s, 'i> {
         }
     }
 
-    /// Where the value of `path` stands; the file's beginning when it does not.
+    /// The span of the value of `path`; the start of the file if there is no such value.
     pub fn span(&self, path: &[&str]) -> Range<usize> {
         self.tree.value_span(path).unwrap_or(0..0)
     }

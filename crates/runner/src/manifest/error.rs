@@ -1,5 +1,5 @@
-//! A mistake in a manifest, drawn with its line: what serde says, taken apart so that it can be said better, and the known
-//! name that is nearest to a misspelt one.
+//! An error in a manifest, shown with its line. Messages of serde are parsed and rephrased, and the nearest known name
+//! is suggested for a misspelt one.
 
 use std::{
     fmt,
@@ -11,12 +11,12 @@ use std::{
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use strsim::normalized_damerau_levenshtein;
 
-/// A manifest's text, and the name it goes by in messages.
+/// A manifest's text and its path for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     /// The path from the root folder.
     pub path: PathBuf,
-    /// What stands in it.
+    /// The text of the manifest.
     pub text: Arc<str>,
 }
 
@@ -55,7 +55,7 @@ impl ManifestError {
         }
     }
 
-    /// A mistake of the file at `path` as a whole.
+    /// A mistake that concerns the whole file at `path`.
     pub(super) fn of_file(path: &Path, title: impl Into<String>) -> Self {
         Self {
             path: path.to_owned(),
@@ -66,7 +66,7 @@ impl ManifestError {
         }
     }
 
-    /// What stands beside the caret.
+    /// Sets the text next to the caret.
     pub(super) fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(place) = &mut self.place {
             place.label = label.into();
@@ -74,13 +74,13 @@ impl ManifestError {
         self
     }
 
-    /// What to do, below the drawing.
+    /// Sets the advice below the lines.
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
     }
 
-    /// Another place that has to do with it.
+    /// Adds another location that is related to the mistake.
     pub(super) fn related(mut self, source: &Source, span: Range<usize>, label: &str) -> Self {
         self.related = Some(Location {
             source: source.clone(),
@@ -95,12 +95,12 @@ impl ManifestError {
         &self.path
     }
 
-    /// What is wrong, in a line without its place.
+    /// The mistake in one line, without its location.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// The line and the column (in characters), both from 1; `None` when the file as a whole is meant.
+    /// The line and the column (in characters), both counted from 1; `None` if the mistake concerns the whole file.
     pub fn position(&self) -> Option<(usize, usize)> {
         let place = self.place.as_ref()?;
         let before = place.source.text.get(..place.span.start)?;
@@ -109,8 +109,8 @@ impl ManifestError {
         Some((line, before[start..].chars().count() + 1))
     }
 
-    /// The mistake as people read it: what, where (with the line and a caret), and what to do. `colour` adds the
-    /// terminal's escape sequences.
+    /// The mistake as text: what, where (with the line and a caret), and what to do. `colour` adds escape sequences of
+    /// the terminal.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour {
             Renderer::styled()
@@ -171,7 +171,7 @@ impl std::error::Error for ManifestError {}
 pub struct ManifestErrors(pub Vec<ManifestError>);
 
 impl ManifestErrors {
-    /// All of them, drawn; see [`ManifestError::render`].
+    /// All mistakes as text; see [`ManifestError::render`].
     pub fn render(&self, colour: bool) -> String {
         let drawn: Vec<String> = self.0.iter().map(|error| error.render(colour)).collect();
         drawn.join("\n\n")
@@ -183,12 +183,12 @@ impl ManifestErrors {
     }
 }
 
-/// Names that are less alike than this are no suggestion: it would be a guess.
+/// The minimum similarity of a name to be suggested. Below it, a suggestion would be a guess.
 const ALIKE: f64 = 0.5;
-/// A part of a name that is shorter than this says nothing ("go" is in "mongo").
-const LEAST_PART: usize = 3;
+/// The minimum length of a word that is searched for in names. Shorter ones match by chance ("go" is in "mongo").
+const MIN_PART: usize = 3;
 
-/// The name in `known` that is nearest to `word`, when one is near.
+/// The name in `known` that is most similar to `word`; `None` if all are too different.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest_few(word, known, 1).first().copied()
 }
@@ -203,13 +203,13 @@ pub(super) fn nearest_few<'a>(
     let known = known.into_iter();
     let near = known.map(|name| (likeness(&word, &normalise(name)), name));
     let mut near: Vec<(f64, &str)> = near.filter(|(score, _)| *score >= ALIKE).collect();
-    // Of equals the first one, because the sort is stable.
+    // The sort is stable, so the first of equal names stays first.
     near.sort_by(|one, other| other.0.total_cmp(&one.0));
     near.truncate(most);
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// A sentence's end that suggests `word`'s nearest name, or nothing.
+/// The end of a sentence that suggests the name nearest to `word`; empty without one.
 pub(super) fn did_you_mean<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -234,8 +234,8 @@ fn joined<'a>(names: impl IntoIterator<Item = &'a str>, between: &str) -> String
 
 fn likeness(word: &str, name: &str) -> f64 {
     let edits = normalized_damerau_levenshtein(word, name);
-    let part = word.len() >= LEAST_PART && name.contains(word);
-    // A part of the name is a better hint than a likeness that is barely one.
+    let part = word.len() >= MIN_PART && name.contains(word);
+    // A word contained in the name is a better hint than a low similarity.
     if part { edits.max(0.6) } else { edits }
 }
 
@@ -259,7 +259,7 @@ pub(super) enum Complaint {
 }
 
 impl Complaint {
-    /// Takes `message` apart.
+    /// Parses `message`.
     pub fn new(message: &str) -> Self {
         let quoted = quoted(message);
         let known = || quoted.iter().skip(1).cloned().collect();
@@ -283,7 +283,7 @@ impl Complaint {
         let rest = message
             .strip_prefix("invalid type: ")
             .or_else(|| message.strip_prefix("invalid value: "))?;
-        // What was got may hold the word itself; what is expected never does.
+        // The received value may contain this separator itself; the expected one never does.
         let (got, expected) = rest.rsplit_once(", expected ")?;
         Some(Self::WrongValue {
             got: in_toml(got),

@@ -20,9 +20,9 @@ use crate::{agent::Launcher, files};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct NamedHosts {
-    /// Who loads the servers.
+    /// The hosts that load the servers.
     pub generator: Vec<String>,
-    /// Who has the database: HOST or HOST=ADDRESS.
+    /// The host of the database: HOST or HOST=ADDRESS.
     pub database: Option<String>,
     /// How hosts are reached.
     #[serde(deserialize_with = "launcher")]

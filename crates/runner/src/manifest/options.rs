@@ -41,7 +41,7 @@ pub struct NamedOption {
     value: Range<usize>,
 }
 
-/// What an option is given.
+/// The values of an option in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     /// `true` or `false`.
@@ -105,19 +105,19 @@ impl OptionsFile {
         }
     }
 
-    /// What is wrong with the value of an option, for somebody who knows what it takes.
+    /// The error for an option with a wrong value; `why` says what is wrong.
     pub fn wrong_value(&self, option: &NamedOption, why: &str) -> ManifestError {
         let title = format!("`{}` has a wrong value", option.name);
         ManifestError::at(&self.source, option.value.clone(), title).label(why)
     }
 
-    /// That an option cannot be given here.
+    /// The error for an option that this command does not accept.
     pub fn refused(&self, option: &NamedOption, why: &str) -> ManifestError {
         let title = format!("`{}` cannot be used here", option.name);
         ManifestError::at(&self.source, option.key.clone(), title).label(why)
     }
 
-    /// That a command has no such option, but those that are `known`.
+    /// The error for an option that the command does not have. It suggests the nearest of the `known` ones.
     pub fn unknown(&self, option: &NamedOption, command: &str, known: &[&str]) -> ManifestError {
         let name = option.name.as_str();
         let title = format!("unknown key `{name}` in [{command}]");
@@ -151,7 +151,7 @@ type Entry<'t, 'i> = (
     &'t Spanned<DeValue<'i>>,
 );
 
-/// The entries of a table as they stand in the file.
+/// The entries of a table in the order of the file.
 fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut entries: Vec<Entry<'t, 'i>> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -183,7 +183,7 @@ fn options(
     options
 }
 
-/// What a value gives to an option, or the place of what is no value for any option.
+/// Converts a TOML value to option values. The error is the span of a value that no option accepts.
 fn given(source: &Source, value: &Spanned<DeValue<'_>>) -> Result<Given, Range<usize>> {
     match value.get_ref() {
         DeValue::Boolean(flag) => Ok(Given::Flag(*flag)),

@@ -1,5 +1,5 @@
-//! What must hold in a `published/<id>.toml` beside its types. Its figures were typed: those that follow from each other
-//! must do so.
+//! Checks of a `published/<id>.toml` beyond its types. Its figures were typed by hand, so those that depend on each
+//! other must agree.
 
 use deadheat_model::{
     PublishedDocument, TargetId, WorkloadManifest,
@@ -19,8 +19,8 @@ const MEAN_ROUNDED: f64 = 0.000_1;
 /// corrected, or also of pauses: nothing follows for them.
 const MEAN_TIMED: f64 = 0.10;
 
-/// What there is to be named.
-pub(super) struct Named<'a> {
+/// The ids, workloads and stacks that a published comparison may refer to.
+pub(super) struct KnownNames<'a> {
     /// Ids of all workloads, also of those with mistakes.
     pub ids: &'a [String],
     /// Workloads without mistakes.
@@ -34,7 +34,7 @@ pub(super) fn check(
     checks: &mut Checks<'_, '_>,
     document: &PublishedDocument,
     stem: &str,
-    named: &Named<'_>,
+    named: &KnownNames<'_>,
 ) {
     checks.id(&["id"], &document.id);
     if document.id != stem {
@@ -61,7 +61,7 @@ pub(super) fn check(
     }
 }
 
-/// A table and where it stands.
+/// A table and its location.
 struct TableLocation<'c, 's, 'i, 't> {
     checks: &'c mut Checks<'s, 'i>,
     table: &'t PublishedTable,
@@ -71,7 +71,7 @@ struct TableLocation<'c, 's, 'i, 't> {
 }
 
 impl TableLocation<'_, '_, '_, '_> {
-    fn check(&mut self, named: &Named<'_>) {
+    fn check(&mut self, named: &KnownNames<'_>) {
         let table = self.table;
         self.checks.id(&["table", &self.index, "id"], &table.id);
         self.refuse_if(
@@ -96,7 +96,7 @@ impl TableLocation<'_, '_, '_, '_> {
         }
     }
 
-    fn workload(&mut self, named: &Named<'_>) {
+    fn workload(&mut self, named: &KnownNames<'_>) {
         let id = &self.table.workload;
         if !named.ids.contains(id) {
             let title = format!("the workload `{id}` does not exist");
@@ -132,7 +132,7 @@ impl TableLocation<'_, '_, '_, '_> {
         }
     }
 
-    fn row(&mut self, index: &str, row: &PublishedRow, named: &Named<'_>) {
+    fn row(&mut self, index: &str, row: &PublishedRow, named: &KnownNames<'_>) {
         let empty = row.name.trim().is_empty();
         self.refuse_if(empty, &["row", index, "name"], "`name` is empty");
         self.refuse_if(
@@ -169,7 +169,7 @@ impl TableLocation<'_, '_, '_, '_> {
     }
 
     /// A root folder need not have the stack; but if it has, then under that name.
-    fn target(&mut self, path: &[&str], target: &TargetId, named: &Named<'_>) {
+    fn target(&mut self, path: &[&str], target: &TargetId, named: &KnownNames<'_>) {
         let mut stacks = named.stacks.iter();
         if let Some(stack) = stacks.find(|one| one.manifest.id == target.stack) {
             let known = target.variant.is_none() || stack.manifest.targets().contains(target);

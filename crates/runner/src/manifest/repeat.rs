@@ -43,7 +43,7 @@ pub fn repeat(
     catalogue: &Catalogue,
     asked: PublishedSelection<'_>,
 ) -> Result<Repetition, SelectError> {
-    let mut resolving = Resolving {
+    let mut resolver = Resolver {
         catalogue,
         server_cpus: asked.server_cpus,
         documents: Globs::new("published document", asked.documents)?,
@@ -54,16 +54,12 @@ pub fn repeat(
     let mut tables = Vec::new();
     for document in &catalogue.published {
         for table in &document.table {
-            if resolving.documents.choose(&document.id, &table.id) {
-                tables.extend(resolving.table(document, table));
+            if resolver.documents.choose(&document.id, &table.id) {
+                tables.extend(resolver.table(document, table));
             }
         }
     }
-    let globs = [
-        &resolving.documents,
-        &resolving.workloads,
-        &resolving.stacks,
-    ];
+    let globs = [&resolver.documents, &resolver.workloads, &resolver.stacks];
     let mut problems: Vec<String> = globs.iter().flat_map(|globs| globs.unused()).collect();
     let cells: BTreeSet<Cell> = tables
         .iter()
@@ -77,13 +73,13 @@ pub fn repeat(
         return Err(SelectError { problems });
     }
     Ok(Repetition {
-        selection: resolving.selection(&cells),
+        selection: resolver.selection(&cells),
         tables,
         cells,
     })
 }
 
-struct Resolving<'a> {
+struct Resolver<'a> {
     catalogue: &'a Catalogue,
     server_cpus: usize,
     documents: Globs,
@@ -93,7 +89,7 @@ struct Resolving<'a> {
     points: Vec<(String, LoadPoint)>,
 }
 
-impl Resolving<'_> {
+impl Resolver<'_> {
     /// The table with a cell for each row that has one; `None` when all of it was left out by the user.
     fn table(
         &mut self,
@@ -126,7 +122,7 @@ impl Resolving<'_> {
         })
     }
 
-    /// What stands for `row` on so many CPUs. Without a variant the stack's default one is meant.
+    /// The target that represents `row` on this number of CPUs. Without a variant, it is the stack's default one.
     fn target(&self, row: &PublishedRow) -> TargetId {
         let on_one = row.target_on_one_cpu.as_ref();
         let target = on_one
@@ -213,7 +209,7 @@ impl Globs {
         })
     }
 
-    /// Whether one of the globs matches, or there are none.
+    /// Whether one of the globs matches, or there are no globs.
     fn choose(&mut self, name: &str, part: &str) -> bool {
         self.met.insert(name.to_owned());
         let mut chosen = self.globs.is_empty();

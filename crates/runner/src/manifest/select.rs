@@ -1,10 +1,10 @@
 //! Which stacks and workloads a user means.
 //!
-//! A name without a colon means its default: a stack's first variant, a workload's first load point. After a colon
-//! stands which one (`go-nethttp:2cpu`, `hash:rounds-500`), and `:*` means all of them. Both parts may be globs.
-//! A glob with a wildcard does not reach a stack that is no longer maintained: its whole name does. A workload's name alone
-//! does not reach load points over TLS or HTTP/2: `json:*` and `json:h2c-*` do. The workloads of a pack are reached by their
-//! whole names, as by [`pack`].
+//! A name without a colon means its default: a stack's first variant, a workload's first load point. The part after a
+//! colon selects one (`go-nethttp:2cpu`, `hash:rounds-500`), and `:*` selects all of them. Both parts may be globs. A
+//! glob with a wildcard does not match stacks that are no longer maintained; their whole names do. A workload's name
+//! alone does not select load points over TLS or HTTP/2; `json:*` and `json:h2c-*` do. The workloads of a pack are
+//! selected by their whole names, as by [`pack`].
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Of more stacks than these, only those with a name like the one that was typed are shown.
-const MOST_NAMES: usize = 12;
+const MAX_NAMES: usize = 12;
 
 /// Workloads of a short session: one without input or output, one with a database, one that waits.
 const DEFAULT_WORKLOADS: [&str; 3] = ["plaintext", "users", "proxy"];
@@ -59,8 +59,8 @@ pub struct SelectError {
     pub problems: Vec<String>,
 }
 
-/// Picks stacks by `stack_globs` (all of them when there are none) and workloads by `workload_names` (plaintext, users
-/// and proxy when there are none), as far as `reach` says.
+/// Selects stacks by `stack_globs` (all if it is empty) and workloads by `workload_names` (plaintext, users and proxy
+/// if it is empty), within `reach`.
 ///
 /// # Errors
 /// Every glob and name that matches nothing.
@@ -131,7 +131,7 @@ pub fn pack(catalogue: &Catalogue, name: &str) -> Result<Vec<String>, SelectErro
     })
 }
 
-/// Picks stacks by `globs`, a name without a colon with all its variants; everything when there are none.
+/// Selects stacks by `globs`. A name without a colon selects all variants; an empty list selects everything.
 ///
 /// # Errors
 /// Every glob that matches nothing.
@@ -162,7 +162,8 @@ pub fn select_targets(
         .collect())
 }
 
-/// A name, and what may stand after its colon, the default first. A stack without variants has one, without a name.
+/// A name, and the parts that may follow its colon, the default first. A stack without variants has one part with an
+/// empty name.
 struct Choice {
     name: String,
     parts: Vec<String>,
@@ -311,7 +312,7 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
         );
     }
     let (name, part) = glob.split_once(':').unwrap_or((glob, ""));
-    // The name alone may be right, and only what stands after the colon wrong.
+    // The name may be right, and only the part after the colon wrong.
     let meant = Glob::new(name).ok().map(|name| name.compile_matcher());
     let is_meant = |choice: &&Choice| {
         meant
@@ -350,7 +351,7 @@ fn nothing_matches(noun: &str, choices: &[Choice], glob: &str) -> String {
             enumerate(parts())
         );
     }
-    if noun == "stack" && choices.len() > MOST_NAMES {
+    if noun == "stack" && choices.len() > MAX_NAMES {
         let near = nearest_few(name, names(), 3);
         let near = match near.len() {
             0 => String::new(),

@@ -1,5 +1,5 @@
-//! A manifest as TOML with the place of every key: finding what a message is about, and mending it so that reading
-//! can go on.
+//! A manifest as TOML with the span of every key, to find what a message is about, and to repair the manifest so that
+//! reading can continue.
 
 use std::{fmt, ops::Range};
 
@@ -73,7 +73,7 @@ impl fmt::Display for Path {
 pub(super) struct Tree<'i>(pub Spanned<DeTable<'i>>);
 
 impl<'i> Tree<'i> {
-    /// The way to the key that stands at `span`.
+    /// The path of the key at `span`.
     pub(crate) fn key_at(&self, span: &Range<usize>) -> Option<Path> {
         self.search(|entry| (entry.key.span() == *span).then(|| entry.path.clone()))
     }
@@ -87,7 +87,7 @@ impl<'i> Tree<'i> {
         })
     }
 
-    /// The way to the table whose place is `span`; the root when there is none.
+    /// The path of the table at `span`; the root if there is no such table.
     pub(crate) fn table_at(&self, span: &Range<usize>) -> Path {
         let found = self.search(|entry| match entry.value.get_ref() {
             DeValue::Table(_) if entry.value.span() == *span => Some(entry.path.clone()),
@@ -100,18 +100,18 @@ impl<'i> Tree<'i> {
         found.unwrap_or_default()
     }
 
-    /// Where the key of `path` stands.
+    /// The span of the key of `path`.
     pub(crate) fn span_of(&self, path: &Path) -> Option<Range<usize>> {
         self.search(|entry| (entry.path == *path).then(|| entry.key.span()))
     }
 
-    /// Whether the value of the key of `path` stands at `span`, and not around it.
+    /// Whether `span` is exactly the value of the key of `path`.
     pub(crate) fn value_is(&self, path: &Path, span: &Range<usize>) -> bool {
         let value = self.search(|entry| (entry.path == *path).then(|| entry.value.span()));
         value.as_ref() == Some(span)
     }
 
-    /// Where the value of `path` stands (keys, and places in arrays as digits).
+    /// The span of the value of `path` (keys, and indices of arrays in digits).
     pub(crate) fn value_span(&self, path: &[&str]) -> Option<Range<usize>> {
         let (first, rest) = path.split_first()?;
         let mut value = self.0.get_ref().get(*first)?;
@@ -137,7 +137,7 @@ impl<'i> Tree<'i> {
         keys
     }
 
-    /// Where the values of the table at `path` stand.
+    /// The spans of the values of the table at `path`.
     pub fn values(&self, path: &Path) -> Vec<Range<usize>> {
         let mut values = Vec::new();
         self.search(|entry| {

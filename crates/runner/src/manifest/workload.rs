@@ -1,8 +1,8 @@
-//! What must hold in a `workloads/<id>.toml` beside its types.
+//! Checks of a `workloads/<id>.toml` beyond its types.
 
 use deadheat_load::{
     LoadError,
-    limits::{MOST_CONNECTIONS, MOST_STREAMS, STREAMS},
+    limits::{MAX_CONNECTIONS, MAX_STREAMS, STREAMS},
 };
 use deadheat_model::{
     LoadPoint,
@@ -17,9 +17,9 @@ use super::{
 };
 
 /// The largest weight of a part: the cycle of requests is as long as all weights together, times some hundred.
-const MOST_WEIGHT: u32 = 100;
+const MAX_WEIGHT: u32 = 100;
 
-/// Stands for a load point's rounds in the path.
+/// The placeholder for a load point's rounds in the path.
 pub(super) const ROUNDS: &str = "{rounds}";
 
 /// Notes the mistakes of `manifest`, whose file is called `<stem>.toml`.
@@ -82,10 +82,10 @@ fn check_points(checks: &mut Checks<'_, '_>, manifest: &WorkloadManifest) {
         if point.connections == 0 {
             checks.refuse(&at("connections"), "no connections", "at least 1");
         }
-        if point.connections > MOST_CONNECTIONS {
+        if point.connections > MAX_CONNECTIONS {
             let problem = LoadError::TooManyConnections {
                 connections: point.connections,
-                most: MOST_CONNECTIONS,
+                most: MAX_CONNECTIONS,
             };
             checks.refuse(&at("connections"), problem.to_string(), "this is too many");
         }
@@ -141,7 +141,7 @@ fn check_queries(
 
 fn check_protocol(checks: &mut Checks<'_, '_>, index: &str, point: &LoadPoint) {
     let at = |key| ["point", index, key];
-    if !(1..=MOST_STREAMS).contains(&point.streams) {
+    if !(1..=MAX_STREAMS).contains(&point.streams) {
         checks.refuse(&at("streams"), counted(point.streams, "stream"), STREAMS);
     }
     if point.streams > 1 && !point.protocol.is_http2() {
@@ -224,9 +224,9 @@ pub(super) fn check_parts(
                 format!("there are {}", enumerate(names)),
             );
         }
-        if !(1..=MOST_WEIGHT).contains(&part.weight) {
+        if !(1..=MAX_WEIGHT).contains(&part.weight) {
             let title = format!("the weight {}", part.weight);
-            checks.refuse(&at("weight"), title, format!("1 to {MOST_WEIGHT}"));
+            checks.refuse(&at("weight"), title, format!("1 to {MAX_WEIGHT}"));
         }
     }
 }
@@ -245,7 +245,7 @@ pub(super) fn with_parts(
     manifest
 }
 
-/// Notes keys beside `kind` of an oracle that has none: serde lets them pass.
+/// Reports keys other than `kind` of an oracle that has no other keys, because serde ignores them.
 fn check_oracle_keys(checks: &mut Checks<'_, '_>) {
     let table = Path(vec![PathSegment::Key("oracle".to_owned())]);
     for (key, span) in checks.tree.keys(&table) {

@@ -1,5 +1,5 @@
-//! What to do about a program that will not do. It depends on the cause: a program that is missing has to be installed,
-//! an old one brought up to date by whatever installed it, and a broken one often says itself what it lacks.
+//! Advice about an unusable program. It depends on the cause: a missing program must be installed, an old one updated
+//! by its installer, and a broken one often gives advice itself.
 
 use std::{
     env, iter,
@@ -13,19 +13,19 @@ use super::{Host, command::in_shell, version::compare};
 /// What is wrong with a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
-    /// It is not on the PATH.
+    /// The program is not on the PATH.
     Missing,
-    /// It is older than what will do: its path and version.
+    /// The program is too old: its path and version.
     TooOld(&'a Path, &'a str),
-    /// It is newer than what will do.
+    /// The program is too new: its path.
     TooNew(&'a Path),
-    /// It does not print its version, but this.
+    /// The program does not print a version: its path and its output.
     Broken(&'a Path, &'a str),
 }
 
-/// Version managers that put programs into folders of their own: a part of the program's path, how the names of their
-/// programs begin, and the command that brings a version. `{version}` is the oldest that will do, and `{major}`,
-/// `{minor}` and `{full}` are its first one, two and three numbers; `{tool}` is the program without a number.
+/// Version managers with folders of their own: a part of the program's path, a prefix of the program's name, and the
+/// command that installs a version. `{version}` is the oldest accepted version, `{major}`, `{minor}` and `{full}` are
+/// its first one, two and three numbers, and `{tool}` is the program without a number.
 const MANAGERS: [(&str, &str, &str); 20] = [
     (
         "/.pyenv/",
@@ -93,8 +93,7 @@ const MANAGERS: [(&str, &str, &str); 20] = [
     ("/linuxbrew/", "", "brew upgrade {program}"),
 ];
 
-/// Folders in which installers put programs without adding them to the PATH; those that do not begin with a slash are in
-/// the user's home.
+/// Folders that installers use without adding them to the PATH. Those without a leading slash are in the user's home.
 const OFF_THE_PATH: [&str; 15] = [
     ".cargo/bin",
     ".pyenv/shims",
@@ -113,10 +112,10 @@ const OFF_THE_PATH: [&str; 15] = [
     "/snap/bin",
 ];
 
-/// The first version of Go that can fetch another one.
+/// The first version of Go that can download other versions of itself.
 const GO_THAT_FETCHES: &str = "1.21";
 
-/// What to do about `toolchain`'s program in the stack's folder `dir`.
+/// The advice about `toolchain`'s program in the stack's folder `dir`.
 pub(super) fn advice(
     host: &Host<'_>,
     dir: &Path,
@@ -131,7 +130,7 @@ pub(super) fn advice(
     }
 }
 
-/// "1.25 or later", "3.6 to 3.7", "at most 3.7"; empty if any version will do.
+/// The accepted versions in words: "1.25 or later", "3.6 to 3.7", "at most 3.7". Empty if any version is accepted.
 pub(super) fn wanted(toolchain: &Toolchain) -> String {
     match (&toolchain.minimum, &toolchain.maximum) {
         (Some(minimum), Some(maximum)) => format!("{minimum} to {maximum}"),
@@ -141,13 +140,13 @@ pub(super) fn wanted(toolchain: &Toolchain) -> String {
     }
 }
 
-/// The program and the versions that will do: "go 1.25 or later".
+/// The program and the accepted versions: "go 1.25 or later".
 pub(super) fn program_wanted(toolchain: &Toolchain) -> String {
     let words = format!("{} {}", toolchain.program, wanted(toolchain));
     words.trim_end().to_owned()
 }
 
-/// The manifest's own advice; it may be an address alone.
+/// The manifest's own advice, which may be only a URL.
 fn install(toolchain: &Toolchain) -> String {
     let hint = &toolchain.hint;
     if hint.starts_with("https://") || hint.starts_with("http://") {
@@ -191,12 +190,12 @@ fn too_old(path: &Path, version: &str, toolchain: &Toolchain) -> String {
         return "rustup update stable && rustup default stable".to_owned();
     }
     let shown = path.display().to_string();
-    // A link leads to the folder of whatever installed it.
+    // Follow links to the folder of the installer.
     let real = path
         .canonicalize()
         .map_or_else(|_| shown.clone(), |real| real.display().to_string());
     let program = &toolchain.program;
-    // This one fetches the version that go.mod names, unless it was told not to.
+    // This version of Go downloads the version that go.mod names, unless that is turned off.
     if program == "go" && compare(version, GO_THAT_FETCHES).is_ge() {
         return format!("go env -w GOTOOLCHAIN=auto, or {}", install(toolchain));
     }
@@ -244,7 +243,7 @@ fn broken(dir: &Path, toolchain: &Toolchain, path: &Path, text: &str) -> String 
     if let Some(command) = of_shim(dir, toolchain, text) {
         return command;
     }
-    // A script of the stack's own looks for what is to be installed.
+    // A script of the stack itself checks what must be installed.
     if toolchain.program.contains('/') {
         return install(toolchain);
     }
@@ -268,14 +267,14 @@ fn own_advice(text: &str) -> Option<String> {
     })
 }
 
-/// The first words of `line` in quotation marks, if they are a command with arguments.
+/// The first text of `line` in these quotation marks, if it is a command with arguments.
 fn within(line: &str, quote: char) -> Option<String> {
     let (_, rest) = line.split_once(quote)?;
     let (words, _) = rest.split_once([quote, '\''])?;
     words.trim().contains(' ').then(|| words.trim().to_owned())
 }
 
-/// What pyenv, rbenv and their like need: a version that is installed but not chosen, or one that is chosen but not
+/// The advice for pyenv, rbenv and similar managers: a version is installed but not selected, or selected but not
 /// installed. "pyenv: version `3.7' is not installed", "The `python3.7' command exists in these Python versions:".
 fn of_shim(dir: &Path, toolchain: &Toolchain, text: &str) -> Option<String> {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;

@@ -11,21 +11,21 @@ use super::{
     version::{is_too_new, is_too_old},
 };
 
-/// Asking dpkg or sudo takes milliseconds.
+/// The time limit of queries to dpkg and sudo, which usually take milliseconds.
 const QUERY_LIMIT: Duration = Duration::from_secs(20);
 
-/// How we may install packages.
+/// The privilege with which packages can be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
     /// We are root.
     Root,
     /// sudo asks for no password.
     Sudo,
-    /// Neither: somebody else has to do it.
+    /// Neither, so the user has to run the commands.
     ByHand,
 }
 
-/// Whether there are apt and dpkg.
+/// Whether apt and dpkg are installed.
 pub(super) fn is_here(host: &Host<'_>) -> bool {
     let root = Path::new("/");
     ["apt-get", "dpkg-query"]
@@ -33,7 +33,7 @@ pub(super) fn is_here(host: &Host<'_>) -> bool {
         .all(|program| host.find(program, root).is_some())
 }
 
-/// How packages can be installed.
+/// The privilege of the current user.
 pub(super) fn privilege(host: &Host<'_>) -> Privilege {
     if host.root {
         return Privilege::Root;
@@ -45,14 +45,14 @@ pub(super) fn privilege(host: &Host<'_>) -> Privilege {
     }
 }
 
-/// Those of `packages` that are not installed. All of them when dpkg cannot be asked.
+/// The packages that are not installed. All of them if dpkg cannot be queried.
 pub(super) fn missing(host: &Host<'_>, packages: &[String]) -> Vec<String> {
     if packages.is_empty() {
         return Vec::new();
     }
     let mut query = words(&["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\\n"]);
     query.extend_from_slice(packages);
-    // It fails when one of the packages is not known, and lists the others all the same.
+    // The query fails if one of the packages is unknown, but still lists the others.
     let (listed, _) = output(host, &query, Path::new("/"), QUERY_LIMIT);
     let is_installed = |package: &String| {
         let line = format!("{package} installed");
@@ -200,7 +200,7 @@ pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Stands in the files that setup makes for a while, so that one that was left behind is known again.
+/// The mark in temporary files of a setup, by which a leftover file is recognised.
 const MARK: &str = "made by deadheat setup";
 const POLICY_FILE: &str = "/usr/sbin/policy-rc.d";
 const CLUSTER_FILE: &str = "/etc/postgresql-common/createcluster.d/deadheat.conf";
@@ -220,11 +220,11 @@ pub(super) struct Guard {
     pub(super) script: String,
     pub(super) why: &'static str,
     /// Runs after the packages, while the file is still there.
-    pub(super) afterwards: Option<Afterwards>,
+    pub(super) afterwards: Option<UndoScript>,
 }
 
-/// What has to be undone after packages were installed.
-pub(super) struct Afterwards {
+/// A script that undoes side effects of installed packages.
+pub(super) struct UndoScript {
     pub(super) script: String,
     pub(super) why: &'static str,
 }
@@ -237,7 +237,7 @@ pub(super) fn no_services() -> Guard {
             "printf \"#!/bin/sh\\n# {MARK}\\nexit 101\\n\" > {POLICY_FILE} && chmod 755 {POLICY_FILE}"
         ),
         why: "packages must not start services",
-        afterwards: Some(Afterwards {
+        afterwards: Some(UndoScript {
             script: format!(
                 "! command -v systemctl > /dev/null || \
                  find /etc/systemd/system -type l -path \"*.wants/*\" -newer {POLICY_FILE} -printf \"%f\\n\" | \
@@ -278,7 +278,7 @@ pub(super) fn leftovers(host: &Host<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What stands in a file of the system; an empty text when it is there and cannot be read.
+/// The text of a system file; empty if it exists and cannot be read. `None` if it does not exist.
 fn read_system(host: &Host<'_>, file: &str) -> Option<String> {
     let path = host.system.join(file.trim_start_matches('/'));
     path.exists()

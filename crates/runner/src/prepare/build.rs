@@ -1,4 +1,4 @@
-//! Fetches what a stack depends on, and builds it.
+//! Fetches a stack's dependencies and builds the stack.
 
 use std::{
     collections::BTreeSet,
@@ -15,43 +15,43 @@ use deadheat_model::session::{BuildRecord, Phase, StackFailure};
 use super::{
     Host, Inspection, Unavailable, apt,
     command::{CommandError, Task, in_shell, run},
-    network_errors::{Unreachable, unreachable},
+    network_errors::{NetworkError, find_network_error},
     stamp,
 };
 use crate::{manifest::Stack, process::log_tail};
 
-/// What a command may take unless somebody says otherwise: a first build of a large framework takes some minutes.
+/// The default time limit of a command. A first build of a large framework takes some minutes.
 pub const DEFAULT_COMMAND_LIMIT: Duration = Duration::from_secs(15 * 60);
-/// Lines of the log that a failure shows.
+/// The number of log lines that a failure shows.
 const TAIL_LINES: usize = 20;
-/// How often we look whether another Deadheat has finished.
+/// The interval at which the lock of another Deadheat is checked.
 const LOCK_ATTENTION: Duration = Duration::from_millis(100);
 
-/// What happens while a stack is prepared.
+/// Progress of preparing a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildProgress {
-    /// Another Deadheat prepares the same stack; this one waits.
+    /// Waiting for another Deadheat that prepares the same stack.
     Waiting {
-        /// The file that the other one holds.
+        /// The lock file that the other Deadheat holds.
         lock: PathBuf,
     },
-    /// What a fetch would bring is here already.
+    /// The dependencies are fetched already.
     AlreadyFetched,
-    /// A command begins.
+    /// A command starts.
     Running {
         /// Fetch or build.
         phase: Phase,
-        /// The command, as one would type it.
+        /// The command line.
         command: String,
     },
 }
 
-/// Why a stack is not fetched, or not built.
+/// Why a stack was not fetched or built.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotPrepared {
-    /// What it depends on cannot be reached from here.
+    /// Its dependencies cannot be reached from here.
     Unavailable(Unavailable),
-    /// A command failed, or what it made is wrong.
+    /// A command failed, or its output is wrong.
     Failed(StackFailure),
 }
 
@@ -68,12 +68,12 @@ pub struct Builder<'a> {
     pub host: &'a Host<'a>,
     /// The folder for `<stack>.fetch.log` and `<stack>.build.log`.
     pub logs: &'a Path,
-    /// What each command may take.
+    /// The time limit of each command.
     pub limit: Duration,
 }
 
 impl Builder<'_> {
-    /// Brings what `stack` depends on, unless it is here already. Whether something was done.
+    /// Fetches the dependencies of `stack`, unless they are fetched already. Returns whether a command was run.
     ///
     /// # Errors
     /// When a registry cannot be reached, or a command fails, takes too long or is interrupted.
@@ -90,7 +90,8 @@ impl Builder<'_> {
     /// Fetches and builds `stack`.
     ///
     /// # Errors
-    /// When a registry cannot be reached, or a command fails, takes too long or is interrupted, or what it should have made is not there.
+    /// When a registry cannot be reached; when a command fails, takes too long or is interrupted; or when an artefact
+    /// is missing afterwards.
     pub fn build(
         &self,
         stack: &Stack,
@@ -102,7 +103,7 @@ impl Builder<'_> {
         Ok(work.build(tell)?)
     }
 
-    /// Takes the stack's lock; its folder and that of the logs are there afterwards.
+    /// Takes the stack's lock. Creates the lock's folder and the logs' folder.
     fn begin<'w>(
         &'w self,
         stack: &'w Stack,
@@ -140,7 +141,7 @@ impl Builder<'_> {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
-                // A file system without locks: a build there is worth more than none.
+                // The file system has no locks. A build without a lock is better than no build.
                 Err(TryLockError::Error(error)) => {
                     tracing::warn!(
                         "locking {}: {error}; this file system seems to have no locks, so make sure that no other \
@@ -165,11 +166,11 @@ impl Builder<'_> {
     }
 }
 
-/// A stack that nobody else prepares meanwhile.
+/// A stack that is locked against other preparations.
 struct Work<'w> {
     builder: &'w Builder<'w>,
     stack: &'w Stack,
-    /// Given back when it is closed.
+    /// Released when the file is closed.
     _lock: File,
 }
 
@@ -199,7 +200,7 @@ impl Work<'_> {
         stamp::forget_fetched(self.stack);
         self.run(Phase::Fetch, commands, tell)
             .map_err(|stopped| self.not_fetched(stopped))?;
-        // Again, because a fetch may write lock files.
+        // Compute it again, because a fetch may write lock files.
         stamp::note_fetched(self.stack, &fingerprint()?)
             .map_err(|error| failure(Phase::Fetch, self.cannot_note(&error)))?;
         Ok(true)
@@ -209,8 +210,8 @@ impl Work<'_> {
         let build = &self.stack.manifest.build;
         let incremental = stamp::is_built(self.stack);
         let started = Instant::now();
-        if let Err(Stopped { failure, .. }) = self.run(Phase::Build, &build.steps, tell) {
-            // It may have failed because something fetched has gone from a cache that we do not see.
+        if let Err(CommandFailure { failure, .. }) = self.run(Phase::Build, &build.steps, tell) {
+            // The build may have failed because a fetched file was deleted from a cache elsewhere.
             if !self.builder.host.interrupted() {
                 stamp::forget_fetched(self.stack);
             }
@@ -240,7 +241,7 @@ impl Work<'_> {
         phase: Phase,
         commands: &[Vec<String>],
         tell: &mut dyn FnMut(BuildProgress),
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), CommandFailure> {
         if commands.is_empty() {
             return Ok(());
         }
@@ -253,7 +254,7 @@ impl Work<'_> {
         let log = self.builder.logs.join(format!("{id}.{verb}.log"));
         fs::write(&log, "").map_err(|error| {
             let reason = format!("{} {id}: writing {}: {error}", gerund(phase), log.display());
-            Stopped {
+            CommandFailure {
                 failure: failure(phase, reason),
                 unreachable: None,
             }
@@ -264,7 +265,7 @@ impl Work<'_> {
                 command: in_shell(command),
             });
             let task = Task::new(command, &self.stack.dir, &log, self.builder.limit);
-            run(self.builder.host, &task).map_err(|error| Stopped {
+            run(self.builder.host, &task).map_err(|error| CommandFailure {
                 failure: self.failed(phase, &error, &log),
                 unreachable: what_was_unreachable(&error, &log),
             })?;
@@ -272,11 +273,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// A fetch that the network kept from its registry says nothing of the stack.
-    fn not_fetched(&self, stopped: Stopped) -> NotPrepared {
-        let Stopped {
+    /// Converts a failed fetch. A network error says nothing about the stack, which is then unavailable.
+    fn not_fetched(&self, stopped: CommandFailure) -> NotPrepared {
+        let CommandFailure {
             failure,
-            unreachable: Some(Unreachable { said, host }),
+            unreachable: Some(NetworkError { said, host }),
         } = stopped
         else {
             return NotPrepared::Failed(stopped.failure);
@@ -304,7 +305,7 @@ impl Work<'_> {
         }
     }
 
-    /// A failure's likely cause: Debian packages that the manifest names and that are not installed.
+    /// The likely cause of a failure: Debian packages that the manifest names and that are not installed.
     fn missing_packages(&self, error: &CommandError) -> String {
         let host = self.builder.host;
         let own_fault = matches!(
@@ -332,15 +333,15 @@ impl Work<'_> {
     }
 }
 
-/// A command that did not do what it should.
-struct Stopped {
+/// A failed command.
+struct CommandFailure {
     failure: StackFailure,
-    /// What it said of the network, if that is why.
-    unreachable: Option<Unreachable>,
+    /// The network error that caused the failure, if any.
+    unreachable: Option<NetworkError>,
 }
 
-/// What the last command in `log` said of the network, if it ended because of that.
-fn what_was_unreachable(error: &CommandError, log: &Path) -> Option<Unreachable> {
+/// The network error of the last command in `log`, if it failed because of that.
+fn what_was_unreachable(error: &CommandError, log: &Path) -> Option<NetworkError> {
     let (CommandError::Failed { command, .. } | CommandError::TimedOut { command, .. }) = error
     else {
         return None;
@@ -348,7 +349,7 @@ fn what_was_unreachable(error: &CommandError, log: &Path) -> Option<Unreachable>
     let lines = log_tail(log, usize::MAX);
     let heading = format!("$ {command}");
     let own = lines.rsplitn(2, |line| *line == heading).next()?;
-    unreachable(own.iter().map(String::as_str))
+    find_network_error(own.iter().map(String::as_str))
 }
 
 fn gerund(phase: Phase) -> &'static str {
@@ -368,37 +369,38 @@ fn failure(phase: Phase, reason: String) -> StackFailure {
     }
 }
 
-/// Bytes of `artefacts`, files and folders in `dir`, all that is in them included.
+/// The size in bytes of `artefacts`, which are files and folders in `dir`, with everything in them.
 ///
-/// A file under several names (hard links, overlapping artefacts) counts once. A symbolic link counts what it leads to
-/// when that is in `dir` too, and nothing otherwise: a virtual environment's link to the system's Python deploys none.
+/// A file with several names (hard links, overlapping artefacts) counts once. A symbolic link counts its target if that
+/// is in `dir` too, and nothing otherwise. For example, a virtual environment's link to the system's Python counts
+/// nothing.
 ///
 /// # Errors
-/// When an artefact, or something in it, is not there or cannot be read; the error says what.
+/// When an artefact, or a file in it, does not exist or cannot be read. The error contains the path.
 pub fn artefact_bytes(dir: &Path, artefacts: &[String]) -> io::Result<u64> {
-    let mut walk = Walk {
+    let mut usage = DiskUsage {
         root: dir.canonicalize().map_err(|error| named(dir, &error))?,
         seen: BTreeSet::new(),
         bytes: 0,
     };
     for artefact in artefacts {
-        walk.add(&dir.join(artefact))?;
+        usage.add(&dir.join(artefact))?;
     }
-    Ok(walk.bytes)
+    Ok(usage.bytes)
 }
 
-struct Walk {
+struct DiskUsage {
     root: PathBuf,
-    /// Device and inode of what was counted.
+    /// The device and inode of each counted file.
     seen: BTreeSet<(u64, u64)>,
     bytes: u64,
 }
 
-impl Walk {
+impl DiskUsage {
     fn add(&mut self, path: &Path) -> io::Result<()> {
         let metadata = fs::symlink_metadata(path).map_err(|error| named(path, &error))?;
         if metadata.is_symlink() {
-            // A link that leads nowhere deploys nothing.
+            // A broken link counts nothing.
             let target = path.canonicalize().ok();
             return match target.filter(|target| target.starts_with(&self.root)) {
                 Some(target) => self.add(&target),

@@ -1,4 +1,4 @@
-//! Commands that end: by themselves, at their time limit, or when the session is interrupted.
+//! Runs commands until they exit, reach their time limit, or the session is interrupted.
 
 use std::{
     env,
@@ -12,13 +12,13 @@ use std::{
 
 use crate::process::{ProcessError, Spawn, Supervised, Supervision, environment, is_root};
 
-/// How often a running command looks whether it shall end.
+/// The interval at which a running command checks for an interrupt.
 const ATTENTION: Duration = Duration::from_millis(100);
-/// From SIGTERM to SIGKILL.
+/// The time from SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// What a line of a user's may take.
+/// The time limit of a command line that the user typed.
 const LINE_LIMIT: Duration = Duration::from_secs(60 * 60);
-/// What the supervisor says of a command that did what it should.
+/// The supervisor's description of a successful exit.
 const SUCCESS: &str = "exited with status 0";
 
 /// A command to run to its end.
@@ -27,21 +27,22 @@ pub(super) struct Task<'t> {
     pub command: &'t [String],
     /// The working folder.
     pub dir: &'t Path,
-    /// The file that its output is appended to.
+    /// The log file, to which the output is appended.
     pub log: &'t Path,
-    /// It is ended after this time.
+    /// The time limit, after which the command is stopped.
     pub limit: Duration,
-    /// Whether it changes the system, which must not be left half-changed: it is asked to end as Ctrl-C does, waited for,
-    /// and never killed.
+    /// Whether the command changes the system and must not be killed halfway. It gets Ctrl-C's signal, is waited for,
+    /// and is never killed.
     pub finishes: bool,
-    /// Whether the log gets a line with the command before its output.
+    /// Whether the command itself is logged before its output.
     pub heading: bool,
-    /// Whether it inherits the whole environment, as what a user types does, and not only what builds may.
+    /// Whether the command inherits the whole environment, like a command that the user types. Builds only inherit a
+    /// few variables.
     pub inherits_all: bool,
 }
 
 impl<'t> Task<'t> {
-    /// `command` in `dir`, which may be killed, with a heading.
+    /// A task for `command` in `dir` that may be killed and has a heading in the log.
     pub fn new(command: &'t [String], dir: &'t Path, log: &'t Path, limit: Duration) -> Self {
         Self {
             command,
@@ -55,10 +56,10 @@ impl<'t> Task<'t> {
     }
 }
 
-/// Why a command did not do what it should.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The program is nowhere on the PATH.
+    /// The program is not on the PATH.
     #[error("`{command}` cannot be run: {program} is not on the PATH, or not executable")]
     NotFound {
         /// The command.
@@ -84,7 +85,7 @@ pub enum CommandError {
         /// What happened.
         source: std::io::Error,
     },
-    /// It ended otherwise than with status 0.
+    /// The exit status is not 0.
     #[error("`{command}` {how}")]
     Failed {
         /// The command.
@@ -92,7 +93,7 @@ pub enum CommandError {
         /// "exited with status 1".
         how: String,
     },
-    /// It took too long and was ended.
+    /// The command reached its time limit and was stopped.
     #[error("`{command}` was ended because it took longer than {}", humantime::format_duration(*.limit))]
     TimedOut {
         /// The command.
@@ -100,7 +101,7 @@ pub enum CommandError {
         /// The time limit.
         limit: Duration,
     },
-    /// It, or something that it started, still runs.
+    /// The command, or a process that it started, still runs.
     #[error("`{command}` may still be at work: {source}")]
     NotEnded {
         /// The command.
@@ -108,7 +109,7 @@ pub enum CommandError {
         /// Why.
         source: ProcessError,
     },
-    /// The session was interrupted meanwhile, and it was ended.
+    /// The command was stopped because the session was interrupted.
     #[error("`{command}` was interrupted")]
     Interrupted {
         /// The command.
@@ -116,8 +117,7 @@ pub enum CommandError {
     },
 }
 
-/// Runs `task` to its end. Nothing that it started is left when this returns, or the error is
-/// [`CommandError::NotEnded`].
+/// Runs `task` to its end. No process of it is left afterwards, unless the error is [`CommandError::NotEnded`].
 pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> {
     let command = in_shell(task.command);
     if host.interrupted() {
@@ -126,7 +126,7 @@ pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> 
     let spec = spawn_spec(host, task)?;
     let mut child = match Supervised::spawn(&host.supervision, &spec) {
         Ok(child) => child,
-        // Its supervisor was killed before it could say that it had started.
+        // The supervisor was killed before it reported the start.
         Err(source @ ProcessError::Lost { .. }) => {
             return Err(CommandError::NotEnded { command, source });
         }
@@ -152,7 +152,7 @@ pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> 
             in_shell(task.command)
         );
     }
-    // Also after a good end: a daemon that a build left behind would disturb the measurement.
+    // Stop the tree even after success, because a daemon that a build left behind would disturb the measurement.
     match child.stop() {
         Ok(_) => outcome,
         Err(source) => {
@@ -162,11 +162,11 @@ pub(super) fn run(host: &Host<'_>, task: &Task<'_>) -> Result<(), CommandError> 
     }
 }
 
-/// Runs a line that a user typed, for a shell in `dir`, with Deadheat's whole environment. Its output is appended to
-/// `log`.
+/// Runs a command line that the user typed in a shell in `dir`, with Deadheat's whole environment. Its output is
+/// appended to `log`.
 ///
 /// # Errors
-/// When it does not end with status 0 in time.
+/// When it does not exit with status 0 in time.
 pub fn run_line(host: &Host<'_>, line: &str, dir: &Path, log: &Path) -> Result<(), CommandError> {
     let command = ["sh", "-c", line].map(str::to_owned);
     let task = Task {
@@ -176,7 +176,7 @@ pub fn run_line(host: &Host<'_>, line: &str, dir: &Path, log: &Path) -> Result<(
     run(host, &task)
 }
 
-/// Runs `command` in `dir` and returns what it wrote to standard output and standard error, and how it ended.
+/// Runs `command` in `dir`. Returns its standard output and standard error, and how it ended.
 pub(super) fn output(
     host: &Host<'_>,
     command: &[String],
@@ -250,7 +250,7 @@ fn spawn_spec(host: &Host<'_>, task: &Task<'_>) -> Result<Spawn, CommandError> {
     })
 }
 
-/// A log of several commands says which output is whose.
+/// Writes the command to its log, which may contain the output of several commands.
 fn write_heading(task: &Task<'_>) -> std::io::Result<()> {
     let mut log = OpenOptions::new()
         .append(true)
@@ -262,7 +262,7 @@ fn write_heading(task: &Task<'_>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// `command` as one would type it into a shell.
+/// `command` as a shell command line, with quotes.
 pub fn in_shell(command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     words.join(" ")
@@ -277,10 +277,11 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Where Debian keeps servers such as nginx. Not on the PATH of users who are not root, who may run them all the same.
+/// The folders where Debian installs servers such as nginx. They are not on the PATH of ordinary users, who can run
+/// these programs nevertheless.
 const SYSTEM_PROGRAMS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// The PATH on which the programs of stacks are looked up: ours, and after it the folders of system programs.
+/// The PATH for the programs of stacks: Deadheat's own, followed by the folders of system programs.
 pub fn search_path() -> String {
     with_system_programs(&env::var("PATH").unwrap_or_default())
 }
@@ -294,20 +295,20 @@ fn with_system_programs(path: &str) -> String {
     all.collect::<Vec<_>>().join(":")
 }
 
-/// Where programs are, who we are, and how commands are run.
+/// The environment of commands on this machine: the PATH, the user, and the supervision.
 #[derive(Clone, Debug)]
 pub struct Host<'a> {
-    /// The PATH: programs are looked up in it, and commands get it.
+    /// The PATH for looking up programs, which commands inherit.
     pub path: String,
-    /// Whether we are root.
+    /// Whether the user is root.
     pub root: bool,
-    /// Our home folder, if there is one.
+    /// The user's home folder, if any.
     pub home: Option<PathBuf>,
     /// The root of the file system; another folder in tests.
     pub system: PathBuf,
-    /// Under whose supervision commands run.
+    /// How supervisors of commands are started.
     pub supervision: Supervision,
-    /// Becomes true when everything shall end.
+    /// Set when the user interrupts Deadheat.
     pub interrupt: &'a AtomicBool,
 }
 
@@ -324,7 +325,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Where `program` is: a name is looked up on the PATH, a path with a slash counts from `dir`.
+    /// The path of `program`. A name is looked up on the PATH; a path with a slash is resolved from `dir`.
     pub fn find(&self, program: &str, dir: &Path) -> Option<PathBuf> {
         if program.contains('/') {
             return Some(dir.join(program)).filter(|path| is_executable(path));
@@ -332,13 +333,13 @@ impl<'a> Host<'a> {
         if program.is_empty() {
             return None;
         }
-        // A relative folder on the PATH counts from the working folder, as execvp(3) has it.
+        // A relative folder on the PATH is resolved from the working folder, as in execvp(3).
         env::split_paths(&self.path)
             .map(|folder| dir.join(folder).join(program))
             .find(|path| is_executable(path))
     }
 
-    /// Whether everything shall end.
+    /// Whether the user has interrupted Deadheat.
     pub fn interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }

@@ -14,7 +14,7 @@ use super::{
     Host, apt,
     command::in_shell,
     locked::{self, LockedError},
-    toolchain::{Asking, Program, Question, UnfitProgram, VersionScope, ask},
+    toolchain::{Program, UnfitProgram, VersionProgress, VersionQuery, VersionScope, ask},
     version::compare,
 };
 use crate::manifest::Stack;
@@ -50,7 +50,7 @@ pub fn inspect(host: &Host<'_>, stack: &Stack) -> Inspection {
 pub fn inspect_all(
     host: &Host<'_>,
     stacks: &[&Stack],
-    tell: &mut dyn FnMut(&Asking<'_>),
+    tell: &mut dyn FnMut(&VersionProgress<'_>),
 ) -> Vec<Inspection> {
     let answers = ask(host, questions(stacks), tell);
     let of = |stack: &Stack, toolchains: &[Toolchain]| {
@@ -71,14 +71,14 @@ pub fn inspect_all(
     inspected.collect()
 }
 
-fn questions<'a>(stacks: &[&'a Stack]) -> Vec<Question<'a>> {
-    let mut questions: BTreeMap<String, Question<'a>> = BTreeMap::new();
+fn questions<'a>(stacks: &[&'a Stack]) -> Vec<VersionQuery<'a>> {
+    let mut questions: BTreeMap<String, VersionQuery<'a>> = BTreeMap::new();
     for stack in stacks {
         let place = VersionScope::new(stack);
         let of_variants = stack.manifest.variant.iter().flat_map(|one| &one.toolchain);
         for toolchain in stack.manifest.toolchain.iter().chain(of_variants) {
             let key = place.key(toolchain);
-            questions.entry(key.clone()).or_insert(Question {
+            questions.entry(key.clone()).or_insert(VersionQuery {
                 key,
                 dir: &stack.dir,
                 toolchain,

@@ -7,9 +7,10 @@ use regex::Regex;
 
 use crate::files;
 
-/// Known lock files by name, each with the pattern that finds a version in it. `{package}` stands for the package's name,
-/// `{group}` and `{artifact}` for both halves of Maven's. The first group that takes part in a match is the version. A file
-/// that overrides a version elsewhere has several matches, or one that is no version, so that it needs a pattern of its own.
+/// Known lock files by name, each with the regular expression that finds a version. `{package}` is replaced by the
+/// package's name, `{group}` and `{artifact}` by the two parts of a Maven name. The first group that takes part in a
+/// match is the version. A file that overrides a version elsewhere has several matches, or one that is not a version,
+/// and needs its own pattern.
 const KNOWN: [(&str, &str); 9] = [
     (
         "go.mod",

@@ -24,4 +24,4 @@ pub use inspect::{Inspection, Unavailable, inspect, inspect_all};
 pub use setup::{ChosenStack, DatabaseNeed, SetupNeeds, SetupPlan, SetupStep, StackNeed, assess};
 pub use setup_run::{SetupOutcome, SetupProgress, run_setup};
 pub use stamp::is_built;
-pub use toolchain::{Asking, FoundProgram, Program, UnfitProgram, check_program};
+pub use toolchain::{FoundProgram, Program, UnfitProgram, VersionProgress, check_program};

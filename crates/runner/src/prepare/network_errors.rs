@@ -1,9 +1,9 @@
-//! Is it the network that kept a fetch from its registry? Told by what the command printed: each package manager passes
-//! on the words of what it reaches the network with.
+//! Detects from a command's output whether a fetch failed because of the network. Each package manager prints the
+//! errors of its network library.
 
-/// What is printed when nobody can be reached, in small letters.
+/// Error messages of an unreachable network, in lowercase.
 const NETWORK: [&str; 32] = [
-    // The C library's, which Python, Ruby, .NET, Java and apt pass on.
+    // Of the C library, as printed by Python, Ruby, .NET, Java and apt.
     "connection refused",
     "connection reset",
     "connection timed out",
@@ -14,7 +14,7 @@ const NETWORK: [&str; 32] = [
     "temporary failure in name resolution",
     "temporary failure resolving",
     "resource temporarily unavailable (",
-    // curl's, which cargo uses.
+    // Of curl, which cargo uses.
     "could not resolve host",
     "could not resolve proxy",
     "couldn't connect to server",
@@ -22,28 +22,28 @@ const NETWORK: [&str; 32] = [
     "failed to connect to",
     "operation timed out",
     "tunnel failed",
-    // Go's.
+    // Of Go.
     "i/o timeout",
     "no such host",
     "tls handshake timeout",
-    // Node's.
+    // Of Node.
     "eai_again",
     "econnrefused",
     "econnreset",
     "enetunreach",
     "enotfound",
     "etimedout",
-    // Java's.
+    // Of Java.
     "connect timed out",
     "unknown host",
     "unknownhostexception",
-    // Ruby's and Bundler's.
+    // Of Ruby and Bundler.
     "could not reach host",
     "execution expired",
-    // Erlang's, beside those that it shares with Node.
+    // Of Erlang, in addition to those that it shares with Node.
     "nxdomain",
 ];
-/// What is printed when something came, and it is not what the lock file says.
+/// Error messages for a download that does not match the lock file, in lowercase.
 const MISMATCH: [&str; 9] = [
     "checksum",
     "do not match",
@@ -55,30 +55,32 @@ const MISMATCH: [&str; 9] = [
     "nu1403",
     "security error",
 ];
-/// A line may be long.
-const MOST: usize = 300;
+/// The maximum length of a quoted line, in characters.
+const MAX: usize = 300;
 
-/// What a command said of a network that it could not use.
+/// The network error of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unreachable {
-    /// Its line.
+pub(super) struct NetworkError {
+    /// The line of its output.
     pub said: String,
-    /// The host that the line names by a URL.
+    /// The host in the line's URL; `None` without a URL.
     pub host: Option<String>,
 }
 
-/// Whether the command that wrote `lines` failed because of the network. Its last word counts: it may have tried again
-/// with success, and failed at what it got.
-pub(super) fn unreachable<'l>(lines: impl IntoIterator<Item = &'l str>) -> Option<Unreachable> {
-    let mut found: Option<Unreachable> = None;
+/// The network error that made the command with the output `lines` fail; `None` if there was another cause. The last
+/// error counts, because the command may have retried successfully and then failed at a wrong download.
+pub(super) fn find_network_error<'l>(
+    lines: impl IntoIterator<Item = &'l str>,
+) -> Option<NetworkError> {
+    let mut found: Option<NetworkError> = None;
     for line in lines {
         let small = line.to_lowercase();
         if NETWORK.iter().any(|words| small.contains(words)) {
-            let next = Unreachable {
-                said: line.trim().chars().take(MOST).collect(),
+            let next = NetworkError {
+                said: line.trim().chars().take(MAX).collect(),
                 host: host_in(line),
             };
-            // Of several lines about it the last one that names somebody says most.
+            // Of several such lines, the last one that contains a host is the most useful.
             if next.host.is_some() || found.as_ref().is_none_or(|last| last.host.is_none()) {
                 found = Some(next);
             }
@@ -103,7 +105,7 @@ fn host_in(line: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What clients print, as they were recorded: the line that counts, and the host that it names.
+    /// Recorded output of package managers: the line that counts, and the host in it.
     const RECORDED: [(&str, &str, Option<&str>); 14] = [
         (
             "  failed to download from `https://index.crates.io/config.json`\n\nCaused by:\n  [7] Could not connect to server (Failed to connect to 127.0.0.1 port 1 after 0 ms: Could not connect to server)",
@@ -180,7 +182,8 @@ mod tests {
     #[test]
     fn each_client_says_that_its_registry_cannot_be_reached_in_its_own_words() {
         for (text, said, host) in RECORDED {
-            let found = unreachable(text.lines()).unwrap_or_else(|| panic!("not known: {text}"));
+            let found =
+                find_network_error(text.lines()).unwrap_or_else(|| panic!("not known: {text}"));
             assert!(found.said.starts_with(said), "{found:?}");
             assert_eq!(found.host.as_deref(), host, "{text}");
         }
@@ -200,10 +203,10 @@ mod tests {
             "Bundler found mismatched checksums. This is a potential security risk.",
             "** (Mix) Registry checksum mismatch against lock (hexpm jason 1.4.1)",
             "npm error 404 Not Found - GET https://registry.npmjs.org/no-such - Not found",
-            // The network failed first, and was there again.
+            // The network failed at first and then worked.
             "warning: spurious network error: Could not resolve host: x\nerror: failed to verify the checksum of `itoa v1.0.1`",
         ] {
-            assert_eq!(unreachable(text.lines()), None, "{text}");
+            assert_eq!(find_network_error(text.lines()), None, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What `deadheat setup` would do, as a value: it can be printed before anything is done.
+//! The plan of `deadheat setup` as a value, which can be printed before anything is done.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,27 +16,27 @@ use super::{
 };
 use crate::manifest::Stack;
 
-/// Whether a database has to be here.
+/// Whether PostgreSQL must be installed on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseNeed {
-    /// No workload asks for one, or its URL is given.
+    /// No workload needs it, or the user passed a URL.
     None,
-    /// One is started from installed binaries.
+    /// Deadheat starts a server from installed binaries.
     Binaries,
 }
 
-/// A stack that shall run here.
+/// A stack that the user wants to run on this machine.
 #[derive(Clone, Debug)]
 pub struct ChosenStack<'a> {
     /// The stack.
     pub stack: &'a Stack,
-    /// What it found here.
+    /// The results of inspecting its toolchain on this machine.
     pub inspection: &'a Inspection,
-    /// Which of its variants.
+    /// The variants to run.
     pub targets: Vec<TargetId>,
 }
 
-/// What a stack needs.
+/// The needs of a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackNeed {
     /// Its id.
@@ -45,27 +45,28 @@ pub struct StackNeed {
     pub dir: PathBuf,
     /// Debian packages that are missing.
     pub packages: Vec<String>,
-    /// What is missing and what no package brings: who misses it (the stack, or a variant alone), the reason and what to
-    /// do.
+    /// What is missing and is in no Debian package: the target that needs it (the stack, or a single variant), and a
+    /// text with the reason and the remedy.
     pub beyond_reach: Vec<(TargetId, String)>,
-    /// Commands that bring its dependencies; none when they are here, or when the stack's own toolchain is beyond reach.
+    /// Commands that fetch its dependencies. Empty if they are fetched already, or if the stack's own toolchain is
+    /// missing.
     pub fetch: Vec<Vec<String>>,
 }
 
-/// What there is to do, before it is decided how.
+/// Everything that is missing on this machine, before it is decided how to install it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetupNeeds {
-    /// How packages can be installed; `None` without apt.
+    /// The privilege with which packages can be installed; `None` without apt.
     pub apt: Option<Privilege>,
-    /// Whether somebody else's policy says already which services may start; it stays.
+    /// Whether another `policy-rc.d` already decides which services may start. It is kept.
     pub foreign_policy: bool,
     /// Files that a setup left behind when it was killed.
     pub leftovers: Vec<String>,
     /// Whether PostgreSQL is missing.
     pub postgres: bool,
-    /// Further Debian packages that were asked for by name and are missing.
+    /// Missing Debian packages that the user named.
     pub packages: Vec<String>,
-    /// What each stack needs.
+    /// The needs of each stack.
     pub stacks: Vec<StackNeed>,
 }
 
@@ -76,36 +77,36 @@ pub struct SetupStep {
     pub command: Vec<String>,
     /// Its working folder.
     pub dir: PathBuf,
-    /// What for.
+    /// The purpose of the step.
     pub why: String,
 }
 
-/// What a setup does, in this order: the guards, the packages, what has to be undone, the clean-up, the fetches.
+/// The steps of a setup, in this order: guards, packages, undoing their side effects, cleanup, fetches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetupPlan {
-    /// Whether a person has to run the steps with packages.
+    /// Whether the user has to run the package steps.
     pub by_hand: bool,
     /// The names of the packages, in alphabetical order.
     pub packages: Vec<String>,
-    /// What keeps packages from starting services.
+    /// Steps that prevent packages from starting services.
     pub guards: Vec<SetupStep>,
-    /// Bringing the list of packages up to date.
+    /// Updates the list of packages.
     pub update: Option<SetupStep>,
-    /// All packages at once.
+    /// Installs all packages with one command.
     pub install: Option<SetupStep>,
-    /// The same for each stack: for when one package spoils the whole.
+    /// Installs packages stack by stack, if one package makes the common command fail.
     pub one_by_one: Vec<SetupStep>,
-    /// Undoing what packages did against the guards' sense.
+    /// Disables services that packages enabled in spite of the guards.
     pub afterwards: Vec<SetupStep>,
-    /// Taking the guards away.
+    /// Removes the guards.
     pub cleanup: Vec<SetupStep>,
-    /// Fetches, one or more a stack.
+    /// Fetches, one or more per stack.
     pub fetch: Vec<(String, SetupStep)>,
-    /// What a setup cannot do, a sentence each.
+    /// Things that a setup cannot do, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Looks at what `stacks`, the database and `packages` need on this machine. Changes nothing.
+/// Determines what `stacks`, the database and `packages` need on this machine. Changes nothing.
 pub fn assess(
     host: &Host<'_>,
     stacks: &[ChosenStack<'_>],
@@ -169,7 +170,7 @@ fn stack_need(host: &Host<'_>, has_apt: bool, chosen: &ChosenStack<'_>) -> Stack
         let what = format!("there is no apt here; it needs what Debian calls {names}");
         beyond_reach.push((whole.clone(), what));
     }
-    // A fingerprint that cannot be taken is no reason not to fetch; the fetch will say what is wrong.
+    // If the fingerprint cannot be computed, fetch anyway. The fetch will report the error.
     let fingerprint = stamp::fingerprint(stack, inspection).unwrap_or_default();
     let fetched = stamp::is_fetched(stack, &fingerprint);
     StackNeed {
@@ -288,7 +289,7 @@ impl SetupPlan {
     }
 }
 
-/// What a machine without apt does not get, a sentence each.
+/// Needs that cannot be met without apt, one sentence each.
 fn without_apt(needs: &SetupNeeds) -> impl Iterator<Item = String> {
     let postgres = "PostgreSQL: there is no apt here; install it, or give a URL with --postgres";
     let packages = needs.packages.iter();
@@ -303,7 +304,7 @@ fn guards_for(needs: &SetupNeeds) -> Vec<Guard> {
     services.into_iter().chain(cluster).collect()
 }
 
-/// Packages, each with those who want it.
+/// Packages, each with the names of the stacks that need it.
 fn wanted_packages(needs: &SetupNeeds) -> BTreeMap<String, Vec<String>> {
     let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for need in &needs.stacks {
@@ -330,7 +331,7 @@ fn describe(wanted: &BTreeMap<String, Vec<String>>) -> String {
     of_each.collect::<Vec<_>>().join("; ")
 }
 
-/// apt without questions.
+/// An apt-get command that asks no questions.
 fn apt_get(command: &[String]) -> Vec<String> {
     let mut all = words(&["env", "DEBIAN_FRONTEND=noninteractive"]);
     all.extend_from_slice(command);
@@ -348,7 +349,8 @@ fn with_privilege(privilege: Privilege, command: &[String]) -> Vec<String> {
     all
 }
 
-/// Why, as a comment, and the command below it. (Not behind it: an interactive zsh knows no comments.)
+/// The purpose as a comment, and the command on the next line. (Not after the command, because interactive zsh does not
+/// support comments.)
 impl fmt::Display for SetupStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let command = in_shell(&self.command);
@@ -361,7 +363,7 @@ impl fmt::Display for SetupStep {
     }
 }
 
-/// The commands in their order, then what a setup cannot do.
+/// The commands in order, followed by the things that a setup cannot do.
 impl fmt::Display for SetupPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.by_hand && (self.install.is_some() || !self.cleanup.is_empty()) {

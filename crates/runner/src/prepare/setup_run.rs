@@ -1,4 +1,4 @@
-//! Does what a [`SetupPlan`] says. What fails is told of and keeps nothing else from being done.
+//! Executes a [`SetupPlan`]. A failed step is reported, and the others are still executed.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -20,7 +20,7 @@ const TAIL_LINES: usize = 20;
 pub enum SetupProgress<'p> {
     /// A step begins.
     Running(&'p SetupStep),
-    /// A step failed; the setup goes on.
+    /// A step failed. The setup continues.
     Failed {
         /// The step.
         step: &'p SetupStep,
@@ -40,14 +40,14 @@ pub enum SetupProgress<'p> {
         /// What is missing, and what to do.
         reason: String,
     },
-    /// A stack's fetch goes on.
+    /// Progress of a stack's fetch.
     Fetching {
         /// The stack.
         stack: &'p str,
         /// How.
         progress: BuildProgress,
     },
-    /// A stack's fetch failed; the setup goes on.
+    /// A stack's fetch failed. The setup continues.
     FetchFailed {
         /// The stack.
         stack: &'p str,
@@ -67,8 +67,8 @@ pub struct SetupOutcome {
     pub left_to_you: usize,
 }
 
-/// Does what `plan` says; the builder's logs get `setup.log` beside the stacks' fetch logs. `stacks` are those that the
-/// plan was made for.
+/// Executes `plan`. The folder of the builder's logs gets a `setup.log` in addition to the stacks' fetch logs. `stacks`
+/// are those that the plan was made for.
 pub fn run_setup(
     builder: &Builder<'_>,
     plan: &SetupPlan,

@@ -1,5 +1,5 @@
-//! A stack's programs: whether they are here, and in which version. Several are asked at a time, and each once, however many
-//! stacks need it.
+//! The programs of stacks: whether they are installed, and their versions. Several are queried in parallel, and each
+//! only once, however many stacks need it.
 
 use std::{
     collections::BTreeMap,
@@ -24,36 +24,37 @@ use super::{
 };
 use crate::manifest::Stack;
 
-/// Asking for a version takes a JVM a second; what takes much longer is stuck, or downloads something.
+/// The time limit of a version query. A JVM takes a second; a program that takes much longer hangs, or downloads
+/// something.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
 /// A usable program, or why it is missing or unusable.
 pub type Program = Result<FoundProgram, UnfitProgram>;
 
-/// A program that will do.
+/// A usable program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundProgram {
     /// Its name.
     pub program: String,
-    /// Its version, as it prints it.
+    /// Its version, in its own format.
     pub version: String,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
 }
 
-/// A program that will not do.
+/// A missing or unusable program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfitProgram {
-    /// Why: missing, too old, too new, or it does not say its version.
+    /// The reason: missing, too old, too new, or without a readable version.
     pub reason: String,
-    /// Debian packages that would change that, where there is apt.
+    /// Debian packages that would fix this; empty without apt.
     pub packages: Vec<String>,
-    /// What to do without packages: it fits the reason.
+    /// The advice for the reason, without packages.
     pub advice: String,
 }
 
 impl UnfitProgram {
-    /// What to do.
+    /// The advice: install the packages, or `advice` without packages.
     pub fn remedy(&self, host: &Host<'_>) -> String {
         if self.packages.is_empty() {
             return self.advice.clone();
@@ -112,7 +113,7 @@ pub fn check_program(
     })
 }
 
-/// The line of `text` that says what is wrong: the first one that is no mere warning and no place in a program.
+/// The error message in `text`: the first line that is not a warning or a location in a program.
 fn complaint(text: &str) -> Option<&str> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let says_nothing = |line: &&str| {
@@ -123,9 +124,9 @@ fn complaint(text: &str) -> Option<&str> {
     said.or_else(|| lines().next()).map(str::trim)
 }
 
-/// How many programs are asked at a time for each CPU. They wait for the disk, too.
+/// The number of programs that are queried in parallel for each CPU. They wait for the disk, too.
 const PER_CPU: usize = 2;
-/// A program that has not answered after this time is slow.
+/// A query that takes longer than this is slow.
 const SLOW: Duration = Duration::from_secs(2);
 
 /// Files by which version managers choose a version for a folder. `Some`: only if the file contains this text.
@@ -151,33 +152,33 @@ const CHOOSE_VERSIONS: [(&str, Option<&str>); 19] = [
     ("Gemfile.lock", None),
 ];
 
-/// A program whose version is asked.
-pub(super) struct Question<'a> {
-    /// What tells questions with the same answer.
+/// A query for the version of a program.
+pub(super) struct VersionQuery<'a> {
+    /// The key, which is the same for queries with the same answer.
     pub key: String,
-    /// The folder in which it is asked.
+    /// The working folder of the query.
     pub dir: &'a Path,
-    /// Its section of the manifest.
+    /// The program's section of the manifest.
     pub toolchain: &'a Toolchain,
 }
 
-/// How far the questions are.
+/// The progress of version queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asking<'a> {
-    /// How many programs have answered.
+pub struct VersionProgress<'a> {
+    /// The number of finished queries.
     pub answered: usize,
-    /// How many are asked in all.
+    /// The number of all queries.
     pub all: usize,
-    /// Programs that are being asked, in alphabetical order.
+    /// The programs that are being queried, in alphabetical order.
     pub waiting_for: Vec<&'a str>,
-    /// Whether nothing has come for so long that it is worth saying whom it waits for.
+    /// Whether no query has finished for a long time, so that the user should see which ones are pending.
     pub is_slow: bool,
 }
 
-/// A folder, as far as a program's version depends on it.
+/// The properties of a stack's folder that a program's version may depend on.
 pub(super) struct VersionScope<'a> {
     stack: &'a Stack,
-    /// The folder above, and the files that choose versions.
+    /// The parent folder, and the files that choose versions.
     choice: String,
 }
 
@@ -195,11 +196,11 @@ impl<'a> VersionScope<'a> {
         }
     }
 
-    /// The same for stacks whose question has the same answer.
+    /// The key of the version query, which is the same for stacks with the same answer.
     pub(super) fn key(&self, toolchain: &Toolchain) -> String {
         let words = toolchain.version.iter().chain([&toolchain.program]);
         let is_own = |word: &String| word.contains('/') || self.stack.dir.join(word).exists();
-        // mix reads the project that it is called in.
+        // mix reads the project in its working folder.
         let of_folder = words.clone().any(is_own) || toolchain.program == "mix";
         if of_folder {
             format!("{toolchain:?}\n{:?}", self.stack.dir)
@@ -209,19 +210,19 @@ impl<'a> VersionScope<'a> {
     }
 }
 
-/// What is told while programs are asked: the index of a question, and its answer once it is there.
-type Told = (usize, Option<Program>);
+/// A message of a worker: the index of a query, and the answer, or `None` when the query starts.
+type VersionUpdate = (usize, Option<Program>);
 
-/// Asks all questions; the answers by the questions' keys.
+/// Runs all queries. Returns the answers by the queries' keys.
 pub(super) fn ask(
     host: &Host<'_>,
-    questions: Vec<Question<'_>>,
-    tell: &mut dyn FnMut(&Asking<'_>),
+    questions: Vec<VersionQuery<'_>>,
+    tell: &mut dyn FnMut(&VersionProgress<'_>),
 ) -> BTreeMap<String, Program> {
     let next = AtomicUsize::new(0);
-    let (sender, receiver) = channel::<Told>();
-    // Who is told outlives the workers.
-    let send = |told: Told| sender.send(told).unwrap_or_default();
+    let (sender, receiver) = channel::<VersionUpdate>();
+    // The receiver outlives the workers.
+    let send = |told: VersionUpdate| sender.send(told).unwrap_or_default();
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -261,7 +262,7 @@ pub(super) fn ask(
             let mut names: Vec<&str> = names.collect();
             names.sort_unstable();
             names.dedup();
-            tell(&Asking {
+            tell(&VersionProgress {
                 answered: answers.len(),
                 all: questions.len(),
                 waiting_for: names,

@@ -1,6 +1,6 @@
-//! What children inherit of the environment that Deadheat was started in: only what these lists declare, so that a
-//! variable in somebody's shell (`GOGC`, `NODE_OPTIONS`, `HTTP_PROXY`) changes no figure. A name that ends in `*` stands
-//! for all that begin so.
+//! The environment variables that children inherit from Deadheat: only those in these lists, so that a variable in the
+//! user's shell (`GOGC`, `NODE_OPTIONS`, `HTTP_PROXY`) changes no figure. A name that ends in `*` matches all names
+//! with this prefix.
 
 /// What every child inherits: who runs it and where, and where the programs of its language are.
 pub(crate) const OF_EVERY_CHILD: [&str; 21] = [

@@ -31,10 +31,10 @@ const ATTENTION: Duration = Duration::from_millis(1);
 /// After that, how long to wait between two looks.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// Why a tree is not frozen.
+/// Why a process tree is not frozen.
 #[derive(Debug, thiserror::Error)]
 pub enum FreezeError {
-    /// Parts of it went on.
+    /// Some of its processes still ran.
     #[error("freezing {name}: {what}")]
     Unfrozen {
         /// The tree's name.
@@ -51,22 +51,22 @@ pub(super) struct Freezer {
     supervisor: u32,
     groups: Groups,
     patience: Duration,
-    way: Way,
+    method: FreezeMethod,
     freezing: Freezing,
 }
 
-/// By what a tree is frozen.
+/// The method of freezing a tree.
 #[derive(Debug)]
-enum Way {
-    /// `cgroup.freeze`, and `cgroup.events`, which says when it is done.
+enum FreezeMethod {
+    /// cgroup v2: `cgroup.freeze`, and `cgroup.events`, which reports completion.
     V2 { freeze: File, events: File },
-    /// `freezer.state`.
+    /// cgroup v1: `freezer.state`.
     V1 { state: File },
-    /// SIGSTOP; the processes that have had one.
+    /// SIGSTOP, with the processes that were stopped.
     Signals(Vec<Stopped>),
 }
 
-/// A process that was stopped. Its descriptor never stands for another process.
+/// A stopped process. Its descriptor never refers to another process.
 #[derive(Debug)]
 struct Stopped {
     pid: u32,
@@ -74,9 +74,9 @@ struct Stopped {
 }
 
 impl Freezer {
-    /// Looks what freezes the tree of `supervisor`, whose control groups are `groups`.
+    /// Chooses the method for the tree of `supervisor`, whose control groups are `groups`.
     pub(super) fn new(name: &str, supervisor: u32, groups: &Groups) -> Self {
-        let (way, freezing) = match groups.freezer.as_ref().map(open) {
+        let (method, freezing) = match groups.freezer.as_ref().map(open) {
             Some(Ok(opened)) => opened,
             Some(Err(error)) => by_signals(format!("opening the control group's files: {error}")),
             None => by_signals("no control group could be made that freezes".to_owned()),
@@ -86,54 +86,55 @@ impl Freezer {
             supervisor,
             groups: groups.clone(),
             patience: PATIENCE,
-            way,
+            method,
             freezing,
         }
     }
 
-    /// How the tree is frozen.
+    /// The method in use.
     pub(super) fn freezing(&self) -> &Freezing {
         &self.freezing
     }
 
-    /// Freezes the tree, and waits until all of it is. Where its group does not do that, signals do from then on.
+    /// Freezes the tree, and waits until all of it is frozen. If its control group fails, signals are used from then
+    /// on.
     pub(super) fn freeze(&mut self) -> Result<(), FreezeError> {
         let until = Instant::now() + self.patience;
-        let frozen = match &mut self.way {
-            Way::V2 { freeze, events } => {
+        let frozen = match &mut self.method {
+            FreezeMethod::V2 { freeze, events } => {
                 let written = freeze.write_at(b"1", 0).map(drop);
                 written.and_then(|()| wait(until, || says(events, "frozen 1")))
             }
-            Way::V1 { state } => {
+            FreezeMethod::V1 { state } => {
                 let written = state.write_at(b"FROZEN", 0).map(drop);
-                // Reading it has the kernel look again.
+                // Reading the file makes the kernel check again.
                 written.and_then(|()| wait(until, || says(state, "FROZEN")))
             }
-            Way::Signals(stopped) => {
+            FreezeMethod::Signals(stopped) => {
                 let frozen = stop_all(stopped, until, || living(&self.groups, self.supervisor));
                 return frozen.map_err(|error| self.unfrozen(error));
             }
         };
         match frozen {
             Ok(()) => Ok(()),
-            // The group is gone, and so is what was in it.
+            // The group has been removed, so its processes have ended.
             Err(error) if is_gone(&error) => Ok(()),
             Err(error) => {
                 self.groups.thaw();
-                (self.way, self.freezing) =
+                (self.method, self.freezing) =
                     by_signals(format!("freezing the control group: {error}"));
                 self.freeze()
             }
         }
     }
 
-    /// Lets the tree go on. One that is not frozen does so anyway.
+    /// Thaws the tree. Does nothing if it is not frozen.
     pub(super) fn thaw(&mut self) -> Result<(), FreezeError> {
-        let thawed = match &mut self.way {
-            Way::V2 { freeze, .. } => freeze.write_at(b"0", 0).map(drop),
-            Way::V1 { state } => state.write_at(b"THAWED", 0).map(drop),
-            Way::Signals(stopped) => {
-                // Children first: a parent that asks for those that are stopped finds none.
+        let thawed = match &mut self.method {
+            FreezeMethod::V2 { freeze, .. } => freeze.write_at(b"0", 0).map(drop),
+            FreezeMethod::V1 { state } => state.write_at(b"THAWED", 0).map(drop),
+            FreezeMethod::Signals(stopped) => {
+                // Continue children first, so that a parent that checks for stopped children finds none.
                 for process in stopped.drain(..).rev() {
                     let _ = process.signal(Signal::CONT);
                 }
@@ -146,9 +147,9 @@ impl Freezer {
         }
     }
 
-    /// Kills what this has stopped and not let go on: nobody else would any more.
+    /// Kills the processes that are still stopped by signals, because nothing would continue them.
     pub(super) fn abandon(&mut self) {
-        if let Way::Signals(stopped) = &mut self.way {
+        if let FreezeMethod::Signals(stopped) = &mut self.method {
             for process in stopped.drain(..) {
                 let _ = process.signal(Signal::KILL);
             }
@@ -163,12 +164,15 @@ impl Freezer {
     }
 }
 
-fn by_signals(reason: String) -> (Way, Freezing) {
-    (Way::Signals(Vec::new()), Freezing::Signals { reason })
+fn by_signals(reason: String) -> (FreezeMethod, Freezing) {
+    (
+        FreezeMethod::Signals(Vec::new()),
+        Freezing::Signals { reason },
+    )
 }
 
-/// The files by which a group is frozen.
-fn open(group: &Group) -> io::Result<(Way, Freezing)> {
+/// Opens the files that freeze a group.
+fn open(group: &Group) -> io::Result<(FreezeMethod, Freezing)> {
     let open = |name| {
         let mut options = OpenOptions::new();
         options.read(true).write(true).open(group.file(name))
@@ -177,17 +181,17 @@ fn open(group: &Group) -> io::Result<(Way, Freezing)> {
         Hierarchy::V2 => {
             let freeze = open("cgroup.freeze")?;
             let events = File::open(group.file("cgroup.events"))?;
-            Ok((Way::V2 { freeze, events }, Freezing::CgroupV2))
+            Ok((FreezeMethod::V2 { freeze, events }, Freezing::CgroupV2))
         }
         Hierarchy::Freezer => {
             let state = open("freezer.state")?;
-            Ok((Way::V1 { state }, Freezing::CgroupV1))
+            Ok((FreezeMethod::V1 { state }, Freezing::CgroupV1))
         }
         Hierarchy::Cpuacct => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 
-/// Whether the group of these files has been removed.
+/// Whether the error means that the group has been removed.
 fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENODEV)
 }
@@ -218,7 +222,7 @@ fn wait(until: Instant, mut is_done: impl FnMut() -> io::Result<bool>) -> io::Re
     Ok(())
 }
 
-/// The processes of a tree, parents before their children where no group lists them.
+/// The processes of a tree. Without a group that lists them, parents come before their children.
 fn living(groups: &Groups, supervisor: u32) -> Vec<u32> {
     groups.processes().unwrap_or_else(|| {
         let all = descendants(supervisor).into_iter();
@@ -226,18 +230,18 @@ fn living(groups: &Groups, supervisor: u32) -> Vec<u32> {
     })
 }
 
-/// Stops all processes of a tree. They may fork meanwhile, so that they are looked for until there is no other.
+/// Stops all processes of a tree. They may fork meanwhile, so the search repeats until it finds no new process.
 fn stop_all(
     stopped: &mut Vec<Stopped>,
     until: Instant,
     mut living: impl FnMut() -> Vec<u32>,
 ) -> io::Result<()> {
     wait(until, || {
-        // Before the look for others: one that still runs may fork after it.
+        // Checked before searching for others, because a process that still runs may fork after the search.
         let mut is_whole = stopped.iter().all(|one| is_stopped(one.pid));
         for pid in living() {
             if !stopped.iter().any(|one| one.pid == pid) {
-                // A process that ends in between needs no stopping.
+                // A process that exits in between needs no signal.
                 if let Some(process) = Stopped::stop(pid)? {
                     is_whole = false;
                     stopped.push(process);
@@ -248,8 +252,8 @@ fn stop_all(
     })
 }
 
-/// Whether no thread of a process runs its program: each is stopped, has ended, or is in the kernel, where it waits for
-/// a device and stops when that has answered.
+/// Whether no thread of a process executes its program: each is stopped, has exited, or waits in the kernel for a
+/// device and stops after that.
 fn is_stopped(pid: u32) -> bool {
     thread_states(pid)
         .iter()
@@ -257,7 +261,7 @@ fn is_stopped(pid: u32) -> bool {
 }
 
 impl Stopped {
-    /// Stops a process; `None` when it has ended.
+    /// Stops a process; `None` if it has exited.
     fn stop(pid: u32) -> io::Result<Option<Self>> {
         let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
             return Ok(None);

@@ -157,7 +157,7 @@ impl Group {
             }
             if !at_once {
                 for pid in &living {
-                    // Who refuses to be killed is among those that are left.
+                    // A process that cannot be killed is among those that are left.
                     let _ = sys::kill(*pid, libc::SIGKILL);
                 }
             }

@@ -66,7 +66,7 @@ pub(super) fn is_alive(pid: u32) -> bool {
 }
 
 fn parse_stat(pid: u32, text: &str) -> Option<ProcessStat> {
-    // The command's name stands in parentheses and may hold any character, so fields start after the last one.
+    // The command's name is in parentheses and may contain any character, so fields start after the last one.
     let (head, rest) = text.rsplit_once(')')?;
     let name = head.split_once('(').map_or("", |(_, name)| name);
     let mut words = rest.split_ascii_whitespace();

@@ -1,4 +1,4 @@
-//! Deadheat's side of a supervised child: start it, ask after it, stop it.
+//! The parent's side of a supervised child: starts it, observes it and stops it.
 
 use std::{
     fs,
@@ -26,11 +26,11 @@ use super::{
 };
 use crate::secret::without_password;
 
-/// How long a supervisor may take for its last word beside the child's grace. It only ends what hangs: a supervisor that writes
-/// a log waits as long as a disk that others fill makes it wait.
+/// The time that a supervisor may take to report the end, in addition to the child's grace period. Only a hung
+/// supervisor exceeds it: one that writes a log may wait for a slow disk.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a supervisor is started: the deadheat binary with its hidden command.
+/// The command that starts a supervisor: the deadheat binary with its hidden subcommand.
 #[derive(Clone, Debug)]
 pub struct Supervision {
     /// The binary.
@@ -64,37 +64,38 @@ pub struct User {
 /// A child to start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spawn {
-    /// What it is called in messages.
+    /// The child's name in messages.
     pub name: String,
     /// The program; a relative path with a slash is taken from `cwd`.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Environment beside the few variables that every child inherits from Deadheat.
+    /// Environment variables, in addition to the few that every child inherits from Deadheat.
     pub env: Vec<(String, String)>,
     /// The working folder.
     pub cwd: PathBuf,
     /// The CPUs that the tree is pinned to.
     pub cpus: Option<Vec<usize>>,
-    /// The file that takes standard output and standard error (appended). Of much output, beginning and end are kept.
+    /// The file that standard output and standard error are appended to. Of a long output, only the beginning and the
+    /// end are kept.
     pub log: PathBuf,
     /// Another user to run as; needs root.
     pub user: Option<User>,
-    /// The signal that asks it to end.
+    /// The signal that asks the child to end.
     pub stop_signal: i32,
-    /// How long it may take to end before SIGKILL. `None`: it is asked to end and never killed, also when Deadheat is,
-    /// because it would leave something broken (dpkg).
+    /// The time between the stop signal and SIGKILL. `None`: the child is never killed, even if Deadheat is, because
+    /// that would leave something broken (dpkg).
     #[serde(with = "deadheat_model::seconds::option")]
     pub grace: Option<Duration>,
-    /// Whether it has all of that time also when somebody waits and when Deadheat was killed, and what it started has it,
-    /// too, because SIGKILL would leave shared memory behind. What is left of that in the end is deleted.
+    /// Whether the child and its descendants always get the full grace period, even if somebody waits or Deadheat was
+    /// killed. SIGKILL would leave shared memory behind. Any that is left in the end is deleted.
     pub unhurried: bool,
-    /// A folder that is deleted when the tree is gone, also when Deadheat was killed.
+    /// A folder that is deleted when the process tree has ended, even if Deadheat was killed.
     pub remove_after: Option<PathBuf>,
 }
 
 impl Spawn {
-    /// The command as it may be shown.
+    /// The command for messages.
     fn shown(&self) -> String {
         let program = self.program.display().to_string();
         let arguments = self.args.iter().map(|argument| without_password(argument));
@@ -109,7 +110,7 @@ impl Spawn {
 /// Why a child could not be started or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// The supervisor could not be started or spoken to.
+    /// The supervisor could not be started or did not take its order.
     #[error(
         "starting a supervisor for {name} with `{program}`: {source}; check that the deadheat binary is still there"
     )]
@@ -129,14 +130,14 @@ pub enum ProcessError {
         /// What was attempted and what happened.
         reason: String,
     },
-    /// The supervisor ended without a word.
+    /// The supervisor ended without reporting how the tree ended.
     #[error("the supervisor of {name} {how}; {rest}")]
     Lost {
         /// The child's name.
         name: String,
         /// How it ended: "ended unexpectedly (signal: 9 (SIGKILL))".
         how: String,
-        /// What became of the tree.
+        /// What happened to the tree.
         rest: String,
     },
     /// Processes of the tree could not be ended.
@@ -149,36 +150,36 @@ pub enum ProcessError {
     },
 }
 
-/// How the end of a tree went.
+/// How a process tree ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
-    /// The main process was still there after the grace period.
+    /// The main process was still running after the grace period.
     pub ignored_signal: bool,
-    /// Processes that the main one left behind.
+    /// The number of processes that the main process left behind.
     pub left_behind: u32,
-    /// Processes that had to be ended with SIGKILL.
+    /// The number of processes that had to be killed with SIGKILL.
     pub killed: u32,
-    /// Processes that are still there, by number and name; empty when there is none.
+    /// The processes that still run, by id and name; empty if there are no such processes.
     #[serde(default)]
     pub survivors: String,
 }
 
-/// What asks a supervisor to end its tree, a byte and the end of the line.
+/// A command that makes a supervisor end its tree. It is sent as one byte and a newline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    /// With the grace that the child was started with.
+pub(super) enum StopCommand {
+    /// With the grace period that the child was started with.
     Stop = b's' as isize,
-    /// With little grace.
+    /// With a short grace period.
     Hurry = b'h' as isize,
-    /// With the grace that the child was started with, and the folder is not deleted.
+    /// With the full grace period, and without deleting the folder.
     Keep = b'k' as isize,
 }
 
-/// What the supervisor says, one JSON value a line.
+/// A message of the supervisor: one JSON value per line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(super) enum Status {
-    /// Before there is a child that could be in them.
+    /// The tree's control groups, sent before the child starts.
     Grouped(Groups),
     Started {
         pid: u32,
@@ -190,21 +191,22 @@ pub(super) enum Status {
         how: String,
     },
     Stopped(Stopped),
-    /// What its listener says in the end when the supervisor ended without a last word; what became of the tree.
+    /// The supervisor ended without a report. This value comes from the thread that reads its messages; `rest` says
+    /// what happened to the tree.
     #[serde(skip)]
     Lost {
         rest: String,
     },
 }
 
-/// The supervisor's last word, or what its listener says instead.
+/// How the tree ended: the supervisor's last message, or the reader's substitute.
 #[derive(Debug)]
 enum End {
     NotStarted(String),
     Stopped(Stopped),
     Lost {
         rest: String,
-        /// Whether it was killed here, because it did not answer in time.
+        /// Whether Deadheat killed the supervisor because it did not answer in time.
         gave_up: bool,
     },
 }
@@ -218,17 +220,17 @@ pub struct Supervised {
     statuses: Receiver<Status>,
     pid: u32,
     groups: Groups,
-    /// Made when it is first asked for.
+    /// Created on first use.
     freezer: Option<Freezer>,
     exit: Option<String>,
     end: Option<End>,
-    /// How long an end may take; `None`: as long as it does.
+    /// The maximum time until the tree has ended; `None` is unlimited.
     patience: Option<Duration>,
     log: PathBuf,
 }
 
 impl Supervised {
-    /// Starts `spec` under a supervisor of its own.
+    /// Starts `spec` under a new supervisor.
     ///
     /// # Errors
     /// When the supervisor or the child cannot be started.
@@ -249,7 +251,7 @@ impl Supervised {
             .stderr(Stdio::inherit())
             .spawn()
             .map_err(broken)?;
-        // Both were asked for three lines above.
+        // Both pipes were requested above.
         let lifeline = supervisor.stdin.take().expect("piped standard input");
         let output = supervisor.stdout.take().expect("piped standard output");
         let mut own = Self {
@@ -295,7 +297,7 @@ impl Supervised {
         self.supervisor.id()
     }
 
-    /// The tree's control group, where there is one.
+    /// The tree's control group; `None` without control groups.
     pub fn group(&self) -> Option<&CpuGroup> {
         self.groups.cpu.as_ref()
     }
@@ -305,16 +307,16 @@ impl Supervised {
         self.freezer().freezing()
     }
 
-    /// Freezes the whole tree and waits until all of it is, so that nothing of it runs before [`Supervised::thaw`].
-    /// Whoever ends meanwhile, nothing of it stays behind: the end of a tree thaws it.
+    /// Freezes the whole tree and waits until all of it is frozen, so that nothing of it runs before
+    /// [`Supervised::thaw`]. Stopping the tree also thaws it, so no process is left frozen.
     ///
     /// # Errors
-    /// When parts of it could not be frozen. Those that could are.
+    /// When parts of it could not be frozen. The other parts are frozen.
     pub fn freeze(&mut self) -> Result<(), FreezeError> {
         self.freezer().freeze()
     }
 
-    /// Lets the tree go on.
+    /// Thaws the tree.
     ///
     /// # Errors
     /// When its control group cannot be written to.
@@ -327,7 +329,7 @@ impl Supervised {
             .get_or_insert_with(|| Freezer::new(&self.name, self.supervisor.id(), &self.groups))
     }
 
-    /// How the main process ended, if it has ("exited with status 1").
+    /// How the main process ended ("exited with status 1"); `None` while it runs.
     pub fn exit(&mut self) -> Option<String> {
         self.wait_exit(Duration::ZERO)
     }
@@ -339,7 +341,7 @@ impl Supervised {
         self.exit.clone()
     }
 
-    /// Waits for the supervisor's next word, at most until `until`, and takes note of it. Whether one came.
+    /// Waits for the supervisor's next message, at most until `until`, and records it. Returns whether one arrived.
     fn listen(&mut self, until: Option<Instant>) -> bool {
         let status = match until {
             Some(until) => {
@@ -372,40 +374,40 @@ impl Supervised {
         log_tail(&self.log, lines)
     }
 
-    /// Ends the whole tree: the stop signal, the grace period, SIGKILL. Calling it again returns the same answer.
+    /// Ends the whole tree: the stop signal, the grace period, SIGKILL. Another call returns the same result.
     ///
     /// # Errors
-    /// When something of it is left, or the supervisor ended or does not answer in time.
+    /// When processes of it still run, or the supervisor ended or does not answer in time.
     pub fn stop(&mut self) -> Result<Stopped, ProcessError> {
-        self.end_by(Word::Stop)
+        self.end_by(StopCommand::Stop)
     }
 
-    /// The same with a third of a second of grace at most, for somebody who waits.
+    /// [`Supervised::stop`] with a grace period of at most a third of a second, when somebody waits.
     ///
     /// # Errors
     /// Those of [`Supervised::stop`].
     pub fn stop_soon(&mut self) -> Result<Stopped, ProcessError> {
-        self.end_by(Word::Hurry)
+        self.end_by(StopCommand::Hurry)
     }
 
-    /// [`Supervised::stop`], but the folder that would be deleted stays.
+    /// [`Supervised::stop`] without deleting the folder [`Spawn::remove_after`].
     ///
     /// # Errors
     /// Those of [`Supervised::stop`].
     pub(super) fn stop_and_keep(&mut self) -> Result<Stopped, ProcessError> {
-        self.end_by(Word::Keep)
+        self.end_by(StopCommand::Keep)
     }
 
-    fn end_by(&mut self, word: Word) -> Result<Stopped, ProcessError> {
+    fn end_by(&mut self, word: StopCommand) -> Result<Stopped, ProcessError> {
         if self.end.is_none() {
             tracing::debug!("{} is asked to end", self.name);
-            // Should nobody read it any more, the wait below says so.
+            // If the supervisor has ended, the wait below reports it.
             let _ = self.lifeline.write_all(&[word as u8, b'\n']);
             let until = self.patience.map(|patience| Instant::now() + patience);
             while self.end.is_none() && self.listen(until) {}
         }
         if self.end.is_none() {
-            // Its descendants first: without it nobody could tell any more what belongs to it.
+            // Kill its descendants first, because without the supervisor they cannot be identified any more.
             for stat in descendants(self.supervisor.id()) {
                 let _ = sys::kill(stat.pid, libc::SIGKILL);
             }
@@ -415,12 +417,12 @@ impl Supervised {
                 *gave_up = true;
             }
         }
-        // It has said its last word, or was killed, so this returns at once.
+        // The supervisor has reported the end or was killed, so this returns at once.
         let exit = self.supervisor.wait();
         self.outcome(exit)
     }
 
-    /// How it ended; `exit` is the supervisor's.
+    /// How the tree ended. `exit` is the supervisor's exit status.
     fn outcome(&self, exit: io::Result<ExitStatus>) -> Result<Stopped, ProcessError> {
         let name = self.name.clone();
         match &self.end {
@@ -464,11 +466,11 @@ impl Drop for Supervised {
     }
 }
 
-/// What is known of a tree without a control group when its supervisor is gone.
+/// The remains of a tree without a control group after its supervisor was killed, for messages.
 const UNKNOWN_REST: &str = "its child processes may still run (see `ps`)";
 
-/// Reads the supervisor's lines in a thread of its own, so that asking never blocks. When they end without a last word,
-/// the supervisor was killed: what is left is then ended here, by its control group, without anybody's asking.
+/// Reads the supervisor's messages in a thread, so that queries never block. If they end without a report of the end,
+/// the supervisor was killed; then this thread ends the tree by its control group.
 fn read_statuses(
     output: impl io::Read + Send + 'static,
     remove_after: Option<PathBuf>,
@@ -484,7 +486,7 @@ fn read_statuses(
             if let Status::Grouped(own) = &status {
                 groups = own.clone();
             }
-            // Also when nobody listens any more: what is below must be done.
+            // Ignore a closed channel: the rest of the loop must still run.
             let _ = sender.send(status);
             if is_last {
                 return;
@@ -507,7 +509,7 @@ fn read_statuses(
 }
 
 impl Spawn {
-    /// Where the program is: a relative path with a slash counts from the working folder.
+    /// The path of the program. A relative path with a slash is resolved from the working folder.
     pub(super) fn resolved_program(&self) -> PathBuf {
         let has_folder = self.program.components().count() > 1;
         if self.program.is_relative() && has_folder {

@@ -1,4 +1,4 @@
-//! The supervisor's side: what the hidden command of the deadheat binary does.
+//! The supervisor process: the hidden subcommand of the deadheat binary.
 
 use std::{
     collections::BTreeSet,
@@ -20,30 +20,32 @@ use super::{
     group::{KILL_PATIENCE, delete, describe_all},
     log::{self, LogPipe},
     procfs::descendants,
-    spawn::{Status, Word},
+    spawn::{Status, StopCommand},
     sys::{self, Signals},
 };
 
-/// How many files each child may open, or as many as the system allows if those are less: the same for all servers,
-/// whatever shell Deadheat was started from. (Not all that the system allows: some runtimes make tables of that size.)
+/// The maximum number of open files of each child, or the system's limit if that is lower. It is the same for all
+/// servers, whatever shell Deadheat was started from. It is not the system's maximum, because some runtimes allocate
+/// tables of that size.
 pub(crate) const OPEN_FILES: u64 = 65_536;
 
-/// When Deadheat was killed, nobody waits for a graceful end any more.
+/// The maximum grace period after Deadheat was killed.
 const ORPHAN_GRACE: Duration = Duration::from_secs(1);
-/// When somebody waits for the end.
+/// The maximum grace period when somebody waits for the end.
 const HURRIED_GRACE: Duration = Duration::from_millis(300);
-/// What was left behind gets what is left of the grace, and this long at least: on a busy machine, a process that is
-/// about to end takes a while for it.
+/// The minimum grace period of processes that the main process left behind; they also get the rest of its own. On a
+/// busy machine, a process needs some time to exit.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
-/// How long a control group may be in use after the last process has ended.
+/// The maximum time that a control group may be in use after its last process has ended.
 const REMOVE_PATIENCE: Duration = Duration::from_secs(1);
-/// Between two looks at a tree that is about to end, if nothing is heard of it.
+/// The interval at which a tree that is ending is checked.
 const ATTENTION: Duration = Duration::from_millis(10);
-/// The same of one that was killed.
+/// The interval at which a tree that was killed is checked.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs the supervisor: reads a [`Spawn`] as a line of JSON from standard input, starts it, and ends its whole tree
-/// when standard input is closed, a line comes, or a signal asks for it. Says what happens on standard output.
+/// Runs the supervisor. It reads a [`Spawn`] as a line of JSON from standard input and starts it. It ends the whole
+/// tree when standard input is closed, a command arrives, or a signal asks for it. It reports events on standard
+/// output.
 ///
 /// # Errors
 /// When standard input holds no such line or the supervisor cannot set itself up.
@@ -51,7 +53,7 @@ pub fn supervise() -> io::Result<()> {
     supervise_with(Grouping::Best)
 }
 
-/// The same with other control groups than the best ones, as on a machine that has no better.
+/// [`supervise`] with the given control groups instead of the best ones, to test machines that have no better.
 ///
 /// # Errors
 /// Those of [`supervise`].
@@ -63,7 +65,7 @@ pub fn supervise_with(grouping: Grouping) -> io::Result<()> {
     let mut line = String::new();
     input.lock().read_line(&mut line)?;
     let spec: Spawn = serde_json::from_str(&line)?;
-    // One that is never killed is in no group, because what is in a group is killed when nobody looks after it.
+    // A child that must not be killed is in no control group, because groups are killed when no supervisor is left.
     let own = match spec.grace {
         Some(_) => OwnGroups::create(grouping),
         None => OwnGroups::default(),
@@ -84,7 +86,7 @@ pub fn supervise_with(grouping: Grouping) -> io::Result<()> {
                 log,
             };
             let (stopped, word) = tree.watch(input.as_raw_fd());
-            if word == Some(Word::Keep) {
+            if word == Some(StopCommand::Keep) {
                 remove_after = None;
             }
             Status::Stopped(stopped)
@@ -95,7 +97,7 @@ pub fn supervise_with(grouping: Grouping) -> io::Result<()> {
     };
     groups.end(REMOVE_PATIENCE);
     if let Some(folder) = remove_after {
-        // A folder that cannot be deleted is named in the log; there is nobody else to tell.
+        // An error of deleting the folder goes to the log, because no process is left to report it to.
         if let Err(error) = delete(folder) {
             append_to_log(
                 &spec,
@@ -113,7 +115,7 @@ fn start(spec: &Spawn, groups: &Groups) -> io::Result<(u32, Option<LogPipe>)> {
     let user = spec.user;
     let joins = groups.join_files()?;
     let open_files = sys::open_files(OPEN_FILES)?;
-    // One that is never killed must be able to write also when this process has been.
+    // A child that must not be killed must still be able to write after this process was killed.
     let may_die = spec.grace.is_some();
     let mut command = Command::new(spec.resolved_program());
     command
@@ -144,7 +146,7 @@ fn start(spec: &Spawn, groups: &Groups) -> io::Result<(u32, Option<LogPipe>)> {
         }
         sys::set_open_files(&open_files)?;
         sys::take_signals()?;
-        // Last, because becoming another user takes it back (prctl(2)).
+        // Last, because changing the user resets it (prctl(2)).
         if may_die {
             sys::die_with_parent()
         } else {
@@ -173,17 +175,17 @@ fn describe_start(spec: &Spawn, error: &io::Error) -> String {
     )
 }
 
-/// What Deadheat asks for; `None` when it has gone: its end of the pipe is closed without a word.
-fn word(lifeline: i32) -> Option<Word> {
+/// Reads a command of Deadheat. `None` if Deadheat has ended, which closes its end of the pipe without a command.
+fn word(lifeline: i32) -> Option<StopCommand> {
     let mut byte = 0u8;
     // SAFETY: the pointer is to a live byte; the descriptor is standard input, read by nobody else here.
     #[allow(unsafe_code)]
     let read = unsafe { libc::read(lifeline, (&raw mut byte).cast(), 1) };
     match byte {
         _ if read <= 0 => None,
-        hurry if hurry == Word::Hurry as u8 => Some(Word::Hurry),
-        keep if keep == Word::Keep as u8 => Some(Word::Keep),
-        _ => Some(Word::Stop),
+        hurry if hurry == StopCommand::Hurry as u8 => Some(StopCommand::Hurry),
+        keep if keep == StopCommand::Keep as u8 => Some(StopCommand::Keep),
+        _ => Some(StopCommand::Stop),
     }
 }
 
@@ -192,38 +194,39 @@ struct Tree<'s> {
     spec: &'s Spawn,
     groups: &'s Groups,
     main: u32,
-    /// Whether the main process is.
+    /// Whether the main process runs.
     alive: bool,
-    /// Whether a signal has ended the main process: what it waited for may be unfinished.
+    /// Whether the main process was killed by a signal, so that processes that it waited for may be unfinished.
     was_killed: bool,
     signals: Signals,
     log: Option<LogPipe>,
 }
 
 impl Tree<'_> {
-    /// Waits for the word to stop, telling of the main process's end meanwhile; then ends the tree. Returns the word, too.
-    fn watch(mut self, lifeline: RawFd) -> (Stopped, Option<Word>) {
+    /// Waits for the command to stop, and reports the main process's end meanwhile. Then ends the tree. Returns the
+    /// command, too.
+    fn watch(mut self, lifeline: RawFd) -> (Stopped, Option<StopCommand>) {
         loop {
             let (asked, signalled) = self.turn(lifeline, None);
             if asked || signalled {
                 let word = if asked {
                     word(lifeline)
                 } else {
-                    Some(Word::Stop)
+                    Some(StopCommand::Stop)
                 };
                 let grace = self.spec.grace.map(|grace| match word {
                     _ if self.spec.unhurried => grace,
                     None => grace.min(ORPHAN_GRACE),
-                    Some(Word::Hurry) => grace.min(HURRIED_GRACE),
-                    Some(Word::Stop | Word::Keep) => grace,
+                    Some(StopCommand::Hurry) => grace.min(HURRIED_GRACE),
+                    Some(StopCommand::Stop | StopCommand::Keep) => grace,
                 });
                 return (self.end(grace), word);
             }
         }
     }
 
-    /// Waits until something happens or the time is up, and takes the log and ended children. Whether the lifeline is
-    /// ready, and whether a signal asks for the end.
+    /// Waits for an event or until the timeout, and collects log output and ended children. Returns whether the
+    /// lifeline is readable, and whether a signal asks for the end.
     fn turn(&mut self, lifeline: RawFd, timeout: Option<Duration>) -> (bool, bool) {
         let log = self.log.as_ref().map_or(-1, LogPipe::descriptor);
         let [asked, _] = sys::wait([lifeline, log], &self.signals, timeout);
@@ -232,7 +235,7 @@ impl Tree<'_> {
         while let Some(ended) = sys::reap() {
             if ended.pid == self.main {
                 (self.alive, self.was_killed) = (false, ended.by_signal);
-                // What it wrote comes before the news of its end.
+                // Its output is logged before its end is reported.
                 self.take_log();
                 say(&Status::Exited { how: ended.how });
             }
@@ -253,11 +256,11 @@ impl Tree<'_> {
         }
     }
 
-    /// Lets go on what was frozen: a process cannot end in order before it can run.
+    /// Thaws the tree, because a frozen process cannot exit.
     fn thaw(&self) {
         self.groups.thaw();
         let all = descendants(std::process::id());
-        // Children first: a parent that asks for those that are stopped finds none.
+        // Continue children first, so that a parent that checks for stopped children finds none.
         for stat in all.iter().rev().filter(|stat| stat.state == b'T') {
             let _ = sys::kill(stat.pid, libc::SIGCONT);
         }
@@ -275,7 +278,8 @@ impl Tree<'_> {
             shared_memory.extend(of_tree());
         }
         if self.alive {
-            // One that may not be signalled (sudo's are root's) may end by itself; if not, it is named below.
+            // A process that may not be signalled (sudo's are root's) may exit by itself. If it does not, it is
+            // reported below.
             let _ = sys::kill(self.main, self.spec.stop_signal);
             self.wait_while(grace, |tree| tree.alive);
             stopped.ignored_signal = self.alive;
@@ -284,7 +288,8 @@ impl Tree<'_> {
             shared_memory.extend(of_tree());
         }
         if (grace.is_none() || self.spec.unhurried) && self.was_killed {
-            // It was killed in the middle (apt-get, initdb), and what it had started is at work (dpkg, postgres).
+            // The main process was killed halfway (apt-get, initdb), and its children (dpkg, postgres) are still at
+            // work.
             self.wait_while(grace, has_descendants);
         }
         if !self.alive {
@@ -300,7 +305,7 @@ impl Tree<'_> {
         }
         let until = Instant::now() + KILL_PATIENCE;
         let mut killed = BTreeSet::new();
-        // Again and again, because a tree can fork while it is being read.
+        // Repeat, because a tree can fork while it is being read.
         let left: Vec<u32> = loop {
             let living: Vec<u32> = descendants(own).iter().map(|stat| stat.pid).collect();
             let mut refused = 0;
@@ -308,14 +313,14 @@ impl Tree<'_> {
                 match sys::kill(*pid, libc::SIGKILL) {
                     Ok(()) => _ = killed.insert(*pid),
                     Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused += 1,
-                    // It has ended by itself.
+                    // The process has exited by itself.
                     Err(_) => {}
                 }
             }
             if refused == living.len() || Instant::now() > until {
                 break living;
             }
-            // Also what was frozen since: the freezer of v1 lets nothing end that it holds.
+            // Thaw processes that were frozen meanwhile, because the v1 freezer keeps frozen processes from dying.
             self.groups.thaw();
             self.turn(-1, Some(KILL_PAUSE));
         };
@@ -323,7 +328,7 @@ impl Tree<'_> {
         stopped.killed = killed.iter().filter(|pid| !left.contains(pid)).count() as u32;
         stopped.survivors = describe_all(&left);
         if left.is_empty() {
-            // Whoever ended in order has deleted its own.
+            // Processes that exited cleanly have deleted their own files.
             for file in &shared_memory {
                 let _ = fs::remove_file(file);
             }
@@ -332,7 +337,7 @@ impl Tree<'_> {
     }
 }
 
-/// Tells Deadheat. When nobody reads any more, Deadheat has gone, and the lifeline says so too.
+/// Reports to Deadheat. Errors are ignored, because the lifeline shows too that Deadheat has ended.
 fn say(status: &Status) {
     let mut output = io::stdout().lock();
     if let Ok(text) = serde_json::to_string(status) {
@@ -344,10 +349,10 @@ fn append_to_log(spec: &Spawn, text: &str) {
     let _ = log::open(&spec.log).and_then(|mut log| log.write_all(text.as_bytes()));
 }
 
-/// Where Linux has it.
+/// Linux's folder for shared memory.
 const FOLDER: &str = "/dev/shm/";
 
-/// The files of shared memory that these processes have mapped, which they leave behind when they are killed
+/// The shared-memory files that these processes have mapped. They are left behind when the processes are killed
 /// (shm_overview(7)).
 fn mapped_by(pids: impl Iterator<Item = u32>) -> BTreeSet<PathBuf> {
     pids.filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).ok())
@@ -355,7 +360,7 @@ fn mapped_by(pids: impl Iterator<Item = u32>) -> BTreeSet<PathBuf> {
         .collect()
 }
 
-/// The files in the text of `/proc/PID/maps` (proc_pid_maps(5)). Those that are deleted already have a note at their end.
+/// The shared-memory files in the text of `/proc/PID/maps` (proc_pid_maps(5)), without those marked as deleted.
 fn files_in(maps: &str) -> Vec<PathBuf> {
     let files = maps
         .lines()

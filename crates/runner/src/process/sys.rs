@@ -136,8 +136,8 @@ pub(super) fn kill(pid: u32, signal: i32) -> io::Result<()> {
     check(unsafe { libc::kill(pid as libc::pid_t, signal) })
 }
 
-/// A child that has ended.
-pub(super) struct Ended {
+/// A child process that has ended.
+pub(super) struct EndedChild {
     pub(super) pid: u32,
     /// How, in words.
     pub(super) how: String,
@@ -146,7 +146,7 @@ pub(super) struct Ended {
 }
 
 /// Takes one ended child, if there is one.
-pub(super) fn reap() -> Option<Ended> {
+pub(super) fn reap() -> Option<EndedChild> {
     let mut status = 0;
     // SAFETY: the pointer is to a live int; -1 with WNOHANG asks for any ended child.
     let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
@@ -159,7 +159,7 @@ pub(super) fn reap() -> Option<Ended> {
     } else {
         format!("exited with status {}", libc::WEXITSTATUS(status))
     };
-    Some(Ended {
+    Some(EndedChild {
         pid: pid as u32,
         how,
         by_signal,

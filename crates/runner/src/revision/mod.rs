@@ -1,8 +1,8 @@
-//! A stack as it was at a revision of its git repository: its root folder at that commit, in a temporary folder that is
-//! gone in the end, however Deadheat ends. The same for a whole repository ([`WorkingCopy`]), and the commits between two
-//! revisions.
+//! A stack at an earlier revision of its git repository: the repository's root folder at that commit, in a temporary
+//! folder. The folder is deleted in the end, however Deadheat ends. Also working copies of a whole repository
+//! ([`WorkingCopy`]), and the commits between two revisions.
 //!
-//! Nothing of the user's checkout is touched: neither its index nor its list of work trees.
+//! The user's checkout is not changed, neither its index nor its list of work trees.
 
 mod between;
 mod checkout;
@@ -27,11 +27,11 @@ pub use checkout::{Checkout, WorkingCopy};
 /// A commit that a user named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
-    /// As it was typed ("HEAD~3").
+    /// The name as the user typed it ("HEAD~3").
     pub typed: String,
-    /// The commit, in full.
+    /// The full commit hash.
     pub commit: String,
-    /// The commit, as short as it can be told from others.
+    /// The shortest unique prefix of the commit hash.
     pub short: String,
 }
 
@@ -46,7 +46,7 @@ impl Revision {
             typed: typed.to_owned(),
             root: root.to_owned(),
         };
-        // What begins with a dash would be an option.
+        // Git would take a name that begins with a dash for an option.
         if typed.is_empty() || typed.starts_with('-') {
             return Err(unknown());
         }
@@ -95,7 +95,7 @@ pub fn same_sources(
     }
 }
 
-/// Why a stack cannot be had as it was at a revision.
+/// Why a stack cannot be read at a revision.
 #[derive(Debug, thiserror::Error)]
 pub enum RevisionError {
     /// There is no git.
@@ -103,7 +103,7 @@ pub enum RevisionError {
         "running git in {root}: {source}; comparing revisions needs it (on Debian, `apt install git`)"
     )]
     NoGit {
-        /// Where it was to run.
+        /// The folder in which it was started.
         root: PathBuf,
         /// What happened.
         source: io::Error,
@@ -118,7 +118,7 @@ pub enum RevisionError {
         /// What git said.
         said: String,
     },
-    /// The stacks are part of the program.
+    /// The stacks are embedded in the program, so they have no repository.
     #[error(
         "these stacks are part of deadheat, which has one version of each; to compare revisions, run this in a checkout \
          of Deadheat, or name one with --root"
@@ -226,7 +226,7 @@ struct Git {
 impl Git {
     /// Git in `root`, which is in a checkout.
     fn new(root: &Path) -> Result<Self, RevisionError> {
-        // Somebody's home, where they are unpacked, may be a repository.
+        // The home folder, where embedded stacks are unpacked, may be a repository.
         if embedded::checksum_at(root).is_some() {
             return Err(RevisionError::Embedded);
         }
@@ -243,19 +243,19 @@ impl Git {
         })
     }
 
-    /// The path of the folder in the repository: empty, or with a slash at its end.
+    /// The folder's path in the repository: empty, or with a slash at the end.
     fn prefix(&self) -> Result<String, RevisionError> {
         Ok(self
             .line(&["rev-parse", "--show-prefix"])?
             .unwrap_or_default())
     }
 
-    /// The first line that git prints; `None` when it prints nothing, or says no.
+    /// The first line that git prints; `None` if it prints nothing or fails.
     fn line(&self, arguments: &[&str]) -> Result<Option<String>, RevisionError> {
         Ok(self.lines(arguments)?.into_iter().next())
     }
 
-    /// The lines that git prints; none when it says no.
+    /// The lines that git prints; empty if it fails.
     fn lines(&self, arguments: &[&str]) -> Result<Vec<String>, RevisionError> {
         let output = self.output(arguments, &[])?;
         let text = String::from_utf8_lossy(&output.stdout);
@@ -267,7 +267,7 @@ impl Git {
         })
     }
 
-    /// Whether git ends with 0; 1 is no, and anything else an error.
+    /// Whether git exits with 0. Status 1 is `false`; any other status is an error.
     fn says_yes(&self, arguments: &[&str]) -> Result<bool, RevisionError> {
         let output = self.output(arguments, &[])?;
         match output.status.code() {
@@ -277,7 +277,7 @@ impl Git {
         }
     }
 
-    /// Runs git with variables in its environment; it has to end with 0.
+    /// Runs git with additional environment variables. Any exit status other than 0 is an error.
     fn run(&self, arguments: &[&str], env: &[(&str, &OsStr)]) -> Result<(), RevisionError> {
         let output = self.output(arguments, env)?;
         if output.status.success() {
@@ -306,7 +306,7 @@ impl Git {
     }
 }
 
-/// What git said, on one line.
+/// Git's error message, on one line.
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! What the machine did beside Deadheat, from `/proc/stat` (proc_stat(5)).
+//! The activity of other programs on the machine, from `/proc/stat` (proc_stat(5)).
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -49,8 +49,8 @@ impl CpuClock {
         parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// Steal, busy time and the part of that which went into interrupts, on `cpus`, or on all if these are none, since
-    /// the machine started. `None` where the kernel does not tell.
+    /// The steal time, the busy time, and the part of the busy time spent in interrupts, on `cpus`, or on all CPUs if
+    /// `cpus` is empty, since the machine started. `None` if the kernel does not report them.
     pub(crate) fn busy_times(&self, cpus: &[usize]) -> Option<[Duration; 3]> {
         let found = self.on(cpus);
         let parts = [found.steal, found.busy, found.interrupts];
@@ -107,11 +107,11 @@ impl CpuClock {
 
     /// CPU seconds that others used since `earlier`, in which our CPUs spent `all`.
     ///
-    /// What the machine did beside Deadheat's processes is theirs; but the kernel's work for our own packets may be in
-    /// the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`), and nothing tells
-    /// which; and when packets are many, the kernel's threads for them take over (ksoftirqd, whose time stands among
-    /// that of interrupts; kernel/sched/cputime.c). So there are two bounds, with that time and without; between them
-    /// stands what the processes say that can be seen, which are not all of them in a container.
+    /// CPU time outside of Deadheat's processes is theirs, but the kernel's work for our own packets may count in two
+    /// ways: in the time of our processes, or only in that of interrupts (`CONFIG_IRQ_TIME_ACCOUNTING`). The kernel
+    /// does not report which. With many packets, the kernel's threads for them take over (ksoftirqd, whose time counts
+    /// as interrupts; kernel/sched/cputime.c). So there are two bounds, with that time and without it. The time of the
+    /// visible processes, which are not all in a container, lies between them.
     fn others_since(&self, earlier: &Self, all: Ticks) -> f64 {
         let ours = self.ours.saturating_sub(earlier.ours);
         let most = ticks(all.busy).saturating_sub(ours);
@@ -202,7 +202,7 @@ mod tests {
             others_ticks(&clock, &before)
         };
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}");
-        // 100 ticks of ours, 20 of them on packets, and nobody else: beside our processes' time, or in it.
+        // 100 ticks of ours, 20 of them on packets, and no other program: outside our processes' time, or in it.
         near(others(80, 0, "cpu  60 0 20 80 0 0 20 0\n"), 0.0);
         near(others(100, 0, "cpu  60 0 20 80 0 0 20 0\n"), 0.0);
         // The same with 30 ticks of another program that can be seen.

@@ -1,7 +1,7 @@
-//! What a session needs beside the stacks: a seeded PostgreSQL, an upstream that answers slowly, and a server that does
-//! nothing but answer.
+//! The services that a session needs in addition to the stacks: a seeded PostgreSQL, an upstream that answers slowly,
+//! and a null server, which only answers.
 //!
-//! All run under a supervisor of their own, listen on loopback only, and leave nothing behind.
+//! Each has its own supervisor, listens on loopback only, and leaves nothing behind.
 
 pub mod null;
 pub mod postgres;
@@ -13,13 +13,15 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::process::log_tail;
 
-pub use postgres::{Access, Mirror, Places, Postgres, PostgresOptions, Said, Served, Source};
+pub use postgres::{
+    Access, LoggedStatements, Mirror, Places, Postgres, PostgresOptions, Served, Source,
+};
 pub use upstream::Upstream;
 
-/// Lines of a log that go into a message.
+/// The number of log lines in a message.
 const TAIL_LINES: usize = 12;
 
-/// A service could not be started, asked or stopped.
+/// A service could not be started, queried or stopped.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{attempt}: {problem}; {advice}{}", Tail(log_tail))]
 pub struct ServiceError {
@@ -29,7 +31,7 @@ pub struct ServiceError {
     pub problem: String,
     /// What to do next.
     pub advice: String,
-    /// The last lines of the service's log; empty where there is none.
+    /// The last lines of the service's log; empty without a log.
     pub log_tail: Vec<String>,
 }
 
@@ -48,13 +50,13 @@ impl ServiceError {
         }
     }
 
-    /// The same with the end of the log at `path`.
+    /// Adds the end of the log at `path`.
     fn with_log(mut self, path: &Path) -> Self {
         self.log_tail = log_tail(path, TAIL_LINES);
         self
     }
 
-    /// The error without the log's lines, for records that keep those in a field of their own.
+    /// The error without log lines, for records that store these in a separate field.
     pub fn summary(&self) -> String {
         format!("{}: {}; {}", self.attempt, self.problem, self.advice)
     }

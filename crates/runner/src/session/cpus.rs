@@ -64,8 +64,8 @@ pub(super) fn generator_cpus(pinning: &Pinning) -> Option<Vec<usize>> {
     }
 }
 
-/// The CPUs that `target` is pinned to, and how many it is told to use: all of the server's side, or its budget, and no more
-/// than its variant is made for. `None`: it is not pinned.
+/// The CPUs that `target` is pinned to, and the number of CPUs that it may use: all of the server's side, or its
+/// budget, but no more than its variant is made for. `None` if it is not pinned.
 pub(super) fn server_cpus(
     target: &SelectedTarget,
     pinning: &Pinning,

@@ -146,7 +146,7 @@ pub(super) fn record(loads: Vec<PlannedLoad>) -> SessionRecord {
         pinning: Pinning::Off { cpus: vec![0, 1] },
         alpha: 0.05,
         margin: 0.03,
-        least_heats: deadheat_model::heats::LEAST_HEATS,
+        least_heats: deadheat_model::heats::MIN_HEATS,
         until_decided: true,
         precision: None,
         budget_seconds: None,

@@ -60,7 +60,7 @@ impl SessionFolder {
         Ok(Self { path, id, started })
     }
 
-    /// The folder of a session that goes on.
+    /// The folder of a session that is resumed.
     ///
     /// # Errors
     /// When the folder for logs is gone and cannot be made.
@@ -159,8 +159,9 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 /// How long a lock may be held by a process that is about to be gone: one that was killed has it for a moment more.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-/// Locks `file`, which is at `path`, until this process ends, however that ends (flock(2)); who holds it, in words, when that is another one. On a file system without locks
-/// nobody holds it: a session there is worth more than none, and the user is told what to take care of.
+/// Locks `file` at `path` until this process ends, however it ends (flock(2)). Returns the process that holds the lock,
+/// in words, if it is another one. On a file system without locks, it returns `None`: the session can run, and the user
+/// gets a warning.
 pub fn exclusively(file: &File, path: &Path) -> Option<String> {
     let until = Instant::now() + LAST_MOMENT;
     loop {

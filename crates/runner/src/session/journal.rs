@@ -1,4 +1,4 @@
-//! A session's files: written so that a kill at any moment loses at most the heat in flight, and read back.
+//! Writes and reads a session's files. A kill at any time loses at most the heat in progress.
 
 use std::{
     fs::{File, OpenOptions},
@@ -60,7 +60,7 @@ pub enum JournalError {
     Held {
         /// The file.
         path: PathBuf,
-        /// Who.
+        /// The process.
         holder: String,
     },
     /// The files are of another version of the format.
@@ -86,7 +86,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Makes an empty journal of this name in `folder`. It comes before the header: where there is a header, there is a
+    /// Creates an empty journal of this name in `folder`. It is created before the header, so every header has a
     /// journal.
     ///
     /// # Errors
@@ -96,10 +96,10 @@ impl Journal {
         Self::open(folder, name, options.create(true).append(true))
     }
 
-    /// Opens the journal of this name of a session that is to go on.
+    /// Opens the journal of this name of a session that is resumed.
     ///
     /// # Errors
-    /// When it is not there or cannot be written, or another process writes it.
+    /// When it does not exist or cannot be written, or another process writes it.
     pub(super) fn reopen_as(folder: &Path, name: &str) -> Result<Self, JournalError> {
         Self::open(folder, name, OpenOptions::new().append(true).read(true))
     }
@@ -121,7 +121,7 @@ impl Journal {
         })
     }
 
-    /// Writes a header in a file of this name, whole or not at all.
+    /// Writes a header to a file of this name atomically.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -139,10 +139,10 @@ impl Journal {
         sync_folder(&self.folder).map_err(|error| failed(&self.folder, error))
     }
 
-    /// Cuts off a last line that a kill left unfinished, and nothing else.
+    /// Removes an unfinished last line, which a kill leaves.
     ///
     /// # Errors
-    /// When the file cannot be read or cut.
+    /// When the file cannot be read or truncated.
     pub(crate) fn cut_unfinished_line(&mut self) -> Result<(), JournalError> {
         let failed = |source| JournalError::Write {
             path: self.path.clone(),
@@ -173,7 +173,8 @@ impl Journal {
     }
 
     fn try_append<E: Serialize>(&mut self, entries: impl IntoIterator<Item = E>) -> io::Result<()> {
-        // One write for all lines: a kill leaves all of them or, where the disk is slow, a beginning without its end.
+        // One write for all lines, so that a kill leaves all of them, or a prefix without a line end if the disk is
+        // slow.
         let mut lines = Vec::new();
         for entry in entries {
             serde_json::to_writer(&mut lines, &entry)?;
@@ -184,7 +185,7 @@ impl Journal {
     }
 }
 
-/// Where the last whole line of a file ends. It is searched from the end.
+/// The position after the last complete line of a file, searched from the end.
 fn last_end(path: &Path, length: u64) -> io::Result<u64> {
     let mut file = files::open(path)?;
     let mut piece = vec![0; PIECE];
@@ -207,11 +208,12 @@ fn last_end(path: &Path, length: u64) -> io::Result<u64> {
 
 const PIECE: usize = 64 * 1024;
 
-/// The most that is read of a header. The longest ones have some hundred kilobytes.
+/// The maximum length of a header in bytes. The longest ones have some hundred kilobytes.
 const LONGEST_HEADER: u64 = 16 << 20;
-/// The most that is read of an entry: one heat. The longest ones have some megabytes.
+/// The maximum length of an entry, which is one heat, in bytes. The longest ones have some megabytes.
 const LONGEST_ENTRY: u64 = 64 << 20;
-/// The most that is read of all entries, which are kept in memory. The longest sessions have some hundred megabytes.
+/// The maximum length of all entries in bytes, because they are kept in memory. The longest sessions have some hundred
+/// megabytes.
 const LONGEST: u64 = 1 << 30;
 
 fn too_long(what: &str, most: u64) -> io::Error {
@@ -221,12 +223,12 @@ fn too_long(what: &str, most: u64) -> io::Error {
     ))
 }
 
-/// Reads a header in a file of this name and in this version of its format.
+/// Reads a header from a file of this name. It must have this version of the format.
 ///
 /// # Errors
 /// When the file is missing, is not what [`Journal`] writes, or is of another version.
 fn read_header_as<H: Record>(folder: &Path, name: &str, schema: u32) -> Result<H, JournalError> {
-    /// The field by which versions are told apart.
+    /// The field with the version of the format.
     #[derive(Deserialize)]
     struct Version {
         #[serde(default)]
@@ -248,8 +250,8 @@ fn read_header_as<H: Record>(folder: &Path, name: &str, schema: u32) -> Result<H
     record::read(&text).map_err(|error| malformed(&path, error.line(), &error))
 }
 
-/// Reads the entries of the journal in a file of this name, or of one with `.gz` behind it, as a session that is kept may
-/// have it. A last line without its end, left by a kill, is none.
+/// Reads the entries of the journal `name`, or of `name.gz` (kept sessions are compressed). Skips an unfinished last
+/// line, which a kill leaves.
 fn read_entries_of<E: Record>(folder: &Path, name: &str) -> Result<Vec<E>, JournalError> {
     let (plain, zipped) = (folder.join(name), folder.join(format!("{name}.gz")));
     let is_zipped = !plain.exists() && zipped.exists();
@@ -302,7 +304,7 @@ fn not_read(folder: &Path, path: &Path, source: io::Error) -> JournalError {
 /// The heats' file name.
 pub const HEATS_FILE: &str = "heats.jsonl";
 
-/// Reads a session back. A last line without its end, left by a kill, is no heat.
+/// Reads a session. Skips an unfinished last line, which a kill leaves.
 ///
 /// # Errors
 /// When a file is missing, is not what a session of heats writes, or is of another version.
@@ -343,7 +345,7 @@ pub fn read_session(folder: &Path) -> Result<SessionRecord, JournalError> {
     Ok(record)
 }
 
-/// Reads what was known before a session's first heat.
+/// Reads the header of a session.
 pub(super) fn read_header(folder: &Path) -> Result<SessionHeader, JournalError> {
     read_header_as(folder, HEADER_FILE, SCHEMA)
 }

@@ -37,7 +37,7 @@ pub struct Launch<'a> {
     pub cpus: usize,
     /// The address of this machine that it listens on.
     pub host: IpAddr,
-    /// What it is asked to speak beside HTTP/1.1 without TLS: the same in all of a session.
+    /// The protocols that it must serve in addition to HTTP/1.1 without TLS. They are the same in the whole session.
     pub protocols: Protocols,
     /// The session's certificate, if a server of it is asked over TLS.
     pub certificate: Option<Certificate>,

@@ -118,8 +118,8 @@ fn mitigations(root: &Path) -> Vec<String> {
     found
 }
 
-/// The model from the text of `/proc/cpuinfo`: the first name in it or, on ARM, all models, joined by `+`. Empty if
-/// there is none. On ARM the kernel reports numbers (MIDR_EL1), which the table translates as lscpu(1) does.
+/// The CPU model from the text of `/proc/cpuinfo`: the first name in it or, on ARM, all models, joined by `+`. Empty if
+/// there is no name. On ARM the kernel reports numbers (MIDR_EL1), which the table translates as lscpu(1) does.
 fn cpu_model(cpuinfo: &str) -> String {
     let fields = || {
         let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));

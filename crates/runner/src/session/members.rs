@@ -1,5 +1,5 @@
-//! A stack as a member of a heat: what its server is asked for, the load that follows from it, how it is warmed up and waited
-//! for, and how long it takes to bring it up.
+//! A stack as a member of a heat: its requests, its load, its warm-up, how answers are waited for, and how long its
+//! start takes.
 
 use std::{
     path::PathBuf,
@@ -27,12 +27,12 @@ use crate::{
     verify::{Canned, Fixtures, Ports, Route},
 };
 
-/// How often a server's memory is read at most.
+/// The minimum interval between two readings of a server's memory.
 pub(super) const MEMORY_EVERY: Duration = Duration::from_secs(1);
-/// What a warm-up usually takes beyond the least that its rule asks for: until the trend is within its bounds.
+/// The usual time of a warm-up beyond its rule's minimum, until the trend is within its bounds.
 const STEADYING: Duration = Duration::from_millis(700);
 
-/// How a stack that is executed like this is warmed up: after a start for as long as was `asked`, or as it needs.
+/// The warm-ups of a stack with this runtime. After a start, a warm-up takes the time `asked`, or as long as it needs.
 pub(super) fn warm_ups(
     asked: Option<Duration>,
     target: &SelectedTarget,
@@ -44,24 +44,24 @@ pub(super) fn warm_ups(
     WarmUps::new(runtime, target.stack.manifest.warm_up_seconds).lasting(asked)
 }
 
-/// About what a warm-up by `rule` takes.
+/// The approximate time of a warm-up by `rule`.
 pub(super) fn warm_up_time(rule: WarmUpRule) -> Duration {
     (rule.least.max(rule.looked_at()) + STEADYING).min(rule.most)
 }
 
-/// About what starting, checking and stopping a server takes. `ready` is what it took to its first correct answer, if
-/// that is known.
+/// The approximate time of starting, checking and stopping a server. `ready` is its time to the first correct answer,
+/// if known.
 pub(super) fn starting_time(ready: Option<Duration>) -> Duration {
     ready.unwrap_or(USUAL_READY) + OVERHEAD
 }
 
-/// How the load generator waits for answers: awake, if it has CPUs that nothing else needs.
+/// How the load generator waits for answers: busy if it has CPUs that nothing else needs.
 pub(super) fn wait(
     session: &SessionOptions,
     workload: &WorkloadManifest,
     pinning: &Pinning,
 ) -> Wait {
-    // PostgreSQL and the slow upstream work on the generator's CPUs, which they need.
+    // PostgreSQL and the slow upstream need the generator's CPUs.
     let own = || match (session.needs_service(workload), pinning) {
         (false, Pinning::Apart { .. }) => Wait::Poll,
         _ => Wait::Sleep,
@@ -69,7 +69,7 @@ pub(super) fn wait(
     session.wait_elsewhere().unwrap_or_else(own)
 }
 
-/// A heat at a load, as all its members share it.
+/// The settings of a heat at a load, which its members share.
 #[derive(Clone, Copy)]
 pub(super) struct HeatSetting<'a> {
     pub(super) session: &'a SessionOptions,
@@ -80,21 +80,21 @@ pub(super) struct HeatSetting<'a> {
     pub(super) seed: u64,
     pub(super) generator: Generator<'a>,
     pub(super) interrupt: &'a Arc<AtomicBool>,
-    /// The session's certificate, if a server of it is asked over TLS.
+    /// The session's certificate; `None` if no server uses TLS.
     pub(super) certificate: Option<&'a Certificate>,
-    /// The servers of the heat before that go on.
+    /// The servers kept from the previous heat.
     pub(super) kept: &'a KeptServers,
 }
 
-/// What is a member's own.
+/// The settings of one member.
 pub(super) struct Seat<'a> {
     pub(super) target: &'a SelectedTarget,
-    /// How its code is executed here.
+    /// How its code is executed on this machine.
     pub(super) runtime: Runtime,
-    /// Its number among the servers that are alive together.
+    /// Its number among the servers that run together.
     pub(super) number: usize,
     pub(super) role: Role,
-    /// Whether the next heat goes on with it.
+    /// Whether the server is kept for the next heat.
     pub(super) is_kept: bool,
     pub(super) log: PathBuf,
 }
@@ -107,7 +107,7 @@ impl<'a> HeatSetting<'a> {
         self.entry(seat, Checks::Oracle(readiness), fixtures)
     }
 
-    /// The null server as a member, which gives the answer that it was told.
+    /// The null server as a member, which gives a predefined answer.
     pub(super) fn ceiling(
         &self,
         seat: Seat<'a>,
@@ -133,7 +133,7 @@ impl<'a> HeatSetting<'a> {
         let identity = identity(&target.target, role);
         let goes_on = self.kept.seat(&identity).is_some();
         let (pinned, cpus) = match role {
-            // Beside the smallest budget the generator has the most CPUs.
+            // The smallest CPU budget leaves the most CPUs to the generator.
             Role::Ceiling => server_cpus(
                 &target.on_cpus(self.session.smallest_budget()),
                 self.pinning,
@@ -152,7 +152,7 @@ impl<'a> HeatSetting<'a> {
                 cpus,
                 host: self.session.address(),
                 protocols: match role {
-                    // It is started for this load alone.
+                    // It is only started for this load.
                     Role::Ceiling => [self.point.protocol].into_iter().collect(),
                     Role::Member | Role::Twin { .. } => self.session.protocols(target),
                 },
@@ -190,7 +190,7 @@ impl<'a> HeatSetting<'a> {
     }
 }
 
-/// Which of the servers that are alive together a member is.
+/// Identifies a member among the servers that run together.
 pub(super) fn identity(target: &TargetId, role: Role) -> Identity {
     Identity {
         target: target.clone(),
@@ -198,34 +198,34 @@ pub(super) fn identity(target: &TargetId, role: Role) -> Identity {
     }
 }
 
-/// Starting, checking and stopping a server, beside the time to its first answer.
+/// The time of starting, checking and stopping a server, without the time to its first answer.
 const OVERHEAD: Duration = Duration::from_millis(400);
-/// The time to the first answer, while it is not known.
+/// The assumed time to the first answer, until it is known.
 const USUAL_READY: Duration = Duration::from_millis(300);
 
-/// A target that takes part, and how long it took to its first correct answer when it was prepared.
+/// A target that takes part in the session.
 #[derive(Clone, Debug)]
 pub struct Participant {
     /// The stack, under its variant.
     pub target: TargetId,
     /// How its code is executed.
     pub runtime: Runtime,
-    /// How it is warmed up in a heat.
+    /// Its warm-ups in a heat.
     pub warm_ups: WarmUps,
-    /// Workloads that it answers.
+    /// The ids of the workloads that it supports.
     pub workloads: Vec<String>,
-    /// What it speaks beside HTTP/1.1 without TLS.
+    /// Its protocols in addition to HTTP/1.1 without TLS.
     pub protocols: Protocols,
-    /// To its first correct answer, once that is known.
+    /// The time to its first correct answer in the preparation; `None` if unknown.
     pub ready: Option<Duration>,
 }
 
-/// The width of the bins of the time series, …
+/// The maximum width of the bins of a time series.
 const BIN: Duration = Duration::from_millis(500);
-/// … and how many a slice has at least.
-const LEAST_BINS: u32 = 8;
+/// The minimum number of bins of a slice.
+const MIN_BINS: u32 = 8;
 
-/// What a server is asked for as a member of a heat.
+/// The requests to a server as a member of a heat.
 pub struct MemberRequest<'a> {
     /// The stack, under its variant.
     pub target: &'a SelectedTarget,
@@ -237,9 +237,9 @@ pub struct MemberRequest<'a> {
     pub point: &'a LoadPoint,
     /// How the server is started.
     pub launch: Launch<'a>,
-    /// The generator's CPUs, one for each worker; none: one worker, not pinned.
+    /// The generator's CPUs, one for each worker; empty means one worker that is not pinned.
     pub workers: Vec<usize>,
-    /// The counted part of a slice.
+    /// The length of a slice's counted part.
     pub measure: Duration,
     /// The seed of random requests and arrivals.
     pub seed: u64,
@@ -247,14 +247,14 @@ pub struct MemberRequest<'a> {
 
 /// How answers are checked.
 pub enum Checks<'a> {
-    /// By the workload's oracle; ready is who answers this question.
+    /// By the workload's oracle. The server is ready when this check passes.
     Oracle(Readiness),
-    /// Against one answer that is known in advance: the null server's.
+    /// Against a predefined answer, the null server's.
     Canned(&'a Canned),
 }
 
 impl Checks<'_> {
-    /// Asks a server once whether it is ready.
+    /// Sends one request to check whether a server is ready.
     pub(crate) fn probe(&self, route: Route) -> Result<(), NotReady> {
         match self {
             Checks::Oracle(readiness) => readiness.probe(route),
@@ -263,7 +263,7 @@ impl Checks<'_> {
     }
 }
 
-/// The load of a member on the server with these ports, which is asked for `exchanges`.
+/// The load `exchanges` of a member on the server with these ports.
 pub(crate) fn load_spec(
     request: &MemberRequest<'_>,
     ports: &Ports,
@@ -301,9 +301,9 @@ pub(crate) fn load_spec(
     }
 }
 
-/// The width of the bins of a measurement that is to take so long.
+/// The width of the bins of a measurement of length `measure`.
 fn bin(measure: Duration) -> Duration {
-    BIN.min(measure / LEAST_BINS).max(Duration::from_nanos(1))
+    BIN.min(measure / MIN_BINS).max(Duration::from_nanos(1))
 }
 
 #[cfg(test)]

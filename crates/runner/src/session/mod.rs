@@ -1,4 +1,4 @@
-//! A session: every stack is prepared, and then measured in heats ([`heats`]), each of them kept as soon as it ends.
+//! A session: prepares all stacks, then measures them in heats ([`heats`]). Each heat is saved as soon as it ends.
 
 mod cpus;
 #[cfg(test)]
@@ -44,7 +44,7 @@ pub use readiness::Readiness;
 pub use resume::ResumeError;
 pub use survey::{Inspections, survey};
 
-/// All targets, as long as it is not known which of them are available.
+/// All targets as participants, before it is known which of them are available.
 fn participants(options: &SessionOptions) -> Vec<Participant> {
     let targets = options.targets.iter();
     targets
@@ -55,12 +55,12 @@ fn participants(options: &SessionOptions) -> Vec<Participant> {
         .collect()
 }
 
-/// Keeps this process with all its threads, and what serves it, off the server's CPUs from here on.
+/// Moves this process with all its threads and its services off the server's CPUs.
 fn stay_off_the_servers_cpus(pinning: &Pinning) -> Result<(), SessionError> {
     cpus::generator_cpus(pinning).map_or(Ok(()), |cpus| stay_on(&cpus))
 }
 
-/// Keeps this process with all its threads, and what serves it, on these CPUs.
+/// Pins this process with all its threads and its services to these CPUs.
 fn stay_on(cpus: &[usize]) -> Result<(), SessionError> {
     pin_current_thread(cpus).map_err(SessionError::Pinning)?;
     let own = std::process::id();
@@ -70,46 +70,46 @@ fn stay_on(cpus: &[usize]) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// The CPUs that this process may use. A session keeps it off the server's; whoever runs another one, or builds
-/// something, gives them back first.
+/// The CPUs that this process may use. A session restricts them. A caller that runs another session or builds something
+/// must restore them first.
 #[derive(Debug)]
 pub struct OwnCpus(Vec<usize>);
 
 impl OwnCpus {
-    /// Those of now.
+    /// The current CPUs of this process.
     pub fn now() -> Self {
         Self(usable_cpus())
     }
 
-    /// Lets this process use them again.
+    /// Allows this process to use these CPUs again.
     ///
     /// # Errors
-    /// When the system refuses.
-    pub fn give_back(&self) -> Result<(), SessionError> {
+    /// When the system call fails.
+    pub fn restore(&self) -> Result<(), SessionError> {
         stay_on(&self.0)
     }
 }
 
-/// What a check found.
+/// The results of a check.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The folder with all logs; [`Checked::logs`] says which of them a failure is about.
     pub folder: PathBuf,
-    /// The targets, in the order in which they were asked for. Fewer when the check was interrupted.
+    /// The targets in the requested order. Incomplete if the check was interrupted.
     pub targets: Vec<CheckedTarget>,
 }
 
 /// A target that was checked.
 #[derive(Clone, Debug)]
 pub struct CheckedTarget {
-    /// What became of it.
+    /// The record of its preparation.
     pub record: TargetRecord,
-    /// Workloads that it answers rightly.
+    /// Workloads with right answers.
     pub passed: Vec<Passed>,
 }
 
 impl Checked {
-    /// The logs that a failure of `target` in `phase` is about: those that are there, because something was written.
+    /// The logs for a failure of `target` in `phase`, without empty ones.
     pub fn logs(&self, target: &TargetId, phase: Phase) -> Vec<PathBuf> {
         let names = match phase {
             Phase::Fetch => vec![format!("{}.fetch", target.stack)],
@@ -127,8 +127,8 @@ impl Checked {
     }
 }
 
-/// Checks targets for all their workloads without measuring: the same preparation as a session's, with nothing pinned,
-/// so that a variant made for more CPUs than pinning would leave it is checked too.
+/// Checks targets for all their workloads without measuring. The preparation is that of a session, but nothing is
+/// pinned, so a variant made for more CPUs than pinning leaves is checked too.
 ///
 /// # Errors
 /// When the folder for logs cannot be written.
@@ -160,7 +160,7 @@ pub fn check(
     })
 }
 
-/// How long a server may take to its first correct answer unless the user says otherwise.
+/// The default time limit from a server's start to its first correct answer.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The variables that servers inherit, by name.
@@ -168,7 +168,7 @@ fn inherited_by_servers() -> Vec<String> {
     environment::names(environment::inherited(&[&environment::OF_EVERY_CHILD]))
 }
 
-/// What ends a session. A stack or a service that fails does not: that is a result.
+/// An error that ends a session. The failure of a stack or a service does not, because it is a result.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The session's folder could not be made.
@@ -184,22 +184,22 @@ pub enum SessionError {
         "making a certificate for servers that are asked over TLS: {0}; free some space in the folder for temporary files"
     )]
     Certificate(io::Error),
-    /// A record could not be kept, so going on would lose heats.
+    /// A record could not be saved, so continuing would lose heats.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Deadheat could not keep itself off the server's CPUs.
+    /// Deadheat could not be moved off the server's CPUs.
     #[error("pinning Deadheat to the generator's CPUs: {0}; try --pinning off")]
     Pinning(io::Error),
-    /// A heat was planned in a way that cannot be run.
+    /// The plan of a heat is invalid.
     #[error(transparent)]
     Heat(#[from] crate::heat::HeatError),
-    /// What was to be measured next is not in the plan.
+    /// The next load to measure is not in the plan.
     #[error("measuring a heat that is not in the session's plan: {0}; please report this as a bug")]
     Unplanned(String),
     /// Another host cannot be reached.
     #[error("reaching the other hosts: {0}")]
     Host(#[from] crate::agent::AgentError),
-    /// What reaches other hosts is no command for that.
+    /// The command that reaches other hosts is invalid.
     #[error("reaching the other hosts: {0}")]
     Launcher(#[from] crate::agent::LauncherError),
     /// The user asked to stop while stacks were prepared.

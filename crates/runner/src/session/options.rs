@@ -29,7 +29,7 @@ pub struct SelectedTarget {
 }
 
 impl SelectedTarget {
-    /// This target with a CPU budget, or without one.
+    /// The same target with a CPU budget, or without one.
     pub fn on_cpus(&self, cpus: Option<u32>) -> Self {
         Self {
             target: self.target.on_cpus(cpus),
@@ -38,73 +38,74 @@ impl SelectedTarget {
     }
 }
 
-/// Whether server and generator are kept on CPUs of their own.
+/// How server and generator are pinned to CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinningMode {
-    /// Each on its own.
+    /// Server and generator on separate CPUs.
     Apart,
-    /// The operating system decides.
+    /// No pinning; the operating system chooses the CPUs.
     Off,
 }
 
-/// What was typed and is needed again when a session goes on.
+/// Command-line arguments that are needed again to resume a session.
 #[derive(Clone, Debug, Default)]
 pub struct RecordedArguments {
     /// The root folder, if it was named.
     pub root: Option<PathBuf>,
     /// Folders with more stacks, if any were named.
     pub stacks: Vec<PathBuf>,
-    /// Where PostgreSQL is to come from, without a password.
+    /// The source of PostgreSQL, without a password.
     pub postgres: String,
 }
 
 /// What a session is asked to do.
 #[derive(Clone, Debug)]
 pub struct SessionOptions {
-    /// What is compared, in a session of two sides. Stacks are among the targets; other servers are here alone, with
-    /// their passwords.
+    /// The comparison, in a session with two sides. Its stacks are also in `targets`. Its other servers are only here,
+    /// including their passwords.
     pub comparison: Option<Box<Comparison>>,
     /// Stacks under their variants.
     pub targets: Vec<SelectedTarget>,
-    /// What [`survey`](super::survey()) found of their toolchains; preparation asks them itself where this is empty.
+    /// The results of [`survey`](super::survey()) for their toolchains. If this is empty, preparation inspects them
+    /// itself.
     pub inspections: Inspections,
     /// Workloads with their load points.
     pub workloads: Vec<SelectedWorkload>,
-    /// The cells to measure, of all that targets and workloads make; `None`: all.
+    /// The cells to measure. `None`: all combinations of targets and workloads.
     pub cells: Option<BTreeSet<Cell>>,
-    /// Whether stacks are asked over each protocol that they declare, whatever the load points speak.
+    /// Whether stacks are measured over every protocol that they declare, in addition to the load points' protocols.
     pub every_protocol: bool,
-    /// Published tables that are repeated, for the record.
+    /// Published tables that the session repeats, for the record.
     pub published: Vec<RepeatedTable>,
-    /// The plaintext workload, whose answer tells that a server is ready, measured or not.
+    /// The plaintext workload, whose answer shows that a server is ready. It need not be measured.
     pub plaintext: Option<WorkloadManifest>,
-    /// The folder of sessions; this one makes its own in it.
+    /// The folder of all sessions. This session creates its own folder in it.
     pub results: PathBuf,
     /// The seed of everything random.
     pub seed: u64,
-    /// The time that measuring may take; `None`: what it takes.
+    /// The time limit of the measurements; `None` is no limit.
     pub budget: Option<Duration>,
-    /// What it is for; decides what nobody said.
+    /// The purpose of the session, which sets defaults.
     pub purpose: Purpose,
-    /// So long a warm-up, whatever the runtime.
+    /// The duration of warm-ups, instead of the runtime's; `None` for the runtime's.
     pub warm_up: Option<Duration>,
-    /// How it is measured.
+    /// The options of the heats.
     pub heats: HeatOptions,
-    /// Whether server and generator are kept apart.
+    /// How server and generator are pinned to CPUs.
     pub pinning: PinningMode,
-    /// The other hosts that take part; `None`: this machine does everything.
+    /// The other hosts that take part; `None` if only this machine does.
     pub hosts: Option<Hosts>,
-    /// What was typed, for the record.
+    /// Command-line arguments, for the record.
     pub typed: RecordedArguments,
-    /// Where PostgreSQL comes from.
+    /// The sources of PostgreSQL, in order of preference.
     pub postgres: Vec<Source>,
     /// How children are supervised.
     pub supervision: Supervision,
-    /// How long a server may take to its first correct answer.
+    /// The maximum time from a server's start to its first correct answer.
     pub start_timeout: Duration,
-    /// What [`crate::doctor`] found before the session, for the record.
+    /// Warnings of [`crate::doctor`] before the session, for the record.
     pub findings: Vec<Warning>,
-    /// Whether the report so far is written after each heat, for the record.
+    /// Whether the report is updated after each heat, for the record.
     pub live: bool,
     /// Deadheat's own arguments, for the record.
     pub arguments: Vec<String>,
@@ -113,7 +114,7 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// These targets at these workloads, at all cells and with every default. Callers set what differs.
+    /// Options for these targets and workloads with all cells and defaults. Callers change what differs.
     pub fn new(
         targets: Vec<SelectedTarget>,
         workloads: Vec<SelectedWorkload>,
@@ -160,7 +161,7 @@ impl SessionOptions {
         hosts.map_or(Ipv4Addr::LOCALHOST.into(), |hosts| hosts.address)
     }
 
-    /// The CPUs of the generator's workers; `None`: it is not pinned.
+    /// The CPUs of the generator's workers; `None` if the generator is not pinned.
     pub(super) fn workers(&self, pinning: &Pinning) -> Option<Vec<usize>> {
         match (&self.hosts, pinning) {
             (Some(hosts), _) if hosts.load_it() => Some(hosts.generator_cpus.clone()),
@@ -169,7 +170,7 @@ impl SessionOptions {
         }
     }
 
-    /// How generators on other hosts wait: awake, if they were given CPUs. `None`: there are none.
+    /// How generators on other hosts wait: busy if they have CPUs of their own. `None` if no other host generates load.
     pub(super) fn wait_elsewhere(&self) -> Option<Wait> {
         let hosts = self.hosts.as_ref().filter(|hosts| hosts.load_it())?;
         Some(match hosts.generator_cpus[..] {
@@ -178,7 +179,7 @@ impl SessionOptions {
         })
     }
 
-    /// Whether a workload needs a service of this machine: the database, or the slow upstream.
+    /// Whether a workload needs a service on this machine: the database or the slow upstream.
     pub(super) fn needs_service(&self, workload: &WorkloadManifest) -> bool {
         let has_database = || {
             let hosts = self.hosts.as_ref();
@@ -205,20 +206,21 @@ impl SessionOptions {
             && self.wants(&target.target, &workload.manifest.id, &point.id)
     }
 
-    /// What the session speaks with `target` beside HTTP/1.1 without TLS. All of its processes are started for that.
+    /// The protocols that the session uses with `target`, in addition to HTTP/1.1 without TLS. All of its processes are
+    /// started with them.
     pub(super) fn protocols(&self, target: &SelectedTarget) -> Protocols {
         let workloads = self.workloads.iter();
         let each = workloads.map(|workload| self.protocols_at(target, workload));
         each.flat_map(Protocols::iter).collect()
     }
 
-    /// What `target` is asked over at `workload` beside HTTP/1.1 without TLS.
+    /// The protocols that the session uses with `target` at `workload`, in addition to HTTP/1.1 without TLS.
     pub(super) fn protocols_at(
         &self,
         target: &SelectedTarget,
         workload: &SelectedWorkload,
     ) -> Protocols {
-        // A pack has the protocols of its own suite.
+        // Workloads of a pack keep the protocols of their suite.
         if self.every_protocol && workload.manifest.pack.is_none() {
             return target.stack.manifest.protocols(&target.target);
         }
@@ -227,7 +229,7 @@ impl SessionOptions {
         asked.map(|point| point.protocol).collect()
     }
 
-    /// Whether a stack is asked for at a load point, if it answers the workload.
+    /// Whether a stack is selected at a load point, provided that it answers the workload.
     pub(super) fn wants(&self, target: &TargetId, workload: &str, point: &str) -> bool {
         let cells = self.cells.as_ref();
         cells.is_none_or(|cells| {

@@ -1,4 +1,5 @@
-//! Before the first heat: is each stack available, does it build, start, and answer rightly?
+//! The preparation before the first heat: checks whether each stack is available, builds, starts, and gives right
+//! answers.
 
 use std::{
     collections::BTreeMap,
@@ -44,14 +45,14 @@ pub(super) struct Preparing<'a> {
     pub(super) services: Services,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
     pub(super) interrupt: &'a AtomicBool,
-    /// Whether loads follow.
+    /// Whether the session will load the stacks.
     pub(super) loads: bool,
 }
 
-/// Starts the services of a session that will load its stacks, and prepares these.
+/// Starts the services of a session that will load its stacks, and prepares the stacks.
 ///
 /// # Errors
-/// When a file for the services cannot be written.
+/// When a file of the services cannot be written.
 pub(super) fn prepare(
     options: &SessionOptions,
     folder: &SessionFolder,
@@ -76,24 +77,24 @@ pub(super) fn prepare(
 
 /// A target that was prepared.
 pub(super) struct Prepared {
-    /// For the record.
+    /// The target's record.
     pub(super) record: TargetRecord,
-    /// Workloads that it answers rightly.
+    /// Workloads with right answers.
     pub(super) passed: Vec<Passed>,
-    /// For the plan, when it can be measured.
+    /// The target as a participant of the plan; `None` if it cannot be measured.
     pub(super) participant: Option<Participant>,
 }
 
-/// A workload that a target answers rightly.
+/// A workload that a target answers correctly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// Its id.
     pub workload: String,
-    /// How many probes were answered.
+    /// The number of probes that passed.
     pub probes: u32,
 }
 
-/// What was found out of a target that was started.
+/// The results of checking a target that was started.
 struct Verified {
     /// The time to its first right answer.
     ready: Duration,
@@ -101,7 +102,7 @@ struct Verified {
     failed: Vec<WorkloadFailure>,
 }
 
-/// A target with those of the session's workloads that it answers and is asked for.
+/// A target with the session's workloads that it supports and is selected for.
 pub(super) fn participant(
     target: &SelectedTarget,
     options: &SessionOptions,
@@ -120,7 +121,7 @@ pub(super) fn participant(
     }
 }
 
-/// The workloads that the target answers and is asked for, in groups with the same environment.
+/// The workloads that the target supports and is selected for, in groups with the same environment.
 fn by_environment<'a>(
     target: &'a SelectedTarget,
     options: &'a SessionOptions,
@@ -139,27 +140,27 @@ fn by_environment<'a>(
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// What is done once for all variants of a stack, by its id and its folder: a comparison of revisions has one stack in
-/// two of them.
+/// The state that the variants of a stack share, by the stack's id and folder. A comparison of revisions has the same
+/// stack in two folders.
 type Stacks = BTreeMap<(String, PathBuf), StackState>;
 
 struct StackState {
     inspection: Inspection,
-    /// Of the sources as they were when it was built; `None` when they could not be read.
+    /// The checksum of the sources when it was built; `None` if they could not be read.
     sources: Option<String>,
-    /// `None` while no variant was available.
+    /// The result of the build; `None` if no variant was available so far.
     build: Option<Result<BuildRecord, NotPrepared>>,
 }
 
 impl Preparing<'_> {
-    /// Prepares every target; stops early when the user asks to.
+    /// Prepares all targets. Stops early if the user asks to.
     pub(super) fn all(&mut self) -> Vec<Prepared> {
         let mut stacks = Stacks::new();
         let mut prepared = Vec::new();
         let inspections = self.inspections();
         for target in &self.options.targets {
             let one = self.one(target, &inspections, &mut stacks);
-            // What was cut short by the user is no result.
+            // A check that the user interrupted has no result.
             if self.interrupt.load(Ordering::Relaxed) {
                 break;
             }
@@ -173,7 +174,7 @@ impl Preparing<'_> {
         prepared
     }
 
-    /// What was found of the stacks' toolchains before the session, or what they say now.
+    /// The toolchains of the stacks, as inspected before the session, or inspected now.
     fn inspections(&self) -> Inspections {
         let known = &self.options.inspections;
         if !known.is_empty() {
@@ -292,8 +293,8 @@ impl Preparing<'_> {
         Ok(build)
     }
 
-    /// Starts the target and asks it everything: the time to its first answer, and what it does not do. Workloads whose
-    /// environment is the same are asked of one server.
+    /// Starts the target and checks all its workloads: the time to its first answer, and its failures. Workloads with
+    /// the same environment share a server.
     fn verify(&mut self, target: &SelectedTarget) -> Result<Verified, StackFailure> {
         let options = self.options;
         let mut verified = Verified {
@@ -328,7 +329,7 @@ impl Preparing<'_> {
         Ok(verified)
     }
 
-    /// Starts the target's server as `workload` needs it.
+    /// Starts the target's server with the environment of `workload`.
     fn start(
         &mut self,
         target: &SelectedTarget,
@@ -364,7 +365,7 @@ impl Preparing<'_> {
         }
     }
 
-    /// The number of probes that passed, after the workloads in `passed`.
+    /// Checks a workload after those in `passed`. Returns the number of probes that passed.
     fn verify_workload(
         &mut self,
         server: &Server,
@@ -403,7 +404,7 @@ impl Preparing<'_> {
                 .after(passed);
             if index == 0 {
                 verifier
-                    .check_room(clients)
+                    .check_free_connections(clients)
                     .map_err(|fault| server.failure(Phase::Service, fault.to_string()))?;
             }
             probes += verifier
@@ -422,7 +423,7 @@ struct Check<'p> {
     depth: Depth,
 }
 
-/// The checks of a stack at these load points: a full one for each of `protocols` (HTTP/1.1 is always one of them), then a
+/// The checks of a stack at these load points: a full one for each of `protocols` (always including HTTP/1.1), then a
 /// brief one at each point with other requests.
 fn checks<'p>(points: &[&'p LoadPoint], protocols: Protocols) -> Vec<Check<'p>> {
     let Some(first) = points.first() else {
@@ -546,7 +547,7 @@ mod tests {
                 check("more", Http1, Depth::Brief)
             ]
         );
-        // HTTP/1.1 is checked where nothing else is loaded.
+        // HTTP/1.1 is checked even if only another protocol is loaded.
         let alone = [Http1, H2c].map(|protocol| check("h2c", protocol, Depth::Full));
         assert_eq!(of(&points[3..], &[H2c]), alone);
     }

@@ -1,4 +1,4 @@
-//! A session goes on after it was interrupted or killed: under the circumstances it began in, or not at all.
+//! Resumes a session that was interrupted or killed, but only under the conditions in which it began.
 
 use std::{
     fmt, io,
@@ -27,10 +27,10 @@ use crate::{
     prepare::{Host, inspect},
 };
 
-/// Why a session does not go on.
+/// Why a session cannot be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// There is no header.
+    /// The folder has no header.
     #[error(
         "going on with {}: it has no {HEADER_FILE}, because it ended before anything was measured; begin a new \
          session with `deadheat run`", folder.display()
@@ -59,7 +59,7 @@ pub enum ResumeError {
         /// The folder.
         folder: PathBuf,
     },
-    /// It is one of `deadheat compare`.
+    /// The session is one of `deadheat compare`.
     #[error(
         "going on with {}: `deadheat compare` measured it, and only a session of `deadheat run` can go on; compare again",
         folder.display()
@@ -68,7 +68,7 @@ pub enum ResumeError {
         /// The folder.
         folder: PathBuf,
     },
-    /// It would not be the same session any more.
+    /// The conditions have changed, so it would not be the same session.
     #[error(
         "going on with {}: these have changed since it began:\n{changes}\nA session is measured under the same \
          circumstances from beginning to end. Restore them, or begin a new one with `deadheat run`", folder.display()
@@ -82,20 +82,20 @@ pub enum ResumeError {
     /// The files could not be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// It went on, and then something ended it.
+    /// The session was resumed, and then an error ended it.
     #[error(transparent)]
     Session(#[from] SessionError),
 }
 
-/// Whether there is a header in `folder`, whose journal has this name.
+/// Checks that `folder`, whose journal has the name `journal`, has a header.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no header.
 pub(super) fn expect_header(folder: &Path, journal: &str) -> Result<(), ResumeError> {
     if folder.join(HEADER_FILE).exists() {
         return Ok(());
     }
-    // Its process may be about to write it.
+    // The process that holds the journal may be about to write the header.
     if let Err(held @ JournalError::Held { .. }) = Journal::reopen_as(folder, journal) {
         return Err(held.into());
     }
@@ -103,7 +103,7 @@ pub(super) fn expect_header(folder: &Path, journal: &str) -> Result<(), ResumeEr
     Err(ResumeError::NoSession { folder })
 }
 
-/// Opens the journal of this name in `folder`, and keeps others from writing it.
+/// Opens the journal of this name in `folder` for writing, and locks it.
 ///
 /// # Errors
 /// When it cannot be written, or another process writes it.
@@ -117,8 +117,8 @@ pub(super) fn reopen(folder: &Path, journal: &str) -> Result<Journal, ResumeErro
     })
 }
 
-/// Prepares the stacks of a session again that began with `header`. `None`: the user asked to stop, and nothing has
-/// happened to the session.
+/// Prepares the stacks of the session that began with `header` again. `None`: the user asked to stop, and the session
+/// is unchanged.
 ///
 /// # Errors
 /// When something changed since it began, or the services' files cannot be written.
@@ -130,7 +130,7 @@ pub(super) fn prepare_again(
     on_event: &mut dyn FnMut(&Event),
     interrupt: &AtomicBool,
 ) -> Result<Option<Services>, ResumeError> {
-    // Before anything is built, what can be known by then.
+    // Check before anything is built what can be checked by then.
     refuse(folder, changes_at_once(header, options))?;
     folder.remove_remains();
     let pinning = &header.plan.pinning;
@@ -156,21 +156,21 @@ pub(super) fn refuse(folder: &SessionFolder, changes: Changes) -> Result<(), Res
     Err(ResumeError::Changed { folder, changes })
 }
 
-/// Memory that a start of the machine takes for itself differs a little each time.
+/// The relative tolerance of the memory size, because each boot reserves a slightly different amount.
 const MEMORY_TOLERANCE: f64 = 0.01;
 
-/// What is not as it was, a line each.
+/// Changes since the session began, one per line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes(Vec<String>);
 
 impl Changes {
-    /// Whether everything is as it was.
+    /// Whether nothing has changed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     fn new(before: &SessionHeader, after: &SessionHeader) -> Self {
-        // Of the commit, only what the stacks and the workloads have of it matters, and that is compared.
+        // Of the commit, only the files of stacks and workloads matter, and these are compared.
         let all = between(before, after).into_iter();
         let that_matter = all.filter(|change| change.aspect != Aspect::Commit);
         Self(that_matter.map(|change| in_words(&change)).collect())
@@ -194,7 +194,7 @@ fn in_words(change: &Change) -> String {
     format!("{}: it was {before}, and is {after}", change.name())
 }
 
-/// What has changed as far as it can be known before anything is built.
+/// The changes that can be detected before anything is built.
 fn changes_at_once(before: &SessionHeader, options: &SessionOptions) -> Changes {
     let never = AtomicBool::new(false);
     let host = Host::here(options.supervision.clone(), &never);
@@ -215,7 +215,7 @@ fn changes_at_once(before: &SessionHeader, options: &SessionOptions) -> Changes 
     changes
 }
 
-/// What has changed, now that all stacks of the plan were prepared again.
+/// The changes that are detected after all stacks of the plan were prepared again.
 fn changes_when_prepared(
     before: &SessionHeader,
     options: &SessionOptions,
@@ -239,7 +239,7 @@ fn changes_when_prepared(
     changes
 }
 
-/// Whether the other hosts are what they were.
+/// The changes of the other hosts.
 pub(super) fn changed_hosts(before: &SessionHeader, found: Vec<HostRecord>) -> Changes {
     let after = SessionHeader {
         hosts: found,
@@ -248,7 +248,7 @@ pub(super) fn changed_hosts(before: &SessionHeader, found: Vec<HostRecord>) -> C
     Changes::new(before, &after)
 }
 
-/// The targets that the session measures. The others stay what they were, whatever has become of them.
+/// The targets that the session measures. Changes of other targets do not matter.
 fn measured(before: &SessionHeader) -> impl Iterator<Item = &TargetRecord> {
     let targets = before.targets.iter();
     targets.filter(|record| measures(before, &record.target))
@@ -259,8 +259,7 @@ fn measures(header: &SessionHeader, target: &TargetId) -> bool {
     loads.any(|load| load.targets.contains(target))
 }
 
-/// The targets of which it is not known whether their sources are what they were, because these could not be read then,
-/// or cannot now.
+/// The targets whose sources cannot be compared, because they could not be read then or cannot be read now.
 fn unchecked(before: &SessionHeader, found: &[TargetRecord]) -> Vec<String> {
     let both = measured(before).filter_map(|then| {
         let mut found = found.iter();
@@ -280,7 +279,7 @@ fn unchecked(before: &SessionHeader, found: &[TargetRecord]) -> Vec<String> {
     both.filter_map(line).collect()
 }
 
-/// The header that the session would have now.
+/// The header that the session would have if it began now.
 fn now(
     before: &SessionHeader,
     options: &SessionOptions,
@@ -304,7 +303,7 @@ fn now(
     after
 }
 
-/// Versions that only a fetch brings are compared after it.
+/// Adds the recorded versions of packages that are not fetched yet. They are compared after the fetch.
 fn with_unfetched(mut found: Vec<FoundVersion>, recorded: &[FoundVersion]) -> Vec<FoundVersion> {
     let missing: Vec<FoundVersion> = recorded
         .iter()
@@ -315,7 +314,7 @@ fn with_unfetched(mut found: Vec<FoundVersion>, recorded: &[FoundVersion]) -> Ve
     found
 }
 
-/// What a stack could do when the session began, and cannot now.
+/// Capabilities that a stack had when the session began and has lost since.
 fn lost(before: &TargetRecord, after: &TargetRecord) -> Vec<String> {
     let target = &before.target;
     match &after.state {

@@ -1,4 +1,4 @@
-//! A server: started on a free port, ready with its first correct answer, stopped whole.
+//! A server: started on a free port, ready at its first correct answer, and stopped with all its processes.
 
 use std::{
     fs,
@@ -22,66 +22,68 @@ use crate::{
     verify::Ports,
 };
 
-/// A server that is not ready is asked again after one part in so many of the time since its start, so that the time to its
-/// first answer is known to 2 %, …
+/// The interval between readiness checks is the time since the start divided by this number, so that the time to the
+/// first answer is known to 2 %.
 const POLL: u32 = 50;
-/// … but after the first of these times at the earliest, and after the second one at the latest.
+/// The minimum and the maximum interval between readiness checks.
 const POLLS: [Duration; 2] = [Duration::from_micros(200), Duration::from_millis(5)];
-/// A server that refuses TLS or the protocol for longer than this means it. For less, its certificate may not be set yet.
+/// The time after which a refusal of TLS or of the protocol is final. Earlier refusals may mean that the server has not
+/// loaded its certificate yet.
 const REFUSAL: Duration = Duration::from_secs(1);
-/// How long the last words of a server may take to its log on a busy machine.
+/// The maximum delay until the last output of a server is in its log, on a busy machine.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long a stack may take to end after SIGTERM.
+/// The time that a server has to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
-/// Lines of a log that a failure shows.
+/// The number of log lines that a failure shows.
 pub(crate) const TAIL_LINES: usize = 20;
-/// Ports for servers.
+/// The range of ports for servers.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
-/// Attempts to find a port that nobody takes between choosing it and the server's own bind.
+/// The number of attempts to start a server if another program binds its port first.
 const PORT_ATTEMPTS: u32 = 3;
 
-/// A server's program, and how it is started.
+/// A server's program and the settings of its start.
 pub struct Program<'a> {
-    /// What it is called in messages.
+    /// The server's name in messages.
     pub name: String,
-    /// The command. `$HOST`, `$PORT` and `$CPUS` in its arguments stand for their values.
+    /// The command. `$HOST`, `$PORT` and `$CPUS` in its arguments are replaced.
     pub command: Vec<String>,
     /// The address of this machine that it listens on.
     pub host: IpAddr,
-    /// The folder that it runs in.
+    /// The working folder.
     pub dir: PathBuf,
-    /// What it is asked to speak beside HTTP/1.1 without TLS.
+    /// The protocols that it must serve in addition to HTTP/1.1 without TLS.
     pub protocols: Protocols,
-    /// For its port for TLS, if it is asked to speak that.
+    /// The certificate for its TLS port; `None` without TLS.
     pub certificate: Option<Certificate>,
-    /// Its environment beside `HOST`, its ports and Deadheat's own.
+    /// Environment variables in addition to `HOST`, its ports and Deadheat's own.
     pub env: Vec<(String, String)>,
-    /// How it is supervised.
+    /// How its supervisor is started.
     pub supervision: &'a Supervision,
     /// The CPUs that it is pinned to.
     pub pinned: Option<Vec<usize>>,
     /// The file for its output.
     pub log: PathBuf,
-    /// How long it may take to its first correct answer.
+    /// The maximum time to its first correct answer.
     pub timeout: Duration,
 }
 
-/// Asks once over a protocol whether the server with these ports is ready, and says what came instead of a right answer.
+/// Sends one request over a protocol to check whether the server is ready. The error describes the answer, or why there
+/// was none.
 pub type Probe<'p> = dyn FnMut(&Ports, StackProtocol) -> Result<(), NotReady> + 'p;
 
-/// A server that has answered rightly.
+/// A server that has given a correct answer.
 pub struct Server {
     child: Supervised,
-    /// Where it listens.
+    /// The addresses and ports that it listens on.
     pub ports: Ports,
-    /// From the process's start to its first correct answer over HTTP/1.1 without TLS.
+    /// The time from the process's start to its first correct answer over HTTP/1.1 without TLS.
     pub ready: Duration,
     /// The command.
     pub command: Vec<String>,
     log: Log,
 }
 
-/// A server's log, and the passwords that it was given and that its log must not keep.
+/// A server's log, and the passwords that must be removed from it.
 #[derive(Clone)]
 struct Log {
     path: PathBuf,
@@ -103,7 +105,7 @@ impl Log {
             .collect()
     }
 
-    /// Of a server that has ended: without its passwords, and without the file if there is nothing in it.
+    /// Removes the passwords from the log of a server that has ended, and deletes the log if it is empty.
     fn tidy(&self) {
         let Ok(bytes) = files::read(&self.path, files::LONGEST_TEXT) else {
             return;
@@ -122,19 +124,19 @@ impl Log {
     }
 }
 
-/// Why there is no server.
+/// Why a server could not be started.
 pub enum StartError {
-    /// It did not come up.
+    /// It did not become ready.
     Failed(StackFailure),
     /// The user asked to stop.
     Interrupted,
 }
 
 impl Server {
-    /// Starts the server and asks until `probe` is satisfied with its answer, over each protocol in turn.
+    /// Starts the server and repeats `probe` until it succeeds, over each protocol in turn.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or does not answer rightly in time.
+    /// When the server cannot be started, exits, or does not give a correct answer in time.
     pub(crate) fn start_program(
         program: &Program<'_>,
         interrupt: &AtomicBool,
@@ -147,7 +149,7 @@ impl Server {
                 failed(program, format!("finding a free port on {host}: {error}"))
             })?;
             match Self::start_on(ports, program, interrupt, probe) {
-                // Somebody else took a port in between: not this stack's fault.
+                // Another program took the port, which is not this stack's fault.
                 Err(StartError::Failed(_)) if attempt < PORT_ATTEMPTS && is_taken(&ports) => {
                     attempt += 1
                 }
@@ -184,7 +186,8 @@ impl Server {
         };
         let mut child = Supervised::spawn(program.supervision, &spec)
             .map_err(|error| failed(program, error.to_string()))?;
-        // Now, when the supervisor says that the process runs: its own start is no part of the server's.
+        // The time starts when the supervisor reports that the process runs, so that it excludes the supervisor's own
+        // start.
         let started = Instant::now();
         let mut last = "nothing listened".to_owned();
         let mut is_answer = false;
@@ -201,7 +204,7 @@ impl Server {
                 return Err(StartError::Interrupted);
             }
             if let Some(exit) = child.exit() {
-                // Its last words may still be on the way to the log.
+                // Its last output may not be in the log yet.
                 let stopped = child.stop();
                 let reason = format!("{name} {exit} before its first correct answer ({last})");
                 return Err(failed(program, with_end(reason, stopped)));
@@ -231,7 +234,7 @@ impl Server {
                     if !not_ready.is_refusal {
                         refused = None;
                     }
-                    // A wrong answer says more than that later attempts had none.
+                    // Keep a wrong answer, because it explains more than later attempts without an answer.
                     if not_ready.is_answer || !is_answer {
                         (last, is_answer) = (not_ready.reason, not_ready.is_answer);
                     }
@@ -274,7 +277,7 @@ impl Server {
 
     /// A failure of this server, with the end of its log.
     pub fn failure(&self, phase: Phase, reason: String) -> StackFailure {
-        // Its supervisor writes the log, and may not have come to its last words yet.
+        // The supervisor writes the log, and may not have written the last output yet.
         std::thread::sleep(LAST_WORDS);
         StackFailure {
             phase,
@@ -284,8 +287,7 @@ impl Server {
         }
     }
 
-    /// Ends it with everything that it started, without waiting long for an end in order: somebody waits, and nothing is
-    /// to be learnt from how it ends.
+    /// Stops the server and everything that it started with a short grace period. The result is ignored.
     pub fn stop_soon(mut self) {
         if let Err(error) = self.child.stop_soon() {
             tracing::warn!("{error}");
@@ -293,11 +295,11 @@ impl Server {
         self.log.tidy();
     }
 
-    /// Ends it with everything that it started; its log goes too when there is nothing in it.
+    /// Stops the server and everything that it started. Deletes its log if it is empty.
     ///
     /// # Errors
-    /// When it did not end as the contract asks: at SIGTERM, leaving nothing behind. The reason names the
-    /// processes that still run because they could not be killed.
+    /// When it did not end as the contract requires: at SIGTERM, leaving nothing behind. The reason names processes
+    /// that still run because they could not be killed.
     pub fn stop(mut self) -> Result<(), StackFailure> {
         let name = self.command.join(" ");
         let problem = match self.child.stop() {
@@ -320,7 +322,8 @@ impl Server {
     }
 }
 
-/// Why a server did not start, and what went wrong when it was stopped: processes that still run must be named.
+/// Combines the reason why a server did not start with the errors of stopping it, because processes that still run must
+/// be named.
 fn with_end(reason: String, stopped: Result<Stopped, ProcessError>) -> String {
     match stopped {
         Ok(_) => reason,
@@ -339,7 +342,7 @@ fn failed(program: &Program<'_>, reason: String) -> StartError {
     })
 }
 
-/// What a server must do that does not answer over `protocol`.
+/// The advice for a server that does not answer over `protocol`.
 fn must_listen(protocol: StackProtocol) -> String {
     let port = protocol.port_variable();
     match protocol {
@@ -351,14 +354,13 @@ fn must_listen(protocol: StackProtocol) -> String {
     }
 }
 
-/// Where it is to listen, and what else it is told. A server that is asked for HTTP/1.1 alone gets no variable for
-/// other protocols.
+/// The environment variables of the server. A server for HTTP/1.1 alone gets no variables for other protocols.
 fn environment(program: &Program<'_>, ports: &Ports) -> Vec<(String, String)> {
     let mut env = vec![("HOST".to_owned(), ports.host.to_string())];
     for protocol in program.protocols.iter() {
         let variable = protocol.port_variable().to_owned();
         let port = ports.at(protocol).port().to_string();
-        // Two protocols share the port for TLS.
+        // Two protocols share the TLS port.
         if !env.iter().any(|(name, _)| *name == variable) {
             env.push((variable, port));
         }
@@ -373,10 +375,10 @@ fn environment(program: &Program<'_>, ports: &Ports) -> Vec<(String, String)> {
     env
 }
 
-/// What arguments may name.
+/// The variables that are replaced in arguments.
 const ARGUMENTS: [&str; 3] = ["HOST", "PORT", "CPUS"];
 
-/// `command` with `$HOST`, `$PORT` and `$CPUS` (or `${HOST}` and so on) replaced in it by what they are in `env`.
+/// Replaces `$HOST`, `$PORT` and `$CPUS` (or `${HOST}` and so on) in `command` by their values in `env`.
 fn filled(command: &[String], env: &[(String, String)]) -> Vec<String> {
     let values = || {
         let known = env
@@ -408,7 +410,7 @@ fn filled(command: &[String], env: &[(String, String)]) -> Vec<String> {
     command.iter().map(fill).collect()
 }
 
-/// What follows `$name` or `${name}` at the start of `text`; `None` when that is not there, or a longer name is.
+/// The text after `$name` or `${name}` at the start of `text`; `None` if `text` begins otherwise or with a longer name.
 fn after_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let text = text.strip_prefix('$')?;
     if let Some(braced) = text.strip_prefix('{') {
@@ -419,9 +421,9 @@ fn after_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .filter(|after| !after.starts_with(goes_on))
 }
 
-/// Ports that nobody has now, for HTTP/1.1 without TLS and for `protocols`.
+/// Free ports for HTTP/1.1 without TLS and for `protocols`.
 fn free_ports(host: IpAddr, protocols: Protocols) -> std::io::Result<Ports> {
-    // All of them are held until the last one is found, so that they differ.
+    // All listeners are kept until the last port is found, so that the ports differ.
     let plain = listen(host)?;
     let tls = protocols.need_tls().then(|| listen(host)).transpose()?;
     let h2c = protocols.h2c.then(|| listen(host)).transpose()?;
@@ -437,8 +439,8 @@ fn free_ports(host: IpAddr, protocols: Protocols) -> std::io::Result<Ports> {
     })
 }
 
-/// Listens on a port below the ranges from which systems give clients theirs (Linux: 32768 and up), so that no
-/// connection of the load takes it before the server does.
+/// Listens on a port below the ephemeral range of the system (Linux: 32768 and up), so that no client connection of the
+/// load takes it before the server does.
 fn listen(host: IpAddr) -> std::io::Result<TcpListener> {
     let mut last = std::io::ErrorKind::AddrInUse.into();
     for _ in 0..100 {
@@ -463,7 +465,7 @@ mod tests {
 
     use super::*;
 
-    /// The end of one that the test stands in for the supervisor of.
+    /// The report of an end, sent by the test in place of a supervisor.
     const SURVIVED: &str = r#"{"event":"stopped","ignored_signal":true,"left_behind":0,"killed":0,"survivors":"4711 (stuck)"}"#;
 
     fn program<'a>(supervision: &'a Supervision, folder: &Path) -> Program<'a> {

@@ -22,7 +22,7 @@ use super::{
     server::{Program, Server, StartError},
 };
 use crate::{
-    heat::{Entry, Generator, Member, ServerMember, Subject, UrlMember, Verified, WarmUps},
+    heat::{Entry, Generator, Member, ServerMember, Startable, UrlMember, Verified, WarmUps},
     manifest::Stack,
     prepare::search_path,
     process::environment,
@@ -94,11 +94,11 @@ impl<'a> ServerSetting<'a> {
                 Box::new(UrlMember::new(self.spec(load), self.generator, stop))
             }
             ContenderKind::Command { command, load } => {
-                let subject = CommandSubject {
+                let startable = StartableCommand {
                     program: self.program(&one.name, command, log),
                     load: self.spec(load),
                 };
-                Box::new(ServerMember::for_subject(subject, self.generator, stop))
+                Box::new(ServerMember::of_startable(startable, self.generator, stop))
             }
             ContenderKind::Stack { .. } => return None,
         };
@@ -152,19 +152,19 @@ impl<'a> ServerSetting<'a> {
 }
 
 /// A command's server.
-struct CommandSubject<'a> {
+struct StartableCommand<'a> {
     program: Program<'a>,
     load: LoadSpec,
 }
 
-impl CommandSubject<'_> {
+impl StartableCommand<'_> {
     fn ask(&self, ports: &Ports, stop: &AtomicBool) -> Result<(), Fault> {
         let load = self.load(ports, self.load.exchanges.clone());
         load_answer(&load, ATTEMPT, stop)
     }
 }
 
-impl Subject for CommandSubject<'_> {
+impl Startable for StartableCommand<'_> {
     fn start(&self, stop: &AtomicBool) -> Result<Server, StartError> {
         let mut probe = |ports: &Ports, _| Ok(self.ask(ports, stop)?);
         Server::start_program(&self.program, stop, &mut probe)

@@ -22,13 +22,14 @@ use crate::{
 
 /// Running services, and why some do not run.
 pub struct Services {
-    /// What the verifier compares with.
+    /// The services and data that the verifier compares answers with.
     pub fixtures: Fixtures,
-    /// What servers show that are asked over TLS, if one is.
+    /// The certificate of servers that are loaded over TLS; `None` if no load uses TLS.
     pub(super) certificate: Option<Certificate>,
-    /// Where its files are. Deleted with this.
+    /// The folder of the certificate's files, deleted on drop.
     _tls_folder: Option<TempFolder>,
-    /// On the host of the database, if that is another one. It ends after the connections to it.
+    /// The agent on the database's host; `None` if that is this machine. Declared after the connections to the
+    /// database, so that it ends after them.
     database_host: Option<Agents>,
     postgres_failure: Option<StackFailure>,
     upstream_failure: Option<StackFailure>,
@@ -165,10 +166,10 @@ impl Services {
         agents.check().err().map(|error| error.to_string())
     }
 
-    /// Connections that the database has free; `None` without one, or where it does not say.
+    /// The number of free connections of the database; `None` without a database, or if the query fails.
     pub(super) fn free_connections(&self) -> Option<u32> {
-        let room = self.fixtures.postgres.as_ref()?.room();
-        let told = room.inspect_err(|error| tracing::warn!("{}", error.summary()));
+        let connections = self.fixtures.postgres.as_ref()?.free_connections();
+        let told = connections.inspect_err(|error| tracing::warn!("{}", error.summary()));
         Some(told.ok()?.free)
     }
 

@@ -11,7 +11,7 @@ use deadheat_model::{Protocols, TargetId, figure::list};
 use super::{SelectedTarget, SessionOptions};
 use crate::{
     manifest::{SelectedWorkload, Stack},
-    prepare::{Asking, Host, Inspection, Unavailable, inspect_all},
+    prepare::{Host, Inspection, Unavailable, VersionProgress, inspect_all},
 };
 
 /// Asks all toolchains for their versions, and keeps the answers in `options`. Returns the targets that cannot be measured
@@ -19,7 +19,7 @@ use crate::{
 pub fn survey(
     options: &mut SessionOptions,
     interrupt: &AtomicBool,
-    tell: &mut dyn FnMut(&Asking<'_>),
+    tell: &mut dyn FnMut(&VersionProgress<'_>),
 ) -> Vec<(TargetId, Unavailable)> {
     let host = Host::here(options.supervision.clone(), interrupt);
     options.inspections = Inspections::new(&host, options.stacks(), tell);
@@ -89,7 +89,7 @@ impl Inspections {
     pub(super) fn new<'s>(
         host: &Host<'_>,
         stacks: impl Iterator<Item = &'s Stack>,
-        tell: &mut dyn FnMut(&Asking<'_>),
+        tell: &mut dyn FnMut(&VersionProgress<'_>),
     ) -> Self {
         let stacks: BTreeMap<_, _> = stacks.map(|stack| (key(stack), stack)).collect();
         let all: Vec<&Stack> = stacks.values().copied().collect();

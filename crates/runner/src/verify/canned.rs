@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     Client, Declared, Fault, Fixtures, Route, Verifier, page,
-    question::{ExpectedAnswer, ExpectedBody, Question},
+    question::{ExpectedAnswer, ExpectedBody, ProbeRequest},
 };
 
 /// A request of a workload with its right answer.
@@ -80,7 +80,7 @@ impl Canned {
         let content = Content::Exact {
             bytes: self.body.clone(),
         };
-        let question = Question {
+        let question = ProbeRequest {
             request: self.exchange.request.clone(),
             wanted: ExpectedAnswer::Right {
                 content_type: self.content_type.clone(),

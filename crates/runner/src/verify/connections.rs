@@ -1,6 +1,5 @@
-//! Rules about connections, asked with the workload's own requests: kept or closed as declared, HTTP/1.0, requests in
-//! pieces, several requests in one write; what a stack says that it speaks beside HTTP/1.1 without TLS; and many
-//! connections at once, each with its own answers.
+//! Checks of connections with the workload's own requests: persistence as declared, HTTP/1.0, requests in pieces,
+//! pipelining, the declared protocols other than HTTP/1.1 without TLS, and many concurrent connections.
 
 use std::{
     net::SocketAddr,
@@ -19,20 +18,20 @@ use deadheat_model::{
 use super::{
     Fault, PATIENCE, Verifier,
     http2::Http2,
-    question::{ExpectedAnswer, LATE, Question},
+    question::{ExpectedAnswer, LATE, ProbeRequest},
     route::Route,
     wire::{NoReply, ProbeConnection, Reply, encode},
 };
 
-/// Requests over one connection, one after the other.
+/// The number of sequential requests on one connection.
 const KEPT: usize = 3;
-/// Requests in one write.
+/// The number of requests in one write.
 const PIPELINED: usize = 16;
-/// How long a server may take to close a connection that it has no more use for. It only ends a broken check.
+/// The maximum time until a server closes a connection that it must close. Only a failing check reaches it.
 const CLOSING: Duration = Duration::from_secs(10);
-/// Between the pieces of a request: long enough for a server to read the first before the second comes.
+/// The pause between the pieces of a request, in which a server can read the first piece before the second arrives.
 const PAUSE: Duration = Duration::from_millis(5);
-/// A path that no stack has.
+/// A path that no stack serves.
 pub(super) const UNKNOWN: &str = "/deadheat-no-such-path";
 
 const KEEPS: &str = "a connection is kept after an answer";
@@ -44,7 +43,7 @@ const PIECES: &str = "a request that comes in pieces is answered as any other";
 const IN_ORDER: &str = "requests that come in one write are all answered, in their order";
 
 impl Verifier<'_> {
-    /// Asks everything about connections.
+    /// Runs all checks of connections.
     pub(super) fn verify_connections(&mut self) -> Result<(), Fault> {
         if self.declared.http.keep_alive {
             self.verify_kept()?
@@ -53,7 +52,7 @@ impl Verifier<'_> {
         }
         self.verify_old_version()?;
         self.verify_pieces()?;
-        // The upstream's answers to a server that asks for one after the other would take seconds.
+        // A server that calls the slow upstream sequentially would take seconds.
         if self.declared.http.pipelining && self.workload.oracle != Oracle::Relayed {
             self.verify_pipelining()?;
         }
@@ -93,7 +92,7 @@ impl Verifier<'_> {
 
     fn verify_old_version(&mut self) -> Result<(), Fault> {
         let questions = match self.workload.oracle {
-            // Some compress no answer to a client of that age.
+            // Some servers do not compress answers to HTTP/1.0 clients.
             Oracle::Products => vec![self.plain_products_question()],
             _ => self.questions(1)?,
         };
@@ -133,11 +132,12 @@ impl Verifier<'_> {
     }
 
     fn verify_pipelining(&mut self) -> Result<(), Fault> {
-        let unknown = Question {
+        let unknown = ProbeRequest {
             request: RequestSpec::get(UNKNOWN),
             wanted: ExpectedAnswer::Status(&[404]),
         };
-        // Two neighbours never have the same answer, so that one in the wrong place is seen; bodies in both framings.
+        // Neighbouring requests have different answers, so that a wrong order is detected. The bodies use both
+        // framings.
         let mut questions = Vec::new();
         for mut question in self.questions(PIPELINED / 2)? {
             if let (Body::Sized(bytes), true) = (
@@ -168,7 +168,7 @@ impl Verifier<'_> {
         self.connect_for(PATIENCE)
     }
 
-    /// The same, on which an answer may take as long as `patience`.
+    /// A new connection with the timeout `patience` for each answer.
     pub(super) fn connect_for(&self, patience: Duration) -> Result<ProbeConnection, Fault> {
         ProbeConnection::open(self.address, patience).map_err(|error| {
             Fault::new(
@@ -180,10 +180,10 @@ impl Verifier<'_> {
         })
     }
 
-    /// Judges what came, and counts the probe.
+    /// Checks an answer, and counts the probe.
     pub(super) fn judge(
         &mut self,
-        question: &Question,
+        question: &ProbeRequest,
         asked: &str,
         rule: &'static str,
         reply: Result<Reply, NoReply>,
@@ -194,9 +194,9 @@ impl Verifier<'_> {
     }
 }
 
-/// An answer that came and is right.
+/// Checks that there is an answer and that it is right.
 pub(super) fn judged(
-    question: &Question,
+    question: &ProbeRequest,
     asked: &str,
     rule: &'static str,
     reply: Result<Reply, NoReply>,
@@ -231,7 +231,7 @@ fn expect_end(wire: &mut ProbeConnection, asked: String, rule: &'static str) -> 
     ))
 }
 
-/// In the middle of the method, of the head, of its very end, and of the body.
+/// Sends a request in pieces, split in the middle of the method, of the head, of the head's end, and of the body.
 fn send_in_pieces(wire: &mut ProbeConnection, bytes: &[u8], body: usize) -> Result<(), NoReply> {
     let in_body = body + (bytes.len() - body) / 2;
     let cuts = [2, body / 2, body - 1, body, in_body, bytes.len()];
@@ -246,11 +246,12 @@ fn send_in_pieces(wire: &mut ProbeConnection, bytes: &[u8], body: usize) -> Resu
     Ok(())
 }
 
-/// Streams of a connection at once, …
+/// The number of concurrent streams on a connection.
 const STREAMS: usize = 16;
-/// … and of large answers: servers bound what they hold for a connection (node:http2 by default 10 MB).
+/// The number of concurrent streams with large answers. Servers limit the memory of a connection (node:http2 by default
+/// 10 MB).
 const STREAMS_OF_LARGE: usize = 4;
-/// How long a server may take to refuse HTTP/1.1 on a port for HTTP/2. It only ends a broken check.
+/// The maximum time until a server refuses HTTP/1.1 on an HTTP/2 port. Only a failing check reaches it.
 const REFUSAL: Duration = Duration::from_secs(10);
 
 const AT_ONCE: &str = "requests on a connection at once are all answered, each with its own answer";
@@ -260,10 +261,10 @@ const NO_ALPN: &str = "a client without ALPN is answered in HTTP/1.1";
 const NEVER_HANGS: &str = "HTTP/1.1 on the port for h2c is refused, or answered rightly";
 
 impl Verifier<'_> {
-    /// Asks everything that holds for the protocol of this verifier alone.
+    /// Runs the checks that are specific to this verifier's protocol.
     pub(super) fn verify_protocol(&mut self) -> Result<(), Fault> {
         let route = self.client.route().clone();
-        let unknown = Question {
+        let unknown = ProbeRequest {
             request: RequestSpec::get(UNKNOWN),
             wanted: ExpectedAnswer::Status(&[404]),
         };
@@ -285,7 +286,7 @@ impl Verifier<'_> {
         };
         let questions = self.questions(streams)?;
         let requests: Vec<&RequestSpec> = questions.iter().map(|one| &one.request).collect();
-        let asked = |question: &Question| {
+        let asked = |question: &ProbeRequest| {
             let name = question.name();
             format!("{name}, {streams} times on a connection{}", route.over())
         };
@@ -333,15 +334,15 @@ impl Verifier<'_> {
     }
 }
 
-/// Connections at once.
+/// The number of concurrent connections.
 pub const CONNECTIONS: usize = 64;
-/// Requests on each of them, one after the other.
+/// The number of sequential requests on each connection.
 const EACH: usize = 3;
 
 const RULE: &str = "connections at once are all answered, each with its own answer";
 
 impl Verifier<'_> {
-    pub(super) fn verify_crowd(&mut self) -> Result<(), Fault> {
+    pub(super) fn verify_concurrent_connections(&mut self) -> Result<(), Fault> {
         let questions = self.questions(CONNECTIONS * EACH)?;
         let counted = self.service_count()?;
         let sessions = self.sessions()?;
@@ -357,18 +358,19 @@ impl Verifier<'_> {
     }
 }
 
-/// Asks all of `questions` over up to [`CONNECTIONS`] connections at once: each asks its next one when it has an answer.
+/// Sends all `questions` over up to [`CONNECTIONS`] concurrent connections. Each connection sends its next request
+/// after an answer.
 ///
 /// # Errors
 /// The first wrong answer of the first connection that got one.
 pub(super) fn ask_together(
     address: SocketAddr,
     declared: Http,
-    questions: &[Question],
+    questions: &[ProbeRequest],
 ) -> Result<(), Fault> {
     let each = questions.len().div_ceil(CONNECTIONS).max(1);
     let size = questions.len().div_ceil(each);
-    let crowd = &Crowd {
+    let concurrent = &ConcurrentClients {
         address,
         keep_alive: declared.keep_alive,
         size,
@@ -377,29 +379,29 @@ pub(super) fn ask_together(
     thread::scope(|scope| {
         let clients = questions.chunks(each).enumerate();
         let clients: Vec<_> = clients
-            .map(|(index, own)| scope.spawn(move || crowd.client(index, own)))
+            .map(|(index, own)| scope.spawn(move || concurrent.client(index, own)))
             .collect();
         let results = clients.into_iter().map(|client| {
             let joined = client.join();
             joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        // All of them are waited for.
+        // Collect first, so that all clients are waited for.
         results.collect::<Vec<_>>().into_iter().collect()
     })
 }
 
-/// Clients that ask one server at once.
-struct Crowd {
+/// Clients that send requests to one server concurrently.
+struct ConcurrentClients {
     address: SocketAddr,
     keep_alive: bool,
     size: usize,
-    /// Where they wait for each other when they have connected.
+    /// The barrier at which all clients wait after connecting.
     together: Barrier,
 }
 
-impl Crowd {
-    /// One of them: connects, waits for the others, and asks its questions.
-    fn client(&self, index: usize, questions: &[Question]) -> Result<(), Fault> {
+impl ConcurrentClients {
+    /// Runs one client: connects, waits for the others, and sends its requests.
+    fn client(&self, index: usize, questions: &[ProbeRequest]) -> Result<(), Fault> {
         let connect = || ProbeConnection::open(self.address, PATIENCE);
         let first = connect();
         self.together.wait();
@@ -414,7 +416,7 @@ impl Crowd {
             );
             let reply = open.take().unwrap_or_else(connect).and_then(|mut wire| {
                 let reply = wire.ask(&question.request)?;
-                // Whether it may close is another rule's affair.
+                // Another check covers whether the server may close the connection.
                 open = (self.keep_alive && reply.keeps).then_some(Ok(wire));
                 Ok(reply)
             });

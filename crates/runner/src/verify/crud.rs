@@ -18,7 +18,7 @@ use super::{
     Depth, Fault, Verifier,
     fault::shown,
     greeting::post,
-    question::{ExpectedAnswer, ExpectedBody, Question},
+    question::{ExpectedAnswer, ExpectedBody, ProbeRequest},
     users::fault,
 };
 use crate::services::{
@@ -37,7 +37,7 @@ const WRITTEN: &str = "Load ";
 
 /// Items of a page, if the request does not say.
 const PAGE: u32 = 20;
-const MOST_PRICE: i32 = 1_000_000;
+const MAX_PRICE: i32 = 1_000_000;
 const LONGEST_NAME: usize = 100;
 
 const CREATED: &[u16] = &[201];
@@ -61,7 +61,7 @@ impl Verifier<'_> {
     }
 
     /// Questions whose answers are like no other's: an item, a page, and so on. Only right after a reset.
-    pub(super) fn crud_questions(&mut self, count: usize) -> Vec<Question> {
+    pub(super) fn crud_questions(&mut self, count: usize) -> Vec<ProbeRequest> {
         let question = |(index, id): (usize, i32)| {
             if index.is_multiple_of(2) {
                 return self.question(get(id), content(&Item::seeded(id)));
@@ -78,10 +78,10 @@ impl Verifier<'_> {
 
     /// A third each of items to be created, replaced and deleted, and what is then there of the first two: of new ones
     /// without their ids.
-    pub(super) fn crud_writes(&mut self, count: usize) -> (Vec<Question>, Vec<Item>) {
+    pub(super) fn crud_writes(&mut self, count: usize) -> (Vec<ProbeRequest>, Vec<Item>) {
         let mut written = Vec::new();
         let write = |index: usize| {
-            let (row, price) = ((index / 3) as i32, self.random.random_range(0..=MOST_PRICE));
+            let (row, price) = ((index / 3) as i32, self.random.random_range(0..=MAX_PRICE));
             let mut item = Item {
                 id: 0,
                 name: format!("{WRITTEN}{index}"),
@@ -98,7 +98,7 @@ impl Verifier<'_> {
             if index % 3 < 2 {
                 written.push(item);
             }
-            Question {
+            ProbeRequest {
                 request,
                 wanted: ExpectedAnswer::Status(status),
             }
@@ -107,7 +107,8 @@ impl Verifier<'_> {
         (questions, written)
     }
 
-    /// Checks that the database has these items, new ones without their ids, and that so many seeded ones are gone.
+    /// Checks that the database has these items, new ones without their ids, and that this many seeded ones are
+    /// deleted.
     pub(super) fn expect_all_written(
         &mut self,
         mut written: Vec<Item>,
@@ -185,7 +186,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Items that are not there, ids that are none, and what may be in a name.
+    /// Checks missing items, invalid ids, and unusual characters in names.
     fn verify_items(&mut self) -> Result<(), Fault> {
         let added = Item {
             id: SEEDED + 5_000,
@@ -225,7 +226,7 @@ impl Verifier<'_> {
             "O'Neil \"quotes\" \\ / 李娜 🐎",
             "'); drop table items; --",
         ];
-        for (name, price) in names.into_iter().zip([0, MOST_PRICE, 1, 2]) {
+        for (name, price) in names.into_iter().zip([0, MAX_PRICE, 1, 2]) {
             let item = Item {
                 id: 0,
                 name: name.to_owned(),
@@ -301,7 +302,7 @@ impl Verifier<'_> {
                     request.method, request.path
                 );
                 let answer = self.client.send(&request)?;
-                let question = Question {
+                let question = ProbeRequest {
                     request,
                     wanted: ExpectedAnswer::Status(INVALID),
                 };
@@ -368,7 +369,7 @@ impl Verifier<'_> {
             ..item.clone()
         };
         let wanted = ExpectedBody::from(content(&created));
-        let body = Question::judge_body(
+        let body = ProbeRequest::judge_body(
             &asked,
             "a new item comes back with its id",
             &self.workload.content_type,
@@ -442,7 +443,7 @@ impl Verifier<'_> {
         Item {
             id: 0,
             name: format!("Item {number:08x}"),
-            price: self.random.random_range(0..=MOST_PRICE),
+            price: self.random.random_range(0..=MAX_PRICE),
         }
     }
 
@@ -460,8 +461,8 @@ impl Verifier<'_> {
         self.own_table(|postgres, seat| postgres.own_statements(seat, table))
     }
 
-    /// Checks that so many reads and writes since `before` took a statement each. A mapper may read before it replaces or
-    /// deletes.
+    /// Checks that each of these reads and writes since `before` ran one statement. An object-relational mapper may
+    /// read before it replaces or deletes.
     fn end_item_count(
         &mut self,
         before: Option<OwnStatements>,

@@ -15,7 +15,7 @@ use super::{
     Depth, Fault, Verifier,
     greeting::content_type,
     invalid_requests::BAD,
-    question::{ExpectedAnswer, Question},
+    question::{ExpectedAnswer, ProbeRequest},
 };
 
 /// What is not a number of rounds: nothing, zero, negative, a word, and none at all.
@@ -38,7 +38,7 @@ impl Verifier<'_> {
     }
 
     /// Questions with different numbers of rounds, so that their answers differ.
-    pub(super) fn digest_questions(&mut self, count: usize) -> Vec<Question> {
+    pub(super) fn digest_questions(&mut self, count: usize) -> Vec<ProbeRequest> {
         (1..=count as u32)
             .map(|rounds| {
                 let path = self.path.replace("{rounds}", &rounds.to_string());
@@ -55,7 +55,8 @@ impl Verifier<'_> {
         let (request, content) = (self.request(), self.right_digest());
         let rule = "the file is read for each request (it was swapped after the answer before)";
         let shown = self.expect_content(rule, request, content);
-        // Put back whatever the answer was: the load of servers that are alive beside this one expects what was there.
+        // Restore the file whatever the answer was, because the load of other servers that run at the same time expects
+        // it.
         let put = self.fixtures.blob.put(kept);
         put.map_err(|error| self.unwritten(&error))?;
         shown?;
@@ -69,7 +70,7 @@ impl Verifier<'_> {
                 .unwrap_or_default()
                 .to_owned();
             for query in BAD_ROUNDS {
-                let bad = Question {
+                let bad = ProbeRequest {
                     request: RequestSpec::get(format!("{path}?{query}")),
                     wanted: ExpectedAnswer::Status(BAD),
                 };
@@ -203,7 +204,7 @@ impl Verifier<'_> {
     }
 
     /// Questions whose answers differ from each other.
-    pub(super) fn upload_questions(&mut self, count: usize) -> Vec<Question> {
+    pub(super) fn upload_questions(&mut self, count: usize) -> Vec<ProbeRequest> {
         (0..count)
             .map(|_| {
                 let length = 1 + self.random.next_u32() % SMALL;

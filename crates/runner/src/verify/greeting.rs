@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
-use super::{Depth, Fault, Verifier, question::Question};
+use super::{Depth, Fault, Verifier, question::ProbeRequest};
 
 /// Different names under load: enough that an answer cannot be kept by accident.
 pub(super) const DIFFERENT: usize = 1024;
@@ -57,7 +57,7 @@ impl Verifier<'_> {
     }
 
     /// A question whose answer is like no other's.
-    pub(super) fn greeting(&mut self) -> Question {
+    pub(super) fn greeting(&mut self) -> ProbeRequest {
         let name = ascii_name(&mut self.random, 12);
         let body = Body::Sized(body_of(&name).into());
         let content = Content::Exact {

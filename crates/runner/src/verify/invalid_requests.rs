@@ -1,4 +1,4 @@
-//! What must be refused, and that the server goes on afterwards.
+//! Checks that invalid requests are refused and that the server continues to answer afterwards.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{
     Fault, Verifier,
     connections::UNKNOWN,
     greeting::{MALFORMED, body_of, content_type, post},
-    question::{ExpectedAnswer, Question},
+    question::{ExpectedAnswer, ProbeRequest},
     wire::NoReply,
 };
 
@@ -37,12 +37,12 @@ const NO_REQUEST: &str =
 impl Verifier<'_> {
     /// Asks for what must be refused in every workload.
     pub(super) fn verify_refusals(&mut self) -> Result<(), Fault> {
-        let unknown = Question {
+        let unknown = ProbeRequest {
             request: RequestSpec::get(UNKNOWN),
             wanted: ExpectedAnswer::Status(&[404]),
         };
         self.expect_refusal("an unknown path", &unknown)?;
-        let deletion = Question {
+        let deletion = ProbeRequest {
             request: RequestSpec {
                 method: "DELETE".to_owned(),
                 ..RequestSpec::get(self.point.fill(&self.path))
@@ -60,7 +60,7 @@ impl Verifier<'_> {
             self.verify_malformed()?;
             let path = self.path.clone();
             self.verify_unread_body(&path)?;
-            let untyped = Question {
+            let untyped = ProbeRequest {
                 request: RequestSpec {
                     headers: vec![content_type("text/plain")],
                     ..post(&self.path, Body::Sized(body_of("John").into()))
@@ -72,12 +72,12 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Sends a body that consists of requests, in a request that is refused whatever its body is. Who leaves the body in
-    /// its connection answers one of those instead of the request that comes next.
+    /// Sends a request that is refused whatever its body is, with a body that consists of requests. A server that
+    /// leaves the body unread on its connection answers one of those instead of the next request.
     fn verify_unread_body(&mut self, path: &str) -> Result<(), Fault> {
         let one = format!("GET {UNKNOWN} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
         let body = one.repeat(UNREAD.div_ceil(one.len()));
-        let refused = Question {
+        let refused = ProbeRequest {
             request: post(path, Body::Sized(body.to_owned().into())),
             wanted: ExpectedAnswer::Status(REFUSED),
         };
@@ -101,7 +101,7 @@ impl Verifier<'_> {
     }
 
     /// On a connection of its own: what the server does with it afterwards is its own affair.
-    fn expect_refusal(&mut self, rule: &'static str, question: &Question) -> Result<(), Fault> {
+    fn expect_refusal(&mut self, rule: &'static str, question: &ProbeRequest) -> Result<(), Fault> {
         let reply = self.connect_for(REFUSAL)?.ask(&question.request);
         self.judge(question, &question.name(), rule, reply)?;
         Ok(())
@@ -109,7 +109,7 @@ impl Verifier<'_> {
 
     fn verify_malformed(&mut self) -> Result<(), Fault> {
         for body in MALFORMED {
-            let bad = Question {
+            let bad = ProbeRequest {
                 request: post(&self.path, Body::Sized(body.to_owned().into())),
                 wanted: ExpectedAnswer::Status(BAD),
             };

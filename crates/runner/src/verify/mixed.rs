@@ -5,11 +5,11 @@ use deadheat_model::{Exchange, WorkloadManifest, workload::Oracle};
 use rand::{Rng as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Client, Depth, Fault, Verifier, question::Question};
+use super::{Client, Depth, Fault, Verifier, question::ProbeRequest};
 use crate::services::Postgres;
 
 /// Different requests of a part, at most.
-const MOST: usize = 500;
+const MAX: usize = 500;
 
 /// A part with its weight.
 type Part<'a> = (&'a WorkloadManifest, u32);
@@ -48,13 +48,13 @@ impl Verifier<'_> {
                 // The questions of items are right after a reset.
                 self.own_table(Postgres::reset_items)?;
             }
-            self.verify_crowd()?;
+            self.verify_concurrent_connections()?;
         }
         Ok(self.passed)
     }
 
     /// Questions of each part in turn.
-    pub(super) fn mixed_questions(&mut self, count: usize) -> Result<Vec<Question>, Fault> {
+    pub(super) fn mixed_questions(&mut self, count: usize) -> Result<Vec<ProbeRequest>, Fault> {
         let parts = parts(self.workload);
         let each = count.div_ceil(parts.len().max(1));
         let mut questions = Vec::new();
@@ -72,7 +72,7 @@ impl Verifier<'_> {
         let mut all = Vec::new();
         for (part, _) in &parts {
             let mut own = self.part(part).exchanges()?;
-            own.truncate(MOST);
+            own.truncate(MAX);
             for exchange in &mut own {
                 exchange.group = Some(first_group + exchange.group.unwrap_or(0));
             }
@@ -106,8 +106,8 @@ impl Verifier<'_> {
     }
 }
 
-/// The turns of parts with these weights, of which each has so many requests, until each request has come at least once and
-/// the weights are kept: a part and which of its requests.
+/// The order of the requests of parts with these weights and numbers of requests, as pairs of the part and the index of
+/// its request. It contains each request at least once and has the proportions of the weights.
 fn order(weights: &[u32], lengths: &[usize]) -> Vec<(usize, usize)> {
     let rounds = weights.iter().zip(lengths);
     let rounds = rounds.map(|(weight, length)| length.div_ceil(*weight as usize));

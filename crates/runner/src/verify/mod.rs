@@ -1,4 +1,5 @@
-//! Whether a stack's answers are right: asked before and after the load, and what the load itself must expect.
+//! Checks whether a stack's answers are right before and after the load, and determines the answers that the load
+//! expects.
 
 mod canned;
 mod client;
@@ -49,38 +50,38 @@ pub(crate) use self::{
     crud::{Acknowledged, ItemsSeen},
 };
 use self::{
-    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, Question},
+    question::{ExpectedAnswer, ExpectedBody, LATE, LATE_IN_HEATS, ProbeRequest},
     wire::WholeAnswer,
 };
 use crate::services::{Postgres, Upstream};
 
-/// A probe that takes longer has failed; the slowest right answer takes a second or two.
+/// The timeout of a probe. The slowest right answer takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const ONCE: &str = "the service behind the answer is asked once per request";
 
-/// The name of the file at `BLOB_PATH`, …
+/// The name of the file at `BLOB_PATH`.
 const BLOB: &str = "blob";
-/// … and of the folder at `STATIC_DIR`.
+/// The name of the folder at `STATIC_DIR`.
 const ASSETS: &str = "static";
 
 /// Of the requests of crud, fewer than one in this many replaces or deletes an item.
 const CRUD_READS_BEFORE: u64 = 9;
 
-/// What the oracles compare with: what the stacks read, and the services behind them.
+/// The data that stacks read and the services behind them. Oracles compare answers with these.
 pub struct Fixtures {
     /// The file at `BLOB_PATH`.
     pub blob: Blob,
     /// The folder at `STATIC_DIR`.
     pub assets: StaticFolder,
-    /// The database, when a workload needs it.
+    /// The database, if a workload needs it.
     pub postgres: Option<Postgres>,
-    /// The slow upstream, when a workload needs it.
+    /// The slow upstream, if a workload needs it.
     pub upstream: Option<Upstream>,
 }
 
 impl Fixtures {
-    /// Files in `folder` whose content follows from `seed`, and no services.
+    /// Creates files in `folder`, whose content is derived from `seed`, without services.
     ///
     /// # Errors
     /// When they cannot be written.
@@ -100,27 +101,27 @@ impl Fixtures {
     }
 }
 
-/// What a stack says of itself, which its answers are checked against.
+/// The declarations in a stack's manifest that its answers are checked against.
 #[derive(Clone, Debug)]
 pub struct Declared {
-    /// What it does of HTTP.
+    /// The features of HTTP that it supports.
     pub http: Http,
-    /// Its connections to PostgreSQL; of size 0 for a stack that declares none.
+    /// Its pool of connections to PostgreSQL; size 0 if it declares none.
     pub pool: Pool,
-    /// Whether its connections prepare a statement once, …
+    /// Whether its connections prepare a statement once, except for the workloads in `unprepared`.
     pub prepared: bool,
-    /// … but for these workloads.
+    /// The workloads whose statements are not prepared.
     pub unprepared: Arc<[String]>,
-    /// Whether it sends statements beside a request's own.
+    /// Whether it sends statements in addition to those that a request needs.
     pub other_statements: bool,
     /// Whether an object-relational mapper writes its statements.
     pub is_orm: bool,
-    /// The paths at which it serves workloads, where these are not the workloads' own.
+    /// The paths of workloads, if they differ from the workloads' own.
     pub routes: Arc<BTreeMap<String, String>>,
 }
 
 impl Default for Declared {
-    /// A stack that keeps the contract, without a database.
+    /// The declarations of a stack without a database that follows the contract in everything.
     fn default() -> Self {
         Self {
             http: Http::default(),
@@ -140,13 +141,13 @@ impl Declared {
         self.prepared && self.unprepared.iter().all(|one| one != workload)
     }
 
-    /// Where the stack serves `workload`.
+    /// The path at which the stack serves `workload`.
     fn path_of(&self, workload: &WorkloadManifest) -> String {
         let own = self.routes.get(&workload.id);
         own.unwrap_or(&workload.path).clone()
     }
 
-    /// What `manifest` says of `target`.
+    /// The declarations of `target` in `manifest`.
     pub fn by(manifest: &StackManifest, target: &TargetId) -> Self {
         let of_http = Self {
             http: manifest.http(target),
@@ -167,10 +168,10 @@ impl Declared {
     }
 }
 
-/// Makes a request of a workload's load, with its right answer.
+/// Creates a request of a workload's load, with its right answer.
 type Varied<'a> = fn(&mut Verifier<'a>) -> (RequestSpec, Content);
 
-/// What the groups of a workload's load are called; empty if it has none.
+/// The names of the request groups of a workload's load; empty without groups.
 pub(crate) fn routes(workload: &WorkloadManifest) -> Vec<String> {
     match &workload.oracle {
         Oracle::Crud => crud::ROUTES.map(str::to_owned).to_vec(),
@@ -179,37 +180,37 @@ pub(crate) fn routes(workload: &WorkloadManifest) -> Vec<String> {
     }
 }
 
-/// How much is asked.
+/// How thoroughly a stack is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// Right answers, and that they are made anew for each request. Around every load.
+    /// Checks for right answers that are computed for each request. Used before and after every load.
     Brief,
-    /// The same, what must be refused, and everything about connections. Once per session, and for conformance.
+    /// `Brief`, and checks of invalid requests and of connections. Used once per session, and for conformance.
     Full,
 }
 
 /// Checks one stack's answers for one workload at one load point.
 pub struct Verifier<'a> {
-    /// Where HTTP/1.1 without TLS is spoken.
+    /// The address for HTTP/1.1 without TLS.
     address: SocketAddr,
     client: Client,
     declared: Declared,
     workload: &'a WorkloadManifest,
-    /// Where the stack serves the workload, before the load point's numbers are in it.
+    /// The path of the workload, with placeholders for the load point's numbers.
     path: String,
     point: &'a LoadPoint,
     fixtures: &'a mut Fixtures,
     seat: usize,
     random: ChaCha8Rng,
     passed: u32,
-    /// How far the server's clock may be behind.
+    /// The maximum delay of the server's clock.
     late: Duration,
-    /// Workloads that the stack has passed before, in full.
+    /// Workloads whose full check the stack has passed.
     passed_before: Vec<String>,
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier of the server at `address`, over HTTP/1.1 without TLS. Random requests follow from `seed`.
+    /// A verifier of the server at `address`, over HTTP/1.1 without TLS. Random requests are derived from `seed`.
     pub fn new(
         address: SocketAddr,
         declared: Declared,
@@ -234,7 +235,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The workload's questions are asked by this route.
+    /// Sends the workload's requests by `route`.
     pub fn over(self, route: Route) -> Self {
         Self {
             client: Client::new(route),
@@ -242,7 +243,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The stack has passed these workloads before, in full: as parts of another one they are asked for briefly.
+    /// Records workloads whose full check the stack has passed. As parts of another workload, they are checked briefly.
     pub(crate) fn after<'p>(self, passed: impl Iterator<Item = &'p str>) -> Self {
         Self {
             passed_before: passed.map(str::to_owned).collect(),
@@ -250,15 +251,15 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The server has this number among those that are alive together.
+    /// Sets the server's number among those that run together.
     pub(crate) fn seated(self, seat: usize) -> Self {
         Self { seat, ..self }
     }
 
-    /// Asks; the number of probes that passed.
+    /// Checks the answers. Returns the number of probes that passed.
     ///
     /// # Errors
-    /// The first wrong answer, with what was expected and what came.
+    /// The first wrong answer: the expected one and the one received.
     pub fn verify(&mut self, depth: Depth) -> Result<u32, Fault> {
         self.passed = 0;
         self.late = match depth {
@@ -290,8 +291,8 @@ impl<'a> Verifier<'a> {
         } else if depth == Depth::Full {
             self.verify_connections()?;
             self.verify_refusals()?;
-            self.verify_crowd()?;
-            // Now its pool has all its connections.
+            self.verify_concurrent_connections()?;
+            // By now the pool has opened all its connections.
             self.verify_statements()?;
         }
         Ok(self.passed)
@@ -300,7 +301,7 @@ impl<'a> Verifier<'a> {
     /// Requests for the load, with their right answers.
     ///
     /// # Errors
-    /// When a probe that the answer's length is learnt from goes wrong.
+    /// When a probe that determines the answer's length fails.
     pub fn exchanges(&mut self) -> Result<Vec<Exchange>, Fault> {
         match self.workload.oracle {
             Oracle::Mixed { .. } => return self.mixed_to_load(),
@@ -321,7 +322,8 @@ impl<'a> Verifier<'a> {
             return Ok((0..different).map(exchange).collect());
         }
         let request = self.request();
-        // JSON and HTML may be written freely, so an answer is this stack's own; every one under load must be like it.
+        // Stacks may format JSON and HTML differently. All answers under load must have the format of the one read
+        // here.
         let (content, length) = match self.right_body()? {
             ExpectedBody::Content(content) => match content.length() {
                 Some(length) => (content, length),
@@ -341,7 +343,7 @@ impl<'a> Verifier<'a> {
         Ok(vec![Exchange::new(request, expect)])
     }
 
-    /// How much shorter compression makes an answer, if the workload asks for it.
+    /// The compression of an answer; `None` if the workload does not ask for it.
     ///
     /// # Errors
     /// When it is not compressed.
@@ -352,8 +354,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Of a workload whose right answer depends on the request: how many different requests its load has, and one more of
-    /// them.
+    /// For a workload whose right answer depends on the request: the number of different requests in its load, and the
+    /// function that creates one. `None` for other workloads.
     fn varied(&self) -> Option<(usize, Varied<'a>)> {
         match self.workload.oracle {
             Oracle::Greeting => Some((greeting::DIFFERENT, Self::greeting_to_load)),
@@ -364,8 +366,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// How often the service behind the stack has been asked; `None` for workloads without one, and with a database that
-    /// counts late.
+    /// The number of requests that the service behind the stack received so far. `None` for workloads without a
+    /// service, and for a database that counts late.
     ///
     /// # Errors
     /// When the service cannot be asked.
@@ -379,19 +381,19 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Checks that the service behind the stack was asked once for each answer of the load.
+    /// Checks that the service behind the stack received the right number of requests for the answers of the load.
     ///
     /// # Errors
-    /// When it was asked less or more often than that.
+    /// When it received fewer or more.
     pub(crate) fn check_service_count(
         &mut self,
         before: Option<u64>,
         load: &Observation,
     ) -> Result<(), Fault> {
-        // A request in flight at the end, or failed, may or may not have come so far.
+        // A failed request, or one in flight at the end, may or may not have reached the service.
         let asked = format!("{} under load", self.workload.id);
         let issued = load.total.issued;
-        // A mapper may read an item before it replaces or deletes it.
+        // An object-relational mapper may read an item before it replaces or deletes it.
         let reads_before = match self.workload.oracle {
             Oracle::Crud if self.declared.is_orm => issued.div_ceil(CRUD_READS_BEFORE),
             _ => 0,
@@ -399,7 +401,7 @@ impl<'a> Verifier<'a> {
         self.expect_service_count(&asked, before, load.total.succeeded..=issued + reads_before)
     }
 
-    /// How often each request asks the service behind the stack.
+    /// The number of requests to the service behind the stack that each request causes.
     fn times_per_request(&self) -> RangeInclusive<u64> {
         match self.workload.oracle {
             Oracle::Worlds { task } => worlds::statements(task, self.queries()),
@@ -453,7 +455,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The right body of an answer to [`Verifier::request`], as things stand now.
+    /// The right body of an answer to [`Verifier::request`] with the current data.
     fn right_body(&mut self) -> Result<ExpectedBody, Fault> {
         let content = match &self.workload.oracle {
             Oracle::Text { body } => Content::Exact {
@@ -483,8 +485,8 @@ impl<'a> Verifier<'a> {
         Ok(content.into())
     }
 
-    /// The workload's own question so many times; each has an answer of its own where the workload can have that.
-    fn questions(&mut self, count: usize) -> Result<Vec<Question>, Fault> {
+    /// Creates `count` requests of the workload with their right answers, which differ if the workload allows it.
+    fn questions(&mut self, count: usize) -> Result<Vec<ProbeRequest>, Fault> {
         Ok(match self.workload.oracle {
             Oracle::Mixed { .. } => self.mixed_questions(count)?,
             Oracle::Greeting => (0..count).map(|_| self.greeting()).collect(),
@@ -500,9 +502,9 @@ impl<'a> Verifier<'a> {
         })
     }
 
-    fn question(&self, request: RequestSpec, body: impl Into<ExpectedBody>) -> Question {
+    fn question(&self, request: RequestSpec, body: impl Into<ExpectedBody>) -> ProbeRequest {
         let content_type = self.workload.content_type.clone();
-        Question {
+        ProbeRequest {
             request,
             wanted: ExpectedAnswer::Right {
                 content_type,
@@ -511,12 +513,12 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Asks the workload's own request and checks the whole answer against what is right now.
+    /// Sends the workload's request and checks the whole answer against the current data.
     fn expect_right(&mut self) -> Result<WholeAnswer, Fault> {
         self.expect_right_by("the answer is right")
     }
 
-    /// The same by another rule.
+    /// [`Verifier::expect_right`] with `rule` in the message of a failure.
     fn expect_right_by(&mut self, rule: &'static str) -> Result<WholeAnswer, Fault> {
         let body = self.right_body()?;
         self.expect_content(rule, self.request(), body)
@@ -538,11 +540,15 @@ impl<'a> Verifier<'a> {
         statuses: &'static [u16],
     ) -> Result<WholeAnswer, Fault> {
         let wanted = ExpectedAnswer::Status(statuses);
-        self.expect(rule, &Question { request, wanted })
+        self.expect(rule, &ProbeRequest { request, wanted })
     }
 
-    /// Asks, and counts the probe if the answer is right.
-    fn expect(&mut self, rule: &'static str, question: &Question) -> Result<WholeAnswer, Fault> {
+    /// Sends the request, and counts the probe if the answer is right.
+    fn expect(
+        &mut self,
+        rule: &'static str,
+        question: &ProbeRequest,
+    ) -> Result<WholeAnswer, Fault> {
         let answer = self.client.send(&question.request)?;
         let asked = format!("{}{}", question.name(), self.client.route().over());
         question.judge_of_stack(&asked, rule, &answer, self.late)?;

@@ -1,5 +1,5 @@
-//! fortunes: rows of the database and one more, sorted, in a page that a template engine renders. The page is read as a
-//! browser reads it; servers that only answer have one that is written here.
+//! Checks of fortunes: database rows and an added one, sorted, in a page from a template engine. The page is parsed as
+//! a browser does it. Servers with predefined answers get a page that is written here.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use rand_chacha::ChaCha8Rng;
 use super::{Depth, Fault, Verifier};
 use crate::services::postgres::RowChange;
 
-/// Id and message.
-pub(super) type Row = (i32, String);
+/// A row of the page: id and message.
+pub(super) type PageRow = (i32, String);
 
-/// A page with these rows, as short as it can be written.
-pub(super) fn written(rows: &[Row]) -> String {
+/// The shortest page with these rows.
+pub(super) fn written(rows: &[PageRow]) -> String {
     let rows = rows.iter().map(|(id, message)| {
         let message = message
             .replace('&', "&amp;")
@@ -30,8 +30,9 @@ pub(super) fn written(rows: &[Row]) -> String {
     )
 }
 
-/// What is wrong with `body` as a page with `rows`: what was expected, and what came. `None` if it is right.
-pub(super) fn difference(rows: &[Row], body: &[u8]) -> Option<(String, String)> {
+/// The difference between `body` and a page with `rows`: the expected and the received part in words. `None` if it is
+/// right.
+pub(super) fn difference(rows: &[PageRow], body: &[u8]) -> Option<(String, String)> {
     let page = match Page::read(body) {
         Ok(page) => page,
         Err(got) => return Some(("a page of HTML with one table".to_owned(), got)),
@@ -77,7 +78,7 @@ pub(super) fn difference(rows: &[Row], body: &[u8]) -> Option<(String, String)> 
     })
 }
 
-/// "the cells `1` and `a message`".
+/// The cells in words: "the cells `1` and `a message`".
 fn in_cells(cells: &[String]) -> String {
     match cells {
         [] => "no cells".to_owned(),
@@ -88,29 +89,29 @@ fn in_cells(cells: &[String]) -> String {
     }
 }
 
-/// What a page of HTML holds of what matters here.
+/// The parts of a parsed page that are checked.
 #[derive(Debug, Default)]
 struct Page {
     has_doctype: bool,
     title: Option<String>,
     tables: usize,
-    /// Their cells' texts, entities decoded.
+    /// The texts of the cells of each row, with entities decoded.
     rows: Vec<Vec<String>>,
 }
 
-/// Where text belongs to.
+/// The element that contains the current text.
 #[derive(Clone, Copy, PartialEq)]
-enum Inside {
+enum TextContext {
     Title,
     Cell,
     Nothing,
 }
 
 impl Page {
-    /// Reads it token by token (<https://html.spec.whatwg.org/multipage/parsing.html#tokenization>).
+    /// Parses a page token by token (<https://html.spec.whatwg.org/multipage/parsing.html#tokenization>).
     ///
     /// # Errors
-    /// When it is not UTF-8, an error of HTML, or has markup in a cell, where only text can be.
+    /// When the page is not UTF-8, is invalid HTML, or has markup in a cell, which may only contain text.
     fn read(body: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(body).map_err(|error| format!("no UTF-8: {error}"))?;
         let mut emitter = DefaultEmitter::default();
@@ -118,7 +119,7 @@ impl Page {
         let mut page = Self::default();
         let mut is_first = true;
         let mut in_table = false;
-        let mut inside = Inside::Nothing;
+        let mut inside = TextContext::Nothing;
         for token in Tokenizer::new_with_emitter(text, emitter) {
             let Ok(token) = token;
             match token {
@@ -126,24 +127,24 @@ impl Page {
                 Token::StartTag(tag) => match &tag.name[..] {
                     b"table" => {
                         page.tables += 1;
-                        (in_table, inside) = (true, Inside::Nothing);
+                        (in_table, inside) = (true, TextContext::Nothing);
                     }
                     b"tr" if in_table => {
                         page.rows.push(Vec::new());
-                        inside = Inside::Nothing;
+                        inside = TextContext::Nothing;
                     }
                     b"td" | b"th" if in_table => {
                         let row = page.rows.last_mut().ok_or("a cell outside of a row")?;
                         row.push(String::new());
-                        inside = Inside::Cell;
+                        inside = TextContext::Cell;
                     }
                     b"title" => {
                         page.title = Some(String::new());
-                        inside = Inside::Title;
+                        inside = TextContext::Title;
                     }
                     // The end tags of these, and of cells and rows, may be left out.
-                    b"thead" | b"tbody" | b"tfoot" => inside = Inside::Nothing,
-                    name if inside == Inside::Cell => {
+                    b"thead" | b"tbody" | b"tfoot" => inside = TextContext::Nothing,
+                    name if inside == TextContext::Cell => {
                         let cell = page.rows.last().and_then(|row| row.last());
                         return Err(format!(
                             "markup in a cell, where all text must be escaped: `<{}>` after `{}`",
@@ -154,22 +155,22 @@ impl Page {
                     _ => {}
                 },
                 Token::EndTag(tag) => match &tag.name[..] {
-                    b"table" => (in_table, inside) = (false, Inside::Nothing),
+                    b"table" => (in_table, inside) = (false, TextContext::Nothing),
                     b"td" | b"th" | b"tr" | b"thead" | b"tbody" | b"tfoot" | b"title" => {
-                        inside = Inside::Nothing;
+                        inside = TextContext::Nothing;
                     }
                     _ => {}
                 },
                 Token::String(text) => {
                     let text = String::from_utf8_lossy(&text);
                     match inside {
-                        Inside::Title => page.title.get_or_insert_default().push_str(&text),
-                        Inside::Cell => {
+                        TextContext::Title => page.title.get_or_insert_default().push_str(&text),
+                        TextContext::Cell => {
                             let cell = page.rows.last_mut().and_then(|row| row.last_mut());
                             cell.ok_or("a cell outside of a row")?.push_str(&text);
                         }
-                        Inside::Nothing if text.trim().is_empty() => continue,
-                        Inside::Nothing => {}
+                        TextContext::Nothing if text.trim().is_empty() => continue,
+                        TextContext::Nothing => {}
                     }
                 }
                 Token::Comment(_) => continue,
@@ -187,17 +188,17 @@ impl Page {
 /// The row that each request adds: id and message, as in the workload of the same name of TechEmpower's Framework
 /// Benchmarks (<https://github.com/TechEmpower/FrameworkBenchmarks/wiki/Project-Information-Framework-Tests-Overview>).
 const ADDED: (i32, &str) = (0, "Additional fortune added at request time.");
-/// More rows than the table ever has.
+/// A limit above the number of rows of the table.
 const ALL: u32 = 1_000;
-/// The id of a row that is there for a moment.
+/// The id of a temporary row.
 const PASSING: i32 = 900;
 
 const ANY_NUMBER: &str =
     "each row of the table is a row of the page (one was added after the answer before)";
 
 impl Verifier<'_> {
-    /// The rows of a right answer, in their order.
-    pub(super) fn right_fortunes(&mut self) -> Result<Arc<[Row]>, Fault> {
+    /// The rows of a right answer, in order.
+    pub(super) fn right_fortunes(&mut self) -> Result<Arc<[PageRow]>, Fault> {
         Ok(page_rows(self.rows(Table::Fortune, ALL)?))
     }
 
@@ -220,15 +221,16 @@ impl Verifier<'_> {
     }
 }
 
-/// A message with another place in the page, and something to escape.
+/// A random message, which changes the order of the page and contains characters to escape.
 fn random_message(random: &mut ChaCha8Rng) -> String {
     let number = random.next_u32();
     let first = char::from(b'A' + (number % 26) as u8);
     format!("{first}{number:08x} <b>\"{number}\" & 'more'</b>")
 }
 
-/// The rows of a page for a table with `rows`: one more, by message, in the order of code points.
-fn page_rows(mut rows: Vec<Row>) -> Arc<[Row]> {
+/// The rows of the page for a table with `rows`: these and the added one, sorted by message in the order of code
+/// points.
+fn page_rows(mut rows: Vec<PageRow>) -> Arc<[PageRow]> {
     rows.push((ADDED.0, ADDED.1.to_owned()));
     rows.sort_by(|a, b| a.1.cmp(&b.1));
     rows.into()
@@ -239,7 +241,7 @@ mod tests {
     use super::*;
 
     /// In the order of a right page.
-    fn rows() -> Vec<Row> {
+    fn rows() -> Vec<PageRow> {
         let rows = [
             (2, "<script>x</script>"),
             (0, "Additional fortune added at request time."),
@@ -271,7 +273,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         let rows = rows();
         let right = written(&rows);
-        let swapped: Vec<Row> = rows.iter().rev().cloned().collect();
+        let swapped: Vec<PageRow> = rows.iter().rev().cloned().collect();
         for (wrong, expected, got) in [
             (
                 right.replace("&lt;script&gt;", "<script>"),
@@ -345,7 +347,8 @@ mod tests {
 
         #[test]
         fn every_message_comes_back(messages in proptest::collection::vec("[!-~]([ -~À-ÿぁ-ん急🐎]*[!-~])?", 0..6)) {
-            let rows: Vec<Row> = messages.into_iter().zip(1..).map(|(text, id)| (id, text)).collect();
+            let rows: Vec<PageRow> =
+                messages.into_iter().zip(1..).map(|(text, id)| (id, text)).collect();
             proptest::prop_assert_eq!(difference(&rows, written(&rows).as_bytes()), None);
         }
     }

@@ -8,18 +8,18 @@ use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use super::{Depth, Fault, Verifier, question::Question, wire::WholeAnswer};
+use super::{Depth, Fault, Verifier, question::ProbeRequest, wire::WholeAnswer};
 
 /// Different requests under load.
 pub(super) const DIFFERENT: usize = 64;
 /// Products in an answer.
 const COUNT: u32 = 100;
 /// The largest number that a client may begin with.
-const MOST: u32 = 1_000_000;
+const MAX: u32 = 1_000_000;
 /// What the products are of.
 const CATEGORIES: [&str; 5] = ["books", "garden", "kitchen", "music", "tools"];
 /// How much shorter an answer must become.
-const LEAST_RATIO: f64 = 2.0;
+const MIN_RATIO: f64 = 2.0;
 /// For a number that makes no sense.
 const BAD: &[u16] = &[400, 422];
 /// What is no number to begin with.
@@ -53,7 +53,7 @@ impl Verifier<'_> {
                 let bad = RequestSpec::get(format!("{}{query}", self.path));
                 self.expect_status("a number that makes no sense is refused", bad, BAD)?;
             }
-            for from in [1, MOST] {
+            for from in [1, MAX] {
                 self.expect(RIGHT, &self.products_question(from))?;
             }
             self.expect_compressed()?;
@@ -62,7 +62,7 @@ impl Verifier<'_> {
     }
 
     /// Questions that differ from each other.
-    pub(super) fn products_questions(&mut self, count: usize) -> Vec<Question> {
+    pub(super) fn products_questions(&mut self, count: usize) -> Vec<ProbeRequest> {
         (0..count)
             .map(|_| {
                 let from = random_from(&mut self.random);
@@ -77,12 +77,12 @@ impl Verifier<'_> {
         (self.compressed_from(from), compressed(from))
     }
 
-    fn products_question(&self, from: u32) -> Question {
+    fn products_question(&self, from: u32) -> ProbeRequest {
         self.question(self.compressed_from(from), compressed(from))
     }
 
     /// A question by a client that accepts no compression.
-    pub(super) fn plain_products_question(&mut self) -> Question {
+    pub(super) fn plain_products_question(&mut self) -> ProbeRequest {
         let from = random_from(&mut self.random);
         self.question(RequestSpec::get(self.from(from)), products(from))
     }
@@ -112,14 +112,14 @@ impl Verifier<'_> {
             bytes: answer.body.len() as u64,
             decompressed_bytes: gunzip(&answer.body).map_or(0, |text| text.len() as u64),
         };
-        if found.ratio() >= LEAST_RATIO {
+        if found.ratio() >= MIN_RATIO {
             return Ok(found);
         }
         Err(Fault::new(
             asked,
             "a compressed answer is shorter",
             format!(
-                "at most 1 / {LEAST_RATIO} of {} bytes",
+                "at most 1 / {MIN_RATIO} of {} bytes",
                 found.decompressed_bytes
             ),
             format!("{} bytes", found.bytes),
@@ -208,6 +208,6 @@ mod tests {
         assert_eq!(value.as_array().unwrap().len(), 100);
         let length = value.to_string().len();
         assert!((7_500..9_000).contains(&length), "{length}");
-        assert!(MOST as u64 * 37 < u64::from(u32::MAX));
+        assert!(MAX as u64 * 37 < u64::from(u32::MAX));
     }
 }

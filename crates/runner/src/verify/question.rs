@@ -1,4 +1,4 @@
-//! A question: a request, and what its answer must be.
+//! A probe: a request and its expected answer.
 
 use std::{
     sync::Arc,
@@ -13,39 +13,39 @@ use deadheat_model::{
 use super::{
     Fault,
     fault::{described, shown},
-    page::{self, Row},
+    page::{self, PageRow},
     wire::WholeAnswer,
 };
 
-/// A request, and what its answer must be.
+/// A request of a probe and its expected answer.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct ProbeRequest {
     pub(super) request: RequestSpec,
     pub(super) wanted: ExpectedAnswer,
 }
 
-/// What an answer must be.
+/// The expected answer.
 #[derive(Clone, Debug)]
 pub(super) enum ExpectedAnswer {
-    /// Of one of these statuses, whatever comes with it.
+    /// Any answer with one of these statuses.
     Status(&'static [u16]),
-    /// 200, with this body under a content type that begins so.
+    /// Status 200 with this body. The content type must begin with `content_type`.
     Right {
         content_type: String,
         body: ExpectedBody,
     },
 }
 
-/// What a body must be.
+/// The expected body.
 #[derive(Clone, Debug)]
 pub(super) enum ExpectedBody {
     Content(Content),
     /// A page with these rows.
-    Fortunes(Arc<[Row]>),
+    Fortunes(Arc<[PageRow]>),
 }
 
-impl From<Arc<[Row]>> for ExpectedBody {
-    fn from(rows: Arc<[Row]>) -> Self {
+impl From<Arc<[PageRow]>> for ExpectedBody {
+    fn from(rows: Arc<[PageRow]>) -> Self {
         Self::Fortunes(rows)
     }
 }
@@ -57,7 +57,7 @@ impl From<Content> for ExpectedBody {
 }
 
 impl ExpectedBody {
-    /// What was expected and what came, if `body` is wrong.
+    /// The expected and the received body in words; `None` if `body` is right.
     fn difference(&self, body: &[u8]) -> Option<(String, String)> {
         match self {
             Self::Content(content) => {
@@ -69,8 +69,8 @@ impl ExpectedBody {
     }
 }
 
-impl Question {
-    /// "POST /json", "GET /products?from=7 with Accept-Encoding: gzip".
+impl ProbeRequest {
+    /// The request in words: "POST /json", "GET /products?from=7 with Accept-Encoding: gzip".
     pub(super) fn name(&self) -> String {
         let RequestSpec {
             method,
@@ -78,14 +78,14 @@ impl Question {
             headers,
             ..
         } = &self.request;
-        // That of a body says nothing which the path does not.
+        // The content type of a request body follows from the path.
         let told = headers.iter().filter(|(name, _)| name != "Content-Type");
         let told = told.map(|(name, value)| format!(" with {name}: {value}"));
         format!("{method} {path}{}", told.collect::<String>())
     }
 
-    /// Whether `answer` is a stack's, and right; `asked` says in a message how it was asked. The server's clock may be behind by
-    /// `late`.
+    /// Checks that `answer` is right and has the headers of a stack. `asked` describes the request in messages. The
+    /// server's clock may be behind by `late`.
     pub(super) fn judge_of_stack(
         &self,
         asked: &str,
@@ -97,7 +97,7 @@ impl Question {
         judge_date(asked, answer, late)
     }
 
-    /// Whether `answer` is right.
+    /// Checks that `answer` is right.
     pub(super) fn judge(
         &self,
         asked: &str,
@@ -122,7 +122,7 @@ impl Question {
         Self::judge_body(asked, rule, content_type, body, answer)
     }
 
-    /// Whether the body of `answer` is right, and its content type begins so.
+    /// Checks that the body of `answer` is right, and that its content type begins with `content_type`.
     pub(super) fn judge_body(
         asked: &str,
         rule: &'static str,
@@ -145,19 +145,19 @@ impl Question {
     }
 }
 
-/// A content type without what has no meaning in it: capitals, blanks, quotes (RFC 9110, section 8.3.1).
+/// Normalises a content type: removes whitespace and quotes, and converts to lowercase (RFC 9110, section 8.3.1).
 fn plain(content_type: &str) -> String {
     let mut plain = content_type.to_ascii_lowercase();
     plain.retain(|c| !c.is_ascii_whitespace() && c != '"');
     plain
 }
 
-/// How far a server's clock may be behind, or ahead: some read it once a second.
+/// The maximum deviation of a server's clock. Some servers read it once per second.
 pub(super) const LATE: Duration = Duration::from_secs(60);
-/// How far it may be behind in a heat, where the server may have been frozen for minutes, and its clock stood still.
+/// The maximum delay of a server's clock in a heat, in which the server may have been frozen for minutes.
 pub(super) const LATE_IN_HEATS: Duration = Duration::from_secs(3_600);
 
-/// Whether `answer` says when it was made, as a server with a clock must (RFC 9110, section 6.6.1).
+/// Checks that `answer` has a current Date header, as a server with a clock must send (RFC 9110, section 6.6.1).
 fn judge_date(asked: &str, answer: &WholeAnswer, late: Duration) -> Result<(), Fault> {
     let date = answer.header("date");
     let parsed = date.and_then(|date| httpdate::parse_http_date(date).ok());
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_status_out_of_a_list_will_do_and_another_is_told_with_the_list() {
-        let question = Question {
+        let question = ProbeRequest {
             request: RequestSpec::get("/x"),
             wanted: ExpectedAnswer::Status(&[404, 405, 501]),
         };
@@ -208,7 +208,7 @@ mod tests {
                 .collect(),
             body: Vec::new(),
         };
-        let question = Question {
+        let question = ProbeRequest {
             request: RequestSpec::get("/x"),
             wanted: ExpectedAnswer::Status(&[404]),
         };
@@ -223,7 +223,7 @@ mod tests {
             let fault = judge(wrong).unwrap_err().to_string();
             assert!(fault.contains("Date header"), "{fault}");
         }
-        // A server that was frozen may have noted the time before that.
+        // A server that was frozen may have cached the time from before that.
         assert_eq!(judge_at(Some(&old), LATE_IN_HEATS), Ok(()));
         assert!(judge_at(None, LATE_IN_HEATS).is_err());
     }

@@ -89,7 +89,7 @@ impl Route {
         }
     }
 
-    /// What stands behind a request in messages: " over HTTP/2 without TLS (h2c)". Nothing for what is usual.
+    /// The text after a request in messages: " over HTTP/2 without TLS (h2c)". Empty for HTTP/1.1 without TLS.
     pub(super) fn over(&self) -> String {
         match self.protocol {
             StackProtocol::Http1 => String::new(),

@@ -13,9 +13,10 @@ use std::{
 use deadheat_model::{stack::Pool, workload::Table};
 
 use super::{
-    Declared, Depth, Fault, Verifier, connections::ask_together, question::Question, users::fault,
+    Declared, Depth, Fault, Verifier, connections::ask_together, question::ProbeRequest,
+    users::fault,
 };
-use crate::services::{Postgres, Said, postgres::Item};
+use crate::services::{LoggedStatements, Postgres, postgres::Item};
 
 /// Requests for each connection of the pool that come before: drivers prepare a statement when it has come a few times
 /// (psycopg at the sixth), and a pool takes its connections in any order.
@@ -85,9 +86,13 @@ impl Verifier<'_> {
         };
         let mut parsed = None;
         for requests in requests {
-            if let Some(said) = self.verify_said(size, *requests)? {
+            if let Some(said) = self.verify_logged_statements(size, *requests)? {
                 // The statements of some are prepared, and those of others are not: what the manifest says is of all.
-                parsed = Some(parsed.filter(|one: &Parsed| one.is_often()).unwrap_or(said));
+                parsed = Some(
+                    parsed
+                        .filter(|one: &ParseCount| one.is_often())
+                        .unwrap_or(said),
+                );
             }
         }
         let Some(parsed) = parsed else { return Ok(()) };
@@ -95,7 +100,11 @@ impl Verifier<'_> {
     }
 
     /// Checks what it says to PostgreSQL for requests of this kind.
-    fn verify_said(&mut self, pool: u32, requests: Requests) -> Result<Option<Parsed>, Fault> {
+    fn verify_logged_statements(
+        &mut self,
+        pool: u32,
+        requests: Requests,
+    ) -> Result<Option<ParseCount>, Fault> {
         let statements = pool * requests.statements();
         let (before, _) = self.requests(requests, statements * BEFORE)?;
         ask_together(self.address, self.declared.http, &before)?;
@@ -105,7 +114,7 @@ impl Verifier<'_> {
         }
         let count = statements * COUNTED;
         let (questions, written) = self.requests(requests, count)?;
-        let Some(said) = self.said_for(&questions)? else {
+        let Some(said) = self.logged_statements(&questions)? else {
             return Ok(None);
         };
         self.passed += count;
@@ -113,7 +122,7 @@ impl Verifier<'_> {
             self.expect_all_written(written, (count / 3).into())?;
         }
         let asked = requests.in_words(count, self);
-        let parsed = Parsed {
+        let parsed = ParseCount {
             asked: asked.clone(),
             parsed: said.parsed,
             statements: said.asked,
@@ -128,7 +137,7 @@ impl Verifier<'_> {
         &mut self,
         requests: Requests,
         count: u32,
-    ) -> Result<(Vec<Question>, Vec<Item>), Fault> {
+    ) -> Result<(Vec<ProbeRequest>, Vec<Item>), Fault> {
         match requests {
             Requests::Writes => Ok(self.crud_writes(count as usize)),
             Requests::Reads(_) | Requests::ItemsAndPages => {
@@ -137,8 +146,11 @@ impl Verifier<'_> {
         }
     }
 
-    /// What it said to PostgreSQL for these questions; `None` if that cannot be read.
-    fn said_for(&mut self, questions: &[Question]) -> Result<Option<Said>, Fault> {
+    /// The statements that the stack executed for these requests; `None` if they cannot be read.
+    fn logged_statements(
+        &mut self,
+        questions: &[ProbeRequest],
+    ) -> Result<Option<LoggedStatements>, Fault> {
         let Some(table) = self.workload.oracle.table() else {
             return Ok(None);
         };
@@ -156,19 +168,19 @@ impl Verifier<'_> {
     }
 }
 
-/// Requests whose statements are looked at together.
+/// Requests whose statements are checked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Requests {
-    /// Those of a workload with one statement, which reads this table.
+    /// Requests of a workload with one statement, which reads this table.
     Reads(Table),
-    /// Reads of crud: by id, and by page.
+    /// Reads of crud: of items and of pages.
     ItemsAndPages,
     /// Writes of crud: insert, update, delete.
     Writes,
 }
 
 impl Requests {
-    /// How many different statements there are for them.
+    /// The number of different statements for these requests.
     fn statements(self) -> u32 {
         match self {
             Self::Reads(_) => 1,
@@ -187,21 +199,21 @@ impl Requests {
     }
 }
 
-/// How often a statement was parsed for some requests.
-struct Parsed {
+/// How often statements were parsed for a number of requests.
+struct ParseCount {
     asked: String,
     parsed: u64,
     statements: u64,
     requests: u64,
 }
 
-impl Parsed {
-    /// Whether that is for each request, and not once for each connection.
+impl ParseCount {
+    /// Whether statements were parsed for each request, and not once per connection.
     fn is_often(&self) -> bool {
         self.parsed > self.requests / EXCUSED
     }
 
-    /// Checks that it is what `declared` promises for the workload.
+    /// Checks that this matches the declarations of the stack for the workload.
     fn judge(self, declared: &Declared, workload: &str) -> Result<(), Fault> {
         let prepares = declared.prepares(workload);
         if self.is_often() != prepares {
@@ -227,7 +239,7 @@ impl Parsed {
     }
 }
 
-/// The part of a statement that does the work of the server that asks, if there is one.
+/// The keyword with which a statement does work that the server must do itself, if any.
 fn sorts(table: Table, statement: &str) -> Option<&'static str> {
     if table != Table::Fortune {
         return None;
@@ -243,13 +255,13 @@ fn sorts(table: Table, statement: &str) -> Option<&'static str> {
     }
 }
 
-/// Checks that what was said for so many requests is what `declared` promises.
+/// Checks that the statements for `count` requests match the declarations of the stack.
 fn judge(
     declared: &Declared,
     requests: Requests,
     asked: String,
     count: u64,
-    said: Said,
+    said: LoggedStatements,
 ) -> Result<(), Fault> {
     let often = |times: u64| times > count / EXCUSED;
     let fault = |rule, expected: String, got: String| Err(Fault::new(asked, rule, expected, got));
@@ -297,10 +309,11 @@ const ENDING: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(20);
 
 impl Verifier<'_> {
-    /// Connections opened so far; `None` for a workload without a database, or where the server does not count them.
+    /// The number of database connections opened so far; `None` for a workload without a database, or if the server
+    /// does not count them.
     ///
     /// # Errors
-    /// When the database cannot be asked.
+    /// When the database cannot be queried.
     pub fn sessions(&mut self) -> Result<Option<u64>, Fault> {
         if !self.workload.oracle.needs_database() {
             return Ok(None);
@@ -308,11 +321,11 @@ impl Verifier<'_> {
         self.postgres()?.sessions().map_err(fault)
     }
 
-    /// Checks that PostgreSQL has room for the stack's connections when `clients` ask at once.
+    /// Checks that PostgreSQL has enough free connections for the stack when `clients` send requests concurrently.
     ///
     /// # Errors
-    /// When it has not, or cannot be asked.
-    pub fn check_room(&mut self, clients: u32) -> Result<(), Fault> {
+    /// When it has not, or cannot be queried.
+    pub fn check_free_connections(&mut self, clients: u32) -> Result<(), Fault> {
         if !self.workload.oracle.needs_database() {
             return Ok(());
         }
@@ -323,8 +336,8 @@ impl Verifier<'_> {
                 format!("{clients} clients without a pool, whose connections overlap"),
             ),
         };
-        let room = self.postgres()?.room().map_err(fault)?;
-        if needed <= room.free {
+        let connections = self.postgres()?.free_connections().map_err(fault)?;
+        if needed <= connections.free {
             return Ok(());
         }
         Err(Fault::new(
@@ -333,7 +346,7 @@ impl Verifier<'_> {
             format!("{needed} free ones ({why})"),
             format!(
                 "{} free ones of {}; raise max_connections, or omit the workload",
-                room.free, room.most
+                connections.free, connections.most
             ),
         ))
     }
@@ -446,13 +459,13 @@ mod tests {
     fn what_each_connection_says_once_is_no_statement_of_each_request() {
         let pool = 16;
         let requests = pool * u64::from(COUNTED);
-        let plain = Said {
+        let plain = LoggedStatements {
             asked: requests,
-            ..Said::default()
+            ..LoggedStatements::default()
         };
-        let judged = |said: Said| {
+        let judged = |said: LoggedStatements| {
             let users = Requests::Reads(Table::Users);
-            let parsed = Parsed {
+            let parsed = ParseCount {
                 asked: String::new(),
                 parsed: said.parsed,
                 statements: said.asked,
@@ -464,16 +477,16 @@ mod tests {
         };
         assert!(judged(plain.clone()));
         // Each is tested after it has idled, and once more; each parses once more.
-        assert!(judged(Said {
+        assert!(judged(LoggedStatements {
             others: 2 * pool,
             parsed: pool,
             ..plain.clone()
         }));
-        assert!(!judged(Said {
+        assert!(!judged(LoggedStatements {
             others: requests,
             ..plain.clone()
         }));
-        assert!(!judged(Said {
+        assert!(!judged(LoggedStatements {
             parsed: requests,
             ..plain
         }));
@@ -481,10 +494,10 @@ mod tests {
 
     #[test]
     fn a_mapper_may_read_a_row_before_it_writes_it_and_use_a_transaction() {
-        let said = |asked, others| Said {
+        let said = |asked, others| LoggedStatements {
             asked,
             others,
-            ..Said::default()
+            ..LoggedStatements::default()
         };
         let judged = |is_orm, said| {
             let declared = Declared {

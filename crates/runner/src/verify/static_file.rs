@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     Depth, Fault, Verifier,
     fault::{described, shown},
-    question::{ExpectedAnswer, Question},
+    question::{ExpectedAnswer, ProbeRequest},
     wire::WholeAnswer,
 };
 
@@ -58,7 +58,8 @@ impl Verifier<'_> {
         let replaced = self.fixtures.assets.replace();
         let replaced = replaced.map_err(|error| self.unwritten_file(&error))?;
         let changed = self.expect_changed_file(&tag);
-        // Put back whatever the answer was: the load of servers that are alive beside this one expects what was there.
+        // Restore the file whatever the answer was, because the load of other servers that run at the same time expects
+        // it.
         let put = self.fixtures.assets.put_back(replaced);
         put.map_err(|error| self.unwritten_file(&error))?;
         changed?;
@@ -248,7 +249,7 @@ impl Verifier<'_> {
             let rule = "a file outside the folder is not served";
             let answer = self.client.send(&request)?;
             let is_served = inside.matches(&answer.body);
-            let question = Question {
+            let question = ProbeRequest {
                 request,
                 wanted: ExpectedAnswer::Status(OUTSIDE),
             };
@@ -284,13 +285,13 @@ const LONGER: u32 = 1_000;
 /// How long ago the file was modified when it is made. Those that come in its place were modified later, and not in the same
 /// second.
 const AGE: Duration = Duration::from_secs(100_000);
-/// The content of the file beside the folder that no request may reach.
+/// The content of a file next to the folder, which no request may reach.
 const BESIDE: &str = "beside the folder";
-/// The endings of files beside the folder: of that one, …
+/// The extension of that file.
 const OUTSIDE_FILE: &str = "txt";
-/// … of the one that is to take the file's place, …
+/// The extension of the file that will replace the original one. It is next to the folder too.
 const NEXT: &str = "next";
-/// … and of the file while another one is in its place.
+/// The extension of the original file while it is replaced. It is next to the folder too.
 const KEPT: &str = "kept";
 
 /// The folder at `STATIC_DIR`, whose file can be changed.
@@ -302,9 +303,9 @@ pub struct StaticFolder {
     random: ChaCha8Rng,
 }
 
-/// A file that another one has taken the place of.
+/// The content of a file that was replaced, to restore it.
 #[derive(Debug)]
-pub(super) struct Replaced {
+pub(super) struct ReplacedFile {
     bytes: Vec<u8>,
 }
 
@@ -341,7 +342,7 @@ impl StaticFolder {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn replace(&mut self) -> io::Result<Replaced> {
+    pub(super) fn replace(&mut self) -> io::Result<ReplacedFile> {
         let longer = 1 + self.random.next_u32() % LONGER;
         let content = self.content(LENGTH + longer as usize);
         let bytes = std::mem::replace(&mut self.bytes, content);
@@ -350,20 +351,20 @@ impl StaticFolder {
         self.write(&next)?;
         fs::hard_link(self.file(), self.beside(KEPT))?;
         fs::rename(next, self.file())?;
-        Ok(Replaced { bytes })
+        Ok(ReplacedFile { bytes })
     }
 
     /// Puts the very file back that was there, with its time: what was made of it, such as an ETag, holds again.
     ///
     /// # Errors
     /// When it cannot be renamed.
-    pub(super) fn put_back(&mut self, replaced: Replaced) -> io::Result<()> {
+    pub(super) fn put_back(&mut self, replaced: ReplacedFile) -> io::Result<()> {
         fs::rename(self.beside(KEPT), self.file())?;
         self.bytes = replaced.bytes;
         Ok(())
     }
 
-    /// The name of what is beside the folder, seen from it, and its content.
+    /// The path of the file next to the folder, relative to the folder, and its content.
     pub(super) fn outside(&self) -> (String, &'static str) {
         let name = self.beside(OUTSIDE_FILE);
         let name = name.file_name().unwrap_or_default();
@@ -378,7 +379,7 @@ impl StaticFolder {
         beside(&self.path, ending)
     }
 
-    /// Deletes the folder at `path`, and what is beside it.
+    /// Deletes the folder at `path` and the files next to it.
     pub(super) fn remove(path: &Path) {
         let _ = fs::remove_dir_all(path);
         for ending in [OUTSIDE_FILE, NEXT, KEPT] {
@@ -404,7 +405,7 @@ impl StaticFolder {
     }
 }
 
-/// A path beside the one of the folder: the same with this ending.
+/// A path next to the folder: the folder's own with this extension.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut path = OsString::from(path);
     path.push(".");

@@ -1,11 +1,12 @@
-//! users and proxy: what stands behind the server, the database or the slow upstream, is asked anew for each request.
+//! Checks of users and proxy: the service behind the server (the database or the slow upstream) must receive a request
+//! for each answer.
 
 use deadheat_model::{load::Content, workload::Table};
 use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use super::{Depth, Fault, Verifier, page::Row};
+use super::{Depth, Fault, Verifier, page::PageRow};
 use crate::services::{Postgres, ServiceError, postgres::RowChange, upstream};
 
 /// Rows of an answer.
@@ -33,7 +34,7 @@ impl Verifier<'_> {
     }
 
     /// The first `count` rows of `table` by id: id and text.
-    pub(super) fn rows(&mut self, table: Table, count: u32) -> Result<Vec<Row>, Fault> {
+    pub(super) fn rows(&mut self, table: Table, count: u32) -> Result<Vec<PageRow>, Fault> {
         self.postgres()?.first_rows(table, count).map_err(fault)
     }
 
@@ -51,7 +52,7 @@ impl Verifier<'_> {
     pub(super) fn expect_changed(
         &mut self,
         table: Table,
-        rows: &[Row],
+        rows: &[PageRow],
         text: impl Fn(&mut ChaCha8Rng) -> String,
     ) -> Result<(), Fault> {
         for (id, _) in rows {

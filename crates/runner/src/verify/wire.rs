@@ -1,5 +1,5 @@
-//! A connection whose every byte is the probe's own. The client library hides what is asked here: whether a connection
-//! is kept, requests in pieces, several of them at once, answers to HTTP/1.0.
+//! A connection with full control over its bytes. A client library would hide the subjects of the checks: persistence,
+//! requests in pieces, pipelining, answers to HTTP/1.0.
 
 use std::{
     borrow::Cow,
@@ -15,14 +15,15 @@ use tokio_rustls::rustls::{
     self, ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName,
 };
 
-/// More than any answer of the contract, so that a server without an end is found out.
+/// The maximum length of an answer in bytes. It is above every answer of the contract, and detects a server that never
+/// stops sending.
 pub(super) const LONGEST: usize = 16 << 20;
-/// The most bytes of one head, from the status line to the empty line: as many as the generator takes
+/// The maximum length of a head in bytes, from the status line to the empty line. It is the load generator's limit
 /// (`HEAD_LIMIT` in `crates/load/src/http1/head.rs`).
 const HEAD_LIMIT: usize = 64 * 1024;
-/// Header lines that there is room for at first. Servers may send as many as a head can hold.
+/// The initial capacity for header lines. It grows up to the number that a head can contain.
 const HEADERS: usize = 64;
-/// A body in chunks is sent in several, the last of them shorter than the others as a rule.
+/// The chunk size of request bodies in bytes. A body is sent in several chunks, and the last one is usually shorter.
 const CHUNK: usize = 16;
 
 /// A connection to a server.
@@ -31,11 +32,11 @@ pub(super) struct ProbeConnection {
     address: SocketAddr,
     stream: Stream,
     patience: Duration,
-    /// What has come beyond the last answer.
+    /// Bytes received after the last answer.
     ahead: Vec<u8>,
 }
 
-/// What carries its bytes.
+/// The transport of a connection.
 #[derive(Debug)]
 enum Stream {
     Plain(TcpStream),
@@ -65,7 +66,7 @@ impl Stream {
     }
 }
 
-/// An answer, read whole.
+/// A complete answer.
 #[derive(Debug)]
 pub(super) struct WholeAnswer {
     pub(super) status: u16,
@@ -82,17 +83,17 @@ impl WholeAnswer {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Its content type; empty if it has none.
+    /// The content type; empty without one.
     pub(super) fn content_type(&self) -> &str {
         self.header("content-type").unwrap_or_default()
     }
 }
 
-/// An answer, and what it means for its connection.
+/// An answer, and the state of its connection afterwards.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) answer: WholeAnswer,
-    /// Whether the server says that the connection goes on.
+    /// Whether the server keeps the connection open.
     pub(super) keeps: bool,
     /// Whether the body came in chunks.
     pub(super) chunked: bool,
@@ -104,19 +105,19 @@ pub(super) enum NoReply {
     /// The connection ended before its first byte.
     #[error("the connection was closed without an answer")]
     Closed,
-    /// It did not come, or not whole, in time.
+    /// It did not arrive completely within this time.
     #[error("no whole answer within {} s", .0.as_secs())]
     Late(Duration),
-    /// It cannot be read.
+    /// It cannot be parsed.
     #[error("{0}")]
     Broken(String),
-    /// The server does not agree on TLS or on the protocol, which asking again does not change.
+    /// The server refuses TLS or the protocol, so further requests are useless.
     #[error("{0}")]
     Refused(String),
 }
 
 impl NoReply {
-    /// Why TLS was not agreed on.
+    /// Converts the error of a TLS handshake.
     pub(super) fn in_tls(error: &io::Error) -> Self {
         use rustls::{AlertDescription as Alert, Error};
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
@@ -147,7 +148,7 @@ impl ProbeConnection {
     pub(super) fn open(address: SocketAddr, patience: Duration) -> Result<Self, NoReply> {
         let connect = || {
             let stream = TcpStream::connect_timeout(&address, patience)?;
-            // Pieces of a request are to arrive as pieces.
+            // Pieces of a request must arrive as pieces.
             stream.set_nodelay(true)?;
             stream.set_write_timeout(Some(patience))?;
             Ok(stream)
@@ -162,7 +163,7 @@ impl ProbeConnection {
         })
     }
 
-    /// The same over TLS, as `config` has it. The server may choose HTTP/1.1 by ALPN, or nothing.
+    /// Connects with TLS and `config`. The server may choose HTTP/1.1 by ALPN, or no protocol.
     pub(super) fn open_tls(
         address: SocketAddr,
         config: Arc<ClientConfig>,
@@ -202,7 +203,7 @@ impl ProbeConnection {
         self.reply()
     }
 
-    /// Sends bytes. That nobody takes them any more is no error yet: there may be an answer that says why.
+    /// Sends bytes. A closed connection is not an error yet, because an answer may explain it.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), NoReply> {
         match self.stream.write_all(bytes) {
             Ok(()) => Ok(()),
@@ -216,7 +217,7 @@ impl ProbeConnection {
         }
     }
 
-    /// Reads one answer; those that are interim (1xx) are passed over.
+    /// Reads one answer. Interim answers (1xx) are skipped.
     pub(super) fn reply(&mut self) -> Result<Reply, NoReply> {
         let until = Instant::now() + self.patience;
         let head = loop {
@@ -245,7 +246,7 @@ impl ProbeConnection {
         })
     }
 
-    /// Whether the server ends the connection within `patience`, without another byte.
+    /// Whether the server closes the connection within `patience`, without another byte.
     pub(super) fn ends_within(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         self.ahead.is_empty() && matches!(self.more(until), Ok(false))
@@ -318,7 +319,7 @@ impl ProbeConnection {
         }
     }
 
-    /// Reads once; `false` at the end of the connection.
+    /// Reads once. Returns `false` at the end of the connection.
     fn more(&mut self, until: Instant) -> Result<bool, NoReply> {
         if self.ahead.len() > LONGEST {
             return Err(endless());
@@ -340,7 +341,7 @@ impl ProbeConnection {
             }
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Err(late()),
-                // Many servers end TLS without saying so.
+                // Many servers close TLS connections without a close_notify.
                 io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => Ok(false),
                 io::ErrorKind::Interrupted => Ok(true),
                 _ => Err(broken(error)),
@@ -353,7 +354,7 @@ fn endless() -> NoReply {
     NoReply::Broken(format!("more than {LONGEST} bytes came"))
 }
 
-/// How the end of a body is known (RFC 9112, section 6.3).
+/// How the end of a body is determined (RFC 9112, section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Framing {
     Nothing,
@@ -370,12 +371,12 @@ struct Head {
 }
 
 impl Head {
-    /// A head at the beginning of `bytes`, and its length; `None` while it is not whole.
+    /// Parses a head at the start of `bytes`. Returns it with its length; `None` if it is incomplete.
     fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, NoReply> {
         Self::parse_with(bytes, HEADERS)
     }
 
-    /// The same, with room for this many header lines, or for more if there are more.
+    /// `parse` with capacity for `room` header lines, or for more if there are more.
     fn parse_with(bytes: &[u8], room: usize) -> Result<Option<(Self, usize)>, NoReply> {
         let bytes = &bytes[..bytes.len().min(HEAD_LIMIT)];
         let mut headers = vec![httparse::EMPTY_HEADER; room];
@@ -428,9 +429,9 @@ impl Head {
                 }
             }
         } else if self.framing == Framing::Nothing {
-            // Whatever it says, there is no body.
+            // There is no body, whatever this header says.
         } else if name == "transfer-encoding" {
-            // It goes before a content-length.
+            // It takes precedence over a content-length.
             self.framing = Framing::Chunked;
         } else if name == "content-length" && self.framing != Framing::Chunked {
             let length = value.parse().ok().filter(|length| *length <= LONGEST);
@@ -443,7 +444,7 @@ impl Head {
     }
 }
 
-/// The bytes of a request, and where its body begins.
+/// Encodes a request. Returns its bytes and the position of its body.
 pub(super) fn encode(
     address: SocketAddr,
     request: &RequestSpec,

@@ -21,14 +21,15 @@ use deadheat_model::{
 use rand::RngExt as _;
 use serde_json::Value;
 
-use super::{Depth, Fault, Verifier, question::Question, wire::WholeAnswer};
+use super::{Depth, Fault, Verifier, question::ProbeRequest, wire::WholeAnswer};
 use crate::services::{Postgres, postgres::WORLDS};
 
-/// A request for several rows says how many, and gets these (`verify_query_cases` in `verifications.py`).
+/// Values of the parameter for the number of rows, and the number of rows that the answer must have
+/// (`verify_query_cases` in `verifications.py`).
 const CASES: [(&str, u32); 5] = [("2", 2), ("0", 1), ("foo", 1), ("501", 500), ("", 1)];
-/// Answers whose rows are compared with each other.
+/// The number of answers whose rows are compared with each other.
 const ANSWERS: u32 = 4;
-/// Of fewer rows, chance may decide how many are the same.
+/// The minimum number of rows for checks of randomness.
 const MANY: usize = 10;
 
 pub(super) const STATEMENTS: &str =
@@ -41,7 +42,7 @@ const UPDATED: &str = "the table has the numbers of an answer when it comes";
 const CHANGED: &str = "an update writes other numbers than before";
 const NO_OTHERS: &str = "an update changes the rows of its answer, and no others";
 
-/// How many statements a request for this many rows runs. That of cached rows runs none that counts.
+/// The number of statements of a request for this many rows. A request for cached rows runs no statement that counts.
 pub(super) fn statements(task: WorldTask, queries: u32) -> RangeInclusive<u64> {
     let queries = u64::from(queries);
     match task {
@@ -51,7 +52,7 @@ pub(super) fn statements(task: WorldTask, queries: u32) -> RangeInclusive<u64> {
 }
 
 /// A row of an answer: id and number.
-type World = (i32, i32);
+type WorldRow = (i32, i32);
 
 impl<'a> Verifier<'a> {
     pub(super) fn verify_worlds(&mut self, task: WorldTask, depth: Depth) -> Result<(), Fault> {
@@ -67,7 +68,7 @@ impl<'a> Verifier<'a> {
         if task != WorldTask::Cached {
             let after = self.own_statements(Table::World)?;
             if let (Some(before), Some(after)) = (before, after) {
-                let counted = Counted {
+                let counted = StatementCounts {
                     reads: after.reads.saturating_sub(before.reads),
                     writes: after.writes.saturating_sub(before.writes),
                     rows_updated: after.updated.saturating_sub(before.updated),
@@ -86,8 +87,8 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// The load point's question.
-    pub(super) fn worlds_question(&self, task: WorldTask) -> Question {
+    /// The load point's request with its expected answer.
+    pub(super) fn worlds_question(&self, task: WorldTask) -> ProbeRequest {
         let rows = (task != WorldTask::One).then(|| self.queries());
         self.question(self.request(), records(rows))
     }
@@ -103,13 +104,13 @@ impl<'a> Verifier<'a> {
         self.point.queries.unwrap_or(1)
     }
 
-    /// Asks, and compares the answer with the table; its rows.
+    /// Sends a request, and compares the answer with the table. Returns the answer's rows.
     fn expect_worlds(
         &mut self,
         task: WorldTask,
         rule: &'static str,
-        question: Question,
-    ) -> Result<Vec<World>, Fault> {
+        question: ProbeRequest,
+    ) -> Result<Vec<WorldRow>, Fault> {
         let before = self.own_table(Postgres::worlds)?;
         let answer = self.expect(rule, &question)?;
         let rows = rows_of(&answer.body);
@@ -127,12 +128,12 @@ impl<'a> Verifier<'a> {
         Ok(rows)
     }
 
-    /// Checks that the rows of these answers took the statements that they should.
+    /// Checks that these answers took the right number of statements.
     fn expect_statements(
         &self,
         task: WorldTask,
-        answers: &[Vec<World>],
-        counted: Counted,
+        answers: &[Vec<WorldRow>],
+        counted: StatementCounts,
     ) -> Result<(), Fault> {
         let rows: u64 = answers.iter().map(|rows| rows.len() as u64).sum();
         let (writes, rows_updated) = match task {
@@ -167,11 +168,12 @@ impl<'a> Verifier<'a> {
         ))
     }
 
-    /// Checks that these answers have other rows than each other, and long ones not the same row again and again.
-    fn expect_random(&self, answers: &[Vec<World>]) -> Result<(), Fault> {
-        let ids = |rows: &Vec<World>| rows.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+    /// Checks that the rows differ between these answers, and that long answers do not repeat the same row.
+    fn expect_random(&self, answers: &[Vec<WorldRow>]) -> Result<(), Fault> {
+        let ids = |rows: &Vec<WorldRow>| rows.iter().map(|(id, _)| *id).collect::<Vec<_>>();
         let different: BTreeSet<Vec<i32>> = answers.iter().map(ids).collect();
-        let repeats = |rows: &&Vec<World>| rows.len() >= MANY && by_id(rows).len() * 2 < rows.len();
+        let repeats =
+            |rows: &&Vec<WorldRow>| rows.len() >= MANY && by_id(rows).len() * 2 < rows.len();
         let got = match (different.len(), answers.iter().find(repeats)) {
             (1, _) => format!("the same ids in {} answers", answers.len()),
             (_, Some(rows)) => format!("{} different ids of {}", by_id(rows).len(), rows.len()),
@@ -186,14 +188,14 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// What PostgreSQL counted on the table world.
-struct Counted {
+/// PostgreSQL's counts of statements on the table world.
+struct StatementCounts {
     reads: u64,
     writes: u64,
     rows_updated: u64,
 }
 
-/// An answer with this many rows; `None`: one without an array.
+/// The expected content with this many rows; `None` is a single row without an array.
 fn records(count: Option<u32>) -> Content {
     Content::Records {
         count,
@@ -202,8 +204,8 @@ fn records(count: Option<u32>) -> Content {
     }
 }
 
-/// The rows of a body that was found right by its form.
-fn rows_of(body: &[u8]) -> Vec<World> {
+/// The rows of a body whose form has been checked.
+fn rows_of(body: &[u8]) -> Vec<WorldRow> {
     let parsed: Value = serde_json::from_slice(body).unwrap_or_default();
     let records = match &parsed {
         Value::Array(records) => records.as_slice(),
@@ -214,8 +216,8 @@ fn rows_of(body: &[u8]) -> Vec<World> {
     records.iter().filter_map(row).collect()
 }
 
-/// The numbers of each id: a row may be chosen twice.
-fn by_id(rows: &[World]) -> BTreeMap<i32, Vec<i32>> {
+/// The numbers of each id. A row may be chosen twice.
+fn by_id(rows: &[WorldRow]) -> BTreeMap<i32, Vec<i32>> {
     let mut all: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for (id, number) in rows {
         all.entry(*id).or_default().push(*number);
@@ -223,18 +225,18 @@ fn by_id(rows: &[World]) -> BTreeMap<i32, Vec<i32>> {
     all
 }
 
-/// The number that the table has for an id.
+/// The number in the table for an id.
 fn number_in(table: &[i32], id: i32) -> Option<i32> {
     let index = usize::try_from(id - 1).ok()?;
     table.get(index).copied()
 }
 
-/// Checks that each of `rows` is as in `table`; of one that was chosen twice, that one of its numbers is.
+/// Checks that `rows` match `table`. If an id occurs twice, one of its numbers must match.
 fn expect_rows(
     asked: &str,
     rule: &'static str,
     table: &[i32],
-    rows: &[World],
+    rows: &[WorldRow],
 ) -> Result<(), Fault> {
     for (id, numbers) in by_id(rows) {
         let own = number_in(table, id);
@@ -250,8 +252,13 @@ fn expect_rows(
     Ok(())
 }
 
-/// Checks that a table became `after` from `before` by an update of these rows.
-fn expect_updated(asked: &str, before: &[i32], after: &[i32], rows: &[World]) -> Result<(), Fault> {
+/// Checks that an update of these rows changed a table from `before` to `after`.
+fn expect_updated(
+    asked: &str,
+    before: &[i32],
+    after: &[i32],
+    rows: &[WorldRow],
+) -> Result<(), Fault> {
     expect_rows(asked, UPDATED, after, rows)?;
     let updated = by_id(rows);
     let mut changed = 0;
@@ -269,7 +276,7 @@ fn expect_updated(asked: &str, before: &[i32], after: &[i32], rows: &[World]) ->
         }
         changed += 1;
     }
-    // A new number is the old one once in 10,000 times, and the toolset wants nine of ten changed.
+    // A new random number equals the old one once in 10,000 times. The toolset requires that nine of ten change.
     if updated.len() >= MANY && changed * 10 < updated.len() * 9 {
         return Err(Fault::new(
             asked.to_owned(),
@@ -281,7 +288,7 @@ fn expect_updated(asked: &str, before: &[i32], after: &[i32], rows: &[World]) ->
     Ok(())
 }
 
-/// How long a Date header may stay the same, which counts in seconds.
+/// The maximum time that the Date header, which has a resolution of one second, may stay the same.
 const SAME_DATE: Duration = Duration::from_secs(3);
 const POLL: Duration = Duration::from_millis(250);
 
@@ -295,12 +302,12 @@ impl Verifier<'_> {
         }
         if depth == Depth::Full {
             self.verify_date()?;
-            self.verify_crowd()?;
+            self.verify_concurrent_connections()?;
         }
         Ok(())
     }
 
-    /// Asks until the Date header changes.
+    /// Repeats a request until the Date header changes.
     fn verify_date(&mut self) -> Result<(), Fault> {
         let question = self.questions(1)?.remove(0);
         let date = |answer: &WholeAnswer| answer.header("date").map(str::to_owned);
@@ -346,15 +353,15 @@ mod tests {
     #[test]
     fn an_update_writes_what_it_answers_into_its_rows_alone() {
         let before: Vec<i32> = (1..=20).collect();
-        let rows: Vec<World> = (1..=10).map(|id| (id, 100 + id)).collect();
-        let write = |rows: &[World]| {
+        let rows: Vec<WorldRow> = (1..=10).map(|id| (id, 100 + id)).collect();
+        let write = |rows: &[WorldRow]| {
             let mut table = before.clone();
             for (id, number) in rows {
                 table[*id as usize - 1] = *number;
             }
             table
         };
-        let judged = |after: &[i32], rows: &[World]| {
+        let judged = |after: &[i32], rows: &[WorldRow]| {
             let judged = expect_updated("GET /updates", &before, after, rows);
             judged.map_err(|fault| fault.rule)
         };
@@ -365,7 +372,7 @@ mod tests {
         assert_eq!(judged(&write(&rows), &twice), Ok(()), "in another order");
         let others = [&rows[..], &[(15, 7)]].concat();
         assert_eq!(judged(&write(&others), &rows), Err(NO_OTHERS));
-        let same: Vec<World> = (1..=10).map(|id| (id, id)).collect();
+        let same: Vec<WorldRow> = (1..=10).map(|id| (id, id)).collect();
         assert_eq!(judged(&before, &same), Err(CHANGED));
     }
 

@@ -18,7 +18,7 @@ use deadheat_model::{
     },
 };
 use deadheat_runner::{
-    heat::{Entry, Generator, Heat, Machine, ServerMember, WarmUps, run},
+    heat::{Entry, Generator, Heat, ServerMember, ThisMachine, WarmUps, run},
     manifest::Stack,
     services::null,
     session::{Checks, Launch, MemberRequest, SelectedTarget},
@@ -162,7 +162,7 @@ impl Scene {
             least: 1,
             equal_work: Vec::new(),
         };
-        let mut parts = run(heat, "now".to_owned(), &Machine::default(), stop).unwrap();
+        let mut parts = run(heat, "now".to_owned(), &ThisMachine::default(), stop).unwrap();
         parts.remove(0)
     }
 }

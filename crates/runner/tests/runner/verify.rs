@@ -35,7 +35,8 @@ fn clients_without_a_pool_need_room_and_a_pool_needs_its_size() {
         // It asks PostgreSQL alone; nothing listens there.
         let nobody = ([127, 0, 0, 1], 1).into();
         let point = &workload.point[0];
-        Verifier::new(nobody, declared, &workload, point, &mut fixtures, 1).check_room(clients)
+        Verifier::new(nobody, declared, &workload, point, &mut fixtures, 1)
+            .check_free_connections(clients)
     };
     assert_eq!(room(Pool::None, 400), Ok(()));
     assert_eq!(room(Pool::Size(900), 10_000), Ok(()));

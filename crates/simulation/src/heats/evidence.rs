@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use deadheat_stats::{
     heats::{
-        Allocation, Fit, Group, Looks, Quantity, RankedMember, Ranking, Settings, Verdict, of_fit,
-        within,
+        Allocation, Fit, Group, Looks, PairVerdict, Quantity, RankedMember, Ranking, Settings,
+        of_fit, within,
     },
     sequential::Design,
     versus::{
         Bounds, Check, Gate,
-        alternating::Judged,
+        alternating::LookResult,
         paired::{PairedCell, at_look},
     },
 };
@@ -225,12 +225,12 @@ pub fn sequential_evidence(
     }
 }
 
-/// The share of sessions of these seeds in which the first member stands so to the second, after each of these numbers
-/// of heats, which grow.
+/// The share of sessions of these seeds in which the first and second member have this verdict, after each of these
+/// numbers of heats, which grow.
 pub fn verdicts(
     field: &Field,
     heats: &[usize],
-    verdict: Verdict,
+    verdict: PairVerdict,
     seeds: Range<u64>,
     settings: &Settings,
 ) -> Vec<Share> {
@@ -270,9 +270,9 @@ pub fn half_widths(
 
 /// The fits of a session's throughput after each of these numbers of heats, which grow.
 fn fits(field: &Field, heats: &[usize], seed: u64, settings: &Settings) -> Vec<Fit> {
-    let course = field.draw(heats.last().copied().unwrap_or(0), seed);
-    let estimates = within::of_heats(&course.heats, Quantity::Throughput);
-    let fit = |heats: &usize| Fit::new(course.members, &estimates[..*heats], settings);
+    let series = field.draw(heats.last().copied().unwrap_or(0), seed);
+    let estimates = within::of_heats(&series.heats, Quantity::Throughput);
+    let fit = |heats: &usize| Fit::new(series.members, &estimates[..*heats], settings);
     heats.iter().map(fit).collect()
 }
 
@@ -306,14 +306,14 @@ impl Errors {
             let mut places = ranking.places.iter();
             // A difference that has the wrong direction is a false one, too.
             pairs.any(|pair| {
-                pair.verdict == Verdict::Faster && field.truth(pair.better, pair.worse) < SAME
+                pair.verdict == PairVerdict::Faster && field.truth(pair.better, pair.worse) < SAME
             }) || places.any(|place| is_false_rank(field, ranking, place))
         };
         let wrong_dead_heat = |ranking: &Ranking| {
             let mut pairs = ranking.pairs.iter();
             pairs.any(|pair| {
                 let truth = field.truth(pair.better, pair.worse);
-                pair.verdict == Verdict::DeadHeat && truth.abs() > margin - SAME
+                pair.verdict == PairVerdict::DeadHeat && truth.abs() > margin - SAME
             })
         };
         self.differences += u32::from(seen.iter().any(wrong_order));
@@ -349,7 +349,8 @@ pub struct GateEvidence {
     pub heats: f64,
 }
 
-/// Comparisons of these seeds, of a B whose throughput is truly `ratio` of A's, with a gate at `bound` and `most` heats.
+/// Comparisons of these seeds, of a B whose throughput is truly `ratio` of A's, with a gate at `bound` and `most`
+/// heats.
 pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> GateEvidence {
     let field = Field::measured(&[1.0, ratio]);
     let bounds = Bounds::default();
@@ -371,7 +372,7 @@ pub fn gate(ratio: f64, bound: f64, most: u32, seeds: Range<u64>) -> GateEvidenc
             let Some(look) = design.at(heat) else {
                 continue;
             };
-            let judged = Judged {
+            let judged = LookResult {
                 compared: at_look(std::slice::from_ref(&cell), look, &bounds),
                 not_compared: Vec::new(),
             };

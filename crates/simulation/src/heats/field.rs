@@ -1,4 +1,4 @@
-//! A session of heats: who runs, where, with which noise, and what goes wrong.
+//! Simulated sessions of heats: members, order, noise and disturbances.
 
 use deadheat_stats::heats::{Heat, HeatSeries, Round, Slice};
 use rand::{Rng, RngExt, SeedableRng, seq::SliceRandom};
@@ -10,7 +10,7 @@ use rand_distr::{Distribution, StandardNormal};
 pub struct Member {
     /// The true throughput, as a factor.
     pub speed: f64,
-    /// The standard deviation of a slice that is the member's own (0.1: 10 %), beside the machine's.
+    /// The standard deviation of the member's own noise in a slice (0.1: 10 %), in addition to the machine's.
     pub spread: f64,
     /// How it correlates with that of the member's slice before.
     pub correlation: f64,
@@ -35,9 +35,9 @@ impl Member {
     }
 }
 
-/// What goes wrong.
+/// Simulated disturbances: slow slices, absent members and stolen CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Trouble {
+pub struct Disturbances {
     /// The share of slices that something else disturbs …
     pub disturbed: f64,
     /// … and the factor on their throughput.
@@ -50,7 +50,7 @@ pub struct Trouble {
     pub stolen_seconds: f64,
 }
 
-impl Trouble {
+impl Disturbances {
     /// One slice in fifty runs at half speed. Nobody is missing.
     pub fn disturbed() -> Self {
         Self {
@@ -85,7 +85,7 @@ pub struct Field {
     /// The members.
     pub members: Vec<Member>,
     /// The machine.
-    pub machine: Machine,
+    pub machine: SimulatedMachine,
     /// Members in a heat at most: the first one in each, and the others in turn.
     pub capacity: usize,
     /// Rounds of a heat.
@@ -95,7 +95,7 @@ pub struct Field {
     /// From the end of a heat to the start of the next one's measurement, in seconds.
     pub gap_seconds: f64,
     /// What goes wrong.
-    pub trouble: Trouble,
+    pub disturbances: Disturbances,
 }
 
 impl Field {
@@ -105,12 +105,12 @@ impl Field {
         let member = |(index, speed): (usize, &f64)| Member::unequal(index, *speed);
         Self {
             members: speeds.iter().enumerate().map(member).collect(),
-            machine: Machine::measured(),
+            machine: SimulatedMachine::measured(),
             capacity: speeds.len(),
             rounds: 30,
             slice_seconds: 0.13,
             gap_seconds: 10.0,
-            trouble: Trouble::disturbed(),
+            disturbances: Disturbances::disturbed(),
         }
     }
 
@@ -130,10 +130,10 @@ impl Field {
         }
     }
 
-    /// A session of which the heats are asked for one by one.
-    pub fn start(&self, seed: u64) -> Session<'_> {
+    /// Starts a session whose heats are drawn one by one.
+    pub fn start(&self, seed: u64) -> DrawnSession<'_> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        Session {
+        DrawnSession {
             field: self,
             machine: NoiseProcess::start(self.machine, &mut random),
             random,
@@ -181,16 +181,16 @@ impl Field {
                 *seconds += after;
                 after = self.slice_seconds;
                 own[*index] = forget(own[*index], member.correlation, random);
-                // The mean of its throughput is the speed, not that of the logarithm. What the machine's noise adds to the mean
-                // is the same for all that react to it in the same way.
+                // The mean of its throughput is the speed, not that of the logarithm. What the machine's noise adds to
+                // the mean is the same for all that react to it in the same way.
                 let own = member.spread * own[*index] - member.spread.powi(2) / 2.0;
                 let more = (member.sensitivity.powi(2) - 1.0) * self.machine.spread.powi(2) / 2.0;
                 let common = member.sensitivity * common - more;
                 let mut log = common + own + processes[*index];
-                if random.random_bool(self.trouble.disturbed) {
-                    log += self.trouble.factor.ln();
+                if random.random_bool(self.disturbances.disturbed) {
+                    log += self.disturbances.factor.ln();
                 }
-                log += self.trouble.stolen(*seconds, random).ln();
+                log += self.disturbances.stolen(*seconds, random).ln();
                 let (answers, seconds) = (1_000.0 * member.speed * log.exp(), 0.1);
                 slices.push(Slice {
                     member: *index,
@@ -208,20 +208,20 @@ impl Field {
     }
 }
 
-/// The state of a session while it is drawn.
-pub struct Session<'a> {
+/// A simulated session whose heats are drawn one by one.
+pub struct DrawnSession<'a> {
     field: &'a Field,
     machine: NoiseProcess,
     random: ChaCha8Rng,
-    /// Since it started.
+    /// Seconds since the start.
     seconds: f64,
 }
 
-impl Session<'_> {
+impl DrawnSession<'_> {
     /// The next heat, of these members.
     pub fn heat(&mut self, members: &[usize]) -> Heat {
         let mut there = members.to_vec();
-        there.retain(|_| !self.random.random_bool(self.field.trouble.absent));
+        there.retain(|_| !self.random.random_bool(self.field.disturbances.absent));
         self.field.run(
             &there,
             &mut self.machine,
@@ -231,12 +231,12 @@ impl Session<'_> {
     }
 }
 
-/// What moves all members at once: the machine, from slice to slice.
+/// The machine's noise, which moves all members at once, from slice to slice.
 ///
 /// The sum of two processes that forget exponentially (Ornstein & Uhlenbeck), one within a second and one within a
 /// minute, and of what each slice has for itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Machine {
+pub struct SimulatedMachine {
     /// Standard deviation of a slice (0.2: 20 %).
     pub spread: f64,
     /// The share of the variance that is forgotten within `fast_seconds` …
@@ -249,8 +249,9 @@ pub struct Machine {
     pub slow_seconds: f64,
 }
 
-impl Machine {
-    /// As measured: slices 250 ms apart correlate at .6, measurements 6 s apart at .35, and those 6 minutes apart not at all.
+impl SimulatedMachine {
+    /// As measured: slices 250 ms apart correlate at .6, measurements 6 s apart at .35, and those 6 minutes apart not
+    /// at all.
     pub fn measured() -> Self {
         Self {
             spread: 0.2,
@@ -270,13 +271,13 @@ impl Machine {
 
 /// The state of the machine's noise.
 struct NoiseProcess {
-    machine: Machine,
+    machine: SimulatedMachine,
     fast: f64,
     slow: f64,
 }
 
 impl NoiseProcess {
-    pub(super) fn start(machine: Machine, random: &mut impl Rng) -> Self {
+    pub(super) fn start(machine: SimulatedMachine, random: &mut impl Rng) -> Self {
         Self {
             machine,
             fast: normal(random),
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     fn the_machine_is_as_it_was_measured() {
-        let machine = Machine::measured();
+        let machine = SimulatedMachine::measured();
         for (seconds, measured) in [(0.25, 0.6), (6.0, 0.35), (360.0, 0.0)] {
             let found = machine.correlation(seconds);
             assert!((found - measured).abs() < 0.01, "{seconds} s: {found}");
@@ -364,12 +365,12 @@ mod tests {
 
     #[test]
     fn what_is_drawn_has_the_spread_and_the_correlation_of_the_machine() {
-        let machine = Machine::measured();
+        let machine = SimulatedMachine::measured();
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut course = NoiseProcess::start(machine, &mut random);
+        let mut noise = NoiseProcess::start(machine, &mut random);
         // A day of slices, because the slow part takes a minute to forget.
         let slices: Vec<f64> = (0..345_600)
-            .map(|_| course.slice(0.25, &mut random))
+            .map(|_| noise.slice(0.25, &mut random))
             .collect();
         let product = |lag: usize| {
             let pairs = slices.iter().zip(&slices[lag..]);

@@ -10,4 +10,4 @@ pub mod power;
 
 pub use self::evidence::{GateEvidence, gate};
 pub use evidence::{Evidence, SequentialEvidence, evidence, sequential_evidence, verdicts};
-pub use field::{Field, Machine, Member, Processes, Trouble};
+pub use field::{Disturbances, Field, Member, Processes, SimulatedMachine};

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use deadheat_stats::heats::{Settings, Verdict};
+use deadheat_stats::heats::{PairVerdict, Settings};
 
 use super::{
-    Field, Member, Processes, Trouble,
+    Disturbances, Field, Member, Processes,
     evidence::{HalfWidths, half_widths, verdicts},
 };
 
@@ -45,9 +45,9 @@ pub fn precision(members: usize, seeds: Range<u64>) -> Vec<HalfWidths> {
 /// the two in a dead heat, after each of [`HEATS`].
 pub fn found(members: usize, effect: f64, seeds: Range<u64>) -> Vec<f64> {
     let verdict = if effect > 0.0 {
-        Verdict::Faster
+        PairVerdict::Faster
     } else {
-        Verdict::DeadHeat
+        PairVerdict::DeadHeat
     };
     let field = field(members, effect);
     let found = verdicts(&field, &HEATS, verdict, seeds, &Settings::default());
@@ -56,13 +56,13 @@ pub fn found(members: usize, effect: f64, seeds: Range<u64>) -> Vec<f64> {
 
 /// Sessions whose errors are counted: a name, a field, and its heats.
 pub fn cases() -> Vec<(&'static str, Field, usize)> {
-    let equal = |members: usize, trouble: Trouble| Field {
+    let equal = |members: usize, disturbances: Disturbances| Field {
         capacity: members.min(6),
-        trouble,
+        disturbances,
         ..Field::measured(&vec![1.0; members])
     };
-    let full = |members| equal(members, Trouble::disturbed());
-    let incomplete = |members| equal(members, Trouble::incomplete());
+    let full = |members| equal(members, Disturbances::disturbed());
+    let incomplete = |members| equal(members, Disturbances::incomplete());
     // A session without options, where starting takes most of the time.
     let equal_of_eleven = Field::measured(&[1.0; 11]);
     let margin = 1.0 + Settings::default().margin;
@@ -152,7 +152,7 @@ pub fn looked_cases() -> [(&'static str, Field, u32); 2] {
     let row: Vec<f64> = (0..4).map(|member| margin.powi(member)).collect();
     let equal = Field {
         capacity: 6,
-        trouble: Trouble::incomplete(),
+        disturbances: Disturbances::incomplete(),
         ..Field::measured(&[1.0; 8])
     };
     [

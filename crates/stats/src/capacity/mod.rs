@@ -1,4 +1,5 @@
-//! The highest rate at which some conditions hold: what `deadheat load --find-rate` probes next, and what it has found.
+//! The highest rate at which some conditions hold: chooses the probes of `deadheat load --find-rate`, and evaluates
+//! them.
 //!
 //! **The question** is that of a psychometric threshold. A *probe* is an open loop of a declared length at one rate: it
 //! holds, or it does not. P(holds) falls with the logarithm of the rate as a cumulative normal whose place (the
@@ -30,18 +31,18 @@ use statrs::function::erf::erf;
 
 /// The probability of the interval.
 pub const CONFIDENCE: f64 = 0.95;
-/// Rates that are weighed for the next probe: the capacities below which it lies with these probabilities.
+/// Candidates for the next probe: the quantiles of the capacity at these probabilities.
 const CANDIDATES: [f64; 11] = [0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97];
-/// The capacity may lie outside of what is probed by this factor.
+/// The capacity may lie outside of the probed range by this factor.
 const OUTSIDE: f64 = 2.0;
-/// The capacity is taken for one outside of what can be probed from this probability on.
+/// The search ends from this probability on that the capacity lies outside of the range.
 const SURE: f64 = 0.95;
 /// A probe that holds within this share of the highest rate raises that …
 const AT_THE_TOP: f64 = 0.75;
 /// … by this factor: more connections can do more than those of the closed loop.
 const RAISE: f64 = 4.0;
 
-/// Which rates are probed.
+/// The range of rates that are probed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// The lowest, in requests per second.
@@ -53,20 +54,20 @@ pub struct Range {
 /// A search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
-    /// Which rates are probed, as it was declared.
+    /// The declared range of rates.
     pub range: Range,
     /// The throughput of a closed loop, in requests per second.
     pub closed: f64,
-    /// The generator cannot send as much as this, in requests per second. `None`: nothing is known of it.
+    /// The rate that the generator cannot reach, in requests per second; `None` if it is unknown.
     pub ceiling: Option<f64>,
-    /// The interval reaches so far to either side of the capacity at most, as a share of it.
+    /// The requested half width of the interval, as a share of the capacity.
     pub precision: f64,
 }
 
-/// What is done next.
+/// The next step of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
-    /// A probe at this rate, in requests per second.
+    /// Probe at this rate, in requests per second.
     Probe(f64),
     /// The interval is narrow enough.
     Precise,
@@ -77,7 +78,7 @@ pub enum Next {
 }
 
 impl Search {
-    /// The rates after these probes: where the highest one holds, there are higher ones.
+    /// The range after these probes. It is raised if a probe near its upper end held.
     pub(crate) fn range_after(&self, probes: &[Probe]) -> Range {
         let held = probes.iter().filter(|probe| probe.held);
         let highest = held.map(|probe| probe.per_second).fold(0.0, f64::max);
@@ -91,7 +92,7 @@ impl Search {
         range
     }
 
-    /// What is known after these probes.
+    /// The posterior after these probes.
     pub fn posterior(&self, probes: &[Probe]) -> Posterior {
         let range = self.range_after(probes);
         let prior = Prior {
@@ -102,13 +103,13 @@ impl Search {
         Posterior::new(&prior, probes)
     }
 
-    /// Whether an interval is as narrow as was asked for.
+    /// Whether an interval is as narrow as requested.
     pub(crate) fn is_precise(&self, (low, high): (f64, f64)) -> bool {
         let precision = self.precision;
         high / low <= (1.0 + precision) / (1.0 - precision)
     }
 
-    /// What to do after these probes.
+    /// The next step after these probes.
     pub fn next(&self, probes: &[Probe]) -> Next {
         let range = self.range_after(probes);
         let posterior = self.posterior(probes);
@@ -139,50 +140,51 @@ pub struct Probe {
     pub held: bool,
 }
 
-/// What is believed before the first probe.
+/// The prior: the assumptions before the first probe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// The lowest capacity that is thought of, in requests per second.
+    /// The lowest capacity that is considered, in requests per second.
     pub least: f64,
     /// The highest.
     pub most: f64,
-    /// Where it is likely: near the throughput of a closed loop.
+    /// The likely capacity: near the throughput of a closed loop.
     pub likely: f64,
 }
 
-/// Capacities of a grid.
+/// The number of capacities in the grid.
 const CELLS: usize = 160;
-/// Spreads of the logarithm of the rate: from a server that turns at once to one whose probes hold or not by chance over
-/// half of the rate. Each is as likely as the others.
+/// Spreads of the logarithm of the rate: from a server that turns at once to one whose probes hold or not by chance
+/// over half of the rate. Each is as likely as the others.
 const SPREADS: [f64; 9] = [0.003, 0.006, 0.012, 0.023, 0.045, 0.085, 0.16, 0.30, 0.55];
 /// Shares of probes that do not hold whatever the rate, because something else happened on the machine; how likely each
 /// is.
 const BAD: [(f64, f64); 3] = [(0.01, 0.5), (0.05, 0.3), (0.15, 0.2)];
 /// The share of probes that hold whatever the rate.
 const LUCKY: f64 = 0.01;
-/// Half of the prior is even over the whole range. The other half is normal around the likely capacity, this wide on the
-/// logarithm.
+/// Half of the prior is even over the whole range. The other half is normal around the likely capacity, this wide on
+/// the logarithm.
 const NEAR: f64 = 0.5;
-/// What is left out on either side when the grid is made finer.
+/// The probability that is cut off on either side when the grid is refined.
 const TAIL: f64 = 1e-4;
-/// Cells are made finer until they are this narrow, on the logarithm.
+/// The grid is refined until its cells are this narrow, on the logarithm.
 const FINE: f64 = 0.001;
-/// How often at most.
+/// The maximum number of refinements.
 const PASSES: usize = 5;
 
-/// What is believed of the capacity after some probes.
+/// The posterior distribution of the capacity after some probes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
     /// The logarithm of the first cell's lower edge.
     from: f64,
     /// The cells' width on the logarithm.
     width: f64,
-    /// The probability of each cell, spread and share of bad probes, in this order; together 1.
+    /// The probability of each cell, spread and share of bad probes, in this order. The sum is 1.
     weights: Vec<f64>,
 }
 
 impl Posterior {
-    /// After these probes. The grid covers the prior's whole range first, and then the part where the capacity can be.
+    /// Computes the posterior after these probes. The grid covers the prior's whole range first, and then the range of
+    /// plausible capacities.
     pub fn new(prior: &Prior, probes: &[Probe]) -> Self {
         let (from, until) = (prior.least.ln(), prior.most.ln());
         let mut posterior = Self::on(from, until, prior, probes);
@@ -225,7 +227,7 @@ impl Posterior {
         }
     }
 
-    /// Where the capacity can be, with a cell more on either side.
+    /// The range of plausible capacities, with one more cell on either side.
     fn core(&self) -> (f64, f64) {
         let (low, high) = (self.at(TAIL), self.at(1.0 - TAIL));
         let until = self.from + CELLS as f64 * self.width;
@@ -265,7 +267,7 @@ impl Posterior {
         (self.quantile(outside), self.quantile(1.0 - outside))
     }
 
-    /// How likely the capacity is above this rate.
+    /// The probability that the capacity is above this rate.
     pub fn above(&self, per_second: f64) -> f64 {
         let place = (per_second.ln() - self.from) / self.width;
         let below: f64 = self
@@ -284,8 +286,8 @@ impl Posterior {
         logarithms.sum::<f64>().exp()
     }
 
-    /// How little will be known of the capacity after a probe at this rate: the entropy that is expected, in nats
-    /// (Kontsevich & Tyler 1999, for the threshold alone).
+    /// The expected entropy of the capacity after a probe at this rate, in nats (Kontsevich & Tyler 1999, for the
+    /// threshold alone).
     pub(crate) fn entropy_after(&self, per_second: f64) -> f64 {
         let rate = per_second.ln();
         let mut held = vec![0.0; CELLS];
@@ -306,7 +308,7 @@ impl Posterior {
     }
 }
 
-/// The entropy of what these sum up to, weighed by that sum.
+/// The entropy of the normalised weights, times their sum.
 fn entropy(weights: &[f64]) -> f64 {
     let sum: f64 = weights.iter().sum();
     let seen = weights.iter().filter(|weight| **weight > 0.0);
@@ -342,17 +344,17 @@ pub struct HighestRate {
     pub high: f64,
     /// Whether the interval is as narrow as was asked for.
     pub precise: bool,
-    /// The rate at which 95 % of the probes hold, if no disturbance comes.
+    /// The rate at which 95 % of the probes hold without disturbances.
     pub reliable_per_second: f64,
-    /// Whether a probe did not hold at a lower rate than one that did.
+    /// Whether a probe failed at a lower rate than that of one that held.
     pub contradictory: bool,
 }
 
-/// What a search ended with.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// A rate.
+    /// The highest rate.
     Found(HighestRate),
     /// The conditions do not hold even at the lowest rate.
     Below {
@@ -366,7 +368,7 @@ pub enum Outcome {
         /// The generator was the limit from this rate on.
         limit_per_second: f64,
     },
-    /// There are no probes that count, or none that held, or none that did not.
+    /// No probe counts, none held, or all of them held.
     Undecided {
         /// The highest rate at which a probe held.
         held_per_second: Option<f64>,
@@ -375,19 +377,19 @@ pub enum Outcome {
     },
 }
 
-/// What a search says.
+/// The report of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CapacityAnalysis {
-    /// What it ended with.
+    /// The result of the search.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The probability that the interval has the capacity in it.
+    /// The probability that the interval contains the capacity.
     pub confidence: f64,
     /// Probes that count.
     pub counted: u32,
     /// Probes that were discarded, because the generator was the limit.
     pub discarded: u32,
-    /// What changes a decision; at most one.
+    /// Warnings that change a decision; at most one.
     pub warnings: Vec<Warning>,
 }
 
@@ -418,8 +420,8 @@ fn counted(record: &CapacityRecord) -> Vec<Probe> {
     probe.collect()
 }
 
-/// The lowest rate at which two probes in all were discarded there or below, above all rates that held. One alone is
-/// chance; it is repeated.
+/// The generator's limit: the lowest rate above all rates that held, at or below which two probes were discarded. A
+/// single discarded probe may be chance, so it is repeated.
 fn ceiling(record: &CapacityRecord) -> Option<f64> {
     let rates = |outcome| {
         let probes = record.probes.iter();
@@ -434,17 +436,17 @@ fn ceiling(record: &CapacityRecord) -> Option<f64> {
     rates.get(1).copied()
 }
 
-/// What to do after the probes of a record, unless the declared number of probes is used up.
+/// The next step after the probes of a record, if the declared number of probes is not used up.
 pub fn next(record: &CapacityRecord) -> Next {
     Search::new(record).next(&counted(record))
 }
 
-/// What is believed after the probes of a record.
+/// The posterior after the probes of a record.
 pub fn so_far(record: &CapacityRecord) -> Posterior {
     Search::new(record).posterior(&counted(record))
 }
 
-/// What the search has found so far.
+/// The report of the search so far.
 pub fn analyse(record: &CapacityRecord) -> CapacityAnalysis {
     let probes = counted(record);
     let outcome = outcome(record, &probes);
@@ -457,7 +459,7 @@ pub fn analyse(record: &CapacityRecord) -> CapacityAnalysis {
     }
 }
 
-/// The one thing that changes a decision.
+/// The warning that changes a decision; `None` without one.
 fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
     let far = 1.0 - 2.0 * record.declared.precision;
     let is_far = |found: &HighestRate| found.reliable_per_second < far * found.per_second;
@@ -497,7 +499,7 @@ fn warning(record: &CapacityRecord, outcome: &Outcome) -> Option<Warning> {
     })
 }
 
-/// How narrow an interval was asked for: "± 5 %".
+/// The requested precision in words: "± 5 %".
 pub fn precision(record: &CapacityRecord) -> String {
     let percent = figure(record.declared.precision * 100.0);
     format!("± {} %", short(&percent))

@@ -1,25 +1,25 @@
-//! Which members the next heat has, the order of their slices in each round, and how many heats are needed ([`Pilot`]).
+//! The members of the next heat, the order of their slices in each round, and the number of heats needed ([`Pilot`]).
 //!
-//! A heat holds only so many members. The anchor is in all of them, so that all heats can be compared. The other seats
-//! are dealt by what the heats so far have shown: in every second heat first to those that never met, until all have,
-//! and otherwise first to neighbours in the ranking that are undecided. So what decides the ranking is measured most,
-//! and yet every pair meets.
+//! A heat has a limited number of members. The anchor is in all of them, so that all heats can be compared. The other
+//! seats are dealt by what the heats so far have shown: in every second heat first to those that never met, until all
+//! have, and otherwise first to neighbours in the ranking that are undecided. So what decides the ranking is measured
+//! most, and yet every pair meets.
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Settings, fit::quantile, within::Estimate};
 
-/// What the next heat is dealt from.
+/// The input for choosing the members of the next heat.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation<'a> {
     /// The members that can run.
     pub members: &'a [usize],
-    /// Those of them that run already, which are in before any other but the anchor.
+    /// Those that run already. They are chosen first, after the anchor.
     pub first: &'a [usize],
     /// The member that is in every heat; `None` if each may be left out.
     pub anchor: Option<usize>,
-    /// Seats in a heat. With as many seats as members, all are in.
+    /// Seats in a heat. With as many seats as members, all members take part.
     pub capacity: usize,
     /// The members of each heat so far.
     pub history: &'a [Vec<usize>],
@@ -68,8 +68,8 @@ impl Allocation<'_> {
         dealt
     }
 
-    /// How urgently a member is wanted in addition to those that are dealt: new meetings, open pairs (the more urgent the less
-    /// often they met), and how rarely it ran; by turns the first or the second counts first.
+    /// The urgency of a member next to those that are chosen already: new meetings, open pairs (weighted by how rarely
+    /// they met), and how rarely it ran. New meetings and open pairs take turns in counting first.
     fn urgency(&self, member: usize, dealt: &[usize], waiting: &[usize]) -> (usize, usize, usize) {
         let heats = self.history.len();
         let is_new = |other: &&usize| **other != member && self.meetings(member, **other) == 0;
@@ -133,16 +133,16 @@ pub fn balanced(members: usize) -> Vec<Vec<usize>> {
     rows
 }
 
-/// The rounds of a heat without end: one balanced set after another, each with labels and rows shuffled by the seed.
-/// The members' numbers are 0 to `members` − 1, of which there is at least one.
+/// An endless sequence of rounds: one balanced set after another, each with labels and rows shuffled by the seed.
+/// The members' numbers are 0 to `members` − 1. There must be at least one member.
 ///
 /// A member can profit or suffer from the one before it: a warm cache, a CPU that was slowed down. In a Williams square
 /// (Australian Journal of Scientific Research A 2, 1949) each member is in each place once, and comes directly after
 /// each other member once. An odd number of members needs two squares, each order and its reverse, for the second
 /// property; then each member comes after each other one twice.
 ///
-/// Between the last slice of a round and the first of the next nothing is balanced. The squares of a long heat are
-/// relabelled and their rows shuffled by a seed, so that this, too, is nobody's alone.
+/// The transition between the last slice of a round and the first of the next is not balanced. The squares of a long
+/// heat are relabelled and their rows shuffled by a seed, so that these transitions spread over all members.
 pub fn rounds(members: usize, seed: u64) -> impl Iterator<Item = Vec<usize>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut labels: Vec<usize> = (0..members).collect();
@@ -158,7 +158,7 @@ pub fn rounds(members: usize, seed: u64) -> impl Iterator<Item = Vec<usize>> {
     .flatten()
 }
 
-/// What a pilot of one heat or more shows about how many heats are needed: the noise of each member.
+/// The noise of each member in a pilot of one heat or more, which shows how many heats are needed.
 ///
 /// A heat's estimate of a pair scatters by what the rounds leave of the noise within the heat, which a pilot shows, and
 /// by what differs between processes, which a single heat cannot show and [`Settings::between_processes`] assumes:
@@ -166,17 +166,17 @@ pub fn rounds(members: usize, seed: u64) -> impl Iterator<Item = Vec<usize>> {
 /// is Student's quantile × √(variance ÷ H).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pilot {
-    /// The variance of a single round's logarithm, counted as if rounds were independent; `None` for a member that the
-    /// pilot says nothing about.
+    /// The variance of a single round's logarithm, as if rounds were independent; `None` for a member without an
+    /// estimate in the pilot.
     rounds: Vec<Option<f64>>,
     /// The variance between processes.
     processes: f64,
 }
 
-/// Heats that are planned.
+/// The planned number and shape of heats.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Planned {
-    /// Heats in which both members of a pair are: at least 2.
+pub struct PlannedHeats {
+    /// Heats that contain both members of a pair: at least 2.
     pub heats: u32,
     /// Rounds of each heat.
     pub rounds: u32,
@@ -190,8 +190,8 @@ pub struct Planned {
 /// simulated sessions with the noise that was measured (docs/statistics.md, "What to expect").
 const USUAL_SCATTER: f64 = 0.19;
 
-/// No plan has more heats than this.
-const MOST_HEATS: u32 = 100_000;
+/// The maximum number of heats of a plan.
+const MAX_HEATS: u32 = 100_000;
 
 impl Pilot {
     /// From the estimates of the pilot's heats, for members numbered from 0.
@@ -209,7 +209,7 @@ impl Pilot {
         }
     }
 
-    /// What is usual on a shared machine, for a plan that has no pilot yet.
+    /// The usual noise of a shared machine, for a plan without a pilot.
     pub fn usual(members: usize, settings: &Settings) -> Self {
         Self {
             rounds: vec![Some(USUAL_SCATTER.powi(2)); members],
@@ -217,9 +217,9 @@ impl Pilot {
         }
     }
 
-    /// The half width of the interval of a pair's ratio, on the logarithm (0.03: ±3 %); `None` if the pilot says nothing
-    /// about one of them, or with fewer than 2 heats.
-    pub fn half_width(&self, a: usize, b: usize, planned: &Planned) -> Option<f64> {
+    /// The half width of the interval of a pair's ratio, on the logarithm (0.03: ±3 %); `None` if the pilot has no
+    /// estimate of one of them, or with fewer than 2 heats.
+    pub fn half_width(&self, a: usize, b: usize, planned: &PlannedHeats) -> Option<f64> {
         let (one, other) = (self.rounds[a]?, self.rounds[b]?);
         if planned.heats < 2 {
             return None;
@@ -230,7 +230,7 @@ impl Pilot {
     }
 
     /// The median of the half widths of all pairs of these members.
-    pub fn median_half_width(&self, members: &[usize], planned: &Planned) -> Option<f64> {
+    pub fn median_half_width(&self, members: &[usize], planned: &PlannedHeats) -> Option<f64> {
         let mut found: Vec<f64> = Vec::new();
         for (place, a) in members.iter().enumerate() {
             let pairs = members[place + 1..].iter();
@@ -240,17 +240,17 @@ impl Pilot {
         found.get(found.len() / 2).copied()
     }
 
-    /// The fewest heats with which the median half width is `target` at most; the `heats` of `planned` do not matter.
-    /// `None` if the pilot says nothing, or if no number of heats is enough.
-    pub fn heats_for(&self, members: &[usize], target: f64, planned: &Planned) -> Option<u32> {
+    /// The fewest heats with a median half width of at most `target`; ignores the `heats` of `planned`. `None` if the
+    /// pilot has no estimates, or if no number of heats is enough.
+    pub fn heats_for(&self, members: &[usize], target: f64, planned: &PlannedHeats) -> Option<u32> {
         let reaches = |heats: u32| {
-            let planned = Planned { heats, ..*planned };
+            let planned = PlannedHeats { heats, ..*planned };
             let found = self.median_half_width(members, &planned);
             found.is_some_and(|found| found <= target)
         };
         let mut most = 2;
         while !reaches(most) {
-            if most >= MOST_HEATS {
+            if most >= MAX_HEATS {
                 return None;
             }
             most *= 2;
@@ -268,7 +268,7 @@ impl Pilot {
     }
 }
 
-impl Planned {
+impl PlannedHeats {
     /// Degrees of freedom of all residuals of such heats. The fit's own are at most these, and near them for members
     /// whose noise differs little.
     fn freedom(&self) -> f64 {

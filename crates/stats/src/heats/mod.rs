@@ -26,14 +26,14 @@ mod simultaneous;
 pub mod variance_shrinkage;
 pub mod within;
 
-use deadheat_model::heats::LEAST_HEATS;
+use deadheat_model::heats::MIN_HEATS;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::sequential::{Design as Looks, Look};
-pub use allocation::{Allocation, Pilot, Planned};
+pub use allocation::{Allocation, Pilot, PlannedHeats};
 pub use fit::{Contrast, Fit};
-pub use pairs::{Alone, Pair, Remedy, Rule, Verdict, unseen_starts};
+pub use pairs::{Alone, PairVerdict, RankedPair, Remedy, Rule, unseen_starts};
 pub use percentile::Percentile;
 pub use ranking::{Group, Rank, RankedMember, Ranking, of_fit, rankings};
 pub use recorded::{LimitedBy, limit_of};
@@ -47,20 +47,20 @@ pub struct Settings {
     pub alpha: f64,
     /// Two members whose ratio lies between 1/(1 + this) and 1 + this are as good as equal (0.03: 3 %).
     pub margin: f64,
-    /// The fewest heats of both with which a pair can be a dead heat ([`LEAST_HEATS`]).
+    /// The fewest heats of both with which a pair can be a dead heat ([`MIN_HEATS`]).
     pub least_heats: u32,
     /// CPUs of a server or generator that are busy for this share of the time have nothing left (0 to 1).
     pub saturated: f64,
     /// A member's figure is a lower bound if the generator was the limit in more than this share of its slices. Not 0:
     /// one slice in which a busy server waited for a moment proves nothing.
     pub bounded: f64,
-    /// How much the expected variance of a member counts beside its own, in degrees of freedom ([`variance_shrinkage`]).
-    /// Chosen by simulation: with 2 to 4, intervals hold what they promise for 2 to 10 members that differ in noise; with
-    /// none they are a third wider after 3 heats.
+    /// The weight of a member's expected variance relative to its own, in degrees of freedom ([`variance_shrinkage`]).
+    /// Chosen by simulation: with 2 to 4, intervals keep their level for 2 to 10 members that differ in noise. With 0,
+    /// they are a third wider after 3 heats.
     pub expected_freedom: f64,
-    /// A member's own variance counts alone if it is beyond what is expected of it by an F test, in which this share of
-    /// rankings with alike members may have such a member (0 to 1).
-    pub unlike: f64,
+    /// The error level of the F test by which only a member's own variance counts, because it is larger than expected:
+    /// the share of rankings of equal members that may have such a member (0 to 1).
+    pub variance_test_alpha: f64,
     /// What is assumed to differ between processes of one member when only a pilot has been run (0.02: 2 %). Measured:
     /// next to nothing for Go and Rust, 7 % at most.
     pub between_processes: f64,
@@ -84,11 +84,11 @@ impl Default for Settings {
         Self {
             alpha: 0.05,
             margin: 0.03,
-            least_heats: LEAST_HEATS,
+            least_heats: MIN_HEATS,
             saturated: 0.95,
             bounded: 0.05,
             expected_freedom: 4.0,
-            unlike: 0.05,
+            variance_test_alpha: 0.05,
             between_processes: 0.02,
             beyond: 100,
         }

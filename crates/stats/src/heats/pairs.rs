@@ -1,9 +1,9 @@
 //! Verdicts on pairs: faster, dead heat, or undecided.
 //!
-//! A pair has two of them. One is for a reader who has picked the pair beforehand: it stands alone, with an interval at the
-//! level 1 − α ([`Alone`]). The other is part of the ranking, whose statements hold together
-//! ([`super::simultaneous`]). It is the one that stands alone, or undecided: the two never contradict each other.
-//! Ranks, and what a report says of pairs that the results have picked, are made of it.
+//! A pair has two of them. One is for a reader who has picked the pair beforehand: it holds for this pair alone, with
+//! an interval at the level 1 − α ([`Alone`]). The other is part of the ranking, whose statements hold together
+//! ([`super::simultaneous`]). It equals the verdict for the pair alone, or is undecided: the two never contradict each
+//! other. Ranks, and statements of a report about pairs that were picked by their results, are based on it.
 //!
 //! A dead heat is an interval that lies within the margin (two one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm.
 //! 15, 1987). It does not profit from proven differences: if it did, members in a row, each exactly the margin from
@@ -23,7 +23,7 @@ use crate::interval::Interval;
 /// What is known about a pair: how the first member compares with the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum PairVerdict {
     /// The interval lies above 1: the first one is better (faster, or cheaper).
     Faster,
     /// The interval lies below 1: the first one is worse (slower, or more expensive).
@@ -34,12 +34,12 @@ pub enum Verdict {
     Undecided,
 }
 
-impl Verdict {
+impl PairVerdict {
     /// The same pair seen from the other member.
     pub fn reversed(self) -> Self {
         match self {
-            Verdict::Faster => Verdict::Slower,
-            Verdict::Slower => Verdict::Faster,
+            PairVerdict::Faster => PairVerdict::Slower,
+            PairVerdict::Slower => PairVerdict::Faster,
             other => other,
         }
     }
@@ -47,18 +47,18 @@ impl Verdict {
     /// The word for it: how the first member is compared with the second.
     pub fn word(self, quantity: Quantity) -> &'static str {
         match (self, quantity) {
-            (Verdict::Faster, Quantity::Cost) => "cheaper",
-            (Verdict::Slower, Quantity::Cost) => "more expensive",
-            (Verdict::Faster, _) => "faster",
-            (Verdict::Slower, _) => "slower",
-            (Verdict::DeadHeat, _) => "dead heat",
-            (Verdict::Undecided, _) => "undecided",
+            (PairVerdict::Faster, Quantity::Cost) => "cheaper",
+            (PairVerdict::Slower, Quantity::Cost) => "more expensive",
+            (PairVerdict::Faster, _) => "faster",
+            (PairVerdict::Slower, _) => "slower",
+            (PairVerdict::DeadHeat, _) => "dead heat",
+            (PairVerdict::Undecided, _) => "undecided",
         }
     }
 
     /// Whether it says anything.
     pub fn is_decided(self) -> bool {
-        self != Verdict::Undecided
+        self != PairVerdict::Undecided
     }
 }
 
@@ -79,19 +79,20 @@ pub enum Remedy {
 
 /// The verdict on two members.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Pair {
+pub struct RankedPair {
     /// The member with the better (or equal) estimate.
     pub better: usize,
     /// The other.
     pub worse: usize,
     /// How `better` compares with `worse`, as one of the ranking's statements, which hold together.
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     /// What could decide it; `None` if it is decided.
     pub remedy: Option<Remedy>,
     /// How many times better `better` is, 1 or more; `None` if they cannot be compared.
     pub ratio: Option<f64>,
-    /// The interval of `ratio`, which holds together with those of all pairs. It ends at 1 if a step after the first proved
-    /// the difference. An end that a lower bound leaves open is 0 or ∞ (null in JSON). `None` if they cannot be compared.
+    /// The interval of `ratio`, which holds together with those of all pairs. It ends at 1 if a step after the first
+    /// proved the difference. An end that a lower bound leaves open is 0 or ∞ (null in JSON). `None` if they cannot be
+    /// compared.
     pub interval: Option<Interval>,
     /// The verdict on the pair alone; `None` if they cannot be compared.
     pub alone: Option<Alone>,
@@ -101,12 +102,12 @@ pub struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alone {
     /// How the better one compares with the other.
-    pub verdict: Verdict,
-    /// The interval of their ratio, with ends as in [`Pair::interval`].
+    pub verdict: PairVerdict,
+    /// The interval of their ratio, with ends as in [`RankedPair::interval`].
     pub interval: Interval,
 }
 
-impl Pair {
+impl RankedPair {
     /// The half width of the interval on the logarithm (0.03: ±3 %); ∞ where an end is open or there is no interval.
     pub fn half_width(&self) -> f64 {
         let ends = self.interval.filter(|interval| interval.low > 0.0);
@@ -150,7 +151,7 @@ impl Candidate {
     }
 
     /// The verdict on the pair as the only one of its ranking. `alpha` is the share of errors (0 to 1).
-    pub fn judge(&self, alpha: f64, rule: &Rule) -> Pair {
+    pub fn judge(&self, alpha: f64, rule: &Rule) -> RankedPair {
         let alone = self.testable().map(|contrast| {
             let half_width = contrast.half_width(alpha);
             JointResult {
@@ -161,17 +162,18 @@ impl Candidate {
         self.judge_together(alone, alpha, rule)
     }
 
-    /// The verdict on the pair as one of several, from what holds for it together with the others; `None`: nothing does.
+    /// The verdict on the pair as one of several, from what holds for it together with the others; `None`: nothing
+    /// does.
     pub(super) fn judge_together(
         &self,
         together: Option<JointResult>,
         alpha: f64,
         rule: &Rule,
-    ) -> Pair {
-        let mut pair = Pair {
+    ) -> RankedPair {
+        let mut pair = RankedPair {
             better: self.better,
             worse: self.worse,
-            verdict: Verdict::Undecided,
+            verdict: PairVerdict::Undecided,
             remedy: Some(Remedy::Meeting),
             ratio: None,
             interval: None,
@@ -202,9 +204,9 @@ impl Candidate {
         pair.alone = Some(alone);
         // By what is shown, so that verdict and interval agree to the last digit.
         pair.verdict = match verdict(&interval) {
-            _ if together.is_proven => Verdict::Faster,
+            _ if together.is_proven => PairVerdict::Faster,
             found if found == alone.verdict => found,
-            _ => Verdict::Undecided,
+            _ => PairVerdict::Undecided,
         };
         let remedy = || self.remedy(&contrast, &alone, together.half_width, rule);
         pair.remedy = (!pair.verdict.is_decided()).then(remedy);
@@ -229,7 +231,7 @@ impl Candidate {
             return Remedy::FasterGenerator;
         }
         let room = rule.margin.ln_1p() - contrast.difference;
-        let can_be_equal = alone.verdict != Verdict::Faster && !self.better_is_bound;
+        let can_be_equal = alone.verdict != PairVerdict::Faster && !self.better_is_bound;
         let (target, least) = if can_be_equal && room > contrast.difference {
             (room, rule.least_heats)
         } else {
@@ -252,10 +254,10 @@ impl Candidate {
         };
         let now = self.heats as u32;
         let mut most = now + 1;
-        while !reaches(most) && most < MOST_HEATS {
+        while !reaches(most) && most < MAX_HEATS {
             most *= 2;
         }
-        let (mut least, mut most) = (now, most.min(MOST_HEATS));
+        let (mut least, mut most) = (now, most.min(MAX_HEATS));
         while most - least > 1 {
             let middle = u32::midpoint(least, most);
             if reaches(middle) {
@@ -269,7 +271,7 @@ impl Candidate {
 }
 
 /// A pair that would need more heats than this needs "very many".
-pub const MOST_HEATS: u32 = 10_000;
+pub const MAX_HEATS: u32 = 10_000;
 
 /// A kind of process with at most this share (0 to 1) is missed by all of `starts` starts in 5 % of cases or more:
 /// 1 − 0.05^(1/n).
@@ -302,14 +304,16 @@ pub struct Rule {
 
 impl Rule {
     /// The verdict on a ratio of first to second with its interval, after this number of heats of both.
-    pub fn verdict(&self, ratio: f64, interval: &Interval, heats: usize) -> Verdict {
+    pub fn verdict(&self, ratio: f64, interval: &Interval, heats: usize) -> PairVerdict {
         let is_within =
             interval.low >= 1.0 / (1.0 + self.margin) && interval.high <= 1.0 + self.margin;
         match () {
-            () if interval.low > 1.0 && ratio > 1.0 + self.threshold => Verdict::Faster,
-            () if interval.high < 1.0 && ratio < 1.0 / (1.0 + self.threshold) => Verdict::Slower,
-            () if is_within && heats >= self.least_heats as usize => Verdict::DeadHeat,
-            () => Verdict::Undecided,
+            () if interval.low > 1.0 && ratio > 1.0 + self.threshold => PairVerdict::Faster,
+            () if interval.high < 1.0 && ratio < 1.0 / (1.0 + self.threshold) => {
+                PairVerdict::Slower
+            }
+            () if is_within && heats >= self.least_heats as usize => PairVerdict::DeadHeat,
+            () => PairVerdict::Undecided,
         }
     }
 }

@@ -1,12 +1,12 @@
-//! How much time and CPU time the slices of a member took, with the pauses that their edges cut.
+//! The time and CPU time that the slices of a member are charged with, including the pauses that their edges cut.
 //!
-//! A closed loop stops sending at a slice's end and waits for what is in flight. A server that stops then, as for
-//! its garbage collector, does so in the drain, which is no part of the slice, and the next slice begins when it is well
+//! A closed loop stops sending at a slice's end and waits for what is in flight. A server that stops then, as for its
+//! garbage collector, does so in the drain, which is no part of the slice, and the next slice begins when it is well
 //! again. In an uninterrupted load that pause would have cost answers. So the time that requests in flight at a slice's
 //! end take longer than is usual for this member counts as its time. A pause that began in the guard, or because the
-//! server was thawed, reaches into the slice. It is the guard's, so that the time that requests in flight at the slice's
-//! start take longer than is usual is no time of the slice. Then a pause counts if it began in the counted part, and for
-//! as long as it lasts, which is what an uninterrupted load finds (`cargo xtask evidence pauses`).
+//! server was thawed, reaches into the slice. It is the guard's, so that the time that requests in flight at the
+//! slice's start take longer than is usual is no time of the slice. Then a pause counts if it began in the counted
+//! part, and for as long as it lasts, which is what an uninterrupted load finds (`cargo xtask evidence pauses`).
 //!
 //! Both are means over the requests at the edge: where one of four workers of a server stops, a quarter of the
 //! connections wait, and a quarter of the time is lost.
@@ -20,19 +20,19 @@ use crate::interval::median;
 
 /// Requests at an edge may take this many times as long as usual before it counts as a pause.
 const USUAL: f64 = 3.0;
-/// Nothing below this is a pause, in seconds: the scheduler's doing.
-const LEAST: f64 = 0.005;
+/// The shortest pause, in seconds. Shorter ones come from the scheduler.
+const MIN: f64 = 0.005;
 
-/// What is known of a slice of a closed loop. Times are in seconds.
+/// The times of a recorded slice, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct SliceTimes {
     /// The counted part's length.
     pub window: f64,
     /// Verified answers in it.
     pub answers: u64,
-    /// How long the requests in flight at its start took in it, on average.
+    /// Mean time within the slice of the requests that were in flight at its start.
     pub carried: f64,
-    /// How long the requests that began in it took after it, on average over those in flight at its end.
+    /// Mean time after the slice of the requests that were in flight at its end.
     pub draining: f64,
     /// CPU time of the server in it; `None` if it was not measured.
     pub cpu: Option<f64>,
@@ -42,8 +42,8 @@ pub struct Stretch {
     pub gave_up: bool,
 }
 
-impl Stretch {
-    /// As it was recorded. In an open loop what falls due meanwhile is sent later, so that its edges cut no pause.
+impl SliceTimes {
+    /// Converts a recorded slice. An open loop sends what fell due at an edge later, so it has no cut pauses.
     pub(super) fn new(slice: &SliceRecord) -> Self {
         let is_closed = slice.open.is_none();
         let each = |all: Duration, requests: u64| match requests {
@@ -64,38 +64,38 @@ impl Stretch {
     }
 }
 
-/// What a slice took of a member.
+/// The time and CPU time that a slice is charged with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Taken {
+pub struct ChargedTime {
     /// Time in seconds.
     pub seconds: f64,
     /// CPU time in seconds; `None` if it was not measured.
     pub cpu_seconds: Option<f64>,
 }
 
-/// What each of these slices took, which are all of a member in one heat that count, in their order.
-pub fn taken(slices: &[Stretch]) -> Vec<Taken> {
+/// The charged time of each counted slice of a member in a heat, in order.
+pub fn charged_times(slices: &[SliceTimes]) -> Vec<ChargedTime> {
     let edges = beyond_usual(slices, |slice| slice.carried).into_iter();
     let edges = edges.zip(beyond_usual(slices, |slice| slice.draining));
     let mut stood = false;
     let edges = slices.iter().zip(edges).map(|(slice, (before, after))| {
-        // Where a drain was given up, the next slice began while the server stood still.
+        // If a drain was given up, the next slice began while the server was still paused.
         let before = if stood { 0.0 } else { before };
         stood = slice.gave_up;
         (before, after)
     });
     let edges: Vec<(f64, f64)> = edges.collect();
     let usual_cpu = median(slices.iter().filter_map(|slice| slice.drain_cpu)).unwrap_or(0.0);
-    let cpu_after = |slice: &Stretch, after: f64| match slice.drain_cpu {
+    let cpu_after = |slice: &SliceTimes, after: f64| match slice.drain_cpu {
         Some(cpu) if after > 0.0 => (cpu - usual_cpu).max(0.0),
         _ => 0.0,
     };
-    // How busy it is while it stops is known from drains; where none shows it, it is as busy as ever.
+    // CPU use during a pause is estimated from drains; without one, it equals the usual use.
     let pauses = slices.iter().zip(&edges);
     let (used, time) = pauses.fold((0.0, 0.0), |(used, time), (slice, (_, after))| {
         (used + cpu_after(slice, *after), time + after)
     });
-    let of = |(slice, (before, after)): (&Stretch, &(f64, f64))| {
+    let of = |(slice, (before, after)): (&SliceTimes, &(f64, f64))| {
         let before = before.min(slice.window);
         let cpu_seconds = slice.cpu.map(|cpu| {
             let busy = if time > 0.0 {
@@ -105,7 +105,7 @@ pub fn taken(slices: &[Stretch]) -> Vec<Taken> {
             };
             (cpu - before * busy).max(0.0) + cpu_after(slice, *after)
         });
-        Taken {
+        ChargedTime {
             seconds: slice.window - before + after,
             cpu_seconds,
         }
@@ -113,11 +113,11 @@ pub fn taken(slices: &[Stretch]) -> Vec<Taken> {
     slices.iter().zip(&edges).map(of).collect()
 }
 
-/// How much longer each of these times is than their median, if it is so much longer that it is a pause; else 0.
-fn beyond_usual(slices: &[Stretch], time: fn(&Stretch) -> f64) -> Vec<f64> {
+/// The excess of each time over their median if it is long enough to be a pause; otherwise 0.
+fn beyond_usual(slices: &[SliceTimes], time: fn(&SliceTimes) -> f64) -> Vec<f64> {
     let times = || slices.iter().map(time);
     let usual = median(times()).unwrap_or(0.0);
-    let bound = (USUAL * usual).max(LEAST);
+    let bound = (USUAL * usual).max(MIN);
     let beyond = |time: f64| if time > bound { time - usual } else { 0.0 };
     times().map(beyond).collect()
 }
@@ -134,8 +134,8 @@ mod tests {
     /// What an answer takes, so that a drain does as well.
     const ANSWER: f64 = 0.001;
 
-    fn slice(window: f64, answers: f64, carried: f64, draining: f64) -> Stretch {
-        Stretch {
+    fn slice(window: f64, answers: f64, carried: f64, draining: f64) -> SliceTimes {
+        SliceTimes {
             window,
             answers: answers.round() as u64,
             carried,
@@ -148,8 +148,8 @@ mod tests {
     }
 
     /// Slices, of random lengths as in a heat, of a server that answers 50,000/s and stops for `pause` after each
-    /// `every` of answering. A share of its connections stops, and the others go on.
-    fn paused(every: f64, pause: f64, share: f64, random: &mut impl Rng) -> Vec<Stretch> {
+    /// `every` of answering. A share of its connections stops, and the others continue.
+    fn paused(every: f64, pause: f64, share: f64, random: &mut impl Rng) -> Vec<SliceTimes> {
         let mut left = every / 3.0;
         let mut slices = Vec::new();
         for _ in 0..20_000 {
@@ -197,9 +197,9 @@ mod tests {
         ] {
             for share in [1.0, 0.25] {
                 let slices = paused(every, pause, share, &mut random);
-                let taken = taken(&slices);
-                let seconds: f64 = taken.iter().map(|one| one.seconds).sum();
-                let cpu: f64 = taken.iter().filter_map(|one| one.cpu_seconds).sum();
+                let charged = charged_times(&slices);
+                let seconds: f64 = charged.iter().map(|one| one.seconds).sum();
+                let cpu: f64 = charged.iter().filter_map(|one| one.cpu_seconds).sum();
                 let answers: u64 = slices.iter().map(|slice| slice.answers).sum();
                 let loss = 1.0 - answers as f64 / seconds / 50_000.0;
                 let truth = share * pause / (every + pause);
@@ -219,11 +219,15 @@ mod tests {
 
     #[test]
     fn slow_answers_at_the_edges_are_no_pauses() {
-        let slices: Vec<Stretch> = (0..20)
+        let slices: Vec<SliceTimes> = (0..20)
             .map(|nth| slice(WINDOW, 20.0, 0.02 + 0.001 * f64::from(nth), 0.03))
             .collect();
-        let taken = taken(&slices);
-        assert!(taken.iter().all(|one| (one.seconds - WINDOW).abs() < 1e-9));
+        let charged = charged_times(&slices);
+        assert!(
+            charged
+                .iter()
+                .all(|one| (one.seconds - WINDOW).abs() < 1e-9)
+        );
     }
 
     #[test]
@@ -232,8 +236,8 @@ mod tests {
         slices[3] = slice(WINDOW, 2_500.0, ANSWER, 1.0);
         slices[3].gave_up = true;
         slices[4] = slice(WINDOW, 0.0, WINDOW, 0.0);
-        let taken = taken(&slices);
-        let seconds: f64 = taken.iter().map(|one| one.seconds).sum();
+        let charged = charged_times(&slices);
+        let seconds: f64 = charged.iter().map(|one| one.seconds).sum();
         assert!((seconds - (1.0 + 0.999)).abs() < 1e-6, "{seconds}");
     }
 }

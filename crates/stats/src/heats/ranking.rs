@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     Fit, HeatSeries, Quantity, Settings,
-    pairs::{Candidate, Pair, Rule, Verdict},
+    pairs::{Candidate, PairVerdict, RankedPair, Rule},
     simultaneous::{Test, together},
     within,
 };
@@ -32,18 +32,18 @@ impl Group {
     }
 }
 
-/// The members of one group at one load point, by one quantity. Its ranks and the verdicts of its pairs hold together: in
-/// a share α of rankings at most, any order that they claim is wrong.
+/// The members of one group at one load point, by one quantity. Its ranks and the verdicts of its pairs hold together:
+/// in a share α of rankings at most, any order that they claim is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     /// The members that it ranks.
     pub group: Group,
-    /// The members, the best estimate first, so that nothing worse ever stands above something better: a pair is only
-    /// ever proven to differ in the direction of its estimates.
+    /// The members, the best estimate first. A pair can only be proven to differ in the direction of its estimates, so
+    /// no member comes before one that is proven better.
     pub places: Vec<RankedMember>,
     /// All pairs of `places`.
-    pub pairs: Vec<Pair>,
-    /// Members of this group without an estimate: they never ran beside another member, or answered too little.
+    pub pairs: Vec<RankedPair>,
+    /// Members of this group without an estimate: they never ran in a heat with another member, or had too few answers.
     pub unplaced: Vec<usize>,
 }
 
@@ -63,8 +63,8 @@ pub struct RankedMember {
     pub member: usize,
     /// The ranks that it can have.
     pub rank: Rank,
-    /// The estimate in the unit of the slices (answers per second, or seconds): this member in a heat that is typical for
-    /// the session.
+    /// The estimate in the unit of the slices (answers per second, or seconds): this member in a heat that is typical
+    /// for the session.
     pub figure: f64,
     /// Whether the figure is only a lower bound, because the generator was the limit.
     pub is_bound: bool,
@@ -74,7 +74,7 @@ pub struct RankedMember {
 
 impl Ranking {
     /// How `a` compares with `b`; `None` if they are no pair of this ranking.
-    pub fn verdict(&self, a: usize, b: usize) -> Option<Verdict> {
+    pub fn verdict(&self, a: usize, b: usize) -> Option<PairVerdict> {
         self.pairs.iter().find_map(|pair| match pair {
             pair if (pair.better, pair.worse) == (a, b) => Some(pair.verdict),
             pair if (pair.better, pair.worse) == (b, a) => Some(pair.verdict.reversed()),
@@ -82,8 +82,8 @@ impl Ranking {
         })
     }
 
-    /// Half the width of the interval of a member's ratio to the best that is no lower bound; of that one itself, to the
-    /// next such (0.03: ±3 %). `None`: it is a lower bound, or cannot be compared.
+    /// Half the width of the interval of the ratio to the best member that is not a lower bound; for that member, of
+    /// the ratio to the next one (0.03: ±3 %). `None` if the member is a lower bound or cannot be compared.
     pub fn half_width(&self, member: usize) -> Option<f64> {
         let measured = self.places.iter().filter(|place| !place.is_bound);
         let mut measured = measured.map(|place| place.member);
@@ -104,8 +104,8 @@ impl Ranking {
         median(members.filter_map(|member| self.half_width(member)))
     }
 
-    /// Whether the ratios to the best are known this well (0.05: ±5 %), or no heat can make them known. It depends on the
-    /// widths of intervals alone, never on whose figure is higher.
+    /// Whether the ratios to the best are known this well (0.05: ±5 %), or no heat can make them known. It depends on
+    /// the widths of intervals alone, never on whose figure is higher.
     pub(crate) fn is_precise(&self, precision: f64, settings: &Settings) -> bool {
         let least = settings.least_heats as usize;
         let width = self.median_half_width();
@@ -114,8 +114,8 @@ impl Ranking {
     }
 
     /// Whether a session can end as far as this ranking goes: no neighbours are left that more heats can decide.
-    /// Whether [`unplaced`](Ranking::unplaced) members are still to run is for the caller to know. Each member needs the
-    /// heats of a dead heat, because fewer have seen too few of its processes.
+    /// Whether [`unplaced`](Ranking::unplaced) members are still to run is for the caller to know. Each member needs
+    /// the heats of a dead heat, because fewer have seen too few of its processes.
     pub fn is_settled(&self, settings: &Settings) -> bool {
         let least = settings.least_heats as usize;
         self.places.iter().all(|place| place.heats >= least) && self.open_neighbours().is_empty()
@@ -140,20 +140,20 @@ impl Ranking {
 /// All members take part in the fit. `alpha` is the share of errors that each ranking may make: [`Settings::alpha`], or
 /// what a look may spend of it ([`Look::spends`](super::Look)).
 pub fn rankings(
-    course: &HeatSeries,
+    series: &HeatSeries,
     quantity: Quantity,
     groups: &[Option<Group>],
     alpha: f64,
     settings: &Settings,
 ) -> Vec<Ranking> {
-    let heats = within::of_heats(&course.heats, quantity);
+    let heats = within::of_heats(&series.heats, quantity);
     let bounded = match quantity {
-        Quantity::Throughput => bounded(course, settings),
+        Quantity::Throughput => bounded(series, settings),
         // What a request costs can be told, whoever was the limit.
-        Quantity::Cost | Quantity::Latency => vec![false; course.members],
+        Quantity::Cost | Quantity::Latency => vec![false; series.members],
     };
     of_fit(
-        &Fit::new(course.members, &heats, settings),
+        &Fit::new(series.members, &heats, settings),
         quantity,
         &bounded,
         groups,
@@ -221,7 +221,13 @@ fn candidates(fit: &Fit, ranked: &[usize], bounded: &[bool]) -> Vec<Candidate> {
 }
 
 /// The verdicts on all pairs of members that are sorted by their estimates.
-fn judge(fit: &Fit, ranked: &[usize], bounded: &[bool], alpha: f64, rule: &Rule) -> Vec<Pair> {
+fn judge(
+    fit: &Fit,
+    ranked: &[usize],
+    bounded: &[bool],
+    alpha: f64,
+    rule: &Rule,
+) -> Vec<RankedPair> {
     let candidates = candidates(fit, ranked, bounded);
     let places = (0..ranked.len())
         .flat_map(|better| (better + 1..ranked.len()).map(move |worse| [better, worse]));
@@ -243,10 +249,10 @@ fn judge(fit: &Fit, ranked: &[usize], bounded: &[bool], alpha: f64, rule: &Rule)
     candidates.iter().map(pair).collect()
 }
 
-fn rank(member: usize, members: usize, pairs: &[Pair]) -> Rank {
+fn rank(member: usize, members: usize, pairs: &[RankedPair]) -> Rank {
     let proven = |better: Option<usize>, worse: Option<usize>| {
-        let is = |pair: &&Pair| {
-            pair.verdict == Verdict::Faster
+        let is = |pair: &&RankedPair| {
+            pair.verdict == PairVerdict::Faster
                 && better.is_none_or(|better| pair.better == better)
                 && worse.is_none_or(|worse| pair.worse == worse)
         };
@@ -259,9 +265,9 @@ fn rank(member: usize, members: usize, pairs: &[Pair]) -> Rank {
 }
 
 /// The members whose figure is only a lower bound.
-pub(crate) fn bounded(course: &HeatSeries, settings: &Settings) -> Vec<bool> {
-    let mut slices = vec![(0_u32, 0_u32); course.members];
-    let heats = course.heats.iter();
+pub(crate) fn bounded(series: &HeatSeries, settings: &Settings) -> Vec<bool> {
+    let mut slices = vec![(0_u32, 0_u32); series.members];
+    let heats = series.heats.iter();
     for slice in heats.flat_map(|heat| heat.rounds.iter().flat_map(|round| &round.slices)) {
         let (bounded, all) = &mut slices[slice.member];
         *bounded += u32::from(slice.bounded);

@@ -1,4 +1,4 @@
-//! From recorded slices to what the statistics take.
+//! Converts recorded slices into the input of the statistics.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,32 +13,32 @@ use serde::Serialize;
 
 use super::{
     Heat, Quantity, Round, Settings, Slice,
-    pauses::{self, Stretch},
+    pauses::{self, SliceTimes},
     within,
 };
 use crate::interval::median;
 
 /// How the members of a heat are numbered in the statistics, and which CPUs they have.
 pub trait Numbering {
-    /// The number of the member at this place in the heat's list; `None`: it takes no part.
+    /// The number of the member at this place in the heat's list; `None` if the statistics leave it out.
     fn number(&self, heat: &HeatRecord, place: usize) -> Option<usize>;
 
     /// The CPUs that the server of a number may use; above 0.
     fn cpus(&self, number: usize) -> f64;
 }
 
-/// Where most rounds are disturbed, that is what the machine is like: at least this share of the rounds counts, or all of
-/// them.
-const LEAST_ROUNDS: f64 = 0.2;
+/// At least this share of a heat's rounds must be undisturbed. Otherwise all of them count, because disturbances are
+/// then normal for the machine.
+const MIN_ROUNDS: f64 = 0.2;
 
-/// The rounds that count, for all members alike. One in which the machine slept counts for nobody, because the clocks of
-/// its slices mean nothing; nor does one with a slice that was disturbed from outside. Nothing else about a slice matters:
-/// what is slow without a cause may be the server's own doing.
+/// The rounds that count, which are the same for all members. A round does not count if the machine slept in it,
+/// because its clocks are wrong then, or if a slice was disturbed from outside. Slow slices without such a cause count,
+/// because the server may have caused them.
 pub fn rounds(heat: &HeatRecord) -> impl Iterator<Item = &Vec<SliceRecord>> {
     let quiet = quiet_rounds(&heat.rounds);
     let awake = heat.rounds.iter().filter(|round| !is_suspended(round));
     let counts = quiet.iter().filter(|is_quiet| **is_quiet).count() as f64;
-    let takes_all = counts < LEAST_ROUNDS * awake.count() as f64;
+    let takes_all = counts < MIN_ROUNDS * awake.count() as f64;
     let rounds = heat.rounds.iter().zip(quiet);
     rounds.filter_map(move |(round, is_quiet)| {
         let counts = is_quiet || takes_all && !is_suspended(round);
@@ -46,19 +46,19 @@ pub fn rounds(heat: &HeatRecord) -> impl Iterator<Item = &Vec<SliceRecord>> {
     })
 }
 
-/// A request that has waited for longer than this share of an open loop's time to be sent shows that the server falls behind:
-/// it takes less than 95 % of the rate.
+/// The server falls behind (takes less than 95 % of the rate) if a request waited to be sent for longer than this share
+/// of the open loop's time.
 const BEHIND: f64 = 0.05;
 
-/// Whether a member of a heat at a rate was loaded at all. Who has a lower capacity was not.
+/// Whether a member of a heat at a rate was loaded. Members with a lower capacity are not.
 pub(crate) fn was_loaded(heat: &HeatRecord, place: usize) -> bool {
     let mut slices = heat.rounds.iter().flatten();
     slices.any(|slice| slice.member as usize == place)
 }
 
-/// Whether a member of a heat at a rate cannot take it: its capacity is lower, so that it was not loaded, or at the end of
-/// most of its turns requests still waited for a connection. After one turn of a second that may be a pause of a twentieth of
-/// a second, the server's or the machine's; a server that is too slow is behind after each.
+/// Whether a member of a heat at a rate cannot take the rate. Either its capacity is lower, so that it was not loaded,
+/// or requests still waited for a connection at the end of most of its turns. In a single turn of a second, a pause of
+/// 50 ms has the same effect, but a server that is too slow is behind after every turn.
 pub fn is_overloaded(heat: &HeatRecord, place: usize) -> bool {
     let is_asked = heat.members[place].offered_per_second.is_some();
     let fell_behind = |slice: &SliceRecord| {
@@ -83,7 +83,7 @@ pub(crate) struct Overloads {
 }
 
 impl Overloads {
-    /// Counts these heats, each with a member's place in it. The member failed in none of them.
+    /// Counts these heats, each with the member's place in it. The member must not have failed in any of them.
     pub(crate) fn new<'h>(heats: impl Iterator<Item = (&'h HeatRecord, usize)>) -> Self {
         heats.fold(Self::default(), |mut found, (heat, place)| {
             found.heats += 1;
@@ -96,7 +96,7 @@ impl Overloads {
         })
     }
 
-    /// Whether these are most of its heats: then it cannot take the rate.
+    /// Whether the stack missed the rate in most of its heats, which means that it cannot take the rate.
     pub(crate) fn are_most(&self) -> bool {
         2 * (self.below + self.behind) > self.heats
     }
@@ -106,7 +106,7 @@ impl Overloads {
         self.below + self.behind == 0
     }
 
-    /// Which they are, in words; `None` without any.
+    /// The counts in words; `None` if both are 0.
     pub(crate) fn in_words(&self) -> Option<String> {
         let of = |count: u32, what: &str| {
             let heats = counted(self.heats, "heat");
@@ -119,7 +119,8 @@ impl Overloads {
     }
 }
 
-/// Why a member counts for nothing in a heat, if so: what was seen then, or too many requests that failed on the way.
+/// The reason why a member does not count in a heat: it failed, or too many requests failed on the way. `None` if it
+/// counts.
 pub fn failure(heat: &HeatRecord, place: usize) -> Option<String> {
     let member: &MemberRecord = heat.members.get(place)?;
     if let Some(failure) = &member.failure
@@ -147,7 +148,7 @@ pub fn failure(heat: &HeatRecord, place: usize) -> Option<String> {
     })
 }
 
-/// In how many heats the member that is asked for has failed.
+/// The number of heats in which a member has failed.
 pub fn failures<'a>(
     heats: impl Iterator<Item = &'a HeatRecord>,
     is_asked: impl Fn(&MemberRecord) -> bool,
@@ -165,12 +166,12 @@ pub(crate) fn slices_of(heat: &HeatRecord, place: usize) -> impl Iterator<Item =
     all.filter(move |slice| slice.member as usize == place)
 }
 
-/// How long the slices of a load were. They grow where answers are slow.
+/// The lengths of the slices of a load. Slices are longer if answers are slow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SliceLengths {
     /// The counted part in seconds, the median of a member: the least and the most of all members.
     pub counted_seconds: [f64; 2],
-    /// The part before it that does not count, likewise.
+    /// The guard before it, which does not count, likewise.
     pub guard_seconds: [f64; 2],
     /// The longest time that a member was without load between two of its slices, in seconds.
     pub longest_gap_seconds: f64,
@@ -203,10 +204,11 @@ impl SliceLengths {
     }
 }
 
-/// Long gaps before more than this share of a member's slices are told.
+/// Long gaps are reported if they come before more than this share of a member's slices.
 const FEW_GAPS: f64 = 0.05;
 
-/// Whether a member was without load for longer than servers keep idle connections before more than a few of its slices.
+/// Whether a member was without load for longer than servers keep idle connections before more than a few of its
+/// slices.
 pub fn often_late<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> bool {
     let (late, all) = slices.fold((0_u32, 0_u32), |(late, all), slice| {
         let is_late = slice.flags.contains(&SliceFlag::LongGap);
@@ -215,8 +217,8 @@ pub fn often_late<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> bool {
     f64::from(late) > FEW_GAPS * f64::from(all)
 }
 
-/// What each member of a heat has of a quantity of slices, over the whole heat: the figures that verdicts are made of.
-/// `None` for one that failed or answered nothing.
+/// The figure of each member over the whole heat, which verdicts are based on. `None` for a member that failed or did
+/// not answer.
 pub fn figures(record: &HeatRecord, quantity: Quantity) -> Vec<Option<f64>> {
     struct ByPlace;
     impl Numbering for ByPlace {
@@ -236,12 +238,13 @@ pub fn figures(record: &HeatRecord, quantity: Quantity) -> Vec<Option<f64>> {
     figures
 }
 
-/// A server that became faster by more than this share from the first half of its slices to the second …
+/// A server was still warming up if it became faster by more than this share from the first half of its slices to the
+/// second …
 const RISE: f64 = 0.1;
-/// … and by more than this many standard errors was still warming up. Of steady servers, one heat in a thousand looks so.
+/// … and by more than this many standard errors. Of steady servers, one heat in a thousand looks like that.
 const ERRORS: f64 = 3.0;
-/// Fewer slices in a half have no scatter to judge by.
-const LEAST_SLICES: usize = 3;
+/// The minimum number of slices in a half, for an estimate of their scatter.
+const MIN_SLICES: usize = 3;
 
 /// Whether the member at this place was steady in a heat: at the end of its warm-up, and while its slices were counted.
 pub fn is_steady(heat: &HeatRecord, place: usize) -> bool {
@@ -252,8 +255,8 @@ pub fn is_steady(heat: &HeatRecord, place: usize) -> bool {
     !warm_up.is_some_and(|warm_up| warm_up.is_unsteady()) && !rises(&speeds)
 }
 
-/// The logarithm of a member's throughput in a round, over the mean of the others there: when the machine becomes faster,
-/// all do. Of one that is alone, its own; `None` without an answer.
+/// The logarithm of a member's throughput in a round over the mean of the other members, which cancels changes of the
+/// machine's speed. For a member that is alone, its own throughput; `None` without an answer.
 fn beside_others(round: &[SliceRecord], place: usize) -> Option<f64> {
     let speed = |slice: &SliceRecord| {
         let speed = slice.throughput();
@@ -270,10 +273,10 @@ fn beside_others(round: &[SliceRecord], place: usize) -> Option<f64> {
     Some(own - mean)
 }
 
-/// Whether the later half of these logarithms lies so far above the earlier one that chance does not explain it.
+/// Whether the later half of these logarithms is above the earlier half by more than chance explains.
 fn rises(speeds: &[f64]) -> bool {
     let (earlier, later) = speeds.split_at(speeds.len() / 2);
-    if earlier.len() < LEAST_SLICES {
+    if earlier.len() < MIN_SLICES {
         return false;
     }
     let mean = |half: &[f64]| half.iter().sum::<f64>() / half.len() as f64;
@@ -292,13 +295,13 @@ pub fn busy(slice: &SliceRecord, cpus: f64) -> Option<f64> {
     Some(cpu.seconds / cpu.span_seconds / cpus)
 }
 
-/// What the limit of a slice was.
+/// The limit of a slice's throughput.
 pub fn limited_by(slice: &SliceRecord, cpus: f64, settings: &Settings) -> LimitedBy {
     let busy = busy(slice, cpus).unwrap_or(0.0);
     limit_of(busy, slice.generator.busiest, settings)
 }
 
-/// A heat as the statistics take it: the rounds that count, of members that did not fail in it.
+/// The heat as input of the statistics: its counted rounds, without members that failed in it.
 pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings) -> Heat {
     let mut rounds = vec![Round::default(); self::rounds(record).count()];
     for place in 0..record.members.len() {
@@ -308,19 +311,20 @@ pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings
         if failure(record, place).is_some() {
             continue;
         }
-        let slices: Vec<Stretch> = slices_of(record, place).map(Stretch::new).collect();
-        let mut taken = pauses::taken(&slices).into_iter();
+        let slices: Vec<SliceTimes> = slices_of(record, place).map(SliceTimes::new).collect();
+        let mut charged = pauses::charged_times(&slices).into_iter();
         for (round, recorded) in rounds.iter_mut().zip(self::rounds(record)) {
             let mut own = recorded.iter();
             let own = own.find(|slice| slice.member as usize == place);
-            let Some((slice, taken)) = own.and_then(|slice| Some((slice, taken.next()?))) else {
+            let Some((slice, charged)) = own.and_then(|slice| Some((slice, charged.next()?)))
+            else {
                 continue;
             };
             round.slices.push(Slice {
                 member,
                 answers: slice.tally.answers() as f64,
-                seconds: taken.seconds,
-                cpu_seconds: taken.cpu_seconds,
+                seconds: charged.seconds,
+                cpu_seconds: charged.cpu_seconds,
                 bounded: limited_by(slice, numbering.cpus(member), settings).is_bound(),
             });
         }
@@ -328,7 +332,7 @@ pub fn heat(record: &HeatRecord, numbering: &impl Numbering, settings: &Settings
     Heat { rounds }
 }
 
-/// The times of these slices together: of an open loop's responses, else of the service.
+/// The merged times of these slices: response times of an open loop, service times of a closed loop.
 pub(super) fn times<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> LatencyHistogram {
     let mut times = LatencyHistogram::new();
     for slice in slices {
@@ -340,7 +344,7 @@ pub(super) fn times<'a>(slices: impl Iterator<Item = &'a SliceRecord>) -> Latenc
     times
 }
 
-/// The limit of most of these slices; `None` if nothing is known of the server in any of them.
+/// The most frequent limit of these slices; `None` if no slice has a measurement of the server.
 pub(crate) fn usual_limit<'a>(
     slices: impl Iterator<Item = &'a SliceRecord>,
     cpus: f64,
@@ -358,12 +362,12 @@ pub(crate) fn usual_limit<'a>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitedBy {
-    /// The server used its CPUs up. However busy the generator was, a faster one would have found nothing more.
+    /// The server used all of its CPU time. A faster generator would not have found more.
     Server,
-    /// The generator used its CPUs up while the server had time left: the server can do more than was counted.
+    /// The generator used all of its CPU time while the server had time left: the server can do more than was counted.
     Generator,
-    /// Both had time left: the server waited for something else, for example its database, its locks or its own
-    /// queue. What was counted is what it does.
+    /// Both had CPU time left: the server waited for something else, for example its database, its locks or its own
+    /// queue. The counted throughput is its own.
     Neither,
 }
 
@@ -374,7 +378,7 @@ impl LimitedBy {
     }
 }
 
-/// Who was the limit, from the shares of their CPUs' time (0 to 1) that server and generator were busy.
+/// The limit, from the shares of CPU time (0 to 1) that server and generator were busy.
 ///
 /// `generator_busy_share` is the time that the generator worked, not the time that it polled for answers.
 pub fn limit_of(
@@ -453,7 +457,7 @@ mod tests {
         // 5 % is less than what counts, whatever the noise.
         assert!(!rises(&[0.0, 0.0, 0.0, 0.05, 0.05, 0.05]));
         assert!(rises(&with(0.4)));
-        // Who becomes slower is not warming up.
+        // A server that becomes slower is not warming up.
         assert!(!rises(&with(-0.4)));
         assert!(!rises(&[0.0, 1.0]), "too few to tell");
     }

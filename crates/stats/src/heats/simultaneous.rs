@@ -1,17 +1,17 @@
 //! Statements about all pairs of a ranking that hold together, with probability 1 − α.
 //!
-//! Nobody knows which member is the best, so each is taken for the best in turn: the pairs with it share one half of the
-//! error level α, and all other pairs share the rest. A member is out if another is proven better while it is taken for
-//! the best itself; the others are *contenders*, and the truly best one is among them. A difference is proven if it is
-//! proven whichever contender is the best. So as soon as one member leads, the others are compared with it alone, and
-//! their intervals are narrower than those of all pairs (comparisons with the best: Hsu, Ann. Stat. 12, 1984; with both
-//! ends: Edwards & Hsu, J. Am. Stat. Assoc. 78, 1983).
+//! Nobody knows which member is the best, so each is taken for the best in turn: the pairs with it share one half of
+//! the error level α, and all other pairs share the rest. A member is out if another is proven better while it is taken
+//! for the best itself; the others are *contenders*, and the truly best one is among them. A difference is proven if it
+//! is proven whichever contender is the best. So as soon as one member leads, the others are compared with it alone,
+//! and their intervals are narrower than those of all pairs (comparisons with the best: Hsu, Ann. Stat. 12, 1984; with
+//! both ends: Edwards & Hsu, J. Am. Stat. Assoc. 78, 1983).
 //!
-//! Bonferroni's critical values for these shares are lowered by one factor, which allows for what the pairs have in common
-//! (max-t). It follows from simulated sessions of equal members with the fit's own covariance and degrees of freedom.
-//! Pairs that are proven leave their share to the others (step-down: Romano & Wolf, J. Am. Stat. Assoc. 100, 2005; for
-//! ranks: Mogstad, Romano, Shaikh & Wilhelm, Rev. Econ. Stud. 91, 2024). Intervals, and so dead heats, do not profit
-//! from that.
+//! Bonferroni's critical values for these shares are lowered by one factor, which allows for what the pairs have in
+//! common (max-t). It follows from simulated sessions of equal members with the fit's own covariance and degrees of
+//! freedom. Pairs that are proven leave their share to the others (step-down: Romano & Wolf, J. Am. Stat. Assoc. 100,
+//! 2005; for ranks: Mogstad, Romano, Shaikh & Wilhelm, Rev. Econ. Stud. 91, 2024). Intervals, and so dead heats, do not
+//! profit from that.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -41,10 +41,10 @@ pub(super) struct JointResult {
 }
 
 /// Below this level nothing is decided, and Bonferroni's values are as good as any.
-const LEAST_ALPHA: f64 = 1e-6;
+const MIN_ALPHA: f64 = 1e-6;
 
-/// What holds for each of the tests, in their order. `bounded` says of each place of the ranking whether its figure is a
-/// lower bound; the best is that of the others.
+/// What holds for each of the tests, in their order. `bounded` says of each place of the ranking whether its figure is
+/// a lower bound; the best is that of the others.
 pub(super) fn together(
     fit: &Fit,
     ranked: &[usize],
@@ -53,7 +53,7 @@ pub(super) fn together(
     alpha: f64,
 ) -> Vec<JointResult> {
     let shares = Shares::new(ranked.len(), tests, alpha);
-    let pair = |test: &Test| Pair {
+    let pair = |test: &Test| PairWidths {
         places: test.places,
         advantage: test.contrast.difference,
         is_provable: test.is_provable,
@@ -61,8 +61,8 @@ pub(super) fn together(
         far: test.contrast.half_width(shares.far),
         alone: test.contrast.half_width(alpha),
     };
-    let pairs: Vec<Pair> = tests.iter().map(pair).collect();
-    let has_several = tests.len() > 1 && alpha >= LEAST_ALPHA;
+    let pairs: Vec<PairWidths> = tests.iter().map(pair).collect();
+    let has_several = tests.len() > 1 && alpha >= MIN_ALPHA;
     let draws = has_several.then(|| Draws::new(fit, ranked, tests, &shares));
     let factors = |open: &[usize], best: &[Candidate]| match &draws {
         Some(draws) => draws.factors(&pairs, open, best, alpha),
@@ -70,7 +70,8 @@ pub(super) fn together(
     };
     let first = bounded.iter().position(|is_bound| !is_bound);
     let meets_first = |place: usize| {
-        let is_pair = |pair: &Pair| pair.has(place) && first.is_some_and(|first| pair.has(first));
+        let is_pair =
+            |pair: &PairWidths| pair.has(place) && first.is_some_and(|first| pair.has(first));
         first == Some(place) || pairs.iter().any(is_pair)
     };
     let measured = (0..ranked.len()).filter(|place| !bounded[*place]);
@@ -84,20 +85,21 @@ pub(super) fn together(
             contender.first_factor.get_or_insert(factor);
         }
         contenders.retain(|one| {
-            let is_worse = |pair: &Pair| {
+            let is_worse = |pair: &PairWidths| {
                 let [better, worse] = pair.places;
                 worse == one.place && !bounded[better] && pair.is_proven_if(one)
             };
             !pairs.iter().any(is_worse)
         });
         let before = open.len();
-        let whoever_is_best = |pair: &Pair| contenders.iter().all(|one| pair.is_proven_if(one));
+        let whoever_is_best =
+            |pair: &PairWidths| contenders.iter().all(|one| pair.is_proven_if(one));
         open.retain(|pair| contenders.is_empty() || !whoever_is_best(&pairs[*pair]));
         if open.len() == before {
             break;
         }
     }
-    let together = |(place, pair): (usize, &Pair)| {
+    let together = |(place, pair): (usize, &PairWidths)| {
         let factor = |one: &Candidate| pair.half_width(one.place, one.first_factor.unwrap_or(1.0));
         JointResult {
             half_width: contenders.iter().map(factor).fold(pair.alone, f64::max),
@@ -128,20 +130,20 @@ impl Candidate {
 }
 
 /// A pair with the half widths of its intervals.
-struct Pair {
+struct PairWidths {
     places: [usize; 2],
     /// How far the first one is ahead.
     advantage: f64,
     is_provable: bool,
-    /// By Bonferroni, if one of the two is the best.
+    /// Bonferroni's half width if one of the two is the best.
     near: f64,
-    /// By Bonferroni, if another one is.
+    /// Bonferroni's half width if another member is the best.
     far: f64,
-    /// The critical value of the pair alone. No interval is narrower.
+    /// The half width for the pair alone. No interval is narrower.
     alone: f64,
 }
 
-impl Pair {
+impl PairWidths {
     fn has(&self, place: usize) -> bool {
         self.places.contains(&place)
     }
@@ -157,11 +159,11 @@ impl Pair {
     }
 }
 
-/// How the error level is shared by the pairs.
+/// The error level of each pair.
 struct Shares {
-    /// By a pair with the best.
+    /// Of a pair with the best member.
     near: f64,
-    /// By another pair.
+    /// Of any other pair.
     far: f64,
 }
 
@@ -174,7 +176,7 @@ impl Shares {
                 .count()
         };
         let with_best = (0..places).map(with).max().unwrap_or(0).max(1);
-        // Together one half, or as much as they would have if all pairs had the same.
+        // Pairs with the best share one half, or more if equal shares for all pairs would give them more.
         let near = f64::max(0.5 / with_best as f64, 1.0 / tests.len().max(1) as f64) * alpha;
         let others = tests.len().saturating_sub(with_best);
         Self {
@@ -193,10 +195,9 @@ const DRAWS: usize = 1_000;
 /// Simulated sessions, as directions: each vector of errors is scaled to length 1. The square of its length is χ²
 /// distributed, which [`Distance`] integrates exactly, so a few directions cover rare sessions too.
 struct Draws {
-    /// Of each session and test, the square of the t statistic over that of Bonferroni's critical value, at distance 1:
-    /// for pairs with the best, …
+    /// For each session and test: (t statistic ÷ Bonferroni's critical value for pairs with the best)², at distance 1.
     near: Vec<f64>,
-    /// … and what is to be multiplied to have the same of other pairs.
+    /// For each test: the factor that turns this into the value for pairs without the best.
     far: Vec<f64>,
     tests: usize,
     places: usize,
@@ -213,7 +214,7 @@ impl Draws {
                     .map_or(1.0, |one| one.freedom.max(1.0))
             })
             .collect();
-        // By the pair's own two variances, which are what is drawn.
+        // With the degrees of freedom of the pair's own two variances, which are simulated.
         let critical = |test: &Test| {
             let [a, b] = test.places;
             let share = test.contrast.share;
@@ -250,7 +251,7 @@ impl Draws {
                 let apart = value[a] - value[b];
                 let scatter = share * scatter[a] + (1.0 - share) * scatter[b];
                 let square = apart * apart / (squared_distance * variance * scatter);
-                // What cannot be drawn is as bad as any: then Bonferroni's value stays.
+                // A statistic that cannot be simulated counts as infinite, which keeps Bonferroni's value.
                 near.push(if square.is_finite() {
                     square
                 } else {
@@ -270,9 +271,15 @@ impl Draws {
         }
     }
 
-    /// The factor on Bonferroni's critical values of the open tests with which the share `alpha` of sessions has any beyond
-    /// its own, for each of these places as the best.
-    fn factors(&self, pairs: &[Pair], open: &[usize], best: &[Candidate], alpha: f64) -> Vec<f64> {
+    /// For each candidate: the factor on Bonferroni's critical values at which a share `alpha` of simulated sessions
+    /// exceeds at least one of them.
+    fn factors(
+        &self,
+        pairs: &[PairWidths],
+        open: &[usize],
+        best: &[Candidate],
+        alpha: f64,
+    ) -> Vec<f64> {
         let sessions = self.near.chunks(self.tests.max(1));
         let mut largest = Vec::with_capacity(DRAWS);
         let mut with = Vec::with_capacity(DRAWS * self.places);
@@ -312,9 +319,9 @@ struct Distance {
 
 /// Distances in the table.
 const DISTANCES: usize = 4_096;
-/// The table ends this much beyond the square root of how many numbers there are.
+/// The table ends this far beyond the square root of the number of normal numbers.
 const FARTHEST: f64 = 7.0;
-/// Halvings of what a factor can be.
+/// Steps of the bisection for a factor.
 const HALVINGS: usize = 14;
 
 impl Distance {

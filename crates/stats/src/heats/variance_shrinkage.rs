@@ -10,9 +10,9 @@
 //! (Phipson, Lee, Majewski, Alexander & Smyth, Ann. Appl. Stat. 10, 2016: robust empirical Bayes). With a mean, one
 //! member whose processes differ by 15 % widened the intervals of all others (docs/statistics.md has both).
 //!
-//! Smyth estimates the degrees of freedom, and one expectation for all, from the variances themselves. That is right for
-//! thousands of them. For the 2 to 10 of a heat, single pairs were covered in 87 to 99 %. Without what the scatter within heats
-//! explains, the noisiest members' intervals held the truth in 88 to 91 %, and with it in 92 to 95 %.
+//! Smyth estimates the degrees of freedom, and one expectation for all, from the variances themselves. That is right
+//! for thousands of them. For the 2 to 10 of a heat, single pairs were covered in 87 to 99 %. Without what the scatter
+//! within heats explains, the noisiest members' intervals held the truth in 88 to 91 %, and with it in 92 to 95 %.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -28,9 +28,9 @@ pub struct Variance {
 }
 
 /// No variance is smaller than this (on the logarithm): figures without any scatter must have a weight, too.
-const LEAST: f64 = 1e-16;
+const MIN: f64 = 1e-16;
 /// Fewer degrees of freedom say nothing about a variance.
-const LEAST_FREEDOM: f64 = 1e-9;
+const MIN_FREEDOM: f64 = 1e-9;
 
 /// The members' moderated variances, from their own and from what the scatter within their heats explains of them
 /// (`None` where it is not known). `None` if there is no variance at all.
@@ -43,7 +43,7 @@ pub(crate) fn moderate(
     let usual = known.iter().sum::<f64>() / known.len().max(1) as f64;
     let explained = within.iter().map(|one| one.unwrap_or(usual));
     let all: Vec<(Variance, f64)> = own.iter().copied().zip(explained).collect();
-    let varying = || all.iter().filter(|(own, _)| own.freedom > LEAST_FREEDOM);
+    let varying = || all.iter().filter(|(own, _)| own.freedom > MIN_FREEDOM);
     let members = varying().count();
     if members == 0 {
         return None;
@@ -57,12 +57,12 @@ pub(crate) fn moderate(
     };
     let processes = median(&|own, explained| own - explained).max(0.0);
     // If the rounds explain more than there is, everything is scaled down to what there is.
-    let scale = median(&|own, explained| own / (explained + processes).max(LEAST));
+    let scale = median(&|own, explained| own / (explained + processes).max(MIN));
     let freedom: f64 = own.iter().map(|own| own.freedom).sum();
     let moderated = all.iter().map(|(own, explained)| {
-        let expected = (scale * (explained + processes)).max(LEAST);
+        let expected = (scale * (explained + processes)).max(MIN);
         let p = p_beyond(own, expected, freedom - own.freedom);
-        let borrowed = if p < settings.unlike / members as f64 {
+        let borrowed = if p < settings.variance_test_alpha / members as f64 {
             0.0
         } else {
             settings.expected_freedom
@@ -70,7 +70,7 @@ pub(crate) fn moderate(
         let freedom = own.freedom + borrowed;
         let value = (own.freedom * own.value + borrowed * expected) / freedom;
         Variance {
-            value: value.max(LEAST),
+            value: value.max(MIN),
             freedom,
         }
     });
@@ -78,7 +78,7 @@ pub(crate) fn moderate(
 }
 
 /// The p value of `own` under the hypothesis that the true variance is no larger than `expected`, which has the degrees
-/// of freedom of all other members; 1 if there are none.
+/// of freedom of all other members; 1 without any.
 fn p_beyond(own: &Variance, expected: f64, others: f64) -> f64 {
     let test = FisherSnedecor::new(own.freedom, others);
     // Without other members there is no expectation to exceed. Two members always have equal residuals, so neither
@@ -87,8 +87,8 @@ fn p_beyond(own: &Variance, expected: f64, others: f64) -> f64 {
 }
 
 /// What the median of the variances of this many like members is on average, as a share of their mean. A variance is χ²
-/// distributed, whose median is that of Wilson & Hilferty (Proc. Natl. Acad. Sci. 17, 1931). The median of few is nearer to
-/// the mean, and that of two is the mean.
+/// distributed, whose median is that of Wilson & Hilferty (Proc. Natl. Acad. Sci. 17, 1931). The median of few is
+/// nearer to the mean, and that of two is the mean.
 fn share_of_mean(freedom: f64, members: usize) -> f64 {
     // Below half a degree the approximation is far off.
     let of_many = (1.0 - 2.0 / (9.0 * freedom.max(0.5))).powi(3);
@@ -99,8 +99,8 @@ fn share_of_mean(freedom: f64, members: usize) -> f64 {
 fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
-    // The first value of either order with which half of the weights are reached. Equal weights may be sums that are not
-    // exactly equal.
+    // The first value of either order with which half of the weights are reached. Equal weights may be sums that are
+    // not exactly equal.
     let reached = |values: &[(f64, f64)]| {
         let mut sum = 0.0;
         let is_half = |(_, weight): &&(f64, f64)| {

@@ -1,36 +1,37 @@
 //! Inside one heat: everything that was counted at one load point, and from its rounds to an estimate for each member.
 //!
-//! A member's figure in a heat is a total: its answers over its time, or its CPU time over its answers, of all rounds. So
-//! whatever a server does now and then, such as a pause for its garbage collector, counts for as much as it takes. The
-//! machine's noise lasts for seconds and so is common to the slices of a round. It has the same share in the totals of all
-//! members of the heat, and cancels in their ratios. That needs the same rounds of everybody: a round in which a member
-//! has no slice counts for nobody.
+//! A member's figure in a heat is a total: its answers over its time, or its CPU time over its answers, of all rounds.
+//! So whatever a server does now and then, such as a pause for its garbage collector, counts for as much as it takes.
+//! The machine's noise lasts for seconds and so is common to the slices of a round. It has the same share in the totals
+//! of all members of the heat, and cancels in their ratios. This requires the same rounds of all members, so a round in
+//! which a member has no slice does not count.
 //!
-//! The error of a total within the heat is that of a ratio estimator (Cochran, *Sampling Techniques*, 1977, § 6.4), from
-//! what the rounds' linearised values leave after the mean of their round, times what neighbouring rounds have in common.
+//! The error of a total within the heat is that of a ratio estimator (Cochran, *Sampling Techniques*, 1977, § 6.4),
+//! from what the rounds' linearised values leave after the mean of their round, times what neighbouring rounds have in
+//! common.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a heat says about one of its members.
+/// The estimate of a member from one heat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The member's number.
     pub member: usize,
     /// Its advantage in this heat: the logarithm of the figure. It can be compared within the heat only.
     pub value: f64,
-    /// How the member scatters from round to round; `None` with fewer rounds than say something about it.
+    /// The scatter from round to round; `None` with too few rounds for an estimate.
     pub scatter: Option<Scatter>,
 }
 
-/// How a member scatters from round to round, apart from what is common to the round.
+/// A member's scatter from round to round, without the noise that all members of a round share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
     /// The variance of one round, as a share of the figure.
     pub variance: f64,
-    /// By how many times neighbouring rounds that are alike make the variance of the mean larger (1 or more).
+    /// The factor by which the correlation of neighbouring rounds raises the variance of the mean (1 or more).
     pub inflation: f64,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: usize,
 }
 
@@ -41,17 +42,17 @@ impl Scatter {
     }
 }
 
-/// Fewer rounds say too little about the scatter within a heat.
-const LEAST_ROUNDS: usize = 5;
+/// The minimum number of rounds for an estimate of the scatter within a heat.
+const MIN_ROUNDS: usize = 5;
 
-/// The estimates of each of these heats by a quantity: what [`Fit::new`](super::Fit::new) takes.
+/// The estimates of each heat by a quantity, as input of [`Fit::new`](super::Fit::new).
 pub fn of_heats(heats: &[Heat], quantity: Quantity) -> Vec<Vec<Estimate>> {
     let heats = heats.iter();
     heats.map(|heat| of_heat(heat, quantity)).collect()
 }
 
-/// The estimates of one heat by a quantity that slices have, in the order of the members. A member that answered nothing,
-/// or of which nothing is known, has none.
+/// The estimates of one heat by a quantity that slices have, in the order of the members. A member without answers or
+/// measurements has none.
 pub fn of_heat(heat: &Heat, quantity: Quantity) -> Vec<Estimate> {
     let known = |round: &super::Round| -> Vec<(usize, Amounts)> {
         let slices = round.slices.iter();
@@ -120,7 +121,7 @@ fn scatters<'a>(members: impl Iterator<Item = &'a Vec<Amounts>>) -> Vec<Option<S
     let mut series: Vec<Vec<f64>> = members.map(|parts| linearised(parts)).collect();
     let members = series.len();
     let rounds = series.first().map_or(0, Vec::len);
-    if members < 2 || rounds < LEAST_ROUNDS {
+    if members < 2 || rounds < MIN_ROUNDS {
         return vec![None; members];
     }
     let k = members as f64;
@@ -142,7 +143,7 @@ fn scatters<'a>(members: impl Iterator<Item = &'a Vec<Amounts>>) -> Vec<Option<S
     found.into_iter().map(|scatter| Some(of(scatter))).collect()
 }
 
-/// How far each part moves the logarithm of the total's figure, times the number of parts. Their mean is 0.
+/// The influence of each part on the logarithm of the total's figure, times the number of parts. The mean is 0.
 fn linearised(parts: &[Amounts]) -> Vec<f64> {
     let mean = Amounts::sum(parts);
     let n = parts.len() as f64;
@@ -150,8 +151,8 @@ fn linearised(parts: &[Amounts]) -> Vec<f64> {
     parts.iter().map(of).collect()
 }
 
-/// The variance of a series in time, and how much its autocorrelation adds: 1 + 2 Σ ρ over the first lags, as long as they
-/// are positive (Geyer, Statistical Science 7, 1992, in the simplest form).
+/// The variance of a time series, and the factor that its autocorrelation adds: 1 + 2 Σ ρ over the first lags, as long
+/// as they are positive (Geyer, Statistical Science 7, 1992, in the simplest form).
 fn scatter(values: &[f64]) -> Scatter {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -182,7 +183,7 @@ pub struct HeatSeries {
     pub heats: Vec<Heat>,
 }
 
-/// Servers that were alive together, from their start to their stop.
+/// The rounds of one heat: its servers were alive together, from start to stop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heat {
     /// The rounds in the order in which they were run.
@@ -207,11 +208,11 @@ pub struct Slice {
     pub seconds: f64,
     /// CPU time of the server in it, in seconds; `None` if it was not measured.
     pub cpu_seconds: Option<f64>,
-    /// Whether the load generator was the limit ([`limit_of`](super::limit_of)): the server can do so much at least.
+    /// Whether the load generator was the limit ([`limit_of`](super::limit_of)), so that the figure is a lower bound.
     pub bounded: bool,
 }
 
-/// What a slice has of a figure that is one amount per another.
+/// The two amounts of a figure that is a ratio, such as answers per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Amounts {
     pub(super) amount: f64,
@@ -219,7 +220,7 @@ pub(super) struct Amounts {
 }
 
 impl Amounts {
-    /// All of these together.
+    /// The sum of these amounts.
     pub(super) fn sum(parts: &[Self]) -> Self {
         let sum = |of: fn(&Self) -> f64| parts.iter().map(of).sum();
         Self {
@@ -233,7 +234,7 @@ impl Amounts {
     }
 }
 
-/// What is compared. The larger its [`advantage`](Quantity::advantage), the better.
+/// The compared quantity. The larger its [`advantage`](Quantity::advantage), the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -262,7 +263,7 @@ impl Quantity {
         }
     }
 
-    /// What a slice has of it; `None` if it says nothing.
+    /// The amounts of a slice; `None` if they were not measured.
     pub(super) fn part(self, slice: &Slice) -> Option<Amounts> {
         let (amount, per) = match self {
             Quantity::Throughput => (slice.answers, slice.seconds),

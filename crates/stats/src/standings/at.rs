@@ -36,13 +36,13 @@ pub struct LoadAt<'a> {
     pub(crate) load: &'a PlannedLoad,
     /// The thresholds.
     pub(crate) settings: Settings,
-    /// The look that verdicts are of.
+    /// The look that verdicts are based on.
     pub(crate) look: Option<Look>,
     /// Complete heats.
     pub(crate) complete: u32,
-    /// The complete heats that count: up to the look, or all as long as there was none.
+    /// The complete heats that count: those up to the look, or all of them before the first look.
     pub(crate) heats: Vec<&'a HeatRecord>,
-    /// As [`Self::near_capacity`] finds it.
+    /// The cached result of [`Self::near_capacity`].
     near_capacity: OnceCell<Vec<usize>>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> LoadAt<'a> {
         self.look.is_some()
     }
 
-    /// What stacks are ranked by here.
+    /// The measure that stacks are ranked by.
     pub fn measure(&self) -> Measure {
         match self.load.point.open {
             Some(_) => Measure::ResponseTime,
@@ -112,7 +112,7 @@ impl<'a> LoadAt<'a> {
         offered.next()
     }
 
-    /// In how many of its heats a stack did not take the rate.
+    /// The heats in which a stack did not take the rate.
     pub(crate) fn overloads(&self, number: usize) -> Overloads {
         Overloads::new(self.sound_places(number))
     }
@@ -123,7 +123,8 @@ impl<'a> LoadAt<'a> {
         self.record.header.target(target)
     }
 
-    /// The group in which each member is ranked; `None` for those that are not: controls, and what failed.
+    /// The group in which each member is ranked; `None` for members that are not ranked: controls, and stacks that
+    /// failed.
     pub(crate) fn groups(&self) -> Vec<Option<Group>> {
         let stacks = 0..self.load.targets.len();
         let group = |number: usize| {
@@ -160,7 +161,7 @@ impl<'a> LoadAt<'a> {
             .map(|(heat, place)| &heat.members[place])
     }
 
-    /// In how many of these heats a number was not steady.
+    /// The number of counted heats in which a member was not steady.
     pub(crate) fn unsteady_heats(&self, number: usize) -> u32 {
         let places = self.sound_places(number);
         places
@@ -174,7 +175,7 @@ impl<'a> LoadAt<'a> {
             .flat_map(|(heat, place)| recorded::slices_of(heat, place))
     }
 
-    /// What a number answered in each of these heats.
+    /// The throughput of a member in each of the counted heats.
     pub(crate) fn heat_figures(&self, number: usize) -> Vec<HeatFigure> {
         let figure = |(heat, place): (&HeatRecord, usize)| {
             let per_second = recorded::figures(heat, Quantity::Throughput)[place]?;
@@ -186,13 +187,13 @@ impl<'a> LoadAt<'a> {
         self.sound_places(number).filter_map(figure).collect()
     }
 
-    /// What the member of a number is called.
+    /// The name of the member with this number.
     pub fn name(&self, number: usize) -> TargetId {
         self.load.target(number)
     }
 
-    /// Everything that was counted.
-    pub fn course(&self) -> HeatSeries {
+    /// The counted rounds of all counted heats.
+    pub fn heat_series(&self) -> HeatSeries {
         let heats = self.heats.iter();
         HeatSeries {
             members: self.load.members(),
@@ -203,17 +204,21 @@ impl<'a> LoadAt<'a> {
     }
 
     /// The rankings by throughput or cost, one for each group, in their order.
-    pub(crate) fn rankings(&self, course: &HeatSeries, quantity: Quantity) -> Vec<Ranking> {
+    pub(crate) fn rankings(&self, series: &HeatSeries, quantity: Quantity) -> Vec<Ranking> {
         let groups = self.groups();
-        rankings(course, quantity, &groups, self.alpha(), &self.settings)
+        rankings(series, quantity, &groups, self.alpha(), &self.settings)
     }
 
     /// The estimates of each heat by throughput or cost.
-    pub(crate) fn sliced(&self, course: &HeatSeries, quantity: Quantity) -> Vec<Vec<Estimate>> {
-        within::of_heats(&course.heats, quantity)
+    pub(crate) fn slice_estimates(
+        &self,
+        series: &HeatSeries,
+        quantity: Quantity,
+    ) -> Vec<Vec<Estimate>> {
+        within::of_heats(&series.heats, quantity)
     }
 
-    /// The numbers whose capacity is so near to the rate that percentiles of their turns say little.
+    /// The members whose capacity is too near to the rate for percentiles of their turns to be meaningful.
     pub(crate) fn near_capacity(&self) -> &[usize] {
         self.near_capacity.get_or_init(|| self.find_near_capacity())
     }
@@ -256,10 +261,10 @@ impl<'a> LoadAt<'a> {
         estimates_together(percent, found, &self.settings)
     }
 
-    /// The fit of all members, controls among them.
-    pub(crate) fn fit(&self, course: &HeatSeries, quantity: Quantity) -> Fit {
-        let estimates = self.sliced(course, quantity);
-        Fit::new(course.members, &estimates, &self.settings)
+    /// The fit of all members, including controls.
+    pub(crate) fn fit(&self, series: &HeatSeries, quantity: Quantity) -> Fit {
+        let estimates = self.slice_estimates(series, quantity);
+        Fit::new(series.members, &estimates, &self.settings)
     }
 
     /// The fit by a percentile (0 to 100) of the times.
@@ -275,10 +280,10 @@ impl<'a> LoadAt<'a> {
         of_fit(&fit, Quantity::Latency, &bounded, &groups, alpha, settings)
     }
 
-    /// The rankings that the load is about.
+    /// The rankings by the measure of the load.
     pub fn main_rankings(&self) -> Vec<Ranking> {
         match self.measure() {
-            Measure::Throughput => self.rankings(&self.course(), Quantity::Throughput),
+            Measure::Throughput => self.rankings(&self.heat_series(), Quantity::Throughput),
             Measure::ResponseTime => self.percentiles(99.0),
         }
     }
@@ -289,8 +294,8 @@ impl<'a> LoadAt<'a> {
     }
 }
 
-/// Numbers the members that are compared: stacks and the null server. The twin stands for another stack in each heat, so that
-/// as a member its scatter between heats would be theirs.
+/// Numbers the compared members: stacks and the null server. The twin has no number: it copies another stack in each
+/// heat, so its scatter between heats would be that of different stacks.
 impl Numbering for LoadAt<'_> {
     fn number(&self, heat: &HeatRecord, place: usize) -> Option<usize> {
         let number = self.load.number(&heat.members[place]);
@@ -302,7 +307,7 @@ impl Numbering for LoadAt<'_> {
     }
 }
 
-/// The group in which a stack is ranked. Controls have no record, and are given all CPUs that there are.
+/// The group in which a stack is ranked. Controls have no record, and count as using all CPUs.
 pub(super) fn group(record: &SessionRecord, target: Option<&TargetRecord>) -> Group {
     let all = record.header.plan.pinning.server_cpus();
     let own = target.and_then(|target| target.cpus);
@@ -326,7 +331,8 @@ impl Numbering for WithTwin<'_> {
     }
 }
 
-/// The only look of a session that asks for a precision: at its end. Until then only the widths of intervals are looked at.
+/// The only look of a session with a requested precision, at its end. Before that, only the widths of intervals are
+/// used.
 fn last_look(alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> {
     let is_over = matches!(
         end,
@@ -338,8 +344,8 @@ fn last_look(alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> 
     })
 }
 
-/// The look that the figures are of, with this many complete heats. What there is beyond that look counts for nothing; only a
-/// budget, which knows no result, leaves one more look at its end.
+/// The look for this number of complete heats. Heats after it do not count. Only the end of a budget, which does not
+/// depend on results, adds one more look.
 fn look(load: &PlannedLoad, alpha: f64, complete: u32, end: Option<EndReason>) -> Option<Look> {
     let design = Looks::declare(&load.looks, alpha).ok()?;
     let taken = design.looks.iter().rfind(|look| look.heats <= complete);

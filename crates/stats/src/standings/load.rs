@@ -1,4 +1,4 @@
-//! What is said of one load: its rankings, a row for each stack, and a stack next to itself (A/A).
+//! The results of one load: its rankings, a row for each stack, and a stack next to its own copy (A/A).
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     heats::{
-        Fit, Quantity, RankedMember, Ranking, Verdict,
+        Fit, PairVerdict, Quantity, RankedMember, Ranking,
         percentile::{self, WaitingTimes, is_carried, of_a_heat},
         recorded::{self, Numbering, usual_limit},
         within,
@@ -29,9 +29,9 @@ use crate::{
 
 /// The standings at a load.
 pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
-    let course = at.course();
-    let cost = at.rankings(&course, Quantity::Cost);
-    let throughput = at.rankings(&course, Quantity::Throughput);
+    let series = at.heat_series();
+    let cost = at.rankings(&series, Quantity::Cost);
+    let throughput = at.rankings(&series, Quantity::Throughput);
     let (main, p50) = match at.measure() {
         Measure::Throughput => (throughput.clone(), vec![None; throughput.len()]),
         Measure::ResponseTime => {
@@ -39,7 +39,7 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
             (at.percentiles(99.0), p50.collect())
         }
     };
-    let of_throughput = at.fit(&course, Quantity::Throughput);
+    let of_throughput = at.fit(&series, Quantity::Throughput);
     let fit = match at.measure() {
         Measure::Throughput => &of_throughput,
         Measure::ResponseTime => &at.timed_fit(99.0),
@@ -93,9 +93,9 @@ pub(super) fn standings(at: &LoadAt<'_>) -> LoadStandings {
         look: at.look,
         scaling: scaling.stacks,
         lacking: lacking.chain(unanswered).collect(),
-        // In a heat that is typical for the session, as the stacks' figures are. Its own heats alone would be of other minutes.
+        // The null server's figure in a typical heat, as for stacks. Its own heats ran at other times.
         ceiling_per_second: of_throughput.figure(at.load.ceiling(), Quantity::Throughput),
-        ceiling_course: at.heat_figures(at.load.ceiling()),
+        null_server_series: at.heat_figures(at.load.ceiling()),
         twin: twin(at),
         heat: at.heats.last().map_or(at.load.heat, |heat| heat.plan),
         slices: recorded::SliceLengths::new(
@@ -190,7 +190,7 @@ fn not_offered(at: &LoadAt<'_>, target: &TargetRecord) -> Option<Absent> {
     })
 }
 
-/// What a stack that was prepared answered wrongly.
+/// The invalid answers of a stack that was prepared.
 pub(super) fn unanswered_by(target: &TargetRecord, workload: &str) -> Option<Absent> {
     let failure = target.failed_workload(workload)?;
     Some(Absent::failed(&target.target, failure))
@@ -300,7 +300,7 @@ impl GroupRankings<'_> {
             writes: sound()
                 .filter_map(|heat| heat.writes)
                 .reduce(|all, more| all + more),
-            course: at.heat_figures(member),
+            series: at.heat_figures(member),
         }
     }
 }
@@ -308,7 +308,7 @@ impl GroupRankings<'_> {
 /// Answers beyond a percentile that it takes at least.
 const BEYOND: u64 = 100;
 
-/// What these heats say of each route.
+/// The figures of each route in these heats.
 fn routes<'a>(heats: impl Iterator<Item = &'a MemberRecord>) -> Vec<Route> {
     let mut all: Vec<RouteFigures> = Vec::new();
     for heat in heats {
@@ -353,11 +353,11 @@ fn bytes(figures: impl Iterator<Item = Option<u64>>) -> Option<f64> {
 }
 
 /// With fewer heats there is no interval.
-const LEAST_HEATS: usize = 3;
+const MIN_HEATS: usize = 3;
 /// The level of the interval.
 const LEVEL: f64 = 0.95;
 
-/// What the heats with a twin say; `None` without one.
+/// The comparison of a stack with its twin; `None` without a twin.
 pub(crate) fn twin(at: &LoadAt<'_>) -> Option<Twin> {
     let twin = at.load.twin();
     let mut ratios = Vec::new();
@@ -394,10 +394,10 @@ pub(crate) fn twin(at: &LoadAt<'_>) -> Option<Twin> {
         }
     }
     let found = log_mean(&ratios, LEVEL)?;
-    let interval = found.interval.filter(|_| found.trials >= LEAST_HEATS);
+    let interval = found.interval.filter(|_| found.trials >= MIN_HEATS);
     let rule = at.settings.rule();
     // Of response times more is worse, and which way they differ does not matter here.
-    let verdict = interval.map_or(Verdict::Undecided, |interval| {
+    let verdict = interval.map_or(PairVerdict::Undecided, |interval| {
         rule.verdict(found.mean, &interval, found.trials)
     });
     Some(Twin {

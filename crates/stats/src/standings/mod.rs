@@ -44,8 +44,8 @@ use crate::{
     interval::{self, Difference, median},
 };
 
-/// A stack that failed in this many heats of a load gets no more of them there, and no rank: what is left are the heats in
-/// which it had luck. One failure may be the machine's doing.
+/// A stack that failed in this many heats of a load gets no more of them there, and no rank: what is left are the heats
+/// in which it had luck. One failure may be the machine's doing.
 pub const FAILURES: usize = 2;
 
 /// What a session of heats says. Every number of it can be computed again from the record alone.
@@ -69,8 +69,8 @@ pub fn standings(record: &SessionRecord) -> Standings {
     }
 }
 
-/// What each load is called in a sentence: its workload, with the load point if the workload has several or speaks another
-/// protocol than HTTP/1.1 without TLS, and the rate of equal work.
+/// What each load is called in a sentence: its workload, with the load point if the workload has several or speaks
+/// another protocol than HTTP/1.1 without TLS, and the rate of equal work.
 pub fn short_names(loads: &[LoadStandings]) -> Vec<String> {
     let short = |load: &LoadStandings| {
         let closed = load.point.open.as_ref().map(|open| &open.capacity_of);
@@ -101,7 +101,8 @@ pub fn settings(plan: &Plan) -> Settings {
     }
 }
 
-/// A stack that could not be measured at all, or a workload of one that is measured at no load because nobody answers it.
+/// A stack that could not be measured at all, or a workload of one that is measured at no load because nobody answers
+/// it.
 fn absent(plan: &Plan, record: &TargetRecord) -> Vec<Absent> {
     match &record.state {
         TargetState::Ready { .. } => {
@@ -181,9 +182,9 @@ fn of_heat(heat: &HeatRecord) -> TimeSpent {
     }
 }
 
-/// The throughput of each stack of a closed loop as a multiple of the null server's, with the interval of the ratio alone,
-/// at 1 − α. The null server is the same program in all sessions, so these ratios can be drawn over time: a slower machine slows
-/// both. That the generator was its limit takes nothing from that.
+/// The throughput of each stack of a closed loop as a multiple of the null server's, with the interval of the ratio
+/// alone, at 1 − α. The null server is the same program in all sessions, so these ratios can be drawn over time: a
+/// slower machine slows both. That the generator was its limit takes nothing from that.
 pub fn relative_to_null_server(
     record: &SessionRecord,
     load: usize,
@@ -192,7 +193,7 @@ pub fn relative_to_null_server(
     if at.measure() != Measure::Throughput {
         return BTreeMap::new();
     }
-    let fit = at.fit(&at.course(), Quantity::Throughput);
+    let fit = at.fit(&at.heat_series(), Quantity::Throughput);
     let stacks = at.load.targets.iter().enumerate();
     let ratio = |(number, target): (usize, &TargetId)| {
         let contrast = fit.contrast(number, at.load.ceiling())?;
@@ -218,10 +219,10 @@ pub struct NullServerRatio {
     pub high: f64,
 }
 
-/// How the figures of a stack's processes that had served another load differ from those of its fresh ones: differences of
-/// logarithms, by the stack. From each figure its stack's mean over all heats is taken, and then the heat's median, so that one
-/// stack that changes does not look like a change of the others. Without two heats of both kinds a stack is not there, nor
-/// one that was alone.
+/// How the figures of a stack's processes that had served another load differ from those of its fresh ones: differences
+/// of logarithms, by the stack. From each figure its stack's mean over all heats is taken, and then the heat's median,
+/// so that one stack that changes does not look like a change of the others. Without two heats of both kinds a stack is
+/// not there, nor one that was alone.
 pub fn after_another_load(
     record: &SessionRecord,
     load: usize,

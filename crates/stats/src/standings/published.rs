@@ -21,7 +21,7 @@ pub(super) fn tables(
     loads: &[LoadStandings],
     absent: &[Absent],
 ) -> Vec<TableSides> {
-    let session = Session {
+    let session = RepeatedTables {
         record,
         loads,
         absent,
@@ -30,7 +30,7 @@ pub(super) fn tables(
     published.map(|table| session.table(table)).collect()
 }
 
-struct Session<'a> {
+struct RepeatedTables<'a> {
     record: &'a SessionRecord,
     loads: &'a [LoadStandings],
     absent: &'a [Absent],
@@ -44,7 +44,7 @@ struct PublishedStack<'a> {
     row: &'a Row,
 }
 
-impl Session<'_> {
+impl RepeatedTables<'_> {
     fn table(&self, repeated: &RepeatedTable) -> TableSides {
         let table = &repeated.table;
         let pairs = || table.row.iter().zip(&repeated.rows);

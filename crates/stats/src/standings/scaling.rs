@@ -1,8 +1,8 @@
 //! What stacks gain from more CPUs, in a session that measures each of them at several budgets.
 //!
-//! The members of a stack take part in the same heats as all others, so a gain is a contrast of the load's fit. Nothing is
-//! chosen by the results: each larger budget is compared with the smallest one. All gains of a load hold together, each at
-//! an equal share of the error level (Bonferroni).
+//! The members of a stack take part in the same heats as all others, so a gain is a contrast of the load's fit. Nothing
+//! is chosen by the results: each larger budget is compared with the smallest one. All gains of a load hold together,
+//! each at an equal share of the error level (Bonferroni).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{
     types::{AtBudget, Gain, Measure, Scaling},
 };
 use crate::{
-    heats::{Fit, Pair, Quantity, Verdict, pairs::Candidate, ranking::bounded},
+    heats::{Fit, PairVerdict, Quantity, RankedPair, pairs::Candidate, ranking::bounded},
     interval::{Interval, median},
 };
 
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Scalings {
     pub(super) stacks: Vec<Scaling>,
-    pairs: Vec<Pair>,
+    pairs: Vec<RankedPair>,
 }
 
 impl Scalings {
@@ -32,12 +32,12 @@ impl Scalings {
         if contrasts == 0 || at.measure() != Measure::Throughput {
             return Self::default();
         }
-        let course = &at.course();
+        let series = &at.heat_series();
         let judge = Judge {
             at,
-            fit: at.fit(course, Quantity::Throughput),
-            cost: at.fit(course, Quantity::Cost),
-            bounded: bounded(course, &at.settings),
+            fit: at.fit(series, Quantity::Throughput),
+            cost: at.fit(series, Quantity::Cost),
+            bounded: bounded(series, &at.settings),
             alpha: at.alpha() / contrasts as f64,
         };
         let mut pairs = Vec::new();
@@ -53,12 +53,12 @@ impl Scalings {
 
     /// Whether more heats would change nothing that is said.
     pub(crate) fn is_settled(&self) -> bool {
-        !self.pairs.iter().any(Pair::is_open)
+        !self.pairs.iter().any(RankedPair::is_open)
     }
 
     /// Whether the gains are known this well (0.05: ±5 %), or no heat can make them known.
     pub(crate) fn is_precise(&self, precision: f64) -> bool {
-        let widths = self.pairs.iter().map(Pair::half_width);
+        let widths = self.pairs.iter().map(RankedPair::half_width);
         let width = median(widths.filter(|width| width.is_finite()));
         width.is_none_or(|width| width <= precision.ln_1p())
     }
@@ -99,7 +99,7 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     /// What a stack does with each of its budgets that it has a figure for; the pairs are added to `pairs`.
-    fn budgets(&self, budgets: &[Budget], pairs: &mut Vec<Pair>) -> Vec<AtBudget> {
+    fn budgets(&self, budgets: &[Budget], pairs: &mut Vec<RankedPair>) -> Vec<AtBudget> {
         let mut known = budgets.iter().filter_map(|(cpus, member)| {
             let per_second = self.fit.figure(*member, Quantity::Throughput)?;
             let cost = self.cost.figure(*member, Quantity::Cost);
@@ -127,7 +127,7 @@ impl Judge<'_> {
         [least].into_iter().chain(larger).collect()
     }
 
-    fn pair(&self, least: &AtBudget, more: &AtBudget) -> Pair {
+    fn pair(&self, least: &AtBudget, more: &AtBudget) -> RankedPair {
         let [better, worse] = if more.per_second >= least.per_second {
             [more, least]
         } else {
@@ -144,9 +144,9 @@ impl Judge<'_> {
         candidate.judge(self.alpha, &self.at.settings.rule())
     }
 
-    /// How many times as much the larger budget is; `None` if they cannot be compared, as where the smallest has only a lower
-    /// bound.
-    fn gain(&self, pair: &Pair, least: &AtBudget, more: &AtBudget) -> Option<Gain> {
+    /// How many times as much the larger budget is; `None` if they cannot be compared, as where the smallest has only a
+    /// lower bound.
+    fn gain(&self, pair: &RankedPair, least: &AtBudget, more: &AtBudget) -> Option<Gain> {
         if least.is_bound {
             return None;
         }
@@ -158,7 +158,7 @@ impl Judge<'_> {
         };
         let is_bound = more.is_bound || self.at.record.header.plan.generator_shares_cpus();
         let (interval, verdict) = match (self.at.has_look(), is_bound) {
-            (false, _) => (None, Verdict::Undecided),
+            (false, _) => (None, PairVerdict::Undecided),
             (true, false) => (interval, verdict),
             // Nothing is known of what the larger budget can do at most.
             (true, true) => (
@@ -167,8 +167,8 @@ impl Judge<'_> {
                     ..one
                 }),
                 match verdict {
-                    Verdict::Faster => Verdict::Faster,
-                    _ => Verdict::Undecided,
+                    PairVerdict::Faster => PairVerdict::Faster,
+                    _ => PairVerdict::Undecided,
                 },
             ),
         };

@@ -1,9 +1,9 @@
 //! How stacks start. A session starts its servers again and again, so that it has a sample of starts of each stack.
 //!
 //! First answer and memory at rest do not depend on the load: a stack is started in the same way at each, and all its
-//! starts count together. What follows depends on the load, so that each closed loop has figures of its own. A start is in
-//! the record of the heat for which it was made, and of no later one; the records of equal work repeat it. No heat is run
-//! because of a start, so that all complete heats count, at the whole error level.
+//! starts count together. What follows depends on the load, so that each closed loop has figures of its own. A start is
+//! in the record of the heat for which it was made, and of no later one; the records of equal work repeat it. No heat
+//! is run because of a start, so that all complete heats count, at the whole error level.
 
 use std::{
     cmp::Reverse,
@@ -27,7 +27,7 @@ use crate::{
     interval::{log_mean, median},
 };
 
-/// The level of an interval that stands alone.
+/// The level of an interval for one figure alone.
 const LEVEL: f64 = 0.95;
 
 /// A start that came to a right answer.

@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use super::TimeSpent;
 use crate::{
-    heats::{Group, LimitedBy, Look, Ranking, Settings, Verdict},
+    heats::{Group, LimitedBy, Look, PairVerdict, Ranking, Settings},
     interval::{Interval, LogMean},
     uneven::Uneven,
 };
 
-/// What a session of heats says.
+/// The results of a session of heats.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Standings {
     /// The thresholds used.
@@ -25,19 +25,19 @@ pub struct Standings {
     pub loads: Vec<LoadStandings>,
     /// Stacks that could not be measured at all.
     pub absent: Vec<Absent>,
-    /// Published tables that the session repeats, each beside what was measured.
+    /// Published tables that the session repeats, each with the measured figures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<TableSides>,
     /// How the stacks start: a table for each CPU budget, the largest first, then one of yardsticks. Empty if they ran
     /// already.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<StartTable>,
-    /// Where the time went.
+    /// How the session's time was spent.
     pub time: TimeSpent,
-    /// What may change a decision or helps to read the figures, the gravest first. The report has them among its own.
+    /// Warnings and notes about the figures, the gravest first. The report includes them in its own list.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
-    /// Why the session ended; `None`: it goes on, or was killed.
+    /// Why the session ended; `None` while it is running, or if it was killed.
     pub end: Option<EndReason>,
 }
 
@@ -57,37 +57,37 @@ pub struct LoadStandings {
     pub description: String,
     /// The load point.
     pub point: LoadPoint,
-    /// What the stacks are ranked by.
+    /// The measure that stacks are ranked by.
     pub measure: Measure,
-    /// Equal work: the rate that each stack is offered, in requests per second. `None` in a closed loop, and as long as it
-    /// is not known.
+    /// Equal work: the rate that each stack is offered, in requests per second. `None` in a closed loop, and until the
+    /// rate is known.
     pub offered_per_second: Option<f64>,
     /// The members by their numbers: the stacks, then the null server, then the twin.
     pub members: Vec<TargetId>,
     /// Complete heats.
     pub heats: u32,
-    /// The look that the verdicts are of, which counts the first [`Look::heats`] heats. `None`: there are too few heats
-    /// for any verdict; estimates are of all complete heats then.
+    /// The look that the verdicts are based on, which counts the first [`Look::heats`] heats. `None` with too few heats
+    /// for a verdict; estimates then use all complete heats.
     pub look: Option<Look>,
-    /// A table for each CPU budget, the largest first: only stacks with the same budget are ranked together. Then one of
-    /// yardsticks, if there are any.
+    /// A table for each CPU budget, the largest first: only stacks with the same budget are ranked together. Then one
+    /// of yardsticks, if there are any.
     pub tables: Vec<Table>,
-    /// What stacks gain from more CPUs, if each was measured at several budgets; closed loops alone.
+    /// The gains of stacks from more CPUs, if each was measured at several budgets; closed loops only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
-    /// Stacks that were to be measured here and have no place in any table.
+    /// Stacks that were planned here and have no place in any table.
     pub lacking: Vec<Absent>,
-    /// What the null server answered per second here: the most that this generator can load on this machine.
+    /// The null server's throughput in answers per second: the maximum of this generator on this machine.
     pub ceiling_per_second: Option<f64>,
-    /// What the null server answered in each of its heats.
-    pub ceiling_course: Vec<HeatFigure>,
-    /// A stack beside itself (A/A).
+    /// The null server's throughput in each of its heats.
+    pub null_server_series: Vec<HeatFigure>,
+    /// A stack next to its own copy (A/A).
     pub twin: Option<Twin>,
-    /// What the last heat was to do, at least.
+    /// The plan of the last heat.
     pub heat: HeatPlan,
     /// How long slices were; `None` without any.
     pub slices: Option<crate::heats::recorded::SliceLengths>,
-    /// Whether more heats would decide nothing more.
+    /// Whether more heats would not change any verdict.
     pub settled: bool,
 }
 
@@ -97,12 +97,12 @@ impl LoadStandings {
         format!("{}:{}", self.workload, self.point.id)
     }
 
-    /// Whether it has heats of its own. Equal work has not.
+    /// Whether the load has heats of its own. Equal work has none.
     pub fn leads(&self) -> bool {
         self.point.is_closed()
     }
 
-    /// Whether it is equal work in the heats of `closed`.
+    /// Whether the load is equal work in the heats of `closed`.
     pub fn is_measured_with(&self, closed: &Self) -> bool {
         self.workload == closed.workload && self.point.is_in_heats_of(&closed.point)
     }
@@ -113,7 +113,7 @@ impl LoadStandings {
     }
 }
 
-/// What stacks are ranked by at a load.
+/// The measure that stacks are ranked by at a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
@@ -148,40 +148,41 @@ pub struct Row {
     pub member: usize,
     /// The stack, under its variant.
     pub target: TargetId,
-    /// Verified answers per second: in a closed loop the estimate, in an open loop what came of the offered rate.
+    /// Verified answers per second: in a closed loop the estimate, in an open loop the answered part of the offered
+    /// rate.
     pub throughput_per_second: Figure,
     /// CPU time of its process tree per verified answer, in microseconds.
     pub cpu_us_per_request: Option<Figure>,
     /// Closed loop: the mean of service time by Little's law, connections ÷ throughput, in seconds.
     pub mean_seconds: Option<f64>,
-    /// The median of response time in an open loop, in seconds. In a closed loop that of service time, the queueing of
-    /// connections that always wait, which has no rank.
+    /// The median in seconds: of response time in an open loop; of service time in a closed loop. Service time there is
+    /// mostly the queueing of busy connections, so it has no rank.
     pub p50_seconds: Option<Figure>,
     /// Its 99th percentile, in seconds.
     pub p99_seconds: Option<Figure>,
-    /// Closed loop: how its connections were served unevenly, if so.
+    /// Closed loop: how unevenly its connections were served; `None` if they were served evenly.
     pub uneven: Option<Uneven>,
-    /// How the best of the table stands to it, at the table's level: how many times better, 1 or more. `None` for the best
-    /// itself, or if they cannot be compared.
+    /// How many times better the best of the table is, 1 or more, at the table's level. `None` for the best itself, or
+    /// if they cannot be compared.
     pub behind: Option<Behind>,
-    /// Half the width of the interval of its ratio to the best that is no lower bound; of that one itself, to the next
-    /// such (0.03: ±3 %). `None`: it is a lower bound, or cannot be compared.
+    /// Half the width of the interval of the ratio to the best stack that is not a lower bound; for that stack, of the
+    /// ratio to the next one (0.03: ±3 %). `None` if the stack is a lower bound or cannot be compared.
     pub half_width: Option<f64>,
-    /// How far its heats, each with a process of its own, are from each other beside the other stacks': the standard deviation
-    /// of what it is ranked by, of which the noise of a heat is a part (0.03: 3 %). `None` with too few heats.
+    /// The spread between its heats, each with a fresh process, relative to the other stacks: the standard deviation of
+    /// the figure that it is ranked by, which includes the noise of a heat (0.03: 3 %). `None` with too few heats.
     pub spread: Option<f64>,
     /// Memory of its process tree.
     pub memory: Memory,
     /// Heats in which it was not steady: at the end of its warm-up, or because it still became faster while it was
     /// counted.
     pub unsteady_heats: u32,
-    /// At a rate: the heats in which it did not take it, in words. They are not most of its heats.
+    /// At a rate: the heats in which it did not take the rate, in words; at most half of its heats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overloads: Option<String>,
-    /// Whether the rate is so near to its capacity that turns say little of response times: it has none then.
+    /// Whether the rate is too near to its capacity for meaningful response times, which are then left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub near_capacity: bool,
-    /// Complete heats that count in which it took part.
+    /// Counted heats in which it took part.
     pub heats: u32,
     /// Slices that count.
     pub slices: u32,
@@ -191,30 +192,31 @@ pub struct Row {
     pub discarded_slices: u32,
     /// Verified answers in counted slices.
     pub answers: u64,
-    /// Requests that failed in them.
+    /// Requests that failed in counted slices.
     pub failed_requests: u64,
     /// Connections that had to be made again.
     pub reconnected: u64,
     /// The share of its CPUs' time that the server was busy (0 to 1): the median over slices.
     pub busy: Option<f64>,
-    /// What the limit was in most slices.
+    /// The limit in most slices.
     pub limited_by: Option<LimitedBy>,
-    /// Heats in which it failed, each with the reason; it counts for nothing in these.
+    /// Heats in which it failed, each with the reason. These heats do not count for it.
     pub failures: Vec<String>,
-    /// What it did of each route, if the workload has several.
+    /// The figures of each route, if the workload has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<Route>,
     /// How much shorter compression makes an answer, if the workload asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
-    /// Writes that it acknowledged and the database had after each heat; `None` if it writes nothing, or they were not compared.
+    /// Writes that it acknowledged and the database had after each heat; `None` if it writes nothing, or they were not
+    /// compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<u64>,
-    /// What it answered in each heat that counts, in their order.
-    pub course: Vec<HeatFigure>,
+    /// Its throughput in each counted heat, in order.
+    pub series: Vec<HeatFigure>,
 }
 
-/// What a stack did of one of several routes, over all heats that count.
+/// The figures of a stack for one of several routes, over all counted heats.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Route {
     /// "GET /items/ID".
@@ -229,7 +231,7 @@ pub struct Route {
     pub p99_seconds: Option<f64>,
 }
 
-/// What a stack does with several budgets of CPUs.
+/// The figures of a stack with several budgets of CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scaling {
     /// The stack, under its variant, without a budget.
@@ -238,10 +240,10 @@ pub struct Scaling {
     pub budgets: Vec<AtBudget>,
 }
 
-/// What a stack does with a budget of CPUs.
+/// The figures of a stack with one budget of CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AtBudget {
-    /// The CPUs that it was given.
+    /// The number of CPUs.
     pub cpus: u32,
     /// The number of the member that had them.
     pub member: usize,
@@ -253,11 +255,11 @@ pub struct AtBudget {
     pub cpu_us_per_request: Option<f64>,
     /// Heats behind these figures.
     pub heats: u32,
-    /// What it gains over the smallest budget; `None` for that one itself, or if they cannot be compared.
+    /// The gain over the smallest budget; `None` for the smallest one itself, or if they cannot be compared.
     pub gain: Option<Gain>,
 }
 
-/// What a stack gains from a larger budget of CPUs.
+/// The gain of a stack from a larger budget of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Gain {
     /// Throughput over that with the smallest budget: 2 is twice as much.
@@ -265,13 +267,13 @@ pub struct Gain {
     /// The interval of it; all of a load hold together. An end that a lower bound leaves open is 0 or ∞ (null in JSON).
     /// `None` as long as there are too few heats for a verdict.
     pub interval: Option<Interval>,
-    /// Whether the ratio is only a lower bound: the generator was the limit of the larger budget, or had fewer CPUs beside
-    /// it than beside the smallest.
+    /// Whether the ratio is only a lower bound: the generator was the limit at the larger budget, or had fewer CPUs
+    /// there than at the smallest one.
     pub is_bound: bool,
     /// The ratio over that of the CPUs: 1 if twice the CPUs give twice the throughput.
     pub efficiency: f64,
-    /// How the larger budget stands to the smallest.
-    pub verdict: Verdict,
+    /// The verdict on the larger budget compared with the smallest.
+    pub verdict: PairVerdict,
 }
 
 /// A heat of a member.
@@ -304,19 +306,19 @@ impl Figure {
     }
 }
 
-/// How far a stack is behind the best of its table.
+/// The ratio of a stack to the best of its table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Behind {
     /// How many times better the best is.
     pub ratio: f64,
     /// The interval of it. An end that a lower bound leaves open is 0 or ∞ (null in JSON).
     pub interval: Option<Interval>,
-    /// How the best stands to this stack.
-    pub verdict: Verdict,
+    /// The verdict on the best compared with this stack.
+    pub verdict: PairVerdict,
 }
 
 impl Behind {
-    /// How the best of a ranking stands to a member; `None` for the best itself, or if they cannot be compared.
+    /// The ratio of a member to the best of a ranking; `None` for the best itself, or if they cannot be compared.
     pub fn new(ranking: &Ranking, member: usize) -> Option<Self> {
         let best = ranking.places.first()?.member;
         let mut pairs = ranking.pairs.iter();
@@ -354,20 +356,20 @@ pub struct StartTable {
 pub struct StartRow {
     /// The stack, under its variant.
     pub target: TargetId,
-    /// Starts that came to a right answer, over all loads: they are the same whatever load follows.
+    /// Starts that reached a right answer, over all loads. A start does not depend on the load that follows.
     pub starts: u32,
-    /// Starts that did not.
+    /// Starts that did not reach a right answer.
     pub failed_starts: u32,
     /// From the process's start to its first right answer, in seconds.
     pub first_answer_seconds: StartFigure,
     /// Memory (PSS of the process tree) right after that, in bytes.
     pub memory_at_rest_bytes: Option<StartFigure>,
-    /// What followed at each closed loop, in the order of the plan.
+    /// The warm-up at each closed loop, in the order of the plan.
     pub loads: Vec<StartAtLoad>,
 }
 
 impl StartRow {
-    /// What followed at a load.
+    /// The warm-up at a load.
     pub fn at(&self, workload: &str, point: &str) -> Option<&StartAtLoad> {
         let mut loads = self.loads.iter();
         loads.find(|load| load.workload == workload && load.point == point)
@@ -385,37 +387,37 @@ pub struct StartAtLoad {
     pub starts: u32,
     /// Of these, the ones after which the stack was not steady at the end of its warm-up.
     pub unsteady_starts: u32,
-    /// If these are most of them: start and load until the end of the warm-up, in seconds, their median. Then the stack has
-    /// no time to steady.
+    /// If most starts were not steady: the median time from the start to the end of the warm-up, in seconds. The stack
+    /// then has no time to steady.
     pub not_steady_after_seconds: Option<f64>,
-    /// Start, and load until throughput and CPU time per answer were within 10 % of what they were at the end of the warm-up,
-    /// in seconds. Checks of answers between the two are not in it.
+    /// Start, and load until throughput and CPU time per answer were within 10 % of what they were at the end of the
+    /// warm-up, in seconds. Checks of answers between the two are not in it.
     pub time_to_steady_seconds: Option<StartFigure>,
     /// CPU time of the process tree from its start until then, in seconds.
     pub cpu_to_steady_seconds: Option<StartFigure>,
-    /// The 99th percentile of service time of the first answers, in seconds, with a 95 % interval over the starts. It ranks
-    /// nobody, as no percentile of a closed loop does. `None` with fewer than 1,000 answers.
+    /// The 99th percentile of service time of the first answers, in seconds, with a 95 % interval over the starts. Like
+    /// all percentiles of a closed loop, it is not ranked. `None` with fewer than 1,000 answers.
     pub first_p99_seconds: Option<LogMean>,
-    /// How many answers these were: the fewest and the most of a start. They are whole slices of the warm-up.
+    /// The number of these answers: the minimum and the maximum of a start. They are whole slices of the warm-up.
     pub first_answers: Option<[u64; 2]>,
 }
 
 /// A figure of starts with its place among the stacks of its table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StartFigure {
-    /// The estimate, in the unit that the field names: this stack in a heat that is typical for the session.
+    /// The estimate for a typical heat of the session, in the unit that the field names.
     pub value: f64,
     /// The best and the worst rank that it can have, from 1; less is better. `None` for a yardstick.
     pub rank: Option<crate::heats::Rank>,
-    /// Whether the value is an upper bound: the truth was over before it could be told.
+    /// Whether the value is an upper bound, because the true time was too short to measure.
     pub is_upper_bound: bool,
-    /// How many times less the best has.
+    /// How many times less the best one needs.
     pub behind: Option<Behind>,
     /// Half the width of the interval of its ratio to the best (0.03: ±3 %), as of a [`Row`].
     pub half_width: Option<f64>,
 }
 
-/// A stack beside itself.
+/// A stack next to its own copy (A/A).
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Twin {
     /// The stacks that had a twin; the ratio is over all of them.
@@ -427,14 +429,14 @@ pub struct Twin {
     pub ratio: f64,
     /// The 95 % interval of it (Student); `None` with fewer than 3 heats.
     pub interval: Option<Interval>,
-    /// How the twin stands to its original, by the rules for any pair.
-    pub verdict: Verdict,
+    /// The verdict on the twin compared with its original, by the rules for any pair.
+    pub verdict: PairVerdict,
 }
 
 impl Twin {
-    /// Whether the interval excludes 1: then other differences of that size are in doubt, too.
+    /// Whether the interval excludes 1, which casts doubt on other differences of that size.
     pub fn differs(&self) -> bool {
-        matches!(self.verdict, Verdict::Faster | Verdict::Slower)
+        matches!(self.verdict, PairVerdict::Faster | PairVerdict::Slower)
     }
 }
 
@@ -454,7 +456,7 @@ pub struct Absent {
 }
 
 impl Absent {
-    /// A stack that failed, with its last words.
+    /// A stack that failed, with the last lines of its output.
     pub(super) fn failed(target: &TargetId, failure: &StackFailure) -> Self {
         Self {
             target: target.clone(),
@@ -470,19 +472,19 @@ impl Absent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AbsentBecause {
-    /// Something that it needs is not here.
+    /// Something that the stack needs is missing.
     Unavailable,
-    /// It could not be built, started or verified, or it failed under load.
+    /// The stack could not be built, started or verified, or it failed under load.
     Failed,
-    /// It does not have what the load asks for.
+    /// The stack does not have what the load requires.
     NotOffered,
-    /// It had no heat yet.
+    /// The stack has had no heat yet.
     NotMeasured,
-    /// It cannot take the rate at which all are loaded.
+    /// The stack cannot take the rate at which all stacks are loaded.
     Overloaded,
 }
 
-/// A published table beside what was measured.
+/// A published table with the measured figures.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TableSides {
     /// The document's id.
@@ -500,7 +502,7 @@ pub struct TableSides {
 pub struct RowSides {
     /// Its name in the document.
     pub name: String,
-    /// The stack that stands for it here.
+    /// The stack that represents it here.
     pub target: TargetId,
     /// The published figure, valid or not.
     pub published_per_second: Option<f64>,
@@ -512,15 +514,15 @@ pub struct RowSides {
     pub measured: MeasuredSide,
     /// The measured figure over the baseline's; `None` for the baseline itself, and if one of the two is missing.
     pub measured_ratio: Option<MeasuredRatio>,
-    /// How both ratios go together, if both are known and the measured one has an interval.
+    /// The agreement of both ratios; `None` if one is unknown, or the measured one has no interval.
     pub agreement: Option<Agreement>,
 }
 
-/// What was measured for a published row.
+/// The measured side of a published row.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum MeasuredSide {
-    /// Nothing was planned.
+    /// The stack was not planned.
     LeftOut {
         /// Why.
         reason: String,
@@ -534,7 +536,7 @@ pub enum MeasuredSide {
         /// The command that would change that, if it is known.
         remedy: Option<String>,
     },
-    /// It was measured.
+    /// The stack was measured.
     Measured {
         /// Verified answers per second.
         per_second: f64,
@@ -548,30 +550,30 @@ pub enum MeasuredSide {
 pub struct MeasuredRatio {
     /// The ratio: from heats with both if the ranking of their load compares them, else that of their estimates.
     pub ratio: f64,
-    /// The interval of it, at the level of the ranking. `None` if the ranking does not compare them, for a bound, and as
-    /// long as there are too few heats for a verdict.
+    /// The interval of it, at the level of the ranking. `None` if the ranking does not compare them, for a bound, and
+    /// as long as there are too few heats for a verdict.
     pub interval: Option<Interval>,
     /// Whether it is the ratio itself.
     pub bound: Bound,
 }
 
-/// What a ratio with a lower bound in it says.
+/// The kind of bound that a ratio is, if a figure in it is a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// Neither figure is a lower bound.
     Exact,
-    /// The row's is one: the ratio is this or more.
+    /// The row's figure is a lower bound: the ratio is this or more.
     AtLeast,
-    /// The baseline's is one: the ratio is this or less.
+    /// The baseline's figure is a lower bound: the ratio is this or less.
     AtMost,
 }
 
-/// How a published ratio lies beside the interval of the measured one.
+/// The position of a published ratio relative to the interval of the measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// It lies inside.
+    /// The published ratio lies inside.
     Within,
     /// The measured ratio is higher.
     Higher,

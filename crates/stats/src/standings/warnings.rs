@@ -1,4 +1,4 @@
-//! What may change a decision or helps to read a session's figures, each check with its threshold and its sentence.
+//! Warnings and notes about a session's figures: each check has a threshold and a sentence.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ use crate::heats::{LimitedBy, Quantity};
 /// Requests that fail on the way in more than this share are reported, although they are too few to discard a heat.
 const FEW_FAILURES: f64 = TRANSPORT_FAILURES / 10.0;
 /// This many names are spelled out.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// The warnings of a session, those that may change a decision first.
 pub(super) fn find(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warning> {
-    let found = Session {
+    let found = WarningInputs {
         record,
         loads,
         names: short_names(loads),
@@ -53,15 +53,15 @@ pub(super) fn find(record: &SessionRecord, loads: &[LoadStandings]) -> Vec<Warni
     warnings
 }
 
-/// What every check looks at.
-struct Session<'a> {
+/// The input of every check.
+struct WarningInputs<'a> {
     record: &'a SessionRecord,
     loads: &'a [LoadStandings],
-    /// What the loads are called in a sentence.
+    /// The names of the loads in a sentence.
     names: Vec<String>,
 }
 
-impl Session<'_> {
+impl WarningInputs<'_> {
     /// Heats in which a host was lost.
     fn lost_hosts(&self) -> Option<Warning> {
         let heats = self.record.heats.iter();
@@ -94,7 +94,7 @@ impl Session<'_> {
         let names: Vec<String> = names.into_iter().collect();
         let sentence = format!(
             "Measured in place of a stack of that name: {}.",
-            some(&names, MOST_NAMES)
+            some(&names, MAX_NAMES)
         );
         (!names.is_empty()).then(|| doubt("replaced-stacks", sentence).with("stacks", names))
     }
@@ -138,7 +138,7 @@ impl Session<'_> {
         let sentence = format!(
             "The precision that was asked for, ±{}, was not reached: {}.",
             short_percent(asked),
-            some(&missed, MOST_NAMES)
+            some(&missed, MAX_NAMES)
         );
         Some(
             doubt("imprecise", sentence)
@@ -149,7 +149,7 @@ impl Session<'_> {
         )
     }
 
-    /// What the hypervisor and other programs took of the CPUs that server and generator used, in counted slices.
+    /// CPU time that the hypervisor and other programs took from server and generator, in counted slices.
     fn disturbed(&self) -> Vec<Warning> {
         let record = self.record;
         let cpus = record.header.plan.pinning.cpus().len().max(1) as f64;
@@ -200,11 +200,11 @@ impl Session<'_> {
             let rows = load.tables.iter().flat_map(|table| &table.rows);
             let named: Vec<String> = rows.filter_map(|row| of(load, row)).collect();
             if !named.is_empty() {
-                places.push(format!("{} ({short})", some(&named, MOST_NAMES)));
+                places.push(format!("{} ({short})", some(&named, MAX_NAMES)));
                 evidence.extend(named.iter().map(|name| format!("{}: {name}", load.name())));
             }
         }
-        let places = (!places.is_empty()).then(|| some_of(&places, MOST_NAMES, "load"))?;
+        let places = (!places.is_empty()).then(|| some_of(&places, MAX_NAMES, "load"))?;
         Some(doubt(id, format!("{begins}: {places}.")).with("targets", evidence))
     }
 
@@ -261,8 +261,8 @@ impl Session<'_> {
         Some(found?.advice("Read their logs before you choose one."))
     }
 
-    /// Stacks that are faster or slower where their process had served another load before, by more than what makes a dead
-    /// heat. All stacks and loads share the error.
+    /// Stacks that are faster or slower where their process had served another load before, by more than what makes a
+    /// dead heat. All stacks and loads share the error.
     fn changed_by_a_load(&self) -> Option<Warning> {
         let plan = &self.record.header.plan;
         let loads = plan.loads.iter().enumerate();
@@ -391,7 +391,7 @@ impl Session<'_> {
         let loads: Vec<String> = slept.map(|(_, short)| short.clone()).collect();
         let sentence = format!(
             "The generator shared its CPUs, so each answer also had to wake it ({}). Figures are somewhat low.",
-            some(&loads, MOST_NAMES)
+            some(&loads, MAX_NAMES)
         );
         (!loads.is_empty()).then(|| {
             note("generator-slept", sentence)

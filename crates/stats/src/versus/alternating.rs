@@ -1,5 +1,5 @@
-//! A session of two sides, judged at its declared looks: from the record to what is measured next, what is compared, and
-//! what is not.
+//! A session of two sides, judged at its declared looks: from the record to what is measured next, what is compared,
+//! and what is not.
 
 mod counted;
 #[cfg(test)]
@@ -16,9 +16,9 @@ use deadheat_model::{
     session::{TargetRecord, TargetState},
 };
 
-use self::counted::{AtRate, Counted, is_part_of};
+use self::counted::{AtRate, CountedHeats, is_part_of};
 use super::{
-    Bounds, Check, Compared, Gate, Metric, NotCompared, Subject, Verdict,
+    Bounds, CellId, Check, Compared, Gate, Metric, NotCompared, RatioVerdict,
     paired::{self, quantity},
 };
 use crate::{
@@ -31,20 +31,20 @@ use crate::{
     sequential::{Design, Look},
 };
 
-/// What a look found.
+/// The results at a look.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
-    /// What was compared.
+pub struct LookResult {
+    /// The compared cells.
     pub compared: Vec<Compared>,
-    /// What was not, each with the reason.
+    /// The cells that were not compared, each with the reason.
     pub not_compared: Vec<NotCompared>,
 }
 
-impl Judged {
-    /// Whether measuring on would change nothing: what is asked has an answer for everything that can be compared.
+impl LookResult {
+    /// Whether more heats would change nothing: every cell that can be compared has an answer to each question.
     pub fn is_final(&self, check: Check) -> bool {
         let is_answered =
-            |cell: &Compared| cell.verdict != Verdict::NotEnoughData || cell.is_hopeless();
+            |cell: &Compared| cell.verdict != RatioVerdict::NotEnoughData || cell.is_hopeless();
         match () {
             () if self.compared.is_empty() => true,
             () if check.has_bound() => Gate::new(&self.compared, 0, check).is_decided(),
@@ -77,12 +77,12 @@ impl<'a> Duel<'a> {
         self.comparison.is_change
     }
 
-    /// What is known of a side that is a stack.
+    /// The record of a side that is a stack; `None` for another side.
     pub fn stack(&self, side: Side) -> Option<&'a TargetRecord> {
         self.record.header.stack_of(self.contender(side))
     }
 
-    /// The bounds that its plan has.
+    /// The bounds of the plan.
     pub fn bounds(&self) -> Bounds {
         let plan = &self.record.header.plan;
         Bounds {
@@ -93,13 +93,13 @@ impl<'a> Duel<'a> {
         }
     }
 
-    /// The looks that its plan declares, the same at each load; `None`: it has no load.
+    /// The looks that the plan declares, which are the same at each load; `None` without a load.
     pub fn design(&self) -> Option<Design> {
         let plan = &self.record.header.plan;
         Design::declare(&plan.loads.first()?.looks, plan.alpha).ok()
     }
 
-    /// How many heats ran to their end at the load that has most of them.
+    /// The number of complete heats at the load with the most.
     pub fn most_heats(&self) -> u32 {
         let most = self.loads().map(|load| self.heats(load).count()).max();
         most.unwrap_or(0) as u32
@@ -111,12 +111,12 @@ impl<'a> Duel<'a> {
         point.in_flight() * depth
     }
 
-    /// How long the slices of both sides were.
+    /// The lengths of the slices of both sides; `None` without any.
     pub fn slice_lengths(&self) -> Option<SliceLengths> {
         self.lengths(PlannedLoad::leads)
     }
 
-    /// How long both sides were loaded at a rate of equal work.
+    /// The lengths of the slices at a rate of equal work; `None` without any.
     pub fn equal_work_lengths(&self) -> Option<SliceLengths> {
         self.lengths(|load| !load.leads())
     }
@@ -153,8 +153,8 @@ impl<'a> Duel<'a> {
         complete.filter(|heat| heat.end == HeatEnd::Finished)
     }
 
-    /// What is measured next; `spent` is the time that measuring has taken so far. Heats of all loads take turns until
-    /// every cell has a verdict at a look, or looks or budget end. A load at which a side failed has no more of them.
+    /// The next step; `spent` is the measuring time so far. The loads take turns until every cell has a verdict at a
+    /// look, or until looks or budget end. A load at which a side failed gets no more heats.
     pub fn next(&self, spent: Duration) -> Step {
         let open: Vec<usize> = self
             .loads()
@@ -192,19 +192,19 @@ impl<'a> Duel<'a> {
         })
     }
 
-    /// The look that its figures are of. Whatever else there is beyond that look counts for nothing; only a budget, which
-    /// knows no result, leaves one more look at its end.
+    /// The look that its figures are of. Whatever else there is beyond that look counts for nothing; only a budget,
+    /// which knows no result, leaves one more look at its end.
     pub fn final_look(&self) -> Option<Look> {
         final_look(&self.design()?, self.most_heats(), self.record.end)
     }
 
-    /// What the complete heats up to `look` say at each load; without a look, what all complete heats say, without a
-    /// verdict. A failure counts at any time, also after the look.
-    pub fn judge(&self, look: Option<Look>) -> Judged {
+    /// The results of the complete heats up to `look` at each load; without a look, those of all complete heats,
+    /// without verdicts. A failure counts at any time, also after the look.
+    pub fn judge(&self, look: Option<Look>) -> LookResult {
         let bounds = &self.bounds();
         let (mut cells, mut not_compared) = (Vec::new(), Vec::new());
         for (index, load) in self.plan_loads().filter(|(_, load)| load.leads()) {
-            let subject = Subject {
+            let subject = CellId {
                 target: None,
                 workload: load.workload.clone(),
                 point: load.point.id.clone(),
@@ -217,7 +217,7 @@ impl<'a> Duel<'a> {
                 let parts = parts.filter(|part| is_part_of(part, &heats));
                 AtRate::new(parts.collect(), &heats)
             };
-            let counted = Counted {
+            let counted = CountedHeats {
                 figures: PairFigures { duel: *self },
                 in_flight: self.in_flight(&load.point),
                 rates: self.measured_with(index).filter_map(at_rate).collect(),
@@ -245,7 +245,7 @@ impl<'a> Duel<'a> {
             Some(look) => paired::at_look(&cells, look, bounds),
             None => paired::unjudged(&cells, self.most_heats(), bounds),
         };
-        Judged {
+        LookResult {
             compared,
             not_compared,
         }
@@ -355,7 +355,7 @@ impl PairFigures<'_> {
     }
 
     /// Estimates in each heat of a quantity that every slice has.
-    fn sliced(&self, heats: &[&HeatRecord], quantity: Quantity) -> Vec<Vec<Estimate>> {
+    fn slice_estimates(&self, heats: &[&HeatRecord], quantity: Quantity) -> Vec<Vec<Estimate>> {
         let settings = Settings::default();
         let heats = heats.iter();
         let heats = heats.map(|heat| recorded::heat(heat, self, &settings));
@@ -364,7 +364,7 @@ impl PairFigures<'_> {
 
     /// CPU time per request in microseconds.
     fn costs(&self, heats: &[&HeatRecord]) -> Vec<Vec<Estimate>> {
-        let mut costs = self.sliced(heats, quantity(Metric::CpuPerRequest));
+        let mut costs = self.slice_estimates(heats, quantity(Metric::CpuPerRequest));
         let unit = Quantity::Cost.advantage(1e6);
         let all = costs.iter_mut().flatten();
         all.for_each(|estimate| estimate.value += unit);

@@ -1,10 +1,10 @@
-//! What a check of a change may rely on: `--fail-if-slower`, `--fail-if-costlier` and `--require-decision`.
+//! The check of a change: `--fail-if-slower`, `--fail-if-costlier` and `--require-decision`.
 
 use deadheat_model::comparison::{Check, Decide};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Compared, Direction, Metric, Overloaded, Ratio, Subject, Verdict, Versus};
+use super::{CellId, Compared, Direction, Metric, Overloaded, Ratio, RatioVerdict, Versus};
 use crate::interval::Interval;
 
 /// Whether B passes a check.
@@ -15,37 +15,38 @@ pub struct Gate {
     pub check: Check,
     /// Whether B failed it.
     pub failed: bool,
-    /// Every ratio that it asks about, in the order of the comparison: those with a bound; without one, those that decide.
+    /// The ratios that the check tests, in the order of the comparison: those with a bound; without one, those that
+    /// decide.
     pub cells: Vec<GateCell>,
-    /// Rates that it asks about and that B cannot take, and A can: B fails.
+    /// Rates that the check tests and that A can take but B cannot, so B fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overloaded: Vec<GateOverload>,
-    /// Questions that were not judged: about cells that were not compared, have no such ratio, or were measured but stopped
-    /// before a look. Each rate of equal work is a question.
+    /// Number of questions that were not judged: their cells were not compared, lack the ratio, or stopped before a
+    /// look. Each rate of equal work is a question.
     pub not_judged: usize,
-    /// Those of them that more heats would not answer, because neither side can take the rate.
+    /// Number of those that more heats would not answer, because neither side can take the rate.
     #[serde(skip)]
     hopeless: usize,
 }
 
-/// A rate that B cannot take, and A can.
+/// A rate that A can take but B cannot.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateOverload {
     /// Which cell.
     #[serde(flatten)]
-    pub subject: Subject,
-    /// B.
+    pub subject: CellId,
+    /// B's overload.
     #[serde(flatten)]
     pub overloaded: Overloaded,
 }
 
-/// One ratio that a check asks about.
+/// One ratio that a check tests.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateCell {
     /// Which cell.
     #[serde(flatten)]
-    pub subject: Subject,
-    /// What the ratio is of.
+    pub subject: CellId,
+    /// The metric of the ratio.
     pub metric: Metric,
     /// The rate of equal work at which it was measured, in requests per second.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,17 +58,17 @@ pub struct GateCell {
     pub ratio: f64,
     /// The interval that decided.
     pub interval: Option<Interval>,
-    /// What it says of the check.
+    /// The result of the check for this ratio.
     pub is: Gated,
 }
 
-/// What a ratio says of the check.
+/// The result of a check for one ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gated {
     /// B is proven worse by more than the bound; without a bound, worse: it fails.
     Worse,
-    /// That B is worse by more than the bound is excluded: by the whole interval, or without a bound by the verdict.
+    /// It is excluded that B is worse by more than the bound: by the whole interval, or without a bound by the verdict.
     Excluded,
     /// Neither.
     NotExcluded,
@@ -84,9 +85,9 @@ impl Gate {
             not_judged,
             hopeless: 0,
         };
-        let verdict = [(Question::Verdict, None)];
-        let slower = (Question::Slower, check.fail_if_slower);
-        let bounds = [slower, (Question::Costlier, check.fail_if_costlier)];
+        let verdict = [(GateQuestion::Verdict, None)];
+        let slower = (GateQuestion::Slower, check.fail_if_slower);
+        let bounds = [slower, (GateQuestion::Costlier, check.fail_if_costlier)];
         let bounds: Vec<_> = bounds.into_iter().filter(|one| one.1.is_some()).collect();
         let asked = if check.has_bound() {
             &bounds[..]
@@ -117,11 +118,11 @@ impl Gate {
         gate
     }
 
-    /// Who can take the rates of a cell. One that A alone cannot take is no fault of B.
+    /// Checks which sides can take the rates of a cell. A rate that only A cannot take is no fault of B.
     fn ask_rates(&mut self, cell: &Compared) {
         for rate in cell.all_overloads() {
             match rate {
-                [None, Some(b)] if b.other_can => {
+                [None, Some(b)] if b.other_side_keeps_up => {
                     let one = GateOverload {
                         subject: cell.subject.clone(),
                         overloaded: b.clone(),
@@ -130,7 +131,7 @@ impl Gate {
                         self.overloaded.push(one);
                     }
                 }
-                [Some(a), None] if a.other_can => {}
+                [Some(a), None] if a.other_side_keeps_up => {}
                 [a, b] => {
                     self.not_judged += 1;
                     self.hopeless += usize::from(a.is_some() && b.is_some());
@@ -139,8 +140,8 @@ impl Gate {
         }
     }
 
-    /// Whether measuring on would change nothing of it: B is proven worse by more than a bound, or that is excluded
-    /// wherever a side can take the rate.
+    /// Whether more heats would not change the result: B is proven worse by more than a bound, or that is excluded at
+    /// every rate that a side can take.
     pub fn is_decided(&self) -> bool {
         let is_open = self.has(Gated::NotExcluded) || self.not_judged > self.hopeless;
         self.is_against_b() || !is_open
@@ -159,9 +160,9 @@ impl Gate {
     }
 }
 
-/// What a check asks of a cell.
+/// A question that a check asks about a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum GateQuestion {
     /// Whether the verdict is against B.
     Verdict,
     /// Whether B is slower by more than a bound.
@@ -170,8 +171,8 @@ pub(super) enum Question {
     Costlier,
 }
 
-impl Question {
-    /// Whether it is about this ratio: of the quantity that decides, or of throughput where CPU time decides.
+impl GateQuestion {
+    /// Whether the question is about this ratio: that of the deciding quantity, or of throughput if CPU time decides.
     pub(super) fn is_about(
         self,
         decides: bool,
@@ -188,7 +189,7 @@ impl Question {
         }
     }
 
-    /// Whether who can take a rate of equal work is an answer to it.
+    /// Whether a side that cannot take a rate of equal work answers the question.
     fn is_about_rates(self, decide: Decide) -> bool {
         match self {
             Self::Verdict => decide != Decide::Throughput,
@@ -197,7 +198,7 @@ impl Question {
         }
     }
 
-    /// How many ratios it lacks.
+    /// The number of ratios that the cell lacks for this question.
     fn unknown(self, cell: &Compared) -> usize {
         let needed = match self {
             Self::Costlier => Some(Metric::CpuPerRequest),
@@ -221,7 +222,7 @@ impl Question {
 }
 
 impl Versus {
-    /// Whether B passes `check`. What has no look is not judged.
+    /// The result of `check` for B. Cells without a look are not judged.
     pub fn gate(&self, check: Check) -> Gate {
         let judged = if self.is_judged() {
             &self.compared[..]
@@ -232,7 +233,7 @@ impl Versus {
         Gate::new(judged, not_judged, check)
     }
 
-    /// Whether there is any figure of B over A. Without one nothing was compared.
+    /// Whether any cell has a ratio. Without one, nothing was compared.
     pub fn has_ratio(&self) -> bool {
         self.compared.iter().any(|cell| !cell.ratios.is_empty())
     }
@@ -243,15 +244,15 @@ impl Versus {
     }
 }
 
-/// With a bound, what the interval of the ratio says of that bound; whether B is worse at all is another question. Both
-/// ends hold at every look, so that at most half of the error level of all looks together fails a B that is not worse
-/// by more than the bound, and as much passes one that is.
+/// Compares the interval of the ratio with the bound; without a bound, uses the verdict. Both ends of the interval hold
+/// at every look. So at most half of the error level of all looks fails a B that is not worse by more than the bound,
+/// and at most the other half passes a B that is.
 fn gated(ratio: &Ratio, bound: Option<f64>) -> Gated {
     let Some(bound) = bound else {
         return match ratio.verdict {
-            Verdict::Worse => Gated::Worse,
-            Verdict::NotEnoughData => Gated::NotExcluded,
-            Verdict::Better | Verdict::DeadHeat => Gated::Excluded,
+            RatioVerdict::Worse => Gated::Worse,
+            RatioVerdict::NotEnoughData => Gated::NotExcluded,
+            RatioVerdict::Better | RatioVerdict::DeadHeat => Gated::Excluded,
         };
     };
     let Some(interval) = ratio.interval else {
@@ -304,12 +305,12 @@ mod tests {
                 margin: 0.03,
                 least_heats: 8,
             },
-            verdict: Verdict::NotEnoughData,
+            verdict: RatioVerdict::NotEnoughData,
         };
         gated(&ratio.judged(), Some(0.03))
     }
 
-    /// Slower is not slower than the bound, and an estimate beyond the bound is no proof.
+    /// A proven difference below the bound does not fail, and an estimate beyond the bound is no proof.
     #[test]
     fn the_bound_itself_is_tested() {
         assert_eq!(of(0.93, 0.965, 8), Gated::Worse);

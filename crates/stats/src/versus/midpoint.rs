@@ -1,9 +1,9 @@
-//! Is a server nearer to a fast one or to a slow one? All three are in the same heats: A is the fast one, B the one that
-//! is asked about, and the slow end comes after them.
+//! Is a server nearer to a fast one or to a slow one? All three are in the same heats: A is the fast one, B the one
+//! that is asked about, and the slow end comes after them.
 //!
 //! In each heat, B's throughput is compared with the geometric mean of both ends. That is the comparison of a pair, so
-//! everything that holds for pairs holds here: moderated variances, t intervals, looks ([`super::paired`]). Who is proven
-//! to be faster than the middle is nearer to the fast end.
+//! everything that holds for pairs holds here: moderated variances, t intervals, looks ([`super::paired`]). A
+//! server that is proven to be faster than the middle is nearer to the fast end.
 //!
 //! B has one true place, so only one of the two answers can be wrong. An interval that errs in a share 2α on both sides
 //! together gives a wrong answer in α of cases.
@@ -19,7 +19,7 @@ use deadheat_model::{
 };
 
 use super::{
-    Bounds, Ratio, Verdict,
+    Bounds, Ratio, RatioVerdict,
     alternating::{final_look, has_time, server_cpus},
     paired::{self, PairedCell},
 };
@@ -38,8 +38,8 @@ const ASKED: usize = 1;
 const SLOW: usize = 2;
 const PLACES: [usize; 3] = [FAST, ASKED, SLOW];
 
-/// Within this share of the way from end to end around the middle, both ends are about as far. A commit that is proven to
-/// be there has between a quarter and three quarters of the slowdown.
+/// Within this share of the way from end to end around the middle, both ends are about as far. A commit that is proven
+/// to be there has between a quarter and three quarters of the slowdown.
 const ABOUT_HALF: f64 = 0.25;
 
 /// A session of three servers.
@@ -49,10 +49,11 @@ pub struct MidpointTest<'a> {
     comparison: &'a Comparison,
 }
 
-/// What the heats up to a look say.
+/// The ratios of the three servers, from the heats up to a look.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
-    /// B's throughput over the geometric mean of the ends': better is nearer to the fast end, a dead heat about half way.
+pub struct MidpointRatios {
+    /// B's throughput over the geometric mean of the ends': better is nearer to the fast end, a dead heat about half
+    /// way.
     pub middle: Ratio,
     /// The slow end's throughput over the fast one's.
     pub whole: f64,
@@ -66,7 +67,7 @@ impl<'a> MidpointTest<'a> {
         Some(Self { record, comparison })
     }
 
-    /// What is measured next; `spent` is the time that measuring has taken so far.
+    /// The next step; `spent` is the measuring time so far.
     pub fn next(&self, spent: Duration) -> Step {
         let design = self.design().filter(|_| self.failure().is_none());
         let Some(design) = design else {
@@ -75,7 +76,7 @@ impl<'a> MidpointTest<'a> {
         let heats = self.complete().count() as u32;
         if heats > 0 {
             let placed = design.at(heats).and_then(|look| self.placed(look));
-            if placed.is_some_and(|placed| placed.middle.verdict != Verdict::NotEnoughData) {
+            if placed.is_some_and(|placed| placed.middle.verdict != RatioVerdict::NotEnoughData) {
                 return Step::End(EndReason::Decided);
             }
             if heats >= design.most_heats() {
@@ -93,8 +94,8 @@ impl<'a> MidpointTest<'a> {
         })
     }
 
-    /// What the look that its figures are of says; `None`: there was none.
-    pub fn judge(&self) -> Option<Placed> {
+    /// The ratios at the last look; `None` before the first look.
+    pub fn judge(&self) -> Option<MidpointRatios> {
         let look = final_look(&self.design()?, self.heats(), self.record.end)?;
         self.placed(look)
     }
@@ -140,7 +141,7 @@ impl<'a> MidpointTest<'a> {
         heats.find_map(|one| recorded::failure(&one.heat, place))
     }
 
-    fn placed(&self, look: Look) -> Option<Placed> {
+    fn placed(&self, look: Look) -> Option<MidpointRatios> {
         let settings = Settings::default();
         let heats = self.complete().take(look.heats as usize);
         let heats: Vec<_> = heats
@@ -151,8 +152,8 @@ impl<'a> MidpointTest<'a> {
     }
 }
 
-/// What the estimates of all heats say.
-fn place(heats: &[Vec<Estimate>], look: Look, least_heats: u32) -> Option<Placed> {
+/// The ratios, from the estimates of all heats.
+fn place(heats: &[Vec<Estimate>], look: Look, least_heats: u32) -> Option<MidpointRatios> {
     let pairs = |pair: fn(&[Estimate]) -> Option<[Estimate; 2]>| {
         let pairs = heats.iter().filter_map(|heat| pair(heat));
         pairs.map(Vec::from).collect::<Vec<_>>()
@@ -165,7 +166,7 @@ fn place(heats: &[Vec<Estimate>], look: Look, least_heats: u32) -> Option<Placed
     let whole = ratio(pairs(ends), look, &within(0.0))?.ratio;
     let about_half = (ABOUT_HALF * -whole.ln()).max(0.0).exp_m1();
     let middle = ratio(pairs(beside_the_middle), look, &within(about_half))?;
-    Some(Placed { middle, whole })
+    Some(MidpointRatios { middle, whole })
 }
 
 fn ratio(heats: Vec<Vec<Estimate>>, look: Look, bounds: &Bounds) -> Option<Ratio> {
@@ -205,7 +206,7 @@ fn beside_the_middle(heat: &[Estimate]) -> Option<[Estimate; 2]> {
     Some([middle, numbered(1, estimate_of(heat, ASKED)?)])
 }
 
-/// All are in each heat, at the same places.
+/// All three servers are in each heat, at the same places.
 impl Numbering for MidpointTest<'_> {
     fn number(&self, _: &HeatRecord, place: usize) -> Option<usize> {
         PLACES.contains(&place).then_some(place)
@@ -233,7 +234,7 @@ mod tests {
     };
 
     /// Nine heats of servers with these throughputs, which scatter by some 1 % and share the machine's noise.
-    fn placed(fast: f64, asked: f64, slow: f64) -> Placed {
+    fn placed(fast: f64, asked: f64, slow: f64) -> MidpointRatios {
         let scatter = [0.01, -0.008, 0.002, -0.011, 0.006, 0.001];
         let heat = |heat: usize| {
             let own = |member: usize, figure: f64| Estimate {
@@ -250,13 +251,13 @@ mod tests {
     #[test]
     fn a_server_is_placed_on_its_side_of_the_middle() {
         let cases = [
-            (1000.0, 1000.0, 800.0, Verdict::Better),
-            (1000.0, 800.0, 800.0, Verdict::Worse),
+            (1000.0, 1000.0, 800.0, RatioVerdict::Better),
+            (1000.0, 800.0, 800.0, RatioVerdict::Worse),
             // Seven tenths of the slowdown, and three.
-            (1000.0, 600.0, 500.0, Verdict::Worse),
-            (1000.0, 830.0, 500.0, Verdict::Better),
-            (1000.0, 707.0, 500.0, Verdict::DeadHeat),
-            (1000.0, 995.0, 990.0, Verdict::NotEnoughData),
+            (1000.0, 600.0, 500.0, RatioVerdict::Worse),
+            (1000.0, 830.0, 500.0, RatioVerdict::Better),
+            (1000.0, 707.0, 500.0, RatioVerdict::DeadHeat),
+            (1000.0, 995.0, 990.0, RatioVerdict::NotEnoughData),
         ];
         for (fast, asked, slow, expected) in cases {
             let found = placed(fast, asked, slow);
@@ -271,6 +272,10 @@ mod tests {
     #[test]
     fn ends_in_the_wrong_order_have_no_middle_to_be_near_to() {
         let found = placed(800.0, 894.0, 1000.0);
-        assert_eq!(found.middle.verdict, Verdict::NotEnoughData, "{found:?}");
+        assert_eq!(
+            found.middle.verdict,
+            RatioVerdict::NotEnoughData,
+            "{found:?}"
+        );
     }
 }

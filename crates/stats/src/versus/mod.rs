@@ -17,7 +17,7 @@ use deadheat_model::{
     TargetId,
     change::Change,
     comparison::{Decide, Side},
-    heats::LEAST_HEATS,
+    heats::MIN_HEATS,
     warning::{Warning, doubt, note},
 };
 use schemars::JsonSchema;
@@ -30,16 +30,16 @@ use crate::{
     sequential::{Design, Look},
 };
 
-/// The bounds of a comparison. All are fixed before it; none looks at a result.
+/// The bounds of a comparison. All are fixed in advance and independent of results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bounds {
-    /// The share of comparisons that may err (0 to 1).
+    /// The share of comparisons that may have a wrong verdict (0 to 1).
     pub alpha: f64,
-    /// Between two sessions, a difference counts only when the ratio is farther from 1 than this share (0.01: above 1.01
-    /// or below 1/1.01), and than the null server's. In the same heats, every proven difference counts.
+    /// Between two sessions, a difference counts only when the ratio is farther from 1 than this share (0.01: above
+    /// 1.01 or below 1/1.01), and than the null server's. In the same heats, every proven difference counts.
     pub practical_difference: f64,
-    /// That share for response and service times, which scatter more: a histogram with three significant digits, a timer and
-    /// caches move a percentile by some percent.
+    /// That share for response and service times, which scatter more: the histogram's three significant digits, timers
+    /// and caches move a percentile by a few percent.
     pub practical_latency: f64,
     /// A dead heat when the whole interval lies within this share of 1 (0.03: from 1/1.03 to 1.03). Of times of two
     /// sessions, and of response times in the same heats, within `practical_latency` if that is more.
@@ -49,8 +49,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// What decides on `metric` in the same heats. What is proven counts there, however small it is. Only the throughput
-    /// of an open loop is one by construction, whose last digits mean nothing: it differs where a side did not keep up.
+    /// The rule for `metric` in the same heats. Every proven difference counts, however small it is. The exception is
+    /// the throughput of an open loop, whose ratio is 1 unless a side did not keep up, so its last digits mean nothing.
     pub fn in_heats(&self, metric: Metric, is_open: bool) -> Rule {
         let practical = match metric {
             Metric::Throughput if is_open => self.practical_latency,
@@ -65,7 +65,7 @@ impl Bounds {
         }
     }
 
-    /// The rule for runs of a load, which say nothing of a server's starts, however many they are.
+    /// The bounds for runs of a load. They have no minimum number, because runs do not show differences between starts.
     pub fn of_runs(self) -> Self {
         Self {
             least_heats: 0,
@@ -73,7 +73,7 @@ impl Bounds {
         }
     }
 
-    /// What decides on `metric` of two sessions, where a difference of up to `drift` is known to come from elsewhere.
+    /// The rule for `metric` of two sessions. Differences of up to `drift` are known to have another cause.
     pub(crate) fn rule(&self, metric: Metric, drift: Option<f64>) -> Rule {
         let (practical, margin) = if metric.is_response_time() {
             (
@@ -98,7 +98,7 @@ impl Default for Bounds {
             practical_difference: 0.01,
             practical_latency: 0.05,
             margin: 0.03,
-            least_heats: LEAST_HEATS,
+            least_heats: MIN_HEATS,
         }
     }
 }
@@ -106,50 +106,51 @@ impl Default for Bounds {
 /// B against A.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Versus {
-    /// How they were measured.
-    pub how: How,
-    /// What B is compared with.
+    /// How both sides were measured.
+    pub how: Method,
+    /// The baseline (A).
     pub a: SideFacts,
-    /// What is compared.
+    /// The candidate (B).
     pub b: SideFacts,
     /// Whether B is A after a change that has a name, such as a pull request.
     pub is_change: bool,
     /// The bounds used.
     pub bounds: Bounds,
-    /// What was compared, cell by cell.
+    /// The compared cells.
     pub compared: Vec<Compared>,
-    /// What was not, each with the reason.
+    /// The cells that were not compared, each with the reason.
     pub not_compared: Vec<NotCompared>,
-    /// Where and how it was measured, the same for both sides: name and value.
+    /// Conditions that are the same for both sides: name and value.
     pub conditions: Vec<Fact>,
-    /// Differences between the two sides that are what is compared: versions, commits, sources, or which stacks there
-    /// were. `before` is A, `after` is B.
+    /// Intended differences between the two sides: versions, commits, sources, or the set of stacks. `before` is A,
+    /// `after` is B.
     pub differences: Vec<Change>,
-    /// What a reader must know before the figures: differences between the sides that ought not to be there, and drift.
+    /// Warnings about unintended differences between the sides, and about drift.
     pub warnings: Vec<Warning>,
 }
 
 impl Versus {
-    /// Whether its figures were judged: measured heats are judged at a declared look, and only there.
+    /// Whether the figures were judged. Heats are judged only at a declared look.
     pub fn is_judged(&self) -> bool {
-        !matches!(self.how, How::Heats { look: None, .. })
+        !matches!(self.how, Method::Heats { look: None, .. })
     }
 
-    /// Whether something stopped it before its end.
+    /// Whether the measurement was stopped before its end.
     pub fn was_interrupted(&self) -> bool {
         let stopped = |ended: &Ended| matches!(ended, Ended::Interrupted | Ended::Lost);
-        matches!(&self.how, How::Heats { ended, .. } if stopped(ended))
+        matches!(&self.how, Method::Heats { ended, .. } if stopped(ended))
     }
 }
 
 /// One side.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SideFacts {
-    /// What the user called it ("go-nethttp@HEAD~1", "results/…", a URL).
+    /// The name as typed by the user ("go-nethttp@HEAD~1", "results/…", a URL).
     pub name: String,
-    /// What it was: commit, command, versions, when. Name and value.
+    /// Facts about the side: commit, command, versions, time. Name and value.
     pub facts: Vec<Fact>,
-    /// Why it could not be measured at all, if so: it did not build, start, or answer rightly.
+    /// The reason why the side could not be measured at all: it did not build, start or answer correctly. `None` if it
+    /// was measured.
     pub failed: Option<String>,
 }
 
@@ -175,7 +176,7 @@ impl Fact {
 /// How both sides were measured.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "kebab-case")]
-pub enum How {
+pub enum Method {
     /// Each in its own session, at two times: no heat has both.
     Sessions,
     /// Each in runs of `deadheat load`.
@@ -187,14 +188,14 @@ pub enum How {
     },
     /// In heats: both servers alive at the same time, loaded in turn, a slice at a time.
     Heats {
-        /// The looks, as they were declared beforehand.
+        /// The looks that were declared in advance.
         design: Design,
-        /// The look that the figures are of; `None`: it ended before one. The figures are then of all complete heats, and
-        /// there is no verdict.
+        /// The look that the figures are based on; `None` if the session ended before the first look. The figures then
+        /// use all complete heats, and there is no verdict.
         look: Option<Look>,
-        /// Heats at each load that were complete in the end.
+        /// Complete heats at each load.
         heats: u32,
-        /// Fresh processes of each side behind the figures; 1 of servers that run already.
+        /// Fresh processes of each side behind the figures; 1 for servers that were already running.
         starts: u32,
         /// The session's folder, as the user would type it.
         folder: String,
@@ -203,7 +204,7 @@ pub enum How {
         /// How long each side was loaded at a rate of equal work in a turn; `None` without any.
         #[serde(skip_serializing_if = "Option::is_none")]
         equal_work: Option<SliceLengths>,
-        /// Time that measuring took, in seconds.
+        /// The measuring time, in seconds.
         took_seconds: f64,
         /// Why it ended.
         ended: Ended,
@@ -222,17 +223,17 @@ pub enum Ended {
     LooksTaken,
     /// The budget ended before the last declared look; one last look was taken there ([`Design::last_at`]).
     Budget,
-    /// SIGINT or SIGTERM. It may have been sent for what was seen, so no look was taken for it.
+    /// SIGINT or SIGTERM. The user may have sent it because of the results so far, so no look was taken.
     Interrupted,
-    /// A host was lost, or Deadheat was killed. No look was taken for it.
+    /// A host was lost, or Deadheat was killed. No look was taken.
     Lost,
-    /// One side could not be measured any more.
+    /// One side could no longer be measured.
     Failed,
 }
 
-/// One thing that was asked of both sides.
+/// The identity of a cell: one stack, workload and load point that both sides have.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct Subject {
+pub struct CellId {
     /// The stack, where the sides are sessions with stacks in them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetId>,
@@ -242,7 +243,7 @@ pub struct Subject {
     pub point: String,
 }
 
-impl std::fmt::Display for Subject {
+impl std::fmt::Display for CellId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(target) = &self.target {
             write!(f, "{target} ")?;
@@ -256,27 +257,27 @@ impl std::fmt::Display for Subject {
 pub struct Compared {
     /// What was asked of both.
     #[serde(flatten)]
-    pub subject: Subject,
-    /// What is said of B: B is worse when it is in one of the ratios that decide, or cannot take a rate that decides and A
-    /// can ([`Overloaded::other_can`]). Otherwise it waits for all of them, also for one that is not known: what is better
-    /// in one may be worse in the next.
-    pub verdict: Verdict,
+    pub subject: CellId,
+    /// The verdict on B. B is worse if it is worse in a ratio that decides, or if it cannot take a rate that decides
+    /// and A can ([`Overloaded::other_side_keeps_up`]). Any other verdict needs all of these to be known: B may be
+    /// better in one and worse in the next.
+    pub verdict: RatioVerdict,
     /// The quantity that the verdict is about.
     pub decide: Decide,
     /// Rates of equal work, in requests per second.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<f64>,
-    /// What was found, one for each metric that both sides have.
+    /// The ratio of each metric that both sides have.
     pub ratios: Vec<Ratio>,
-    /// How many of the first ratios decide together: the worst of their verdicts is the cell's.
+    /// The number of the first ratios that decide together. The worst of their verdicts is the cell's.
     pub deciding: usize,
-    /// The number of figures that share the error, with or without a ratio: those that decide, and those that a check has
-    /// a bound for.
+    /// The number of figures that share the error, with or without a ratio: those that decide, and those that a check
+    /// has a bound for.
     pub tested: usize,
-    /// Sides that cannot take a rate of equal work, so that they have no ratio there.
+    /// Sides that cannot take a rate of equal work, so that the cell has no ratio there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overloaded: Vec<Overloaded>,
-    /// What to know of it although it counts.
+    /// Notes about the cell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Warning>,
 }
@@ -287,31 +288,33 @@ impl Compared {
         &self.ratios[..self.deciding.min(self.ratios.len())]
     }
 
-    /// The cell with the verdict that its ratios and rates give.
+    /// Sets the verdict that follows from the ratios and rates.
     pub fn judged(self) -> Self {
         let verdict = self.found();
         Self { verdict, ..self }
     }
 
-    fn found(&self) -> Verdict {
+    fn found(&self) -> RatioVerdict {
         let ratios = self.deciding().iter().map(|ratio| ratio.verdict);
         let rates = self.overloads().map(|[a, b]| match (a, b) {
-            (None, Some(b)) if b.other_can => Verdict::Worse,
-            (Some(a), None) if a.other_can => Verdict::Better,
-            _ => Verdict::NotEnoughData,
+            (None, Some(b)) if b.other_side_keeps_up => RatioVerdict::Worse,
+            (Some(a), None) if a.other_side_keeps_up => RatioVerdict::Better,
+            _ => RatioVerdict::NotEnoughData,
         });
-        let found: Vec<Verdict> = ratios.chain(rates).collect();
+        let found: Vec<RatioVerdict> = ratios.chain(rates).collect();
         let has = |verdict| found.contains(&verdict);
         match () {
-            () if has(Verdict::Worse) => Verdict::Worse,
-            () if found.is_empty() || has(Verdict::NotEnoughData) => Verdict::NotEnoughData,
-            () if self.lacks().is_some() => Verdict::NotEnoughData,
-            () if has(Verdict::Better) => Verdict::Better,
-            () => Verdict::DeadHeat,
+            () if has(RatioVerdict::Worse) => RatioVerdict::Worse,
+            () if found.is_empty() || has(RatioVerdict::NotEnoughData) => {
+                RatioVerdict::NotEnoughData
+            }
+            () if self.lacks().is_some() => RatioVerdict::NotEnoughData,
+            () if has(RatioVerdict::Better) => RatioVerdict::Better,
+            () => RatioVerdict::DeadHeat,
         }
     }
 
-    /// The metric without which nothing decides. Without one, whatever there is does.
+    /// The metric that a verdict requires; `None` if any metric may decide.
     pub(crate) fn needed(&self) -> Option<Metric> {
         match self.decide {
             Decide::Throughput => None,
@@ -320,14 +323,14 @@ impl Compared {
         }
     }
 
-    /// The metric that decides, if it is not known at all rates.
+    /// The required metric, if it is not known at all rates.
     pub fn lacks(&self) -> Option<Metric> {
         let needed = self.needed()?;
         (self.unknown(needed, self.deciding().iter()) > 0).then_some(needed)
     }
 
-    /// How many rates have no ratio of `metric` among these although both sides can take them; without rates, whether
-    /// there is no such ratio.
+    /// The number of rates that both sides can take but that have no ratio of `metric`; without rates, 1 if there is no
+    /// such ratio.
     pub(crate) fn unknown<'r>(
         &self,
         metric: Metric,
@@ -344,47 +347,47 @@ impl Compared {
         self.rates.len() - self.rates.iter().filter(is_known).count()
     }
 
-    /// The rates that decide and that A or B cannot take, with who cannot.
+    /// The deciding rates that A or B cannot take, each with the overloaded sides.
     pub fn overloads(&self) -> impl Iterator<Item = [Option<&Overloaded>; 2]> {
         let rates = self.all_overloads();
         rates.filter(|rate| rate.iter().flatten().any(|one| one.decides))
     }
 
-    /// The rates that A or B cannot take, with who cannot.
+    /// The rates that A or B cannot take, each with the overloaded sides.
     pub(crate) fn all_overloads(&self) -> impl Iterator<Item = [Option<&Overloaded>; 2]> {
         let same_rate = |one: &Overloaded, next: &Overloaded| one.per_second == next.per_second;
         let rates = self.overloaded.chunk_by(same_rate);
         rates.map(|rate| Side::BOTH.map(|side| rate.iter().find(|one| one.side == side)))
     }
 
-    /// Whether more heats would decide nothing, because neither side can take the rates that decide.
+    /// Whether more heats cannot give a verdict, because neither side can take the deciding rates.
     pub(crate) fn is_hopeless(&self) -> bool {
         let cannot = |[a, b]: [Option<&Overloaded>; 2]| a.is_some() && b.is_some();
         self.deciding == 0 && self.overloads().any(cannot)
     }
 
-    /// The ratio that the verdict is of: the first of those that decide with the same one.
+    /// The ratio behind the verdict: the first deciding ratio with the same verdict.
     pub fn decisive(&self) -> Option<&Ratio> {
         let mut deciding = self.deciding().iter();
         deciding.find(|ratio| ratio.verdict == self.verdict)
     }
 }
 
-/// A side that cannot take a rate of equal work: in most of its heats its capacity was lower, or requests waited for longer
-/// and longer.
+/// A side that cannot take a rate of equal work: in most of its heats its capacity was lower, or requests waited for
+/// longer and longer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Overloaded {
     /// Which side.
     pub side: Side,
     /// The rate, in requests per second.
     pub per_second: f64,
-    /// In how many heats it was so, and why.
+    /// The number of these heats, and the reason.
     pub reason: String,
     /// Whether this rate decides on the cell.
     pub decides: bool,
-    /// Whether the other side can take it: it did in all of its heats. Two equal servers whose capacity is near the rate
-    /// take it now and then, so that "most heats" of one and not of the other would be chance.
-    pub other_can: bool,
+    /// Whether the other side took the rate in all of its heats. Two equal servers whose capacity is near the rate take
+    /// it only sometimes, so "most heats" of one and not of the other would be chance.
+    pub other_side_keeps_up: bool,
 }
 
 /// A cell that was not compared.
@@ -392,10 +395,10 @@ pub struct Overloaded {
 pub struct NotCompared {
     /// What was asked.
     #[serde(flatten)]
-    pub subject: Subject,
+    pub subject: CellId,
     /// Why it was not compared.
     pub reason: String,
-    /// Whether B failed in it: it did not start, answered wrongly, or lost requests.
+    /// Whether B failed in the cell: it did not start, gave wrong answers, or lost requests.
     pub b_failed: bool,
 }
 
@@ -419,8 +422,8 @@ pub struct Ratio {
     pub ratio: f64,
     /// The standard error of the ratio's logarithm; `None` with too few heats.
     pub error: Option<f64>,
-    /// The standard deviation of the ratio's logarithm between heats, each with fresh processes (0.03: 3 %); `None` with
-    /// too few, or of two sessions or runs, where it is in no pair of figures.
+    /// The standard deviation of the ratio's logarithm between heats, each with fresh processes (0.03: 3 %). `None`
+    /// with too few heats, and for two sessions or runs, which have no pairs of figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
     /// Its degrees of freedom.
@@ -430,27 +433,29 @@ pub struct Ratio {
     pub interval: Option<Interval>,
     /// The two-sided p value of a ratio of 1; `None` with too few heats. Not corrected for looks or cells.
     pub p: Option<f64>,
-    /// That p value after Holm's correction over the cells of the metric; of sessions alone.
+    /// The p value after Holm's correction over the cells of the metric; only for sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
-    /// How far the null server's throughput in B was from that in A, of sessions that both measured it: 0.02 is 2 %.
+    /// The difference of the null server's throughput between A and B (0.02: 2 %); `None` unless both sessions measured
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// What decided on it. The threshold is the practical difference of two sessions, or the drift of the null server if
-    /// that is more; in the same heats 0, and of an open loop's throughput the practical difference of times.
+    /// The rule of the verdict. Its threshold is the practical difference for two sessions, or the drift of the null
+    /// server if that is more. In the same heats it is 0, and for an open loop's throughput the practical difference of
+    /// times.
     #[serde(flatten)]
     pub rule: Rule,
-    /// What it says.
-    pub verdict: Verdict,
+    /// The verdict.
+    pub verdict: RatioVerdict,
 }
 
 impl Ratio {
-    /// Heats behind the side that has fewer.
+    /// The number of heats of the side that has fewer.
     pub(crate) fn heats(&self) -> usize {
         self.heats_a.min(self.heats_b)
     }
 
-    /// The ratio with the verdict that its rule, its interval and its heats give.
+    /// Sets the verdict that follows from the rule, the interval and the number of heats.
     pub(crate) fn judged(self) -> Self {
         let heats = self.heats();
         let found = self
@@ -463,10 +468,10 @@ impl Ratio {
     }
 }
 
-/// What a ratio says of B.
+/// The verdict of a ratio on B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum RatioVerdict {
     /// B is better: the interval excludes 1, and the ratio is beyond the threshold. Of throughput and times: faster.
     Better,
     /// B is worse, likewise.
@@ -477,18 +482,19 @@ pub enum Verdict {
     NotEnoughData,
 }
 
-/// What the verdict on a ratio of B to A says of B, by whether more is better; without an interval nothing.
-fn verdict(direction: Direction, found: Option<heats::Verdict>) -> Verdict {
-    match (found.unwrap_or(heats::Verdict::Undecided), direction) {
-        (heats::Verdict::Undecided, _) => Verdict::NotEnoughData,
-        (heats::Verdict::DeadHeat, _) => Verdict::DeadHeat,
-        (heats::Verdict::Faster, Direction::MoreIsBetter)
-        | (heats::Verdict::Slower, Direction::LessIsBetter) => Verdict::Better,
-        (heats::Verdict::Faster | heats::Verdict::Slower, _) => Verdict::Worse,
+/// Converts the verdict on the ratio of B to A into a verdict on B, by the metric's direction. Undecided without an
+/// interval.
+fn verdict(direction: Direction, found: Option<heats::PairVerdict>) -> RatioVerdict {
+    match (found.unwrap_or(heats::PairVerdict::Undecided), direction) {
+        (heats::PairVerdict::Undecided, _) => RatioVerdict::NotEnoughData,
+        (heats::PairVerdict::DeadHeat, _) => RatioVerdict::DeadHeat,
+        (heats::PairVerdict::Faster, Direction::MoreIsBetter)
+        | (heats::PairVerdict::Slower, Direction::LessIsBetter) => RatioVerdict::Better,
+        (heats::PairVerdict::Faster | heats::PairVerdict::Slower, _) => RatioVerdict::Worse,
     }
 }
 
-/// A difference between A and `others` that ought not to be there, for somebody who compares all the same.
+/// The warning about an unintended difference between A and `others`.
 pub fn differs(change: &Change, a: &str, others: &str) -> Warning {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
     let (name, before, after) = (change.name(), value(&change.before), value(&change.after));
@@ -499,13 +505,13 @@ pub fn differs(change: &Change, a: &str, others: &str) -> Warning {
         .with("b", after)
 }
 
-/// That a side was not steady in some of its heats.
+/// The note that a side was not steady in some of its heats.
 fn unsteady(side: &str, heats: usize, all: usize) -> Option<Warning> {
     let sentence = format!("{side} was not steady after its warm-up in {heats} of {all} heats.");
     (heats > 0).then(|| note("unsteady", sentence).with("heats", heats))
 }
 
-/// What two sides are compared in.
+/// A metric that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
@@ -521,7 +527,7 @@ pub enum Metric {
     MemoryPeak,
 }
 
-/// Which way a metric is better.
+/// Whether larger or smaller figures of a metric are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// A larger figure is better.
@@ -540,7 +546,7 @@ impl Metric {
         Metric::MemoryPeak,
     ];
 
-    /// Which way it is better.
+    /// The direction of the metric.
     pub const fn direction(self) -> Direction {
         match self {
             Metric::Throughput => Direction::MoreIsBetter,
@@ -548,7 +554,7 @@ impl Metric {
         }
     }
 
-    /// What it is called in a sentence, as something that B has this many times as much of as A.
+    /// The name in a sentence, as a quantity of which B has a multiple of A's.
     pub const fn name(self) -> &'static str {
         match self {
             Metric::Throughput => "throughput",

@@ -1,8 +1,8 @@
-//! What was measured in heats of both sides, judged at a declared look: the model of [`crate::heats`] for two members.
+//! Judges heats of both sides at a declared look, with the model of [`crate::heats`] for two members.
 
 use deadheat_model::{Warning, comparison::Decide};
 
-use super::{Bounds, Compared, Direction, Metric, Overloaded, Ratio, Subject, Verdict};
+use super::{Bounds, CellId, Compared, Direction, Metric, Overloaded, Ratio, RatioVerdict};
 use crate::{
     heats::{
         Fit, Quantity, Rule, Settings,
@@ -13,16 +13,16 @@ use crate::{
     sequential::Look,
 };
 
-/// A cell, as it was measured so far.
+/// A cell with its measurements so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedCell {
-    /// What was asked of both.
-    pub subject: Subject,
+    /// The cell.
+    pub subject: CellId,
     /// The quantity that decides.
     pub decide: Decide,
     /// Rates of equal work, in requests per second.
     pub rates: Vec<f64>,
-    /// What both sides have.
+    /// The metrics that both sides have.
     pub series: Vec<PairedSeries>,
     /// The number of the first series that decide together.
     pub deciding: usize,
@@ -30,15 +30,15 @@ pub struct PairedCell {
     pub tested: usize,
     /// Sides that cannot take a rate.
     pub overloaded: Vec<Overloaded>,
-    /// What to know of it although it counts.
+    /// Notes about the cell.
     pub notes: Vec<Warning>,
 }
 
 impl PairedCell {
-    /// One cell without a name, of the throughput of two members whose figures are no lower bounds.
+    /// A cell without a name, for the throughput of two members whose figures are not lower bounds.
     pub fn of_throughput(heats: Vec<Vec<Estimate>>) -> Self {
         Self {
-            subject: Subject {
+            subject: CellId {
                 target: None,
                 workload: String::new(),
                 point: String::new(),
@@ -68,7 +68,7 @@ impl PairedCell {
 /// A metric over the heats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedSeries {
-    /// Which.
+    /// The metric.
     pub metric: Metric,
     /// The rate of equal work at which it was measured, in requests per second.
     pub per_second: Option<f64>,
@@ -123,7 +123,7 @@ impl PairedSeries {
     }
 }
 
-/// How a metric is seen by the model of heats.
+/// The quantity that a metric is in the model of heats.
 pub(super) fn quantity(metric: Metric) -> Quantity {
     match metric.direction() {
         Direction::MoreIsBetter => Quantity::Throughput,
@@ -150,10 +150,10 @@ pub fn at_look(cells: &[PairedCell], look: Look, bounds: &Bounds) -> Vec<Compare
     cells.iter().map(judged).collect()
 }
 
-/// The ratios of every cell without a verdict: each with the interval of a sample of fixed size at the level 1 − α, which
-/// holds for that ratio alone. A measurement that was stopped is no such sample, because who stopped it may have seen
-/// its figures. So the interval shows how precise the ratio is, and decides nothing. Two heats are the fewest for an
-/// interval.
+/// The ratios of every cell without a verdict: each with the interval of a sample of fixed size at the level 1 − α,
+/// which holds for that ratio alone. A measurement that was stopped is no such sample, because who stopped it may have
+/// seen its figures. So the interval shows how precise the ratio is, and decides nothing. Two heats are the fewest for
+/// an interval.
 pub fn unjudged(cells: &[PairedCell], heats: u32, bounds: &Bounds) -> Vec<Compared> {
     let whole = Look {
         heats,
@@ -161,7 +161,7 @@ pub fn unjudged(cells: &[PairedCell], heats: u32, bounds: &Bounds) -> Vec<Compar
     };
     let of = |cell: &PairedCell| {
         let is_open = cell.is_open();
-        let verdict = Verdict::NotEnoughData;
+        let verdict = RatioVerdict::NotEnoughData;
         let found = compared(cell, |_, series| {
             let ratio = ratio(series, is_open, whole, bounds)?;
             Some(Ratio { verdict, ..ratio })
@@ -179,7 +179,7 @@ fn compared(cell: &PairedCell, of: impl Fn(usize, &PairedSeries) -> Option<Ratio
     let deciding = places.iter().filter(|place| **place < cell.deciding);
     Compared {
         subject: cell.subject.clone(),
-        verdict: Verdict::NotEnoughData,
+        verdict: RatioVerdict::NotEnoughData,
         decide: cell.decide,
         rates: cell.rates.clone(),
         deciding: deciding.count(),
@@ -206,8 +206,8 @@ fn fit(heats: &[Vec<Estimate>]) -> Fit {
 }
 
 /// The ratio with its interval at the level of `look`: a repeated confidence interval (Jennison & Turnbull, J. R. Stat.
-/// Soc. B 51, 1989). Over all looks together they hold the ratio with probability 1 − α. An end that a lower bound leaves
-/// open is 0 or ∞.
+/// Soc. B 51, 1989). Over all looks together they hold the ratio with probability 1 − α. An end that a lower bound
+/// leaves open is 0 or ∞.
 fn ratio(series: &PairedSeries, is_open: bool, look: Look, bounds: &Bounds) -> Option<Ratio> {
     let metric = series.metric;
     let fit = fit(&series.heats);
@@ -247,7 +247,7 @@ fn ratio(series: &PairedSeries, is_open: bool, look: Look, bounds: &Bounds) -> O
         p_adjusted: None,
         drift: None,
         rule: bounds.in_heats(metric, is_open),
-        verdict: Verdict::NotEnoughData,
+        verdict: RatioVerdict::NotEnoughData,
     };
     Some(ratio.judged())
 }

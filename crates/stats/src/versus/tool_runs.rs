@@ -153,7 +153,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::versus::Verdict;
+    use crate::versus::RatioVerdict;
 
     fn runs(rates: &[f64], tool: Tool) -> Vec<Run> {
         let run = |rate: &f64| Run {
@@ -182,7 +182,7 @@ mod tests {
         let a = runs(&[1000.0, 1010.0, 990.0], Tool::Wrk);
         let b = runs(&[1500.0, 1510.0, 1490.0], Tool::Wrk);
         let compared = compare(&a, &b, &Bounds::default()).unwrap();
-        assert_eq!(compared.throughput.verdict, Verdict::Better);
+        assert_eq!(compared.throughput.verdict, RatioVerdict::Better);
         assert!(compared.warnings[0].sentence.contains("alternated"));
         assert!((compared.throughput.ratio - 1.5).abs() < 0.01);
         assert!(
@@ -191,7 +191,7 @@ mod tests {
             compared.times
         );
         let few = compare(&a[..2], &b, &Bounds::default()).unwrap();
-        assert_eq!(few.throughput.verdict, Verdict::NotEnoughData);
+        assert_eq!(few.throughput.verdict, RatioVerdict::NotEnoughData);
         assert_eq!(few.throughput.interval, None);
     }
 

@@ -4,7 +4,7 @@ use deadheat_stats::{
     interval::{moments, t_quantile},
     sequential::Design,
     versus::{
-        Bounds, Metric, Subject, Verdict,
+        Bounds, CellId, Metric, RatioVerdict,
         paired::{PairedCell, PairedSeries, at_look},
     },
 };
@@ -16,14 +16,14 @@ const SESSIONS: u64 = 2_000;
 /// 5 % and three sampling errors.
 const AT_MOST: f64 = 0.05 + 3.0 * 0.0049;
 /// The most heats of each: seven looks.
-const MOST_HEATS: u32 = 40;
+const MAX_HEATS: u32 = 40;
 
 /// A comparison of B, `ratio` times as fast as A, whose heats scatter by `noise` on a machine that drifts.
 fn pairs(seed: u64, ratio: f64, noise: f64) -> Vec<(f64, f64)> {
     let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
-    (0..MOST_HEATS)
+    (0..MAX_HEATS)
         .map(|heat| {
-            let drift = 1.0 + 0.05 * f64::from(heat) / f64::from(MOST_HEATS);
+            let drift = 1.0 + 0.05 * f64::from(heat) / f64::from(MAX_HEATS);
             let mut rate = |rate: f64| rate * drift * (noise * random.normal()).exp();
             (rate(1_000.0), rate(1_000.0 * ratio))
         })
@@ -37,7 +37,7 @@ fn cell(pairs: &[(f64, f64)]) -> PairedCell {
         deciding: 1,
         tested: 1,
         overloaded: Vec::new(),
-        subject: Subject {
+        subject: CellId {
             target: None,
             workload: "plaintext".to_owned(),
             point: "c50".to_owned(),
@@ -48,17 +48,17 @@ fn cell(pairs: &[(f64, f64)]) -> PairedCell {
 }
 
 fn design() -> Design {
-    let design = Design::within(MOST_HEATS, 0.05).unwrap();
+    let design = Design::within(MAX_HEATS, 0.05).unwrap();
     assert_eq!(design.looks.len(), 6);
     design
 }
 
 /// The verdict at every look.
-fn verdicts(pairs: &[(f64, f64)]) -> Vec<Verdict> {
+fn verdicts(pairs: &[(f64, f64)]) -> Vec<RatioVerdict> {
     verdicts_within(pairs, &Bounds::default())
 }
 
-fn verdicts_within(pairs: &[(f64, f64)], bounds: &Bounds) -> Vec<Verdict> {
+fn verdicts_within(pairs: &[(f64, f64)], bounds: &Bounds) -> Vec<RatioVerdict> {
     let looks = design().looks;
     let at = looks.into_iter().map(|look| {
         let cell = cell(&pairs[..look.heats as usize]);
@@ -73,8 +73,8 @@ fn share(ratio: f64, noise: f64, holds: impl Fn(&[(f64, f64)]) -> bool) -> f64 {
     found.count() as f64 / SESSIONS as f64
 }
 
-fn different(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Better | Verdict::Worse)
+fn different(verdict: &RatioVerdict) -> bool {
+    matches!(verdict, RatioVerdict::Better | RatioVerdict::Worse)
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_difference_beyond_the_margin_is_called_a_dead_heat_in_five_percent_at_most(
             ..Bounds::default()
         };
         let called = share(ratio, noise, |pairs| {
-            verdicts_within(pairs, &bounds).contains(&Verdict::DeadHeat)
+            verdicts_within(pairs, &bounds).contains(&RatioVerdict::DeadHeat)
         });
         assert!(called <= AT_MOST, "{ratio} under {noise}: {called}");
     }
@@ -139,15 +139,15 @@ fn a_difference_beyond_the_margin_is_called_a_dead_heat_in_five_percent_at_most(
 #[test]
 fn what_there_is_to_find_is_found() {
     let faster = share(1.05, 0.02, |pairs| {
-        verdicts(pairs).contains(&Verdict::Better)
+        verdicts(pairs).contains(&RatioVerdict::Better)
     });
     assert!(faster >= 0.9, "5 % under 2 % of noise: {faster}");
     let slower = share(1.0 / 1.05, 0.02, |pairs| {
-        verdicts(pairs).contains(&Verdict::Worse)
+        verdicts(pairs).contains(&RatioVerdict::Worse)
     });
     assert!(slower >= 0.9, "the same the other way: {slower}");
     let heat = share(1.0, 0.02, |pairs| {
-        verdicts(pairs).contains(&Verdict::DeadHeat)
+        verdicts(pairs).contains(&RatioVerdict::DeadHeat)
     });
     assert!(heat >= 0.9, "a dead heat under 2 % of noise: {heat}");
 }

@@ -16,7 +16,7 @@ use deadheat_simulation::Recorded;
 use deadheat_stats::{
     interval::difference,
     versus::{
-        Bounds, Check, Compared, Gated, Metric, Ratio, Verdict, Versus,
+        Bounds, Check, Compared, Gated, Metric, Ratio, RatioVerdict, Versus,
         sessions::{compare, refusals},
     },
 };
@@ -148,7 +148,7 @@ fn the_same_twice_is_a_dead_heat_in_everything() {
         (2, &[][..])
     );
     for cell in &versus.compared {
-        assert_eq!(cell.verdict, Verdict::DeadHeat, "{cell:#?}");
+        assert_eq!(cell.verdict, RatioVerdict::DeadHeat, "{cell:#?}");
         let metrics: Vec<Metric> = cell.ratios.iter().map(|ratio| ratio.metric).collect();
         let expected = [
             Metric::Throughput,
@@ -176,16 +176,16 @@ fn one_slower_stack_is_found_alone_and_both_ways() {
     let slow = scaled(slow, 1.0 / 0.95, |_, role| role == Role::Ceiling);
     let (there, back) = (versus(&fast, &slow), versus(&slow, &fast));
     let slower = ratio(cell(&there, "stack-1"), Metric::Throughput);
-    assert_eq!(slower.verdict, Verdict::Worse, "{slower:?}");
+    assert_eq!(slower.verdict, RatioVerdict::Worse, "{slower:?}");
     assert!((slower.ratio - 0.95).abs() < 0.01, "{slower:?}");
     let interval = slower.interval.unwrap();
     assert!(interval.low < 0.95 && 0.95 < interval.high && interval.high < 1.0);
     let cost = ratio(cell(&there, "stack-1"), Metric::CpuPerRequest);
-    assert_eq!(cost.verdict, Verdict::Worse);
+    assert_eq!(cost.verdict, RatioVerdict::Worse);
     let faster = ratio(cell(&back, "stack-1"), Metric::Throughput);
-    assert_eq!(faster.verdict, Verdict::Better);
+    assert_eq!(faster.verdict, RatioVerdict::Better);
     assert!((faster.ratio * slower.ratio - 1.0).abs() < 1e-12);
-    assert_eq!(cell(&there, "stack-0").verdict, Verdict::DeadHeat);
+    assert_eq!(cell(&there, "stack-0").verdict, RatioVerdict::DeadHeat);
     assert!(there.gate(slower_by(0.03)).failed, "5 % is more than 3 %");
     assert!(!there.gate(slower_by(0.07)).failed);
     assert!(
@@ -203,7 +203,7 @@ fn what_is_too_noisy_is_undecided_and_says_that_a_slowdown_was_not_excluded() {
     let noisy = |id: &str| eight_heats(id, Recorded::measured(&[1.0, 1.2]));
     let versus = versus(&noisy("a"), &noisy("b"));
     for cell in &versus.compared {
-        assert_eq!(cell.verdict, Verdict::NotEnoughData, "{cell:#?}");
+        assert_eq!(cell.verdict, RatioVerdict::NotEnoughData, "{cell:#?}");
     }
     let gate = versus.gate(slower_by(0.03));
     let is_open = |cell: &deadheat_stats::versus::GateCell| cell.is == Gated::NotExcluded;
@@ -368,7 +368,7 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
     // As fast in both, it keeps nothing from counting.
     let still = versus(&same("a"), &slower(same("b")));
     assert!(warnings(&still).is_empty());
-    assert_eq!(still.compared[0].verdict, Verdict::Worse);
+    assert_eq!(still.compared[0].verdict, RatioVerdict::Worse);
 
     let moved = scaled(slower(same("b")), 0.95, |_, role| role == Role::Ceiling);
     let moved = versus(&same("a"), &moved);
@@ -384,7 +384,7 @@ fn a_null_server_that_moved_is_a_warning_and_keeps_less_from_counting() {
         let drift = ratio.drift.unwrap();
         assert!((drift - (1.0 / 0.95 - 1.0)).abs() < 0.01, "{drift}");
         assert_eq!(ratio.rule.threshold, drift);
-        assert_eq!(ratio.verdict, Verdict::NotEnoughData, "{ratio:?}");
+        assert_eq!(ratio.verdict, RatioVerdict::NotEnoughData, "{ratio:?}");
     }
 
     let mut without = same("b");
@@ -408,7 +408,7 @@ fn two_heats_are_too_few_for_an_interval() {
         let ratio = &cell.ratios[0];
         assert_eq!((ratio.heats_a, ratio.heats_b), (8, 2));
         assert_eq!((ratio.interval, ratio.p), (None, None));
-        assert_eq!(ratio.verdict, Verdict::NotEnoughData);
+        assert_eq!(ratio.verdict, RatioVerdict::NotEnoughData);
     }
 }
 

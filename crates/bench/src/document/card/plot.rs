@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use deadheat_document::plot::axis::{Axis, Unit};
 use deadheat_model::figure::counted;
-use deadheat_stats::{heats::Verdict, standings::Measure};
+use deadheat_stats::{heats::PairVerdict, standings::Measure};
 
 use super::canvas::{Anchor, BLUE, Canvas, DIM, GRID, GROUND, INK, MARGIN, ORANGE, ROOM, Type};
 use crate::document::{
@@ -14,26 +14,26 @@ use crate::document::{
 };
 
 /// More rows than this are too small in a preview.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 /// The number of these rows that are kept for lower bounds, which may be last in the list and yet the fastest.
-const MOST_BOUNDS: usize = 2;
-/// The width of a figure of the axis at most, in pixels.
+const MAX_BOUNDS: usize = 2;
+/// The maximum width of an axis label, in pixels.
 const TICK_ROOM: f32 = 80.0;
 const TICK_SIZE: f32 = 14.0;
-/// The names' sizes, and the most room that they take.
+/// The font sizes of names, and the maximum width of their column.
 const NAME_SIZES: [f32; 2] = [20.0, 17.0];
 const NAME_ROOM: f32 = 400.0;
-const LEAST_RANK_ROOM: f32 = 46.0;
-/// Of a figure at least, and of its half width.
-const LEAST_VALUE: f32 = 84.0;
+const MIN_RANK_ROOM: f32 = 46.0;
+/// The minimum width of a figure's column, and the width of its half width's.
+const MIN_VALUE: f32 = 84.0;
 const SPREAD_ROOM: f32 = 78.0;
 const VALUE: Type = Type::bold(18.0, INK);
 const BRACKET_ROOM: f32 = 20.0;
 const HEAT: Type = Type::bold(15.0, INK);
 const DEAD_HEAT: &str = "dead heat";
-/// Below the rows: the axis's figures, what they are, and what is not shown.
+/// The height below the rows: axis labels, the axis title, and the note about hidden rows.
 const BELOW: f32 = 76.0;
-const MOST_ROW: f32 = 50.0;
+const MAX_ROW: f32 = 50.0;
 /// The share of unused height that is left above the rows when there are few of them.
 const ABOVE: f32 = 0.4;
 
@@ -91,7 +91,7 @@ fn dead_heats(table: &TableView) -> Vec<Vec<usize>> {
     let tied: BTreeSet<(usize, usize)> = table
         .pairs
         .iter()
-        .filter(|pair| pair.verdict == Verdict::DeadHeat)
+        .filter(|pair| pair.verdict == PairVerdict::DeadHeat)
         .map(|pair| (pair.better, pair.worse))
         .collect();
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -147,10 +147,10 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) 
     let name_room = widths.fold(0.0, f32::max);
     let ranks = shown.iter();
     let ranks = ranks.map(|(_, row)| canvas.face(name_type(size)).width(&rank(row), size) + 12.0);
-    let rank_room = ranks.fold(LEAST_RANK_ROOM, f32::max);
+    let rank_room = ranks.fold(MIN_RANK_ROOM, f32::max);
     let values = shown.iter();
     let values = values.map(|(_, row)| canvas.face(VALUE).width(&written(plot, row), VALUE.size));
-    let value_room = values.fold(LEAST_VALUE, f32::max);
+    let value_room = values.fold(MIN_VALUE, f32::max);
     let ties = ties(plot, &shown);
     let beside = if ties.is_empty() {
         0.0
@@ -165,7 +165,7 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) 
         Measure::Throughput => Unit::Count,
         Measure::ResponseTime => Unit::Seconds,
     };
-    let row = ((bottom - top - BELOW) / shown.len() as f32).min(MOST_ROW);
+    let row = ((bottom - top - BELOW) / shown.len() as f32).min(MAX_ROW);
     let slack = bottom - top - BELOW - row * shown.len() as f32;
     let frame = Frame {
         names: MARGIN + rank_room,
@@ -188,14 +188,14 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot, (top, bottom): (f32, f32)) 
 }
 
 /// A row with its place in the table.
-type Shown<'a> = (usize, &'a PlotRow<'a>);
+type NumberedRow<'a> = (usize, &'a PlotRow<'a>);
 
 /// The rows that the card has room for, in the table's order: the first ones, and of the lower bounds at least some.
-fn shown<'a>(plot: &'a Plot<'a>) -> Vec<Shown<'a>> {
+fn shown<'a>(plot: &'a Plot<'a>) -> Vec<NumberedRow<'a>> {
     let bounds = plot.rows.iter().filter(|row| row.main.is_bound).count();
     let others = plot.rows.len() - bounds;
-    let mut bounds_left = bounds.min(MOST_BOUNDS.max(MOST_ROWS.saturating_sub(others)));
-    let mut others_left = MOST_ROWS - bounds_left;
+    let mut bounds_left = bounds.min(MAX_BOUNDS.max(MAX_ROWS.saturating_sub(others)));
+    let mut others_left = MAX_ROWS - bounds_left;
     let mut has_room = |row: &PlotRow| {
         let left = if row.main.is_bound {
             &mut bounds_left
@@ -215,7 +215,7 @@ const fn name_type(size: f32) -> Type {
 }
 
 /// The stacks' names in the largest size in which all fit, or cut: where that leaves them different, if possible.
-fn names(canvas: &mut Canvas, shown: &[Shown]) -> (f32, Vec<String>) {
+fn names(canvas: &mut Canvas, shown: &[NumberedRow]) -> (f32, Vec<String>) {
     let kind = name_type(1.0);
     let whole: Vec<String> = shown
         .iter()
@@ -248,7 +248,7 @@ fn names(canvas: &mut Canvas, shown: &[Shown]) -> (f32, Vec<String>) {
 }
 
 /// Each tie's rows, of those that are shown.
-fn ties(plot: &Plot, shown: &[Shown]) -> Vec<Vec<usize>> {
+fn ties(plot: &Plot, shown: &[NumberedRow]) -> Vec<Vec<usize>> {
     let place = |row: &usize| shown.iter().position(|(place, _)| place == row);
     let ties = plot.ties.iter();
     let ties = ties.map(|tie| tie.iter().filter_map(place).collect::<Vec<_>>());
@@ -350,7 +350,7 @@ fn brackets(canvas: &mut Canvas, frame: &Frame, ties: &[Vec<usize>], x: f32) {
 }
 
 /// What the axis is, and what is not shown.
-fn below(canvas: &mut Canvas, frame: &Frame, plot: &Plot, shown: &[Shown]) {
+fn below(canvas: &mut Canvas, frame: &Frame, plot: &Plot, shown: &[NumberedRow]) {
     let y = frame.y(shown.len()) - 0.5 * frame.row + 42.0;
     let kind = Type::regular(15.0, DIM);
     let what = match plot.measure {

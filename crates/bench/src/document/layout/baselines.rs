@@ -1,6 +1,6 @@
-//! How many times as fast each stack is as one of them, the baseline, with intervals that stand alone: a column of a load's
-//! table. A page draws the comparison with the first stack; it has the figures for all others too, and its script shows them
-//! when the reader chooses another baseline.
+//! How many times as fast each stack is as one of them, the baseline, with an interval for each ratio alone: a column
+//! of a load's table. A page draws the comparison with the first stack; it has the figures for all others too, and its
+//! script shows them when the reader chooses another baseline.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ use deadheat_document::{
 };
 use deadheat_model::figure::{self, NONE};
 use deadheat_stats::{
-    heats::{Verdict, pairs::Pair},
+    heats::{PairVerdict, pairs::RankedPair},
     standings::Measure,
 };
 use minijinja::HtmlEscape;
@@ -36,15 +36,15 @@ const APART: f64 = 0.2;
 /// The height of a row's drawing in pixels.
 const HEIGHT: usize = 22;
 
-/// The column of a table.
+/// The column that compares every row with a baseline that the reader chooses.
 pub(super) struct Baselines {
     title: &'static str,
     names: Vec<String>,
-    /// What is drawn with each row as the baseline.
+    /// The drawing for each row as the baseline.
     layouts: Vec<Layout>,
 }
 
-/// What the drawings mean.
+/// The explanation of the drawings.
 pub(super) fn caption(view: &StandingsView) -> String {
     format!(
         "● differs, ○ undecided, • beyond the axis; the band is a dead heat, all of it within ±{}. Each interval of a ratio \
@@ -152,29 +152,30 @@ fn percent(place: f64) -> Percent {
     Percent(place / 100.0)
 }
 
-/// How every row of a table compares with one of them.
+/// The comparison of every row of a table with one of them.
 fn cells(table: &TableView, baseline: usize) -> Vec<Cell> {
     let mut cells = vec![Cell::Nothing; table.rows.len()];
     cells[baseline] = Cell::Baseline;
     for pair in &table.pairs {
-        let (other, beside) = if pair.worse == baseline {
+        let (other, row) = if pair.worse == baseline {
             (pair.better, better(pair))
         } else if pair.better == baseline {
             (pair.worse, better(pair).map(inverse))
         } else {
             continue;
         };
-        if let (Some(cell), Some(beside)) = (cells.get_mut(other), beside) {
-            *cell = Cell::Beside(beside);
+        if let (Some(cell), Some(row)) = (cells.get_mut(other), row) {
+            *cell = Cell::Compared(row);
         }
     }
     cells
 }
 
-/// The better one of a pair compared with the other, with the interval for this pair alone; `None` if they cannot be compared.
-fn better(pair: &Pair) -> Option<Beside> {
+/// The better one of a pair compared with the other, with the interval for this pair alone; `None` if they cannot be
+/// compared.
+fn better(pair: &RankedPair) -> Option<ComparedRow> {
     let alone = pair.alone?;
-    Some(Beside {
+    Some(ComparedRow {
         ratio: pair.ratio?,
         interval: Some((alone.interval.low, alone.interval.high)),
         verdict: alone.verdict,
@@ -182,23 +183,23 @@ fn better(pair: &Pair) -> Option<Beside> {
 }
 
 /// The comparison in the other direction.
-fn inverse(beside: Beside) -> Beside {
-    Beside {
-        ratio: 1.0 / beside.ratio,
-        interval: beside.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
-        verdict: beside.verdict.reversed(),
+fn inverse(row: ComparedRow) -> ComparedRow {
+    ComparedRow {
+        ratio: 1.0 / row.ratio,
+        interval: row.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
+        verdict: row.verdict.reversed(),
     }
 }
 
 /// A stack compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Beside {
-    /// How many times as fast it is.
+struct ComparedRow {
+    /// The ratio: how many times as fast the stack is.
     ratio: f64,
     /// The ends of its interval; an end that is open is 0 or ∞.
     interval: Option<(f64, f64)>,
-    /// What is known.
-    verdict: Verdict,
+    /// The verdict for this pair alone.
+    verdict: PairVerdict,
 }
 
 /// A row's figures relative to a baseline.
@@ -206,27 +207,27 @@ struct Beside {
 enum Cell {
     /// The row is the baseline's.
     Baseline,
-    /// The two can be compared.
-    Beside(Beside),
-    /// They cannot.
+    /// The row can be compared with the baseline.
+    Compared(ComparedRow),
+    /// The row cannot be compared.
     Nothing,
 }
 
-/// All that is drawn for one baseline. Places are percent of the drawing's width.
+/// The drawing for one baseline. Places are percent of the drawing's width.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Layout {
     /// The values at the axis: where, and what is written.
     ticks: Vec<(f64, String)>,
-    /// Where the dead heat's band begins, 1 is, and it ends.
+    /// The places of the dead heat band's start, of the ratio 1, and of the band's end.
     band: (f64, f64, f64),
     /// The rows.
     rows: Vec<Mark>,
 }
 
-/// What a row of the plot shows.
+/// A row of the plot.
 #[derive(Clone, Debug, PartialEq)]
 struct Mark {
-    /// Where the dot and the interval's ends are; `None`: there is nothing to draw.
+    /// The places of the dot and of the interval's ends; `None` if there is nothing to draw.
     at: Option<(f64, f64, f64)>,
     /// The kind of the dot.
     kind: &'static str,
@@ -251,7 +252,7 @@ impl Serialize for Mark {
 impl Layout {
     /// The drawing for one baseline. Ratios within `margin` of 1 (0.03: 3 %) are as good as equal.
     fn new(cells: &[Cell], margin: f64) -> Self {
-        let known: Vec<&Beside> = shown(cells);
+        let known: Vec<&ComparedRow> = shown(cells);
         let known = known.into_iter();
         let least = known.clone().map(|one| one.ratio).fold(1.0, f64::min);
         let most = known.clone().map(|one| one.ratio).fold(1.0, f64::max);
@@ -274,14 +275,14 @@ impl Layout {
                 ratio: "1×".to_owned(),
                 interval: "baseline".to_owned(),
             },
-            Cell::Beside(beside) => {
-                let (low, high) = beside.interval.unwrap_or((beside.ratio, beside.ratio));
-                let is_beyond = axis.is_some_and(|axis| axis.is_beyond(beside.ratio));
+            Cell::Compared(row) => {
+                let (low, high) = row.interval.unwrap_or((row.ratio, row.ratio));
+                let is_beyond = axis.is_some_and(|axis| axis.is_beyond(row.ratio));
                 Mark {
-                    at: Some((place(beside.ratio), place(low), place(high))),
-                    kind: if is_beyond { "beyond" } else { kind(beside) },
-                    ratio: format!("{}×", figure::ratio(beside.ratio)),
-                    interval: beside
+                    at: Some((place(row.ratio), place(low), place(high))),
+                    kind: if is_beyond { "beyond" } else { kind(row) },
+                    ratio: format!("{}×", figure::ratio(row.ratio)),
+                    interval: row
                         .interval
                         .map_or_else(String::new, |(low, high)| figure::ratios(low, high)),
                 }
@@ -301,18 +302,18 @@ impl Layout {
     }
 }
 
-/// What the axis must hold: all that is within a factor of the baseline, if that is at least half of the rows. Far away
-/// rows are different without a plot, and would leave no room to see whether near ones are.
-fn shown(cells: &[Cell]) -> Vec<&Beside> {
-    let known: Vec<&Beside> = cells
+/// The rows that the axis must cover: those within a factor of the baseline if they are at least half of the rows,
+/// otherwise all. Rows far away clearly differ, and would leave no space for the details of near ones.
+fn shown(cells: &[Cell]) -> Vec<&ComparedRow> {
+    let known: Vec<&ComparedRow> = cells
         .iter()
         .filter_map(|cell| match cell {
-            Cell::Beside(beside) => Some(beside),
+            Cell::Compared(row) => Some(row),
             _ => None,
         })
         .collect();
-    let is_near = |one: &&&Beside| one.ratio.ln().abs() <= NEAR.ln();
-    let near: Vec<&Beside> = known.iter().filter(is_near).copied().collect();
+    let is_near = |one: &&&ComparedRow| one.ratio.ln().abs() <= NEAR.ln();
+    let near: Vec<&ComparedRow> = known.iter().filter(is_near).copied().collect();
     if near.len() * 2 >= known.len() {
         near
     } else {
@@ -328,14 +329,14 @@ fn tick_label(tick: f64) -> String {
 }
 
 /// The classes of a row, by what is known.
-fn kind(beside: &Beside) -> &'static str {
+fn kind(row: &ComparedRow) -> &'static str {
     let is_open = |(low, high): (f64, f64)| low <= 0.0 || high.is_infinite();
-    match (beside.verdict, beside.interval.is_some_and(is_open)) {
-        (Verdict::Faster | Verdict::Slower, false) => "differs",
-        (Verdict::Faster | Verdict::Slower, true) => "differs open",
-        (Verdict::DeadHeat, _) => "dead-heat",
-        (Verdict::Undecided, false) => "undecided",
-        (Verdict::Undecided, true) => "undecided open",
+    match (row.verdict, row.interval.is_some_and(is_open)) {
+        (PairVerdict::Faster | PairVerdict::Slower, false) => "differs",
+        (PairVerdict::Faster | PairVerdict::Slower, true) => "differs open",
+        (PairVerdict::DeadHeat, _) => "dead-heat",
+        (PairVerdict::Undecided, false) => "undecided",
+        (PairVerdict::Undecided, true) => "undecided open",
     }
 }
 
@@ -343,8 +344,8 @@ fn kind(beside: &Beside) -> &'static str {
 mod tests {
     use super::*;
 
-    fn beside(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Cell {
-        Cell::Beside(Beside {
+    fn compared(ratio: f64, low: f64, high: f64, verdict: PairVerdict) -> Cell {
+        Cell::Compared(ComparedRow {
             ratio,
             interval: Some((low, high)),
             verdict,
@@ -355,8 +356,8 @@ mod tests {
     fn what_is_slower_lies_left_of_the_baseline_and_its_interval_around_it() {
         let cells = [
             Cell::Baseline,
-            beside(0.8, 0.75, 0.86, Verdict::Slower),
-            beside(1.2, 0.9, 1.6, Verdict::Undecided),
+            compared(0.8, 0.75, 0.86, PairVerdict::Slower),
+            compared(1.2, 0.9, 1.6, PairVerdict::Undecided),
         ];
         let layout = Layout::new(&cells, 0.03);
         let at = |row: usize| layout.rows[row].at.unwrap();
@@ -375,9 +376,9 @@ mod tests {
     fn open_ends_reach_the_edge_and_are_said_in_words() {
         let cells = [
             Cell::Baseline,
-            beside(0.5, 0.4, f64::INFINITY, Verdict::Undecided),
-            beside(0.9, 0.0, 0.95, Verdict::Slower),
-            beside(0.9, 0.0, f64::INFINITY, Verdict::Undecided),
+            compared(0.5, 0.4, f64::INFINITY, PairVerdict::Undecided),
+            compared(0.9, 0.0, 0.95, PairVerdict::Slower),
+            compared(0.9, 0.0, f64::INFINITY, PairVerdict::Undecided),
             Cell::Nothing,
         ];
         let layout = Layout::new(&cells, 0.03);
@@ -394,9 +395,9 @@ mod tests {
 
     #[test]
     fn a_single_wide_interval_does_not_press_the_others_together() {
-        let close = beside(0.95, 0.93, 0.97, Verdict::Slower);
+        let close = compared(0.95, 0.93, 0.97, PairVerdict::Slower);
         let alone = Layout::new(&[Cell::Baseline, close], 0.03);
-        let wide = beside(0.9, 0.001, 900.0, Verdict::Undecided);
+        let wide = compared(0.9, 0.001, 900.0, PairVerdict::Undecided);
         let both = Layout::new(&[Cell::Baseline, close, wide], 0.03);
         let length = |layout: &Layout| {
             let (_, low, high) = layout.rows[1].at.unwrap();
@@ -408,8 +409,8 @@ mod tests {
 
     #[test]
     fn a_far_row_does_not_press_near_ones_together_but_stands_at_the_edge() {
-        let close = beside(0.95, 0.93, 0.97, Verdict::Slower);
-        let far = beside(0.01, 0.009, 0.011, Verdict::Slower);
+        let close = compared(0.95, 0.93, 0.97, PairVerdict::Slower);
+        let far = compared(0.01, 0.009, 0.011, PairVerdict::Slower);
         let alone = Layout::new(&[Cell::Baseline, close, close], 0.03);
         let both = Layout::new(&[Cell::Baseline, close, close, far], 0.03);
         assert_eq!(alone.rows[1].at, both.rows[1].at);
@@ -425,7 +426,10 @@ mod tests {
 
     #[test]
     fn a_row_is_drawn_with_its_kind_and_words() {
-        let cells = [Cell::Baseline, beside(0.8, 0.75, 0.86, Verdict::Slower)];
+        let cells = [
+            Cell::Baseline,
+            compared(0.8, 0.75, 0.86, PairVerdict::Slower),
+        ];
         let drawn = Baselines {
             title: "as",
             names: ["<a>", "b"].map(str::to_owned).to_vec(),

@@ -1,9 +1,10 @@
-//! The section of a load: its tables, and the course of the session, which shows drift, outliers and processes that differ.
+//! The section of a load: its tables, and the course of the session, which shows drift, outliers and processes that
+//! differ.
 
 use deadheat_document::{Cell, Column, Section, Table, plot::svg::Svg};
 use deadheat_model::figure::{NONE, count, figure, seconds};
 use deadheat_stats::{
-    heats::{Verdict, pairs::Pair},
+    heats::{PairVerdict, pairs::RankedPair},
     interval::median,
     standings::{HeatFigure, Measure},
 };
@@ -15,7 +16,7 @@ use crate::document::{
 };
 
 /// Undecided pairs that are shown.
-const MOST_PAIRS: usize = 8;
+const MAX_PAIRS: usize = 8;
 
 /// A load with its tables and notes.
 pub(super) fn section(load: &LoadView, view: &StandingsView) -> Section {
@@ -116,7 +117,8 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
     ranking
 }
 
-/// What a request costs at a rate, the price of a million if that of an hour is known, and how long a request takes.
+/// CPU time per request at a rate, the price of a million requests if that of an hour is known, and the time of a
+/// request.
 fn at_rate(found: &AtRate, per_cpu_hour: Option<f64>) -> Vec<Cell> {
     let cost = match found {
         AtRate::Lacks(because) => Cell::from(words::absent(*because)),
@@ -217,7 +219,7 @@ fn details(load: &LoadView, table: &TableView) -> Table {
     details
 }
 
-/// How long each route of a workload with several takes: one that is starved does not show in the figures of all together.
+/// The times of each route of a workload with several routes. A starved route does not show in the overall figures.
 fn routes(table: &TableView) -> Table {
     let all: Vec<&str> = table.rows.iter().fold(Vec::new(), |mut all, row| {
         let new = row.routes.iter().map(|one| one.route.as_str());
@@ -261,9 +263,10 @@ fn counted(value: u64) -> Cell {
 
 /// Neighbours without a verdict, and what could decide them.
 fn undecided(load: &LoadView, table: &TableView) -> Table {
-    let is_open =
-        |pair: &&Pair| pair.verdict == Verdict::Undecided && pair.worse == pair.better + 1;
-    let pairs: Vec<&Pair> = table.pairs.iter().filter(is_open).collect();
+    let is_open = |pair: &&RankedPair| {
+        pair.verdict == PairVerdict::Undecided && pair.worse == pair.better + 1
+    };
+    let pairs: Vec<&RankedPair> = table.pairs.iter().filter(is_open).collect();
     let quantity = words::quantity(load.measure);
     let name = |place: usize| &table.rows[place].target;
     let mut undecided = Table::new([
@@ -271,15 +274,15 @@ fn undecided(load: &LoadView, table: &TableView) -> Table {
         Column::left("verdict").whole(),
         Column::left("what would decide it").whole(),
     ]);
-    for pair in pairs.iter().take(MOST_PAIRS) {
+    for pair in pairs.iter().take(MAX_PAIRS) {
         undecided.row([
             format!("{} beside {}", name(pair.worse), name(pair.better)),
             words::pair_verdict(quantity, pair),
             pair.remedy.map_or_else(String::new, words::remedy),
         ]);
     }
-    if pairs.len() > MOST_PAIRS {
-        let more = pairs.len() - MOST_PAIRS;
+    if pairs.len() > MAX_PAIRS {
+        let more = pairs.len() - MAX_PAIRS;
         undecided.note("", format!("and {more} more undecided neighbours"));
     }
     undecided
@@ -290,25 +293,25 @@ const REACH: f64 = 0.25;
 /// The height of a row in pixels, and how far a dot can be from its middle.
 const HEIGHT: f64 = 22.0;
 const ROOM: f64 = HEIGHT / 2.0 - 3.0;
-/// Fewer heats have no course.
-const LEAST_HEATS: usize = 3;
+/// The minimum number of heats for the section.
+const MIN_HEATS: usize = 3;
 
-/// What each stack answered in each heat, relative to its own median and in the order of the heats, and the null server
-/// below them; empty with too few heats.
+/// The throughput of each stack in each heat, relative to its own median and in the order of the heats, with the null
+/// server below; empty with too few heats.
 fn course_section(load: &LoadView, table: &TableView) -> Section {
     let section = Section::new("Course of the session: each heat beside the stack's own median");
     let stacks = table
         .rows
         .iter()
-        .map(|row| (row.target.as_str(), &row.course));
-    let null_server = Some((words::NULL_SERVER, &load.ceiling_course));
-    let null_server = null_server.filter(|(_, course)| !course.is_empty());
-    let courses: Vec<(&str, &Vec<HeatFigure>)> = stacks.chain(null_server).collect();
-    let heats = courses.iter().flat_map(|(_, course)| course.iter());
+        .map(|row| (row.target.as_str(), &row.series));
+    let null_server = Some((words::NULL_SERVER, &load.null_server_series));
+    let null_server = null_server.filter(|(_, series)| !series.is_empty());
+    let all_series: Vec<(&str, &Vec<HeatFigure>)> = stacks.chain(null_server).collect();
+    let heats = all_series.iter().flat_map(|(_, series)| series.iter());
     let mut heats: Vec<u32> = heats.map(|one| one.heat).collect();
     heats.sort_unstable();
     heats.dedup();
-    if heats.len() < LEAST_HEATS {
+    if heats.len() < MIN_HEATS {
         return section;
     }
     let reach = words::percent(REACH);
@@ -319,9 +322,9 @@ fn course_section(load: &LoadView, table: &TableView) -> Section {
         )),
         Column::right("median, requests/s"),
     ]);
-    for (name, course) in courses {
-        if let Some(usual) = median(course.iter().map(|one| one.per_second)) {
-            let line = Cell::drawn(line(course, usual, &heats));
+    for (name, series) in all_series {
+        if let Some(usual) = median(series.iter().map(|one| one.per_second)) {
+            let line = Cell::drawn(line(series, usual, &heats));
             drawn.row([Cell::from(name), line, Cell::from(figure(usual))]);
         }
     }
@@ -334,9 +337,9 @@ fn course_section(load: &LoadView, table: &TableView) -> Section {
 }
 
 /// A line from heat to heat, and a dot at each. A heat is one unit wide, so that the drawing fits any window.
-fn line(course: &[HeatFigure], usual: f64, heats: &[u32]) -> String {
+fn line(series: &[HeatFigure], usual: f64, heats: &[u32]) -> String {
     let (mut lines, mut dots) = (String::new(), String::new());
-    for one in course {
+    for one in series {
         let off = (one.per_second / usual - 1.0).clamp(-REACH, REACH);
         let x = heats.partition_point(|heat| *heat < one.heat) as f64 + 0.5;
         let y = HEIGHT / 2.0 - off / REACH * ROOM;

@@ -16,7 +16,7 @@ use crate::document::{
 };
 
 /// Stacks that are named as the first to answer.
-const MOST_LEADERS: usize = 3;
+const MAX_LEADERS: usize = 3;
 
 const LEGEND: &str = "First answer: from the start of the process to its first right answer. Memory at rest: right after \
                       that. Behind a figure are its rank and the uncertainty of its ratio to the best.";
@@ -78,7 +78,7 @@ fn fastest(view: &StandingsView) -> Option<String> {
             names[0],
             seconds(time(one))
         ),
-        [.., slowest] if leaders.len() <= MOST_LEADERS => format!(
+        [.., slowest] if leaders.len() <= MAX_LEADERS => format!(
             "{} start fastest, with their first right answer after {} (order undecided)",
             list(&names),
             words::time_range(time(first), time(slowest))

@@ -1,4 +1,4 @@
-//! Where the figures of a session come from, how far they can be trusted, and what it does not show.
+//! The details of a session's report: the source of the figures, their reliability, and the limits of the session.
 
 use deadheat_document::view::{Fact, StackFacts, clean, machine_facts, stack_facts};
 use deadheat_model::{
@@ -14,7 +14,7 @@ use deadheat_stats::standings::{LoadStandings, Standings, TimeSpent, short_names
 use super::{State, load::planned, name, shorts};
 use crate::document::words;
 
-/// Where the figures come from, and what they do not show.
+/// The source of the figures, and their limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     /// Session, versions, arguments.
@@ -23,13 +23,13 @@ pub struct Details {
     pub machine: Vec<Fact>,
     /// How it was measured and judged.
     pub method: Vec<Fact>,
-    /// What `deadheat doctor` found that is no warning of the session.
+    /// Findings of `deadheat doctor` that are not among the session's warnings.
     pub findings: Vec<Warning>,
     /// Every stack that was asked for.
     pub stacks: Vec<StackFacts>,
-    /// What the session does not show, a sentence or two each.
+    /// Limits of the session, a sentence or two each.
     pub caveats: Vec<String>,
-    /// Where the time of the session went, in a line without a full stop; `None` before the first heat.
+    /// How the session's time was spent, in a line without a full stop; `None` before the first heat.
     pub time_line: Option<String>,
 }
 
@@ -112,7 +112,7 @@ fn method(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
     facts
 }
 
-/// How the loads were measured; those that were measured alike in one fact.
+/// How the loads were measured. Loads that were measured in the same way share a fact.
 fn loads(record: &SessionRecord, standings: &Standings) -> Vec<Fact> {
     let mut alike: Vec<(Vec<String>, String)> = Vec::new();
     for load in &standings.loads {
@@ -203,7 +203,7 @@ fn time_line(time: &TimeSpent) -> Option<String> {
     ))
 }
 
-/// What the session does not show, a sentence or two each.
+/// The limits of the session, a sentence or two each.
 fn caveats(header: &SessionHeader, standings: &Standings) -> Vec<String> {
     let mut loads = header.plan.loads.iter();
     let has_tls = loads.any(|load| load.point.protocol.is_over_tls());
@@ -400,7 +400,7 @@ fn twin(standings: &Standings) -> String {
 }
 
 /// This many names are spelled out.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// All warnings of a session, those that may change a decision first.
 pub(super) fn warnings(
@@ -470,7 +470,7 @@ fn too_few_heats(standings: &Standings, state: State) -> Option<Warning> {
     (!names.is_empty()).then(|| {
         let sentence = format!(
             "Too few heats for a verdict ({}): the order may change with more data.",
-            some(&names, MOST_NAMES)
+            some(&names, MAX_NAMES)
         );
         doubt("too-few-heats", sentence)
             .with("loads", names)

@@ -8,7 +8,7 @@ use deadheat_model::{
     heats::{PlannedLoad, SessionHeader},
 };
 use deadheat_stats::{
-    heats::{Group, Ranking, Verdict, pairs::Pair},
+    heats::{Group, PairVerdict, Ranking, pairs::RankedPair},
     standings::{AbsentBecause, LoadStandings, Measure, Standings, Table},
 };
 
@@ -24,11 +24,11 @@ pub struct LoadView {
     found: LoadStandings,
     /// Workload and load point in one word ("plaintext:c50").
     pub name: String,
-    /// As short as the session allows: the workload alone if it has one load point here.
+    /// The shortest unique name: the workload alone if it has one load point in the session.
     pub short: String,
-    /// Both in words ("plaintext, 50 connections").
+    /// Workload and load point in words ("plaintext, 50 connections").
     pub title: String,
-    /// What came of it: the parts of a sentence of at most 25 words, the most important one first.
+    /// The answer: clauses of a sentence of at most 25 words, the most important one first.
     pub clauses: Vec<String>,
     /// A table for each CPU budget, the largest first, then one of yardsticks.
     pub tables: Vec<TableView>,
@@ -36,9 +36,9 @@ pub struct LoadView {
     pub lacking: Vec<LackView>,
     /// Closed loop: the rates of equal work in its heats, in requests per second.
     pub rates: Vec<f64>,
-    /// What an hour of a CPU costs, if that was said.
+    /// The price of a CPU hour; `None` if the user did not give it.
     pub price_per_cpu_hour: Option<f64>,
-    /// Closed loop: what came of equal work, a sentence for each rate at which there are verdicts, with its full stop.
+    /// Closed loop: the result of equal work, a sentence with a full stop for each rate that has verdicts.
     pub equal_work: Vec<String>,
 }
 
@@ -61,8 +61,8 @@ pub struct TableView {
     pub rows: Vec<RowView>,
     /// The largest [`main`](RowView::main), for bars that begin at 0.
     pub most: f64,
-    /// All pairs by what the table is ranked by. Their numbers are places in [`TableView::rows`].
-    pub pairs: Vec<Pair>,
+    /// The verdicts on all pairs. Their numbers are places in [`TableView::rows`].
+    pub pairs: Vec<RankedPair>,
 }
 
 impl LoadView {
@@ -76,7 +76,7 @@ impl LoadView {
         self.tables.iter().filter(|table| !table.rows.is_empty())
     }
 
-    /// What came of it, without the load's name and a full stop.
+    /// The answer without the load's name and without a full stop.
     pub fn outcome(&self) -> String {
         self.clauses.join("; ")
     }
@@ -192,10 +192,10 @@ fn beside_the_best(tables: &mut [TableView], measure: Measure) {
     }
 }
 
-fn pairs(table: &Table, ranking: &Ranking) -> Vec<Pair> {
+fn pairs(table: &Table, ranking: &Ranking) -> Vec<RankedPair> {
     let place = |member: usize| table.rows.iter().position(|row| row.member == member);
     let pairs = ranking.pairs.iter().filter_map(|pair| {
-        Some(Pair {
+        Some(RankedPair {
             better: place(pair.better)?,
             worse: place(pair.worse)?,
             ..*pair
@@ -214,13 +214,13 @@ pub(super) fn planned<'a>(
 }
 
 /// Leaders that are named.
-const MOST_LEADERS: usize = 3;
+const MAX_LEADERS: usize = 3;
 /// Followers that are named.
-const MOST_FOLLOWERS: usize = 2;
+const MAX_FOLLOWERS: usize = 2;
 /// The words of a sentence, of which some are left for the name of a CPU budget.
-const MOST_WORDS: usize = 23;
+const MAX_WORDS: usize = 23;
 /// A name's letters in a sentence; rows have all of them.
-const MOST_LETTERS: usize = 40;
+const MAX_LETTERS: usize = 40;
 
 /// The parts of the sentence after the load's name. It is about the table of the largest CPU budget.
 fn clauses(load: &LoadView, failed_everywhere: usize) -> Vec<String> {
@@ -281,7 +281,7 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
         leaders.partition(|(_, main)| is_near(main.value, best.value));
     let vague = too_uncertain(&vague);
     let rest = ranked.iter().filter(|(_, main)| !may_lead(main));
-    let rest: Vec<Ranked> = rest.take(MOST_FOLLOWERS).copied().collect();
+    let rest: Vec<Ranked> = rest.take(MAX_FOLLOWERS).copied().collect();
     match leaders.len() {
         0 => vec![
             format!(
@@ -291,14 +291,14 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
             ),
             "undecided".to_owned(),
         ],
-        many if many > MOST_LEADERS => {
-            let crowd = crowd(load, &leaders, many == ranked.len());
-            [crowd].into_iter().chain(vague).collect()
+        many if many > MAX_LEADERS => {
+            let sentence = many_leaders_sentence(load, &leaders, many == ranked.len());
+            [sentence].into_iter().chain(vague).collect()
         }
         _ => {
             let lead = lead(load, table, &leaders);
             let before = [&load.short, &lead].into_iter().chain(&vague);
-            let room = MOST_WORDS.saturating_sub(before.map(|text| words_of(text)).sum::<usize>());
+            let room = MAX_WORDS.saturating_sub(before.map(|text| words_of(text)).sum::<usize>());
             let shorter = (1..=rest.len()).rev();
             let mut texts =
                 shorter.filter_map(|most| followers(load.measure, best.is_bound, &rest[..most]));
@@ -308,8 +308,8 @@ fn of_ranking(load: &LoadView, table: &TableView) -> Vec<String> {
     }
 }
 
-/// The sentence about equal work: which stack has the lowest cost, and which ones cannot take the rate or failed. `None` before
-/// the first verdict.
+/// The sentence about equal work: which stack has the lowest cost, and which ones cannot take the rate or failed.
+/// `None` before the first verdict.
 fn at_rate(load: &LoadView) -> Option<String> {
     load.look?;
     let rate = figure(load.offered_per_second?);
@@ -354,7 +354,7 @@ fn cheapest(load: &LoadView) -> Option<String> {
             "{} has the lowest CPU time, {cost} a request{price}",
             names[0]
         ),
-        many if many > MOST_LEADERS => {
+        many if many > MAX_LEADERS => {
             format!(
                 "{many} of {} stacks may have the lowest CPU time",
                 rows.len()
@@ -379,19 +379,20 @@ fn may_lead(main: &Placed) -> bool {
 /// Figures that differ by this factor are far apart.
 const FAR: f64 = 1.5;
 
-/// Whether a figure that may be the best is near the best one. Another one may be the best only because its interval is wide.
+/// Whether a figure that may be the best is near the best one. Another one may be the best only because its interval is
+/// wide.
 fn is_near(figure: f64, best: f64) -> bool {
     (1.0 / FAR..=FAR).contains(&(figure / best))
 }
 
-/// Which stacks could be the best only because almost nothing is known about them.
+/// The clause about stacks that may be the best only because their intervals are too wide.
 fn too_uncertain(vague: &[Ranked]) -> Option<String> {
     let names: Vec<String> = vague.iter().map(|(row, _)| name(row)).collect();
     let verb = if names.len() == 1 { "is" } else { "are" };
     few_or(&names, "others").map(|who| format!("{who} {verb} too uncertain to rank"))
 }
 
-/// One or two names, or how many of these there are: "5 stacks". `None`: none.
+/// One or two names, or a count of more ("5 stacks"); `None` without any.
 fn few_or(names: &[String], what: &str) -> Option<String> {
     match names.len() {
         0 => None,
@@ -421,12 +422,12 @@ fn is_dead_heat(table: &TableView, leaders: &[Ranked]) -> bool {
     let mut pairs = table.pairs.iter();
     pairs.all(|pair| {
         let is_inside = is_leader(pair.better) && is_leader(pair.worse);
-        !is_inside || pair.verdict == Verdict::DeadHeat
+        !is_inside || pair.verdict == PairVerdict::DeadHeat
     })
 }
 
 /// The sentence if more stacks may lead than can be named.
-fn crowd(load: &LoadView, leaders: &[Ranked], all: bool) -> String {
+fn many_leaders_sentence(load: &LoadView, leaders: &[Ranked], all: bool) -> String {
     let (first, best) = leaders[0];
     let value = value(load.measure, &[best]);
     let others = leaders.len() - 1;
@@ -479,9 +480,9 @@ fn followers(measure: Measure, best_is_bound: bool, rest: &[Ranked]) -> Option<S
 
 fn name(row: &RowView) -> String {
     let name = &row.target;
-    if name.chars().count() <= MOST_LETTERS {
+    if name.chars().count() <= MAX_LETTERS {
         return name.clone();
     }
-    let head: String = name.chars().take(MOST_LETTERS - 1).collect();
+    let head: String = name.chars().take(MAX_LETTERS - 1).collect();
     format!("{head}…")
 }

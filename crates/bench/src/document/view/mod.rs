@@ -1,4 +1,4 @@
-//! What all reports of a session of heats show: numbers, units, states, names and sentences. No layout.
+//! The contents that all reports of a session share: numbers, units, states, names and sentences, without layout.
 
 mod details;
 mod load;
@@ -22,7 +22,7 @@ pub use details::Details;
 pub use load::{LoadView, TableView};
 pub use row::{AtRate, Placed, RowView};
 
-/// What a report of a session of heats shows. Sentences and names in it are free of control characters.
+/// The contents of a session's report. Sentences and names have no control characters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandingsView {
     /// The session's id.
@@ -31,12 +31,12 @@ pub struct StandingsView {
     pub started: String,
     /// Whether it is still running, and if not, why it ended.
     pub state: State,
-    /// What was compared, on what machine, when.
+    /// The title: what was compared, on which machine, and when.
     pub title: Title,
     /// Stacks whose ratio lies within this of 1 are as good as equal (0.03: 3 %).
     pub margin: f64,
-    /// The share of sessions that may claim a wrong order in a ranking (0 to 1); also that of errors of an interval that stands
-    /// alone.
+    /// The share of sessions that may claim a wrong order in a ranking (0 to 1); also the share of wrong
+    /// intervals for one pair alone.
     pub alpha: f64,
     /// Each load, in the order of the plan.
     pub loads: Vec<LoadView>,
@@ -46,9 +46,9 @@ pub struct StandingsView {
     pub published: Vec<PublishedView>,
     /// How far the figures can be trusted, in a line without a full stop.
     pub trust: String,
-    /// What may change a decision first, then the rest. A short format shows the first three.
+    /// Warnings, those that may change a decision first. Short formats show the first three.
     pub warnings: Vec<Warning>,
-    /// What has no figure.
+    /// The stacks without a figure.
     pub not_measured: NotMeasured,
     /// Details: provenance, method, findings, stacks, limits.
     pub details: Details,
@@ -57,9 +57,9 @@ pub struct StandingsView {
 /// Whether a session is still running, and if not, why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It is being measured.
+    /// The session is running.
     Running,
-    /// It ended in order.
+    /// The session ended normally.
     Ended(EndReason),
     /// No end is recorded.
     Killed,
@@ -125,14 +125,14 @@ fn name(target: &TargetId) -> String {
     clean(&target.to_string())
 }
 
-/// What each load is called in a sentence.
+/// The name of each load in a sentence.
 fn shorts(standings: &Standings) -> Vec<String> {
     let names = short_names(&standings.loads).into_iter();
     names.map(|name| clean(&name)).collect()
 }
 
 /// Up to this many stacks are named; more are only counted.
-const MOST_NAMES: usize = 2;
+const MAX_NAMES: usize = 2;
 
 /// A report's title in three parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,7 +183,7 @@ fn compared(header: &SessionHeader, standings: &Standings) -> String {
     }
     let stacks = match names.len() {
         0 => "No stacks".to_owned(),
-        1..=MOST_NAMES => list(&names),
+        1..=MAX_NAMES => list(&names),
         many => format!("{many} HTTP stacks"),
     };
     let budgets = budgets(&header.plan.cpu_budgets()).map(|budgets| format!(" on {budgets}"));
@@ -258,11 +258,11 @@ fn date(started: &str) -> String {
 pub struct PublishedView {
     /// The document and the table.
     pub title: String,
-    /// Where the published figures come from, and what is asked for on both sides.
+    /// The source of the published figures, and the requests on both sides.
     pub facts: Vec<Fact>,
     /// The rows on both sides.
     pub sides: TableSides,
-    /// What a reader must know of rows, those that several rows share once, and then of the whole table.
+    /// Notes about rows (a note that several rows share comes once), then about the whole table.
     pub notes: Vec<String>,
 }
 

@@ -24,8 +24,8 @@ pub struct RowView {
     pub language: String,
     /// Its framework; empty if it is not known.
     pub framework: String,
-    /// What the table is ranked by: requests per second, or in an open loop the 99th percentile of response time in
-    /// seconds. `None`: it has no such figure.
+    /// The figure that the table is ranked by: requests per second, or in an open loop the 99th percentile of response
+    /// time in seconds. `None` if the stack has no such figure.
     pub main: Option<Placed>,
     /// Its `main` relative to the best's, 1 for the best and less for all others (of times: the best's ÷ its own). A
     /// yardstick's may be more.
@@ -45,19 +45,19 @@ pub struct RowView {
 /// A stack at a rate that is the same for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AtRate {
-    /// It took the rate.
+    /// The stack took the rate.
     Took {
         /// CPU time per request, in microseconds.
         cpu_us_per_request: Option<Placed>,
         /// The 99th percentile of response time, in seconds.
         p99_seconds: Option<Placed>,
     },
-    /// It has no figures there.
+    /// The stack has no figures at the rate.
     Lacks(AbsentBecause),
 }
 
 impl AtRate {
-    /// What the stack `target` does in the equal work `load`.
+    /// The figures of the stack `target` at the rate `load` of equal work.
     pub(super) fn new(load: &LoadView, target: &str) -> Self {
         let mut rows = load.rows();
         if let Some(row) = rows.find(|row| row.target == target) {
@@ -193,7 +193,7 @@ fn placed(figure: Figure, ranking: &Ranking, member: usize) -> Placed {
 }
 
 /// The number of names in the line; the entries have all.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// Stacks without a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,17 +215,17 @@ pub struct LackView {
     pub id: TargetId,
     /// The load that it lacks, as short as [`LoadView::short`](super::LoadView::short); `None`: all of them.
     pub load: Option<String>,
-    /// What became of it.
+    /// The kind of the reason.
     pub because: AbsentBecause,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
-    /// The command that would change that.
+    /// The command that fixes it; `None` without one.
     pub remedy: Option<String>,
     /// The last lines of its output.
     pub log: Vec<String>,
 }
 
-/// One stack's entry; its load is for the caller to fill in.
+/// The entry of one stack. The caller fills in its load.
 pub(super) fn lack(absent: &Absent) -> LackView {
     LackView {
         target: name(&absent.target),
@@ -256,7 +256,7 @@ pub(super) fn not_measured(header: &SessionHeader, standings: &Standings) -> Not
             load: Some(short.clone()),
             ..lack(absent)
         });
-        // Who is nowhere is named once.
+        // A stack without a figure at any load is listed once.
         let nowhere = standings.absent.len();
         for one in lacking.collect::<Vec<_>>() {
             let is_known = entries[..nowhere]
@@ -285,7 +285,7 @@ fn line(entries: &[LackView], loads: usize) -> Option<String> {
     let part = |kind: &AbsentBecause| {
         let names = names(entries, *kind, loads);
         (!names.is_empty()).then(|| {
-            let shown = words::some(&names, MOST_NAMES);
+            let shown = words::some(&names, MAX_NAMES);
             format!("{} {}: {shown}", names.len(), words::absent(*kind))
         })
     };
@@ -312,7 +312,7 @@ fn names(entries: &[LackView], kind: AbsentBecause, loads: usize) -> Vec<String>
 }
 
 impl NotMeasured {
-    /// That there are stacks nobody asked for, in a sentence; `None` if there are none.
+    /// The sentence about stacks that were not requested; `None` without any.
     pub(crate) fn left_out_sentence(&self) -> Option<String> {
         (!self.left_out.is_empty()).then(|| {
             let what = counted(self.left_out.len(), "more stack");

@@ -7,8 +7,8 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::{
-        LimitedBy, Quantity, Remedy, Verdict,
-        pairs::{MOST_HEATS, Pair},
+        LimitedBy, PairVerdict, Quantity, Remedy,
+        pairs::{MAX_HEATS, RankedPair},
         unseen_starts,
     },
     standings::{Behind, Twin},
@@ -165,11 +165,11 @@ fn twin(twin: &Twin) -> String {
         return format!("A/A check: {who} measured twice in {heats}, too few to judge.");
     };
     let result = match twin.verdict {
-        Verdict::Faster | Verdict::Slower => {
+        PairVerdict::Faster | PairVerdict::Slower => {
             "the copies differ, so do not trust differences of that size".to_owned()
         }
-        Verdict::DeadHeat => "a dead heat, as it must be".to_owned(),
-        Verdict::Undecided => {
+        PairVerdict::DeadHeat => "a dead heat, as it must be".to_owned(),
+        PairVerdict::Undecided => {
             let unseen = interval.high.max(1.0 / interval.low) - 1.0;
             format!(
                 "undecided, a bias of up to {} may be unseen",
@@ -235,7 +235,7 @@ pub fn beside(quantity: Quantity, ratio: f64) -> String {
     format!("{far}{word}")
 }
 
-/// [`beside`] for a range of ratios, both ends on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
+/// The same for a range of ratios, both ends on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
 pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
     let in_times = is_far(least) || is_far(most);
     let both = [least, most].map(|ratio| differing(quantity, ratio, in_times));
@@ -297,18 +297,18 @@ pub fn verdict(quantity: Quantity, behind: &Behind) -> String {
         .interval
         .map(|interval| (interval.low, interval.high));
     match (behind.verdict, ends) {
-        (Verdict::DeadHeat, _) => "dead heat".to_owned(),
-        (Verdict::Undecided, None) => "undecided: not compared yet".to_owned(),
-        (Verdict::Undecided, Some((low, high))) => undecided(quantity, low, high),
-        (Verdict::Faster | Verdict::Slower, Some((_, high))) if high.is_infinite() => {
+        (PairVerdict::DeadHeat, _) => "dead heat".to_owned(),
+        (PairVerdict::Undecided, None) => "undecided: not compared yet".to_owned(),
+        (PairVerdict::Undecided, Some((low, high))) => undecided(quantity, low, high),
+        (PairVerdict::Faster | PairVerdict::Slower, Some((_, high))) if high.is_infinite() => {
             format!("at least {}", beside(quantity, behind.ratio))
         }
-        (Verdict::Faster | Verdict::Slower, _) => beside(quantity, behind.ratio),
+        (PairVerdict::Faster | PairVerdict::Slower, _) => beside(quantity, behind.ratio),
     }
 }
 
 /// How the worse one of a pair compares with the better one, in full.
-pub fn pair_verdict(quantity: Quantity, pair: &Pair) -> String {
+pub fn pair_verdict(quantity: Quantity, pair: &RankedPair) -> String {
     let behind = pair.ratio.map(|ratio| Behind {
         ratio,
         interval: pair.interval,
@@ -333,9 +333,7 @@ fn undecided(quantity: Quantity, low: f64, high: f64) -> String {
 /// What could decide an undecided pair, in a few words.
 pub fn remedy(remedy: Remedy) -> String {
     match remedy {
-        Remedy::MoreHeats { heats } if heats >= MOST_HEATS / 10 => {
-            "very many more heats".to_owned()
-        }
+        Remedy::MoreHeats { heats } if heats >= MAX_HEATS / 10 => "very many more heats".to_owned(),
         Remedy::MoreHeats { heats } => format!("about {}", counted_more(heats)),
         Remedy::Meeting => "a heat with both".to_owned(),
         Remedy::FasterGenerator => "a faster generator".to_owned(),
@@ -355,7 +353,7 @@ mod tests {
 
     use super::*;
 
-    fn behind(verdict: Verdict, ratio: f64, low: f64, high: f64) -> Behind {
+    fn behind(verdict: PairVerdict, ratio: f64, low: f64, high: f64) -> Behind {
         let interval = Some(Interval {
             low,
             high,
@@ -393,22 +391,25 @@ mod tests {
         };
         let open = f64::INFINITY;
         assert_eq!(
-            of(Verdict::Undecided, 1.8, 1.0, 3.3),
+            of(PairVerdict::Undecided, 1.8, 1.0, 3.3),
             "undecided: anywhere from equal to 3.3× slower"
         );
         assert_eq!(
-            of(Verdict::Undecided, 1.8, 0.0, 3.3),
+            of(PairVerdict::Undecided, 1.8, 0.0, 3.3),
             "undecided: the generator was its limit"
         );
-        assert_eq!(of(Verdict::Faster, 1.25, 1.2, open), "at least 20 % slower");
-        assert_eq!(of(Verdict::Faster, 1.25, 1.2, 1.3), "20 % slower");
-        assert_eq!(of(Verdict::DeadHeat, 1.01, 0.99, 1.02), "dead heat");
+        assert_eq!(
+            of(PairVerdict::Faster, 1.25, 1.2, open),
+            "at least 20 % slower"
+        );
+        assert_eq!(of(PairVerdict::Faster, 1.25, 1.2, 1.3), "20 % slower");
+        assert_eq!(of(PairVerdict::DeadHeat, 1.01, 0.99, 1.02), "dead heat");
         let range = |least, most| beside_range(Quantity::Throughput, least, most);
         assert_eq!(range(1.05, 1.15), "4.8 to 13 % slower");
         assert_eq!(range(1.16, 3.0), "1.16 to 3.0× slower");
         assert_eq!(range(1.001, 1.15), "equal to 13 % slower");
         assert_eq!(range(1.15, 1.15), "13 % slower");
-        let word = verdict_word(Quantity::Cost, &behind(Verdict::Faster, 2.0, 1.9, 2.1));
+        let word = verdict_word(Quantity::Cost, &behind(PairVerdict::Faster, 2.0, 1.9, 2.1));
         assert_eq!(word, "more expensive");
     }
 }

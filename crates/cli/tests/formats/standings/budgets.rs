@@ -3,7 +3,7 @@
 
 use deadheat_model::heats::SessionRecord;
 use deadheat_stats::{
-    heats::Verdict,
+    heats::PairVerdict,
     interval::Interval,
     standings::{AtBudget, Gain, Row, Scaling, Standings, Table},
 };
@@ -41,10 +41,10 @@ fn yardstick(table: &Table) -> Table {
 /// Gains of all kinds, by turns.
 fn scaling(one: &Table, two: &Table) -> Vec<Scaling> {
     let gains = [
-        (1.8, 0.1, Verdict::Faster),
-        (1.0, 0.02, Verdict::DeadHeat),
-        (1.1, 0.3, Verdict::Undecided),
-        (0.8, 0.1, Verdict::Slower),
+        (1.8, 0.1, PairVerdict::Faster),
+        (1.0, 0.02, PairVerdict::DeadHeat),
+        (1.1, 0.3, PairVerdict::Undecided),
+        (0.8, 0.1, PairVerdict::Slower),
     ];
     let at = |row: &Row, cpus, gain| AtBudget {
         cpus,
@@ -55,7 +55,7 @@ fn scaling(one: &Table, two: &Table) -> Vec<Scaling> {
         heats: row.heats,
         gain,
     };
-    let gain = |(ratio, half, verdict): (f64, f64, Verdict)| Gain {
+    let gain = |(ratio, half, verdict): (f64, f64, PairVerdict)| Gain {
         ratio,
         interval: Some(Interval {
             low: ratio - half,

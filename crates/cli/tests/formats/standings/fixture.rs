@@ -9,8 +9,8 @@ use deadheat_model::{
 };
 use deadheat_stats::{
     heats::{
-        Alone, Group, LimitedBy, Look, Pair, Rank, RankedMember, Ranking, Remedy, Verdict,
-        recorded::SliceLengths,
+        Alone, Group, LimitedBy, Look, PairVerdict, Rank, RankedMember, RankedPair, Ranking,
+        Remedy, recorded::SliceLengths,
     },
     interval::{Interval, log_mean},
     standings::{
@@ -137,7 +137,7 @@ impl Load {
             scaling: Vec::new(),
             lacking: self.lacking.clone(),
             ceiling_per_second: Some(180_000.0),
-            ceiling_course: course(180_000.0, self.heats.div_ceil(2), 2),
+            null_server_series: heat_series(180_000.0, self.heats.div_ceil(2), 2),
             twin: self.twin.map(|ratio| Twin {
                 of: vec![TargetId::new("go-nethttp", None)],
                 heats: 5,
@@ -148,9 +148,9 @@ impl Load {
                     level: 0.95,
                 }),
                 verdict: match ratio {
-                    more if more > 1.02 => Verdict::Faster,
-                    less if less < 1.0 / 1.02 => Verdict::Slower,
-                    _ => Verdict::DeadHeat,
+                    more if more > 1.02 => PairVerdict::Faster,
+                    less if less < 1.0 / 1.02 => PairVerdict::Slower,
+                    _ => PairVerdict::DeadHeat,
                 },
             }),
             heat: HEAT,
@@ -267,7 +267,7 @@ impl Load {
             routes: Vec::new(),
             compression: None,
             writes: None,
-            course: course(stack.rate, self.heats, 1),
+            series: heat_series(stack.rate, self.heats, 1),
         }
     }
 }
@@ -341,8 +341,8 @@ pub fn starts(loads: &[Load]) -> Vec<StartTable> {
     }]
 }
 
-/// What was answered in so many heats, each `step` after the one before: up and down by some percent.
-fn course(rate: f64, heats: u32, step: u32) -> Vec<HeatFigure> {
+/// The throughput in `heats` heats, numbered in steps of `step`: up and down by a few percent.
+fn heat_series(rate: f64, heats: u32, step: u32) -> Vec<HeatFigure> {
     let figure = |number: u32| HeatFigure {
         heat: number * step,
         per_second: rate * [0.97, 1.0, 1.04, 0.99][number as usize % 4],
@@ -396,18 +396,18 @@ fn ranking(
                 ratio * half_width.exp()
             };
             let verdict = if has_look && low > 1.0 {
-                Verdict::Faster
+                PairVerdict::Faster
             } else if has_look && low > 1.0 / 1.03 && high < 1.03 {
-                Verdict::DeadHeat
+                PairVerdict::DeadHeat
             } else {
-                Verdict::Undecided
+                PairVerdict::Undecided
             };
             let interval = Interval {
                 low,
                 high,
                 level: 0.98,
             };
-            pairs.push(Pair {
+            pairs.push(RankedPair {
                 better: *better,
                 worse: *worse,
                 verdict,
@@ -418,10 +418,10 @@ fn ranking(
             });
         }
     }
-    let proven = |of: &dyn Fn(&Pair) -> usize, member: usize| {
+    let proven = |of: &dyn Fn(&RankedPair) -> usize, member: usize| {
         let pairs = pairs.iter();
         pairs
-            .filter(|pair| pair.verdict == Verdict::Faster && of(pair) == member)
+            .filter(|pair| pair.verdict == PairVerdict::Faster && of(pair) == member)
             .count()
     };
     let place = |member: &usize| RankedMember {

@@ -9,7 +9,7 @@ use deadheat_bench::document::{
 };
 use deadheat_document::html::{Bar, Contents};
 use deadheat_model::figure::{bytes, seconds};
-use deadheat_stats::{heats::pairs::Pair, standings::Row};
+use deadheat_stats::{heats::pairs::RankedPair, standings::Row};
 use serde_json::Value;
 
 use super::{cases, views};
@@ -289,7 +289,7 @@ fn layouts(page: &str, load: &LoadView) -> Value {
 
 /// The ratio of a row to a baseline, from the view's pairs.
 fn ratio(table: &TableView, row: usize, baseline: usize) -> f64 {
-    let is = |pair: &&Pair, better, worse| (pair.better, pair.worse) == (better, worse);
+    let is = |pair: &&RankedPair, better, worse| (pair.better, pair.worse) == (better, worse);
     let find = |better, worse| {
         let pair = table.pairs.iter().find(|pair| is(pair, better, worse));
         pair.and_then(|pair| pair.ratio)
@@ -462,8 +462,8 @@ fn a_live_page_has_what_the_file_has_and_reloads_itself() {
 fn the_course_has_a_dot_for_each_heat_of_each_stack_and_of_the_null_server() {
     for (name, view, page) in pages() {
         for load in view.loads.iter().filter(|load| load.tables.len() == 1) {
-            let dots = load.rows().map(|row| row.course.len()).sum::<usize>();
-            let dots = dots + load.ceiling_course.len();
+            let dots = load.rows().map(|row| row.series.len()).sum::<usize>();
+            let dots = dots + load.null_server_series.len();
             let section = match name {
                 "hostile" => &page,
                 _ => section(&page, &load.title),

@@ -85,7 +85,7 @@ pub fn session(loads: &[Load], absent: Vec<Absent>) -> (SessionRecord, Standings
             },
             alpha: 0.05,
             margin: 0.03,
-            least_heats: deadheat_model::heats::LEAST_HEATS,
+            least_heats: deadheat_model::heats::MIN_HEATS,
             until_decided: true,
             precision: None,
             budget_seconds: Some(600.0),

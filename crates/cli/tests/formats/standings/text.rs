@@ -2,7 +2,7 @@
 
 use deadheat_bench::{document as standings, document::view::StandingsView};
 use deadheat_document::text::{Charset, Screen};
-use deadheat_stats::heats::Verdict;
+use deadheat_stats::heats::PairVerdict;
 use textwrap::core::display_width;
 
 use super::{budgets, cases};
@@ -125,15 +125,23 @@ fn what_stacks_gain_from_more_cpus_is_said_and_has_a_table() {
     let load = &mut found.loads[0];
     load.scaling.truncate(1);
     for (verdict, bound, says) in [
-        (Verdict::Faster, true, "answers at least 1.80 times as much"),
-        (Verdict::DeadHeat, false, "gains nothing."),
-        (Verdict::Undecided, false, "gains nothing provable."),
         (
-            Verdict::Undecided,
+            PairVerdict::Faster,
+            true,
+            "answers at least 1.80 times as much",
+        ),
+        (PairVerdict::DeadHeat, false, "gains nothing."),
+        (PairVerdict::Undecided, false, "gains nothing provable."),
+        (
+            PairVerdict::Undecided,
             true,
             "may gain more than the load generator let it show.",
         ),
-        (Verdict::Slower, false, "answers only 1.80 times as much"),
+        (
+            PairVerdict::Slower,
+            false,
+            "answers only 1.80 times as much",
+        ),
     ] {
         let gain = &mut found.loads[0].scaling[0].budgets[1].gain;
         let gain = gain.as_mut().unwrap();

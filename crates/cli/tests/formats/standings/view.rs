@@ -11,7 +11,7 @@ use deadheat_model::{
     warning::Level::Doubt,
 };
 use deadheat_stats::{
-    heats::Verdict,
+    heats::PairVerdict,
     interval::Interval,
     standings::{AbsentBecause, Standings},
 };
@@ -310,7 +310,7 @@ fn a_twin_at_a_rate_is_in_the_line_of_trust_only_if_it_differs() {
         high: 4.0,
         level: 0.95,
     });
-    twin.verdict = Verdict::Faster;
+    twin.verdict = PairVerdict::Faster;
     assert!(
         line(&standings).contains("A/A check failed"),
         "{}",

@@ -21,9 +21,9 @@ const BUSY: f64 = 0.8;
 /// The CPU that the busiest servers of a test used: one in ten used as much.
 const BUSIEST: f64 = 0.9;
 /// The fewest places that show how much CPU a server could use, or how long an answer is.
-const FEWEST_PLACES: usize = 10;
+const MIN_PLACES: usize = 10;
 /// The fewest bytes of a usual answer by which others are judged.
-const FEWEST_BYTES: f64 = 10.0;
+const MIN_BYTES: f64 = 10.0;
 /// A place whose answers have a smaller share of the usual bytes does not answer as the others do.
 const SHORT_ANSWER: f64 = 0.1;
 /// Rate × duration may differ from the number of answers by this share: some files have whole seconds.
@@ -31,7 +31,7 @@ const COUNT_TOLERANCE: f64 = 0.1;
 /// From this share of errors on, a rate is not one of right answers.
 const MANY_ERRORS: f64 = 0.01;
 /// The most servers that a finding names.
-const MOST_NAMED: usize = 4;
+const MAX_NAMED: usize = 4;
 
 /// What the places of a test have in common.
 pub(super) struct Context {
@@ -47,26 +47,26 @@ impl Context {
             let runs = servers.placed().map(|server| server.latest());
             let mut values: Vec<f64> = runs.filter_map(value).collect();
             values.sort_by(f64::total_cmp);
-            quantile(&values, level).filter(|_| values.len() >= FEWEST_PLACES)
+            quantile(&values, level).filter(|_| values.len() >= MIN_PLACES)
         };
         let used = of_all(|run| run.figures.server_cpus, BUSIEST);
         Self {
             cpus: cpus.map(f64::from).or(used),
-            bytes: of_all(bytes_per_answer, 0.5).filter(|bytes| *bytes >= FEWEST_BYTES),
+            bytes: of_all(bytes_per_answer, 0.5).filter(|bytes| *bytes >= MIN_BYTES),
         }
     }
 }
 
 /// Why Little's law cannot be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Unjudged {
+enum UnjudgedReason {
     NoTime,
     NoLimit,
     OpenLoop,
     Computed,
 }
 
-impl Unjudged {
+impl UnjudgedReason {
     const fn reason(self) -> &'static str {
         match self {
             Self::NoTime => "no mean or median time is recorded",
@@ -86,24 +86,24 @@ struct InProgress {
     is_bound: bool,
 }
 
-fn in_progress(run: &Run) -> Result<InProgress, Unjudged> {
+fn in_progress(run: &Run) -> Result<InProgress, UnjudgedReason> {
     let (load, figures) = (&run.load, &run.figures);
     if load.is_open {
-        return Err(Unjudged::OpenLoop);
+        return Err(UnjudgedReason::OpenLoop);
     }
     if run.tool == Tool::Ab {
-        return Err(Unjudged::Computed);
+        return Err(UnjudgedReason::Computed);
     }
     let mean = figures.mean_ms.map(|mean| (mean, false));
     let time = mean.or(figures.p50_ms.map(|median| (median / 2.0, true)));
-    let (time_ms, is_bound) = time.ok_or(Unjudged::NoTime)?;
-    let rate = run.valid_rate().ok_or(Unjudged::NoTime)?;
+    let (time_ms, is_bound) = time.ok_or(UnjudgedReason::NoTime)?;
+    let rate = run.valid_rate().ok_or(UnjudgedReason::NoTime)?;
     let pipeline = load.pipeline.or(load.http.map(|_| 1));
     let limit = load.connections.zip(pipeline);
     let limit = limit.map(|(connections, pipeline)| f64::from(connections) * f64::from(pipeline));
     let limit = limit
         .filter(|limit| *limit > 0.0)
-        .ok_or(Unjudged::NoLimit)?;
+        .ok_or(UnjudgedReason::NoLimit)?;
     Ok(InProgress {
         share: rate * time_ms / 1e3 / limit,
         is_bound,
@@ -156,7 +156,7 @@ fn rate_counts_errors(run: &Run) -> bool {
 
 /// Places that failed a check.
 #[derive(Default)]
-struct Failed {
+struct FailedCheck {
     places: usize,
     /// The worst value.
     worst: f64,
@@ -166,10 +166,10 @@ struct Failed {
 
 /// What the checks found in all tests.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct AuditFindings {
     /// By the id of the check.
-    failed: BTreeMap<&'static str, Failed>,
-    unjudged: BTreeMap<Unjudged, usize>,
+    failed: BTreeMap<&'static str, FailedCheck>,
+    unjudged: BTreeMap<UnjudgedReason, usize>,
     without_cpu: usize,
     without_statuses: usize,
     /// Places whose rate counts many errors.
@@ -178,7 +178,7 @@ pub(super) struct Found {
     single: usize,
 }
 
-impl Found {
+impl AuditFindings {
     /// Checks a place by its latest run.
     pub(super) fn check(&mut self, test: &str, place: &mut Place, run: &Run, context: &Context) {
         self.places += 1;
@@ -237,7 +237,7 @@ impl Found {
     /// Notes that a place failed a check that its rank depends on.
     pub(super) fn against(&mut self, test: &str, place: &mut Place, id: &'static str, value: f64) {
         self.fail(test, place, id, value);
-        place.doubts.push(id);
+        place.caveats.push(id);
     }
 
     fn fail(&mut self, test: &str, place: &Place, id: &'static str, value: f64) {
@@ -280,9 +280,15 @@ impl Found {
     }
 
     /// The finding about all places that failed a check.
-    fn finding(&self, id: &str, failed: &Failed, tests: &[Test], cpus: Option<u32>) -> Warning {
+    fn finding(
+        &self,
+        id: &str,
+        failed: &FailedCheck,
+        tests: &[Test],
+        cpus: Option<u32>,
+    ) -> Warning {
         let of_all = self.of_all(failed.places);
-        let Failed { worst, at, .. } = failed;
+        let FailedCheck { worst, at, .. } = failed;
         let times = figure(*worst);
         let rest = short_percent(1.0 - worst);
         let (level, text) = match id {
@@ -368,7 +374,7 @@ impl Found {
             .with("of", self.places)
     }
 
-    fn errors(&self, failed: &Failed) -> String {
+    fn errors(&self, failed: &FailedCheck) -> String {
         let counts = match self.counting_errors {
             0 => String::new(),
             places => format!(
@@ -460,12 +466,12 @@ impl Found {
 fn names(tests: &[Test], id: &str) -> String {
     let places = tests.iter().flat_map(|test| &test.places);
     let mut names: Vec<&str> = Vec::new();
-    for place in places.filter(|place| place.doubts.contains(&id)) {
+    for place in places.filter(|place| place.caveats.contains(&id)) {
         if !names.contains(&place.name.as_str()) {
             names.push(&place.name);
         }
     }
-    some(&names, MOST_NAMED)
+    some(&names, MAX_NAMED)
 }
 
 /// The spread of repeated figures.

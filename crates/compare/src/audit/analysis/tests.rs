@@ -174,10 +174,10 @@ fn a_suites_places_are_those_of_its_last_file() {
     };
     let fell = audit_of_two((100_000, 0), (10_000, 0));
     assert_eq!(place(&fell).requests_per_second, Some(10_000.0));
-    assert_eq!(place(&fell).doubts, ["changed"]);
+    assert_eq!(place(&fell).caveats, ["changed"]);
     assert_eq!((fell.proven, places_of(&fell, "changed")), (2, 1));
     let failed = audit_of_two((100_000, 0), (100_000, 500_000));
-    assert_eq!(place(&failed).doubts, ["no-rate"]);
+    assert_eq!(place(&failed).caveats, ["no-rate"]);
     let mended = audit_of_two((100_000, 250_000), (101_000, 0));
     assert_eq!((place(&mended).errors, mended.proven), (Some(0.0), 3));
 }
@@ -257,7 +257,7 @@ fn counts_that_do_not_fit_and_answers_without_content_are_faults() {
         places
             .find(|place| place.name == name)
             .unwrap()
-            .doubts
+            .caveats
             .clone()
     };
     assert_eq!(doubted("s3"), ["miscounted"]);

@@ -6,7 +6,7 @@ use deadheat_model::{
     heats::SessionRecord,
 };
 use deadheat_stats::versus::{
-    self, Bounds, Compared, Ratio, Subject, Verdict,
+    self, Bounds, CellId, Compared, Ratio, RatioVerdict,
     sessions::{self, refusals},
 };
 
@@ -55,18 +55,18 @@ pub fn conditions_in_words(conditions: &[Change]) -> Option<String> {
     (!names.is_empty()).then(|| format!("conditions differ: {}", names.join(", ")))
 }
 
-fn load(subject: &Subject) -> String {
+fn load(subject: &CellId) -> String {
     format!("{}:{}", subject.workload, subject.point)
 }
 
 fn compared(comparison: &mut SiteComparison, cell: &Compared) -> ComparedCell {
     let has_verdicts = !comparison.has_other_settings;
-    let judged = |verdict: Verdict| match verdict {
+    let judged = |verdict: RatioVerdict| match verdict {
         _ if !has_verdicts => StepVerdict::NotCompared,
-        Verdict::Better => StepVerdict::Faster,
-        Verdict::Worse => StepVerdict::Slower,
-        Verdict::DeadHeat => StepVerdict::DeadHeat,
-        Verdict::NotEnoughData => StepVerdict::Undecided,
+        RatioVerdict::Better => StepVerdict::Faster,
+        RatioVerdict::Worse => StepVerdict::Slower,
+        RatioVerdict::DeadHeat => StepVerdict::DeadHeat,
+        RatioVerdict::NotEnoughData => StepVerdict::Undecided,
     };
     let ratio = |ratio: &Ratio| MetricRatio {
         metric: ratio.metric,

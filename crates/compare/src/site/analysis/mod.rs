@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_model::{TargetId, change::Change, heats::SessionRecord};
 use deadheat_stats::{
-    heats::{Ranking, pairs::Pair},
+    heats::{Ranking, pairs::RankedPair},
     interval::log_mean,
     standings::{LoadStandings, NullServerRatio, Standings, relative_to_null_server, standings},
 };
@@ -74,7 +74,8 @@ pub struct Added {
 }
 
 impl Site {
-    /// Adds the next session, with the names of the files of its records. Sessions are added in the order of their time.
+    /// Adds the next session, with the names of the files of its records. Sessions are added in the order of their
+    /// time.
     pub fn add(&mut self, record: &SessionRecord, records: Vec<String>) -> Added {
         let place = self.sessions.len();
         let found = standings(record);
@@ -350,8 +351,8 @@ fn figures(record: &SessionRecord, index: usize, load: &LoadStandings) -> Vec<(T
         &deadheat_stats::standings::Table,
         &deadheat_stats::standings::Row,
     )| {
-        let course: Vec<f64> = row.course.iter().map(|heat| heat.per_second).collect();
-        let mean = log_mean(&course, LEVEL);
+        let series: Vec<f64> = row.series.iter().map(|heat| heat.per_second).collect();
+        let mean = log_mean(&series, LEVEL);
         let own = Figures {
             per_second: mean.map(|mean| {
                 let end = |of: fn(deadheat_stats::interval::Interval) -> f64| {
@@ -379,7 +380,7 @@ fn of_null_server(ratio: &NullServerRatio) -> Ends {
 /// How many times as fast a member is as each other of its ranking, with the interval of the pair alone.
 fn of_others(ranking: &Ranking, member: usize, names: &[TargetId]) -> BTreeMap<TargetId, Ends> {
     let finite = |end: f64| (end > 0.0 && end.is_finite()).then(|| rounded(end));
-    let ends = |pair: &Pair| {
+    let ends = |pair: &RankedPair| {
         let (ratio, interval) = (pair.ratio?, pair.alone?.interval);
         let (other, ratio, low, high) = match (pair.better, pair.worse) {
             (better, worse) if better == member => (worse, ratio, interval.low, interval.high),

@@ -11,7 +11,7 @@ use deadheat_model::{
     session::{FoundVersion, TargetRecord},
 };
 use deadheat_stats::{
-    heats::{Ranking, Verdict, pairs::Pair},
+    heats::{PairVerdict, Ranking, pairs::RankedPair},
     standings::{Figure, LoadStandings, Measure, Row, Standings, StartFigure, Table, short_names},
 };
 
@@ -245,11 +245,11 @@ fn ranking_pairs(ranking: &Ranking, place: &impl Fn(&usize) -> usize) -> Ranking
     // Times and costs are sorted by less: the sign is that of the better one.
     let last = places.last().map_or(1.0, |place| place.figure);
     let log = |figure: f64| units((figure / last).ln().abs());
-    let alone = |pair: &Pair| {
+    let alone = |pair: &RankedPair| {
         let interval = pair.alone?.interval;
         half_width(pair.ratio?, interval.low, interval.high)
     };
-    let together = |pair: &Pair| {
+    let together = |pair: &RankedPair| {
         let interval = pair.interval?;
         half_width(pair.ratio?, interval.low, interval.high)
     };
@@ -287,11 +287,11 @@ fn half_width(ratio: f64, low: f64, high: f64) -> Option<i64> {
     (half < WIDEST.ln()).then(|| units(half))
 }
 
-const fn letter(verdict: Verdict) -> char {
+const fn letter(verdict: PairVerdict) -> char {
     match verdict {
-        Verdict::Faster => 'F',
-        Verdict::Slower => 'S',
-        Verdict::DeadHeat => 'D',
-        Verdict::Undecided => 'U',
+        PairVerdict::Faster => 'F',
+        PairVerdict::Slower => 'S',
+        PairVerdict::DeadHeat => 'D',
+        PairVerdict::Undecided => 'U',
     }
 }

@@ -1,7 +1,7 @@
 //! The data of the site. The pages show it, and readers download it.
 //!
-//! Figures have five significant digits. The logarithms of ratios and the half widths of their intervals are whole numbers,
-//! in units of 0.00001: a session of 30 stacks has 435 pairs for each load.
+//! Figures have five significant digits. The logarithms of ratios and the half widths of their intervals are whole
+//! numbers, in units of 0.00001: a session of 30 stacks has 435 pairs for each load.
 
 use deadheat_model::{
     TargetId,
@@ -70,7 +70,7 @@ pub struct SiteSession {
     pub id: String,
     /// When it started (RFC 3339, UTC).
     pub started: String,
-    /// Why it ended; null: it was killed, or goes on.
+    /// Why the session ended; null while it is running, or if it was killed.
     pub ended: Option<EndReason>,
     /// Deadheat's version.
     pub deadheat: String,
@@ -256,8 +256,8 @@ pub struct RankingPairs {
     pub alone: Vec<Option<i64>>,
     /// The half width of the interval that holds together with those of all pairs.
     pub together: Vec<Option<i64>>,
-    /// The verdict of each pair alone, a letter each: F, the better one is faster (or cheaper); S, slower; D, dead heat; U,
-    /// undecided; -, they cannot be compared.
+    /// The verdict of each pair alone, a letter each: F, the better one is faster (or cheaper); S, slower; D, dead
+    /// heat; U, undecided; -, they cannot be compared.
     pub verdicts_alone: String,
     /// The verdicts that hold together.
     pub verdicts_together: String,

@@ -1,10 +1,10 @@
-//! The connections of an open loop: which can take a request, and which can be made for one.
+//! The connections of an open loop: the free ones, and those that can be opened.
 
 use super::Worker;
 use crate::connection::Task;
 
 impl Worker<'_> {
-    /// Puts a connection behind the others that can take a request.
+    /// Adds a connection to the end of the queue of free connections.
     pub(in crate::worker) fn enlist(&mut self, slot: usize) {
         if let Some(backlog) = &mut self.backlog {
             self.connections[slot].listed = true;
@@ -13,7 +13,7 @@ impl Worker<'_> {
         }
     }
 
-    /// There is another connection that requests can be sent on.
+    /// Counts another open connection.
     pub(in crate::worker) fn note_open(&mut self) {
         let has_room = self.has_room();
         if let Some(backlog) = &mut self.backlog {
@@ -26,7 +26,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A connection is closed, or could not be made; `was_open`: requests could be sent on it.
+    /// Notes that a connection was closed or could not be opened; `was_open`: it was open for requests.
     pub(in crate::worker) fn note_closed(&mut self, was_open: bool) {
         if let Some(backlog) = &mut self.backlog {
             backlog.open -= usize::from(was_open);
@@ -34,20 +34,20 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether requests can be sent on a connection of this worker.
+    /// Whether this worker has an open connection.
     pub(in crate::worker) fn is_open(&self) -> bool {
         let backlog = self.backlog.as_ref();
         backlog.is_some_and(|backlog| backlog.open > 0)
     }
 
-    /// A connection is made in this slot for requests that another one had.
+    /// Notes that a connection is being opened in this slot for requests of another one.
     pub(in crate::worker) fn note_taken(&mut self, slot: usize) {
         if let Some(backlog) = &mut self.backlog {
             backlog.absent.retain(|other| *other != slot);
         }
     }
 
-    /// A slot has no connection any more, and one can be made in it.
+    /// Notes that a slot is empty, so that a connection can be opened in it.
     pub(in crate::worker) fn note_absent(&mut self, slot: usize) {
         let has_room = self.has_room();
         if let Some(backlog) = &mut self.backlog {
@@ -58,7 +58,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The connection in `slot` is closed: nothing can be sent on it.
+    /// Removes the connection in `slot` from the queue of free connections.
     pub(in crate::worker) fn unlist(&mut self, slot: usize) {
         if std::mem::take(&mut self.connections[slot].listed)
             && let Some(backlog) = &mut self.backlog
@@ -68,8 +68,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Makes a connection before anything is taken, if only other workers have some, and something is due that they
-    /// cannot send now. The connection takes it when it is up. Whether there is room now.
+    /// Connects before an arrival is taken, if only other workers have open connections and cannot send a due arrival
+    /// now. The connection takes the arrival once it is open. Returns whether there is room now.
     pub(super) fn connect_first(&mut self) -> bool {
         if !self.is_outsider() {
             return false;
@@ -79,7 +79,7 @@ impl Worker<'_> {
         let Some(backlog) = &mut self.backlog else {
             return false;
         };
-        // Should the others lose their connections, it could send from now on.
+        // If the others lose their connections, this worker could send from now on.
         backlog.room_since = self.clock.now;
         if !is_needed || backlog.spare(self.clock.now) == 0 {
             return false;
@@ -92,7 +92,7 @@ impl Worker<'_> {
         self.has_room()
     }
 
-    /// Wakes another worker that has a free connection, if something is due that this one cannot send.
+    /// Wakes another worker that has a free connection, if an arrival is due that this one cannot send.
     pub(super) fn call_another(&mut self) {
         let Some(other) = self.plan.taking.free_elsewhere(self.index) else {
             return;
@@ -102,7 +102,7 @@ impl Worker<'_> {
             && index >= backlog.called_for
         {
             backlog.called_for = index + 1;
-            self.plan.taking.bell(other).ring();
+            self.plan.taking.waker(other).wake();
         }
     }
 
@@ -116,7 +116,7 @@ impl Worker<'_> {
         has_spare && !self.is_outsider()
     }
 
-    /// Sends waiting requests on free connections, and opens more where there are none.
+    /// Sends waiting requests on free connections, and opens more if no connection is free.
     pub(super) fn dispatch(&mut self) {
         if self.clock.is_over() {
             return;
@@ -135,7 +135,7 @@ impl Worker<'_> {
             if backlog.waiting.len() <= self.opening || backlog.spare(self.clock.now) == 0 {
                 return;
             }
-            // Those that were read in this round are about to be free.
+            // Connections that were read in this round are about to be free.
             let connections = &self.connections;
             let needs = |slot: &&usize| connections[**slot].need == Task::Send;
             let drained = self.run_queue.iter().filter(needs).count();
@@ -150,7 +150,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A connection without a request.
+    /// Removes the connection that has been free for longest.
     fn take_free(&mut self) -> Option<usize> {
         let backlog = self.backlog.as_mut()?;
         let slot = backlog.free.pop_front()?;

@@ -1,7 +1,7 @@
 //! Whether the generator itself shaped the figures.
 //!
-//! Some checks need a load of some length. At its beginning connections are made, and at its end the last answers are
-//! waited for; in a short load that is most of the time, and says nothing of the generator.
+//! Some checks need a load of some length. At its start it opens connections, and at its end it waits for the last
+//! answers. In a short load, that is most of the time, and shows nothing about the generator.
 
 use std::time::Duration;
 
@@ -24,35 +24,36 @@ const BUSY_ANSWERS: u64 = 100;
 pub const CPU_WAIT: f64 = 0.10;
 /// A closed loop's connections × depth and throughput × mean service time may differ by this share of the former.
 const LITTLE_DEVIATION: f64 = 0.10;
-/// Answers that a mean needs before it is held against the generator.
-const LEAST_FOR_MEAN: u64 = 100;
-/// Beginning a load takes a worker much less than this.
+/// The fewest answers for a mean that is judged.
+const MIN_FOR_MEAN: u64 = 100;
+/// Starting a load takes a worker much less than this.
 const LONG_ENOUGH: Duration = Duration::from_secs(1);
-/// How long a load should be at least that was too short to be judged.
+/// The shortest length that is recommended if a load was too short to be judged.
 const ADVISED: Duration = Duration::from_secs(5);
-/// Unread answers on this share of the connections that were looked at are noted, …
+/// A note reports unread answers on at least this share of the sampled connections.
 const QUEUED: f64 = 0.2;
-/// … and on this share, answers are read late more often than not, …
+/// A warning reports unread answers on at least this share.
 const MOSTLY_QUEUED: f64 = 0.5;
-/// … if a worker was busy for at least this share of its time: what wakes a sleeping worker is always unread, …
+/// Both need a worker that was busy for at least this share of its time: the answer that wakes a worker is always
+/// unread.
 const QUEUED_BUSY: f64 = 0.5;
-/// … and if at least this many connections were looked at.
+/// Both need at least this many sampled connections.
 const QUEUED_LOOKS: u64 = 100;
 
 /// What a limit of the generator's CPU means.
 const BOUNDS: &str = "Throughput is a lower bound for the server, times are upper bounds.";
 
-/// What a check that needs a load of some length found.
+/// The result of a check that needs a load of some length.
 enum CheckOutcome {
     Warning(Warning),
-    /// What was found says nothing, unless the measurement takes this long.
+    /// Undecided: the measurement must be at least this long.
     TooShort(Duration),
 }
 
 impl Load<'_> {
     pub(super) fn busy(&self) -> Vec<Warning> {
         if !self.record.hosts.is_empty() {
-            // Each host's are named with it.
+            // The workers of each host are reported with the host.
             return Vec::new();
         }
         let workers = self.record.observation.workers.iter().enumerate();
@@ -83,10 +84,10 @@ impl Load<'_> {
         busy.into_iter().enumerate().map(warning).collect()
     }
 
-    /// Whether the workers' time went into answers, and not into beginning or failing.
+    /// Whether the workers spent their time on answers, and not on starting or failing.
     fn has_worked(&self) -> bool {
         let seen = &self.record.observation;
-        // Few long answers are work as well, once they have taken a while.
+        // A few long answers are work too, if they took a while.
         let long = seen.window >= LONG_ENOUGH && seen.measured.succeeded > 0;
         long || seen.measured.succeeded >= BUSY_ANSWERS
     }
@@ -129,7 +130,7 @@ impl Load<'_> {
         warnings
     }
 
-    /// The worker that waited longest for a CPU, because something else ran there, be it the server or another worker.
+    /// The worker that waited longest for a CPU on which something else ran: the server or another worker.
     fn cpu_wait(&self) -> Option<CheckOutcome> {
         let workers = self.record.observation.workers.iter().enumerate();
         let waiting =
@@ -169,9 +170,9 @@ impl Load<'_> {
     /// 1961). If not, generator or connections waited for something other than the server.
     fn little(&self) -> Option<CheckOutcome> {
         let connections = self.closed()?;
-        // Failed requests and connections in the making hold connections too, and are in no service time.
+        // Failed requests and connects occupy connections too, and are in no service time.
         let clean = self.figures.failed_share? <= FAILURES;
-        let enough = self.record.observation.measured.succeeded >= LEAST_FOR_MEAN.max(connections);
+        let enough = self.record.observation.measured.succeeded >= MIN_FOR_MEAN.max(connections);
         if !clean || !enough || !self.connections_stayed() {
             return None;
         }
@@ -184,7 +185,7 @@ impl Load<'_> {
         let idle = self.idle_at_the_ends(wanted);
         let explained = idle.div_duration_f64(window) >= wanted - in_flight - allowed;
         if window < LONG_ENOUGH || (in_flight < wanted && explained) {
-            // So long that it would be within the bound.
+            // With this length, the idle time would be within the bound.
             let needed = idle.div_f64(allowed).max(ADVISED);
             return Some(CheckOutcome::TooShort(Duration::from_secs(
                 needed.as_secs_f64().ceil() as u64,
@@ -218,8 +219,8 @@ impl Load<'_> {
         Some(CheckOutcome::Warning(warning))
     }
 
-    /// The time, added up over all of the `wanted` requests in flight, that connections may have spent at the two ends of
-    /// the measurement on requests that do not count in it.
+    /// The total time that connections may have spent at both ends of the measurement on requests that do not count in
+    /// it, over all `wanted` requests in flight.
     fn idle_at_the_ends(&self, wanted: f64) -> Duration {
         let (spec, seen) = (&self.record.spec, &self.record.observation);
         let mean = |of: &LatencyHistogram| of.mean().unwrap_or_default();
@@ -234,14 +235,14 @@ impl Load<'_> {
             return making;
         };
         let last = match spec.stop {
-            // The others have nothing left to ask while the last answer is waited for.
+            // Other connections have no requests left while the last answer is pending.
             StopRule::Count { .. } => seen.service_time.max().unwrap_or_default(),
             _ => mean(&seen.service_time),
         };
         making + (ramp.saturating_sub(spec.warm_up) + last).mul_f64(wanted)
     }
 
-    /// Answers had come and waited for the generator to read them.
+    /// Warns if received answers waited for the generator to read them.
     pub(super) fn queued(&self) -> Option<Warning> {
         let queues = &self.record.observation.receive_queues;
         let busy = self.figures.busiest_worker;

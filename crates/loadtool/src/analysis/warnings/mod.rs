@@ -1,4 +1,4 @@
-//! What speaks against the figures of a load, each check with its threshold and its sentence.
+//! The warnings about the figures of a load: each check with its threshold and its message.
 
 mod generator;
 mod requests;
@@ -19,12 +19,12 @@ pub use self::{
 };
 use super::{LatencyKind, LoadFigures, REDIRECTS, SHOWN_PERCENTS, requests_for};
 
-/// The percentiles at which parts of the response time are compared with it: the highest with samples enough.
+/// The percentiles at which parts of the response time are compared with it: the first one with enough samples is used.
 const TAILS: [f64; 4] = [99.0, 95.0, 90.0, 50.0];
-/// Longer answers than this many bytes are paced: shorter ones go out in a burst.
+/// Longer answers than this many bytes are paced; shorter ones are sent in a burst.
 const PACED_BYTES: u64 = 16 * 1024;
 
-/// What every check looks at.
+/// The load that the checks examine.
 struct Load<'a> {
     record: &'a LoadRecord,
     figures: &'a LoadFigures,
@@ -72,7 +72,7 @@ fn requests(number: u64) -> String {
 }
 
 impl Load<'_> {
-    /// What speaks against each host's own generator.
+    /// The warnings about each host's generator.
     fn on_hosts(&self) -> Vec<Warning> {
         let hosts = self.record.hosts.iter();
         let of_host = |host: &GeneratorHost| {
@@ -105,7 +105,7 @@ impl Load<'_> {
         Some((percent, latency.at(percent)?))
     }
 
-    /// A closed loop's connections, if it has one.
+    /// The connections of a closed loop; `None` in an open loop.
     fn closed(&self) -> Option<u64> {
         match self.record.spec.schedule {
             Schedule::Closed { connections, .. } => Some(u64::from(connections)),
@@ -120,7 +120,7 @@ impl Load<'_> {
         !spec.protocol.is_per_request() && spec.most_per_connection.is_none() && !ends_streams
     }
 
-    /// Whether the connections were made once and stayed.
+    /// Whether the connections were opened once and stayed open.
     fn connections_stayed(&self) -> bool {
         let observation = &self.record.observation;
         self.keeps_alive() && observation.connections_opened <= observation.connections_peak
@@ -149,7 +149,7 @@ impl Load<'_> {
     fn few_answers(&self) -> Option<Warning> {
         let answers = self.record.observation.measured.succeeded;
         let mut percents = SHOWN_PERCENTS.iter().copied();
-        // Beyond p99 nobody misses one that is left out.
+        // Percentiles beyond p99 are left out without a warning.
         let percent = percents.find(|percent| *percent <= 99.0 && answers < requests_for(*percent));
         let percent = percent.filter(|_| answers > 0)?;
         let needed = requests_for(percent);
@@ -172,7 +172,7 @@ impl Load<'_> {
         let valid = statuses
             .filter(|status| REDIRECTS.contains(status))
             .any(|status| self.expects(*status));
-        // Those that lead nowhere are failures.
+        // Redirects that are not followed are failures.
         let followed = self.record.spec.redirects > 0;
         let sentence = format!(
             "{} led elsewhere (3xx); redirects are counted, not followed, and here {} valid answers.",
@@ -268,7 +268,7 @@ const STEADY_ERRORS: f64 = 2.0;
 const SILENCE_ANSWERS: u64 = 10;
 
 /// A part of the measurement.
-struct Piece {
+struct MeasurementPart {
     from: Duration,
     until: Duration,
     succeeded: u64,
@@ -342,7 +342,7 @@ impl Load<'_> {
 
     /// The measurement in pieces of the width that was asked for, or finer: the intervals, or the bins of a load so
     /// long that intervals were joined.
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self) -> Vec<MeasurementPart> {
         let LoadRecord {
             spec,
             observation,
@@ -352,12 +352,12 @@ impl Load<'_> {
         let measured = |interval: &&Interval| interval.phase == LoadPhase::Measurement;
         let mut intervals = intervals.iter().filter(measured).peekable();
         let from = intervals.peek().map_or(spec.warm_up, |first| first.from);
-        let piece = |interval: &Interval| Piece {
+        let piece = |interval: &Interval| MeasurementPart {
             from: interval.from,
             until: interval.until,
             succeeded: interval.succeeded,
         };
-        let pieces: Vec<Piece> = intervals.map(piece).collect();
+        let pieces: Vec<MeasurementPart> = intervals.map(piece).collect();
         let widest = pieces.iter().map(|piece| piece.until - piece.from).max();
         // One may be a little longer than asked for, where the load ends in it.
         let asked = spec.interval.map(|width| width.mul_f64(1.5));
@@ -374,7 +374,7 @@ impl Load<'_> {
             let from = until;
             until += observation.bin * bins.len() as u32;
             let succeeded = bins.iter().map(|bin| bin.succeeded).sum();
-            Piece {
+            MeasurementPart {
                 from,
                 until,
                 succeeded,
@@ -392,10 +392,10 @@ impl Load<'_> {
         if usual < SILENCE_ANSWERS {
             return None;
         }
-        let silent = |piece: &Piece| piece.succeeded == 0;
+        let silent = |piece: &MeasurementPart| piece.succeeded == 0;
         let runs = pieces.chunk_by(|one, next| silent(one) == silent(next));
         let runs = runs.filter(|run| run.iter().all(silent));
-        let span = |run: &[Piece]| {
+        let span = |run: &[MeasurementPart]| {
             let from = run.first().map_or(Duration::ZERO, |first| first.from);
             let until = run.last().map_or(Duration::ZERO, |last| last.until);
             (from, until.saturating_sub(from))

@@ -18,7 +18,7 @@ use super::{
     readings::{BOUNDS, FAMILIES, Family, Kind, Label, Reading, Sample, Times, Value},
 };
 
-/// Counts go on from one reading to the next (`AggregationTemporality`).
+/// Counts continue from one reading to the next (`AggregationTemporality`).
 const CUMULATIVE: u8 = 2;
 
 /// The readings of a load, each a line with an `ExportMetricsServiceRequest`.
@@ -64,7 +64,7 @@ pub fn otlp_rejected(answer: &[u8]) -> Option<String> {
     (rejected > 0).then(|| format!("the collector rejected {rejected} data points: {why}"))
 }
 
-/// A metric with its points; `None`: there are none.
+/// A metric with its points; `None`: it has no points.
 fn metric(family: &Family, source: &Source, readings: &[Reading]) -> Option<Json> {
     let is_http = family.otlp.starts_with("http.");
     let of_all: &[Label] = if is_http { &source.http } else { &[] };
@@ -95,7 +95,7 @@ fn metric(family: &Family, source: &Source, readings: &[Reading]) -> Option<Json
 
 fn point(sample: &Sample, of_all: &[Label], source: &Source, reading: &Reading) -> Json {
     let labels = [&sample.labels, of_all].concat();
-    // What begins anew has another start. A level goes on from one phase to the next.
+    // Values that begin anew have another start. A level continues from one phase to the next.
     let since = match sample.value {
         Value::Level(_) => source.started,
         Value::Count(_) | Value::Times(_) => reading.since,

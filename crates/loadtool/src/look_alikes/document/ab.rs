@@ -196,7 +196,7 @@ fn row(times: &LatencyHistogram) -> [f64; 5] {
     all.map(milliseconds)
 }
 
-/// The times of connecting, of which there are none for a request on a connection that was kept.
+/// The times of connecting. A request on a connection that was kept has no such time.
 fn connecting(found: &ToolFigures<'_>) -> [f64; 5] {
     let times = &found.observation.connect_time;
     let requests = found.times.count().max(times.count()) as f64;

@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{AFTER_A_FREEZE, COMING_TO, Offer, RunningHeat};
 use crate::heat::{
     MeasuredSlice, WarmUps, Work,
-    member_state::{MemberState, Void, flags},
+    member_state::{Discarded, MemberState, flags},
 };
 
 /// How long a slice of the rounds that lead in is at most.
@@ -73,7 +73,9 @@ impl RunningHeat<'_, '_> {
     /// Whether a member was frozen for so long that its timers come due in bulk.
     pub(super) fn has_waited(&self, index: usize) -> bool {
         let place = &self.places[index];
-        let idle = place.idle_since.map(|idle| self.world.now().since(&idle));
+        let idle = place
+            .idle_since
+            .map(|idle| self.environment.now().since(&idle));
         self.plan.freeze && place.runs && idle.is_some_and(|idle| idle >= LONGEST_GAP)
     }
 
@@ -87,7 +89,7 @@ impl RunningHeat<'_, '_> {
             return;
         }
         self.each(&waiting, |course, index| course.thaw(index).map(drop));
-        self.world.pause(COMING_TO);
+        self.environment.pause(COMING_TO);
         self.each(&waiting, |course, index| course.freeze(index).map(drop));
     }
 
@@ -101,7 +103,7 @@ impl RunningHeat<'_, '_> {
             if self.places[index].runs
                 && let Err(failure) = act(self, index)
             {
-                self.places[index].fail(failure, Void::All);
+                self.places[index].fail(failure, Discarded::All);
             }
         }
     }
@@ -112,12 +114,12 @@ impl RunningHeat<'_, '_> {
         orders: &[Vec<usize>],
         seed: u64,
     ) -> (Vec<Vec<SliceRecord>>, HeatEnd) {
-        let begun = self.world.now();
+        let begun = self.environment.now();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut rounds = Vec::new();
         for order in orders.iter().cycle() {
             let done = rounds.len() as u32;
-            let elapsed = self.world.now().since(&begun);
+            let elapsed = self.environment.now().since(&begun);
             let enough = match self.plan.rounds {
                 Rounds::Count { rounds } => done >= rounds,
                 Rounds::Time { time } => elapsed >= time,
@@ -173,7 +175,7 @@ impl RunningHeat<'_, '_> {
                 && !self.is_stopped()
                 && let Err(failure) = self.warm_up_at(index, rate)
             {
-                self.places[index].fail(failure, Void::All);
+                self.places[index].fail(failure, Discarded::All);
             }
         }
         let mut rounds: Vec<Vec<SliceRecord>> = Vec::new();
@@ -212,7 +214,7 @@ impl RunningHeat<'_, '_> {
                 });
                 match self.open_at(index, rate) {
                     Ok(()) => slices.extend(self.turn(index, round, 1.0)),
-                    Err(failure) => self.places[index].fail(failure, Void::From(round)),
+                    Err(failure) => self.places[index].fail(failure, Discarded::From(round)),
                 }
             }
             rounds.push(slices);
@@ -236,7 +238,7 @@ impl RunningHeat<'_, '_> {
     /// Thaws a member, lets its timers come due, and opens its connections for a rate.
     fn open_at(&mut self, index: usize, per_second: f64) -> Result<(), StackFailure> {
         self.thaw(index)?;
-        self.world.pause(AFTER_A_FREEZE);
+        self.environment.pause(AFTER_A_FREEZE);
         self.places[index].member.open(Some(per_second))
     }
 
@@ -248,14 +250,14 @@ impl RunningHeat<'_, '_> {
                 let trouble = self.check(index, &seen, true).err();
                 let with_void = |(failure, is_wrong)| {
                     if is_wrong {
-                        (failure, Void::All)
+                        (failure, Discarded::All)
                     } else {
-                        (failure, Void::From(round))
+                        (failure, Discarded::From(round))
                     }
                 };
                 (slice, trouble.map(with_void))
             }
-            Err(failure) => (None, Some((failure, Void::From(round)))),
+            Err(failure) => (None, Some((failure, Discarded::From(round)))),
         };
         if let Some((failure, void)) = trouble {
             self.places[index].fail(failure, void);
@@ -271,20 +273,20 @@ impl RunningHeat<'_, '_> {
         index: usize,
         length: f64,
     ) -> Result<(Option<SliceRecord>, SliceResult), StackFailure> {
-        let at = self.world.now();
+        let at = self.environment.now();
         let thaw = self.thaw(index)?;
-        let (world, plan) = (self.world, self.places[index].plan);
+        let (environment, plan) = (self.environment, self.places[index].plan);
         let (mut first, mut last) = (None, None);
         let seen = self.places[index].member.slice(
             plan.guard,
             plan.slice.mul_f64(length),
             &mut |edge| match edge {
-                SliceEvent::CountingStarted => first = world.work(),
-                SliceEvent::CountingEnded => last = world.work(),
+                SliceEvent::CountingStarted => first = environment.work(),
+                SliceEvent::CountingEnded => last = environment.work(),
                 SliceEvent::Drained => {}
             },
         )?;
-        let ended = self.world.now();
+        let ended = self.environment.now();
         let frozen = self.freeze(index);
         let place = &mut self.places[index];
         if !seen.result.interrupted {
@@ -301,7 +303,7 @@ impl RunningHeat<'_, '_> {
             Ok(took) => took,
             Err(failure) => {
                 flags.push(SliceFlag::Unfrozen);
-                place.fail(failure, Void::Nothing);
+                place.fail(failure, Discarded::Nothing);
                 Duration::ZERO
             }
         };
@@ -319,7 +321,7 @@ impl RunningHeat<'_, '_> {
 
     /// Reads a member's memory, if that is due. It is its own turn's end, and nobody is loaded.
     fn sample_memory(&mut self, index: usize) {
-        let now = self.world.now();
+        let now = self.environment.now();
         let place = &mut self.places[index];
         let is_due = place
             .sampled
@@ -327,7 +329,7 @@ impl RunningHeat<'_, '_> {
         if is_due {
             place.sample_memory();
             // After the reading, so that one that takes long is not taken without a pause.
-            place.sampled = Some(self.world.now());
+            place.sampled = Some(self.environment.now());
         }
     }
 }

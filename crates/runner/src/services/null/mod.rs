@@ -31,7 +31,7 @@ use super::ServiceError;
 /// The hidden command's name.
 pub const COMMAND: &str = "__null";
 
-/// What the server is told.
+/// The options of the server process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeOptions {
     /// Where it listens.

@@ -1,44 +1,44 @@
-//! Requests counted in a connection's bytes: heads, and bodies of the length that these announce. The same count however
-//! the bytes are split.
+//! Counts the requests in the bytes of a connection: heads, and bodies with the lengths that the heads announce. The
+//! count does not depend on how the bytes are split.
 
-/// Bytes that are read from a connection at once.
+/// The size of the read buffer in bytes.
 pub(super) const READ_BYTES: usize = 64 * 1024;
-/// A request head may have so many bytes.
+/// The maximum length of a request head in bytes.
 const MAX_HEAD: usize = 16 * 1024;
-/// A request head may have so many fields.
+/// The maximum number of fields in a request head.
 const MAX_FIELDS: usize = 64;
 
-/// What happens to the connection after an answer.
+/// Whether the connection stays open after an answer (RFC 9112, section 9.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
-    /// It stays open, as HTTP/1.1 has it.
+pub(super) enum Persistence {
+    /// The connection stays open, the default of HTTP/1.1.
     Keep,
-    /// It is closed.
+    /// The connection is closed.
     Close,
 }
 
-/// What came is no request that this server takes; the connection cannot go on.
+/// The error for bytes that this server does not accept as a request. The connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refused;
 
-/// Where in its requests a connection is.
+/// An incremental counter of the requests on a connection.
 #[derive(Debug, Default)]
-pub(super) struct Intake {
-    /// The beginning of a head that has not come whole.
+pub(super) struct RequestCounter {
+    /// The received part of an incomplete head.
     rest: Vec<u8>,
-    /// The body that is still to come, and what follows its request.
-    body: Option<(u64, Then)>,
-    /// Nothing follows a request that closes.
+    /// The number of body bytes still to come, and the persistence after this request.
+    body: Option<(u64, Persistence)>,
+    /// Whether the last request has been received, so that further bytes are ignored.
     over: bool,
 }
 
-impl Intake {
-    /// Takes bytes, and calls `on_request` for each request that is whole with them. Nothing is allocated unless a head
-    /// comes in pieces.
+impl RequestCounter {
+    /// Processes received bytes, and calls `on_request` for each request that they complete. Allocates only if a head
+    /// arrives in pieces.
     pub(super) fn take(
         &mut self,
         bytes: &[u8],
-        mut on_request: impl FnMut(Then),
+        mut on_request: impl FnMut(Persistence),
     ) -> Result<(), Refused> {
         if self.rest.is_empty() {
             let used = self.scan(bytes, &mut on_request)?;
@@ -53,38 +53,43 @@ impl Intake {
         Ok(())
     }
 
-    /// How many bytes belong to requests that are whole, or to a body.
-    fn scan(&mut self, bytes: &[u8], on_request: &mut impl FnMut(Then)) -> Result<usize, Refused> {
+    /// Returns the number of bytes that belong to complete heads or to bodies.
+    fn scan(
+        &mut self,
+        bytes: &[u8],
+        on_request: &mut impl FnMut(Persistence),
+    ) -> Result<usize, Refused> {
         let mut at = 0;
         loop {
             if self.over {
                 return Ok(bytes.len());
             }
-            if let Some((left, then)) = self.body {
+            if let Some((left, persistence)) = self.body {
                 let here = left.min((bytes.len() - at) as u64);
                 at += here as usize;
                 if here < left {
-                    self.body = Some((left - here, then));
+                    self.body = Some((left - here, persistence));
                     return Ok(at);
                 }
                 self.body = None;
-                self.over = then == Then::Close;
-                on_request(then);
+                self.over = persistence == Persistence::Close;
+                on_request(persistence);
                 continue;
             }
             match head(&bytes[at..])? {
                 None => return Ok(at),
-                Some((length, body, then)) => {
+                Some((length, body, persistence)) => {
                     at += length;
-                    self.body = Some((body, then));
+                    self.body = Some((body, persistence));
                 }
             }
         }
     }
 }
 
-/// The head at the start of `bytes`: its length, its body's, and what follows; `None` when more bytes are needed.
-fn head(bytes: &[u8]) -> Result<Option<(usize, u64, Then)>, Refused> {
+/// Parses the head at the start of `bytes`: its length, its body's length, and the persistence. `None` if more bytes
+/// are needed.
+fn head(bytes: &[u8]) -> Result<Option<(usize, u64, Persistence)>, Refused> {
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -96,9 +101,9 @@ fn head(bytes: &[u8]) -> Result<Option<(usize, u64, Then)>, Refused> {
         Ok(httparse::Status::Partial) if within.len() < MAX_HEAD => return Ok(None),
         _ => return Err(Refused),
     };
-    let mut then = match parsed.version {
-        Some(1) => Then::Keep,
-        _ => Then::Close,
+    let mut persistence = match parsed.version {
+        Some(1) => Persistence::Keep,
+        _ => Persistence::Close,
     };
     let mut body = None;
     for field in parsed.headers {
@@ -111,16 +116,16 @@ fn head(bytes: &[u8]) -> Result<Option<(usize, u64, Then)>, Refused> {
         } else if name.eq_ignore_ascii_case("connection") {
             let mut words = field.value.split(|byte| *byte == b',');
             if words.any(|word| word.trim_ascii().eq_ignore_ascii_case(b"close")) {
-                then = Then::Close;
+                persistence = Persistence::Close;
             }
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
             return Err(Refused);
         }
     }
-    Ok(Some((length, body.unwrap_or(0), then)))
+    Ok(Some((length, body.unwrap_or(0), persistence)))
 }
 
-/// Digits and nothing else (RFC 9110, section 8.6).
+/// Parses a number that consists of digits only (RFC 9110, section 8.6).
 fn decimal(text: &[u8]) -> Option<u64> {
     let digits = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let text = digits.then(|| std::str::from_utf8(text).ok())??;
@@ -133,12 +138,12 @@ mod tests {
 
     use super::*;
 
-    /// What follows each request of the pieces, and whether the connection could go on.
-    fn all(pieces: &[&[u8]]) -> (Vec<Then>, Result<(), Refused>) {
-        let mut intake = Intake::default();
+    /// The persistence after each request of the pieces, and whether all bytes were accepted.
+    fn all(pieces: &[&[u8]]) -> (Vec<Persistence>, Result<(), Refused>) {
+        let mut counter = RequestCounter::default();
         let mut found = Vec::new();
         for piece in pieces {
-            if let Err(refused) = intake.take(piece, |then| found.push(then)) {
+            if let Err(refused) = counter.take(piece, |persistence| found.push(persistence)) {
                 return (found, Err(refused));
             }
         }
@@ -150,7 +155,7 @@ mod tests {
         let get = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
         let post = b"POST / HTTP/1.1\r\ncontent-LENGTH: 25\r\n\r\nGET / HTTP/1.1\r\nHost:\r\n\r\n";
         let bytes = [&get[..], post, get].concat();
-        assert_eq!(all(&[&bytes]), (vec![Then::Keep; 3], Ok(())));
+        assert_eq!(all(&[&bytes]), (vec![Persistence::Keep; 3], Ok(())));
         assert_eq!(all(&[&bytes[..bytes.len() - 1]]).0.len(), 2);
         let short = &[&get[..], &post[..post.len() - 1]].concat();
         assert_eq!(all(&[short]).0.len(), 1, "a body that lacks a byte");
@@ -163,7 +168,7 @@ mod tests {
             "GET / HTTP/1.1\r\nConnection: te, Close\r\n\r\n",
         ] {
             let bytes = format!("{closing}GET / HTTP/1.1\r\n\r\n\u{0}");
-            assert_eq!(all(&[bytes.as_bytes()]), (vec![Then::Close], Ok(())));
+            assert_eq!(all(&[bytes.as_bytes()]), (vec![Persistence::Close], Ok(())));
         }
     }
 

@@ -17,7 +17,7 @@ use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 use tokio_rustls::rustls::ServerConfig;
 
 use super::{
-    request_counter::{Intake, READ_BYTES, Then},
+    request_counter::{Persistence, READ_BYTES, RequestCounter},
     streams::{self, Answers, Listeners},
 };
 use crate::{
@@ -40,7 +40,7 @@ pub(super) struct Addresses {
     pub(super) tls: Option<(SocketAddr, Arc<ServerConfig>)>,
 }
 
-/// Serves with so many loops until the process is ended.
+/// Serves with this number of event loops until the process ends.
 pub(super) fn run(addresses: Addresses, loops: usize, answers: Answers) -> io::Result<Infallible> {
     raise_open_files()?;
     // All of them listen before one of them accepts: a connection goes to one of those that are there.
@@ -159,7 +159,7 @@ impl Loop {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    // A connection that ended meanwhile is none.
+                    // Ignore a connection that has ended meanwhile.
                     let _ = self.take_in(stream);
                 }
                 Err(error)
@@ -193,7 +193,7 @@ impl Loop {
             return;
         };
         connection.ending |= ending;
-        if connection.serve(&self.answers, &mut self.chunk) == Going::Over {
+        if connection.serve(&self.answers, &mut self.chunk) == ConnectionState::Closed {
             self.connections[slot] = None;
             self.free.push(slot);
             // There may be some who could not be taken in.
@@ -202,16 +202,16 @@ impl Loop {
     }
 }
 
-/// How a connection goes on.
+/// Whether a connection is open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Going {
-    On,
-    Over,
+enum ConnectionState {
+    Open,
+    Closed,
 }
 
 struct Connection {
     stream: TcpStream,
-    intake: Intake,
+    counter: RequestCounter,
     /// Answers that are due, the first of them sent up to `sent`.
     due: u32,
     sent: usize,
@@ -219,7 +219,7 @@ struct Connection {
     closes: bool,
     /// The last answer has been sent.
     closed: bool,
-    /// The peer's end of the stream is near, so reading goes on until it is seen.
+    /// Whether the peer has closed its side, so that reading continues to the end of the stream.
     ending: bool,
 }
 
@@ -227,7 +227,7 @@ impl Connection {
     fn new(stream: TcpStream) -> Self {
         Self {
             stream,
-            intake: Intake::default(),
+            counter: RequestCounter::default(),
             due: 0,
             sent: 0,
             closes: false,
@@ -237,35 +237,37 @@ impl Connection {
     }
 
     /// Answers and reads as far as that goes.
-    fn serve(&mut self, answers: &Answers, chunk: &mut [u8]) -> Going {
+    fn serve(&mut self, answers: &Answers, chunk: &mut [u8]) -> ConnectionState {
         loop {
             match self.answer(answers) {
                 Ok(true) => {}
-                Ok(false) => return Going::On,
-                Err(_) => return Going::Over,
+                Ok(false) => return ConnectionState::Open,
+                Err(_) => return ConnectionState::Closed,
             }
             match self.stream.read(chunk) {
-                Ok(0) => return Going::Over,
+                Ok(0) => return ConnectionState::Closed,
                 Ok(count) => {
                     let (due, closes) = (&mut self.due, &mut self.closes);
-                    let taken = self.intake.take(&chunk[..count], |then| {
+                    let taken = self.counter.take(&chunk[..count], |persistence| {
                         *due += 1;
-                        *closes |= then == Then::Close;
+                        *closes |= persistence == Persistence::Close;
                     });
                     if taken.is_err() {
-                        return Going::Over;
+                        return ConnectionState::Closed;
                     }
                     // A short read has emptied the socket: what comes later makes a new event. That saves a call.
                     if count < chunk.len() && !self.ending {
                         return match self.answer(answers) {
-                            Ok(_) => Going::On,
-                            Err(_) => Going::Over,
+                            Ok(_) => ConnectionState::Open,
+                            Err(_) => ConnectionState::Closed,
                         };
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Going::On,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return ConnectionState::Open;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Going::Over,
+                Err(_) => return ConnectionState::Closed,
             }
         }
     }
@@ -273,12 +275,12 @@ impl Connection {
     /// Sends what is due; whether all of it has gone.
     fn answer(&mut self, answers: &Answers) -> io::Result<bool> {
         while self.due > 0 {
-            let then = if self.closes && self.due == 1 {
-                Then::Close
+            let persistence = if self.closes && self.due == 1 {
+                Persistence::Close
             } else {
-                Then::Keep
+                Persistence::Keep
             };
-            let answer = answers.get(then);
+            let answer = answers.get(persistence);
             while self.sent < answer.len() {
                 match self.stream.write(&answer[self.sent..]) {
                     Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 
-use super::request_counter::{Intake, READ_BYTES, Then};
+use super::request_counter::{Persistence, READ_BYTES, RequestCounter};
 
 /// The answer: of HTTP/1.1, once for each thing that can follow it, and its parts for HTTP/2.
 #[derive(Debug)]
@@ -44,10 +44,10 @@ impl Answers {
         })
     }
 
-    pub(super) fn get(&self, then: Then) -> &[u8] {
-        match then {
-            Then::Keep => &self.keep,
-            Then::Close => &self.close,
+    pub(super) fn get(&self, persistence: Persistence) -> &[u8] {
+        match persistence {
+            Persistence::Keep => &self.keep,
+            Persistence::Close => &self.close,
         }
     }
 }
@@ -158,17 +158,17 @@ async fn http1<S>(mut stream: S, answers: Arc<Answers>) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let mut intake = Intake::default();
+    let mut counter = RequestCounter::default();
     let mut chunk = vec![0; READ_BYTES];
     loop {
         let count = stream.read(&mut chunk).await?;
         let mut due = Vec::new();
-        let taken = intake.take(&chunk[..count], |then| due.push(then));
-        for then in &due {
-            stream.write_all(answers.get(*then)).await?;
+        let taken = counter.take(&chunk[..count], |persistence| due.push(persistence));
+        for persistence in &due {
+            stream.write_all(answers.get(*persistence)).await?;
         }
         stream.flush().await?;
-        if count == 0 || taken.is_err() || due.contains(&Then::Close) {
+        if count == 0 || taken.is_err() || due.contains(&Persistence::Close) {
             return stream.shutdown().await;
         }
     }
@@ -182,8 +182,11 @@ mod tests {
     fn answers_are_whole_messages() {
         let answers = Answers::new("text/plain", b"hi").unwrap();
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n";
-        assert_eq!(answers.get(Then::Keep), format!("{head}\r\nhi").as_bytes());
+        assert_eq!(
+            answers.get(Persistence::Keep),
+            format!("{head}\r\nhi").as_bytes()
+        );
         let closing = format!("{head}Connection: close\r\n\r\nhi");
-        assert_eq!(answers.get(Then::Close), closing.as_bytes());
+        assert_eq!(answers.get(Persistence::Close), closing.as_bytes());
     }
 }

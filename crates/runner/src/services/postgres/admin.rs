@@ -178,23 +178,24 @@ pub(super) fn explain(error: &postgres::Error) -> String {
 /// Without a role of their own, Deadheat's connection is the one that asks.
 const HELD: &str = "select count(*) from pg_stat_activity \
     where usename::text = any($1) and datname = current_database() and pid <> pg_backend_pid()";
-/// The column came with PostgreSQL 14, whose collector may lose what it is told (over UDP) when many sessions end at
-/// once; from 15 on the figures are in shared memory.
+/// The column was added in PostgreSQL 14, whose collector may lose reports (over UDP) when many sessions end at once.
+/// From version 15 on, the figures are in shared memory.
 const COUNTS_SESSIONS: &str = "select current_setting('server_version_num')::integer >= 150000";
 const SESSIONS: &str = "select sessions from pg_stat_database where datname = current_database()";
-/// What is reserved is of no use to stacks. (`reserved_connections` came with PostgreSQL 16.)
-const ROOM: &str = "select current_setting('max_connections')::integer, \
+/// Queries the maximum and the free number of connections, without the reserved ones, which stacks cannot use.
+/// (`reserved_connections` came with PostgreSQL 16.)
+const FREE_CONNECTIONS: &str = "select current_setting('max_connections')::integer, \
     current_setting('max_connections')::integer \
     - current_setting('superuser_reserved_connections')::integer \
     - coalesce(current_setting('reserved_connections', true), '0')::integer \
     - (select coalesce(sum(numbackends), 0) from pg_stat_database)::integer";
 
-/// How many connections a server takes.
+/// The connections that a server accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
-    /// At most, in all (`max_connections`).
+pub struct ConnectionCapacity {
+    /// The maximum number in total (`max_connections`).
     pub most: u32,
-    /// How many more it takes now.
+    /// The number of further connections that it accepts now.
     pub free: u32,
 }
 
@@ -216,12 +217,12 @@ pub(super) fn sessions(admin: &Admin) -> Result<Option<u64>, ServiceError> {
     Ok(opened.map(|opened| opened.max(0) as u64))
 }
 
-pub(super) fn room(admin: &Admin) -> Result<Room, ServiceError> {
+pub(super) fn free_connections(admin: &Admin) -> Result<ConnectionCapacity, ServiceError> {
     let (most, free): (i32, i32) = admin.run("asking how many connections it takes", |client| {
-        let row = client.query_one(ROOM, &[])?;
+        let row = client.query_one(FREE_CONNECTIONS, &[])?;
         Ok((row.try_get(0)?, row.try_get(1)?))
     })?;
-    Ok(Room {
+    Ok(ConnectionCapacity {
         most: most.max(0) as u32,
         free: free.max(0) as u32,
     })
@@ -249,24 +250,24 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     type Stream = Encrypted<S>;
-    type TlsConnect = To;
+    type TlsConnect = TlsHandshake;
     type Error = InvalidDnsNameError;
 
-    fn make_tls_connect(&mut self, host: &str) -> Result<To, InvalidDnsNameError> {
-        Ok(To {
+    fn make_tls_connect(&mut self, host: &str) -> Result<TlsHandshake, InvalidDnsNameError> {
+        Ok(TlsHandshake {
             connector: TlsConnector::from(Arc::clone(&self.0)),
             host: ServerName::try_from(host.to_owned())?,
         })
     }
 }
 
-/// A connection to be made.
-pub(super) struct To {
+/// A TLS handshake that has not begun.
+pub(super) struct TlsHandshake {
     connector: TlsConnector,
     host: ServerName<'static>,
 }
 
-impl<S> TlsConnect<S> for To
+impl<S> TlsConnect<S> for TlsHandshake
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -19,7 +19,7 @@ use crate::{
     services::ServiceError,
 };
 
-/// Ports that are tried: between choosing one and the server's taking it, another program can be faster.
+/// The maximum number of ports that are tried. Another program may take a free port before the server binds it.
 const PORT_ATTEMPTS: u32 = 5;
 const INITDB_PATIENCE: Duration = Duration::from_secs(60);
 const POLL_PAUSE: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const ADVICE: &str = "try other binaries (Debian: `apt install --reinstall postgresql`), or use a server of yours \
                       with `--postgres URL`";
 
-/// What a cluster is made of.
+/// The settings of a new cluster.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) binaries: &'a Binaries,
@@ -40,12 +40,12 @@ pub(super) struct Plan<'a> {
     pub(super) patience: Duration,
 }
 
-/// Who reaches the server, and where.
+/// The network addresses of the server and of its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The address of this machine that it listens on.
     pub listen: IpAddr,
-    /// The only address beside that one whose connections it takes.
+    /// The only other address from which the server accepts connections.
     pub client: IpAddr,
 }
 
@@ -76,8 +76,8 @@ pub(super) struct Cluster {
     pub(super) log: PathBuf,
 }
 
-/// Why an attempt failed.
-enum Failure {
+/// Why an attempt to start the server failed.
+enum StartFailure {
     /// Another program has the port.
     PortTaken(ServiceError),
     /// Anything that another attempt would not change.
@@ -85,12 +85,12 @@ enum Failure {
 }
 
 impl Cluster {
-    /// Makes one and starts its server on a port that `ports` chooses; on another one if that is taken by then.
+    /// Creates a cluster and starts its server on a port that `ports` chooses. Tries another port if that one is taken.
     pub(super) fn start(
         plan: &Plan<'_>,
         mut ports: impl FnMut(IpAddr) -> io::Result<u16>,
     ) -> Result<Self, ServiceError> {
-        // From the beginning on somebody deletes it, should Deadheat be killed meanwhile.
+        // The temporary folder is deleted even if Deadheat is killed.
         let folder = plan.make_folder().map_err(|error| {
             let temp = std::env::temp_dir();
             let what = format!("making a folder for PostgreSQL in {}", temp.display());
@@ -119,11 +119,13 @@ impl Cluster {
                         log,
                     });
                 }
-                Err(Failure::PortTaken(error)) if attempt < PORT_ATTEMPTS => {
+                Err(StartFailure::PortTaken(error)) if attempt < PORT_ATTEMPTS => {
                     tracing::info!("{}; trying another port", error.summary());
                     attempt += 1;
                 }
-                Err(Failure::PortTaken(error) | Failure::Final(error)) => return Err(error),
+                Err(StartFailure::PortTaken(error) | StartFailure::Final(error)) => {
+                    return Err(error);
+                }
             }
         }
     }
@@ -143,7 +145,12 @@ pub(super) fn free_port(host: IpAddr) -> io::Result<u16> {
 
 impl Plan<'_> {
     /// Starts the server of the cluster in `folder`.
-    fn serve(&self, folder: &Path, endpoint: &Endpoint, log: &Path) -> Result<Supervised, Failure> {
+    fn serve(
+        &self,
+        folder: &Path,
+        endpoint: &Endpoint,
+        log: &Path,
+    ) -> Result<Supervised, StartFailure> {
         let port = endpoint.port;
         let host = &endpoint.host;
         let what = format!("starting {} on {host}:{port}", self.binaries.describe());
@@ -156,20 +163,20 @@ impl Plan<'_> {
         ];
         let spec = self.spawn("PostgreSQL", "postgres", args.to_vec(), folder, log);
         let mut server = Supervised::spawn(self.supervision, &spec)
-            .map_err(|error| Failure::Final(failed(error.to_string())))?;
+            .map_err(|error| StartFailure::Final(failed(error.to_string())))?;
         let Err(problem) = self.wait_until_ready(&mut server, endpoint) else {
             return Ok(server);
         };
         let error = failed(problem);
         let mut lines = error.log_tail.iter();
         Err(if lines.any(|line| line.contains("could not bind")) {
-            Failure::PortTaken(error)
+            StartFailure::PortTaken(error)
         } else {
-            Failure::Final(error)
+            StartFailure::Final(error)
         })
     }
 
-    /// Only its owner may look into it, and that is who runs the server.
+    /// Creates the cluster's folder, which only the server's user can read.
     fn make_folder(&self) -> io::Result<TempFolder> {
         let folder = TempFolder::create("deadheat-postgres-", self.supervision)?;
         self.give_away(folder.path())?;
@@ -183,8 +190,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Makes the cluster's files. Everybody needs the password, although only loopback is listened on: other users
-    /// of the machine reach loopback as well, and stacks are given user and password as they would be elsewhere.
+    /// Creates the cluster's files. Every connection needs the password, because other users of the machine can reach
+    /// the loopback address too, and because stacks get a user and a password in any other setting as well.
     fn initdb(&self, folder: &Path, password: &str) -> Result<(), ServiceError> {
         let log = self.log_dir.join("postgres-initdb.log");
         let what = format!(
@@ -207,7 +214,7 @@ impl Plan<'_> {
             "--locale=C".to_owned(),
             "--no-sync".to_owned(),
         ];
-        // The servers that it starts read from it. Without it they end in order, and sooner than it would.
+        // initdb's servers read from it, so they exit cleanly when it is killed, and sooner than initdb itself would.
         let spec = Spawn {
             stop_signal: libc::SIGKILL,
             ..self.spawn("initdb", "initdb", args, folder, &log)

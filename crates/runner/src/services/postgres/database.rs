@@ -8,45 +8,45 @@ use postgres_protocol::password::scram_sha_256;
 use super::{
     admin::{self, Admin, quoted},
     endpoint::{Endpoint, random_word},
-    statements::Counting,
+    statements::StatementCounter,
     tables,
 };
 use crate::services::ServiceError;
 
-/// The oldest server that will do: `drop database … with (force)` came with it.
+/// The oldest supported version of the server, which introduced `drop database … with (force)`.
 const OLDEST: i32 = 130_000;
 const OWN_DATABASE: &str = "deadheat";
 const STACK_ROLE: &str = "deadheat_stack";
 /// Servers that are alive together at most, each with a role of its own.
 pub const SEATS: usize = 12;
 
-/// Whether the server is Deadheat's own.
+/// The owner of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tenure {
-    /// It is, and goes with everything in it.
+pub(super) enum Ownership {
+    /// Deadheat owns the server, and deletes it with all its databases.
     Own,
-    /// It stays, so nothing of Deadheat's may stay in it, and nothing else be touched.
+    /// The user owns the server. Deadheat must remove everything that it created, and change nothing else.
     Guest,
 }
 
-/// A seeded database. Dropping the value drops it on a server that stays.
+/// A seeded database. Dropping this value drops the database on the user's server.
 #[derive(Debug)]
 pub(super) struct Database {
     pub(super) admin: Admin,
-    /// For stacks, in the order of `roles`.
+    /// The URLs for stacks, in the order of `roles`.
     pub(super) urls: Vec<String>,
-    pub(super) counting: Counting,
+    pub(super) counting: StatementCounter,
     /// The roles that stacks connect as; never empty.
     pub(super) roles: Vec<String>,
-    /// The server's version, as it says it.
+    /// The server's version, in its own format.
     pub(super) version: String,
     /// Declared last, so that Deadheat's own connection is closed first.
     lease: Lease,
 }
 
 impl Database {
-    /// Makes and seeds it.
-    pub(super) fn create(endpoint: &Endpoint, tenure: Tenure) -> Result<Self, ServiceError> {
+    /// Creates and seeds the database.
+    pub(super) fn create(endpoint: &Endpoint, ownership: Ownership) -> Result<Self, ServiceError> {
         let place = format!("PostgreSQL at {}:{}", endpoint.host, endpoint.port);
         let connect = |config| {
             Admin::connect(config, &endpoint.host, endpoint.port).map_err(|problem| {
@@ -55,12 +55,12 @@ impl Database {
                 ServiceError::new(attempt, problem, advice)
             })
         };
-        if tenure == Tenure::Guest {
+        if ownership == Ownership::Guest {
             warn_of_clear_text(endpoint);
         }
         let maintenance = connect(endpoint.config.clone())?;
         let version = check_version(&maintenance)?;
-        let mut lease = Lease::take(endpoint, tenure);
+        let mut lease = Lease::take(endpoint, ownership);
         let password = random_word(24);
         let own_roles = lease.create_roles(&maintenance, &password)?;
         lease.create_database(&maintenance)?;
@@ -79,7 +79,7 @@ impl Database {
             tables::make_items(client, &roles)?;
             tables::make_worlds(client, &roles)
         })?;
-        let counting = Counting::choose(&admin, &roles, own_roles);
+        let counting = StatementCounter::choose(&admin, &roles, own_roles);
         let url = |role: &String| endpoint.url(role, &secret, &lease.database);
         let database = Self {
             admin,
@@ -162,40 +162,40 @@ fn check_version(admin: &Admin) -> Result<String, ServiceError> {
     Ok(text.split_whitespace().next().unwrap_or(&text).to_owned())
 }
 
-/// What was made on a server, to be undone.
+/// The database and roles that were created on a server and must be removed.
 #[derive(Debug)]
 struct Lease {
     endpoint: Endpoint,
-    tenure: Tenure,
+    ownership: Ownership,
     /// The database's name.
     database: String,
-    /// Whether it is there.
+    /// Whether the database has been created.
     created: bool,
-    /// The roles of Deadheat's that there are.
+    /// The roles that have been created.
     roles: Vec<String>,
 }
 
 impl Lease {
-    fn take(endpoint: &Endpoint, tenure: Tenure) -> Self {
-        let suffix = match tenure {
-            Tenure::Own => String::new(),
-            Tenure::Guest => format!("_{}", random_word(10).to_lowercase()),
+    fn take(endpoint: &Endpoint, ownership: Ownership) -> Self {
+        let suffix = match ownership {
+            Ownership::Own => String::new(),
+            Ownership::Guest => format!("_{}", random_word(10).to_lowercase()),
         };
         Self {
             endpoint: endpoint.clone(),
-            tenure,
+            ownership,
             database: format!("{OWN_DATABASE}{suffix}"),
             created: false,
             roles: Vec::new(),
         }
     }
 
-    /// Makes the stacks' roles. Where that is not allowed, stacks connect as the given user; `false` then.
+    /// Creates the stacks' roles. If that is not allowed, returns `false`, and stacks connect as the given user.
     fn create_roles(&mut self, admin: &Admin, password: &str) -> Result<bool, ServiceError> {
         let suffix = self.database.trim_start_matches(OWN_DATABASE);
         let role = |seat| format!("{STACK_ROLE}{suffix}_{seat}");
         let roles: Vec<String> = (0..SEATS).map(role).collect();
-        // As the server would keep it, so that the password itself stands in no statement, which might be logged.
+        // Send the password in the form in which the server stores it, because statements may be logged.
         let verifier = scram_sha_256(password.as_bytes());
         // One command, so that there are all of them or none.
         // Whatever the server's own search path is.
@@ -243,7 +243,7 @@ impl Lease {
     }
 
     fn end(&mut self) -> Result<(), ServiceError> {
-        if self.tenure == Tenure::Own || (!self.created && self.roles.is_empty()) {
+        if self.ownership == Ownership::Own || (!self.created && self.roles.is_empty()) {
             return Ok(());
         }
         let Endpoint {

@@ -1,7 +1,7 @@
-//! PostgreSQL with seeded tables: a cluster of Deadheat's own, or a database of its own on a given server.
+//! PostgreSQL with seeded tables: a cluster of Deadheat's own, or a database on a server that the user names.
 //!
-//! Stacks connect as roles of their own, so that the server tells their statements and connections from Deadheat's. Each
-//! of the servers that are alive together has another one, so that its connections are told from the others'.
+//! Stacks connect with their own roles, so the server distinguishes their statements and connections from Deadheat's.
+//! Each of the servers that run together has a different role, which distinguishes them from each other.
 
 mod admin;
 mod binaries;
@@ -20,11 +20,11 @@ use std::{
     time::Duration,
 };
 
-pub use admin::Room;
+pub use admin::ConnectionCapacity;
 pub use binaries::{Mirror, Places, Source};
 pub use cluster::Access;
 pub use database::SEATS;
-pub use statements::{OwnStatements, Said};
+pub use statements::{LoggedStatements, OwnStatements};
 pub use tables::{Item, ItemRows, SEEDED, USERS, WORLDS};
 
 use deadheat_model::workload::Table;
@@ -32,9 +32,9 @@ use deadheat_model::workload::Table;
 use self::{
     binaries::Binaries,
     cluster::{Cluster, Plan, free_port},
-    database::{Database, Tenure},
+    database::{Database, Ownership},
     endpoint::Endpoint,
-    statements::Listening,
+    statements::LogCapture,
 };
 use super::ServiceError;
 use crate::process::{CpuGroup, Supervision};
@@ -42,27 +42,27 @@ use crate::process::{CpuGroup, Supervision};
 /// How PostgreSQL is found and started.
 #[derive(Clone, Debug)]
 pub struct PostgresOptions<'a> {
-    /// In the order of preference: the first that is there is used.
+    /// The sources in order of preference. The first one that has a server or binaries is used.
     pub sources: Vec<Source>,
     /// How supervisors are started.
     pub supervision: Supervision,
     /// The CPUs that a cluster of Deadheat's own is pinned to.
     pub cpus: Option<Vec<usize>>,
-    /// Who reaches a cluster of Deadheat's own.
+    /// The network addresses of a cluster of Deadheat's own.
     pub access: Access,
     /// The folder for its logs: `postgres.log`, `postgres-initdb.log`.
     pub log_dir: PathBuf,
-    /// How long the server may take until it answers.
+    /// The maximum time until the server answers.
     pub patience: Duration,
-    /// Ends a download.
+    /// Stops a download when set.
     pub interrupt: &'a AtomicBool,
 }
 
-/// For who has nothing to interrupt with.
+/// The default of [`PostgresOptions::interrupt`], which is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl PostgresOptions<'static> {
-    /// From the usual sources, on any CPU, with half a minute's patience.
+    /// Options with the usual sources, no pinning, and a timeout of half a minute.
     pub fn new(supervision: Supervision, log_dir: impl Into<PathBuf>) -> Self {
         Self {
             sources: Source::automatic(None),
@@ -76,14 +76,14 @@ impl PostgresOptions<'static> {
     }
 }
 
-/// What becomes of a row.
+/// A change of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum RowChange<'t> {
-    /// It has this text.
+    /// Replaces the row's text.
     Set(&'t str),
-    /// It is there, with this text.
+    /// Adds the row with this text.
     Add(&'t str),
-    /// It is gone.
+    /// Removes the row.
     Remove,
 }
 
@@ -91,14 +91,14 @@ pub enum RowChange<'t> {
 /// server. After a SIGKILL the cluster and its folder go too; on a given server the database `deadheat_…` then stays.
 #[derive(Debug)]
 pub struct Postgres {
-    // The order matters: connections end before the server does.
+    // Declared in this order so that connections are closed before the server stops.
     database: Database,
     cluster: Option<Cluster>,
     description: String,
 }
 
 impl Postgres {
-    /// Finds, starts and seeds it.
+    /// Finds, starts and seeds a server.
     ///
     /// # Errors
     /// When no source has one, or the one that was found does not start, cannot be connected to or cannot be seeded.
@@ -109,14 +109,14 @@ impl Postgres {
         }
     }
 
-    /// The cluster of Deadheat's own that another host serves ([`Served`]), seeded.
+    /// Connects to a cluster that Deadheat runs on another host ([`Served`]), and seeds it.
     ///
     /// # Errors
     /// When it cannot be connected to or cannot be seeded.
     pub fn served(url: &str, description: String) -> Result<Self, ServiceError> {
         let endpoint = endpoint_of(url)?;
         Ok(Self {
-            database: Database::create(&endpoint, Tenure::Own)?,
+            database: Database::create(&endpoint, Ownership::Own)?,
             cluster: None,
             description,
         })
@@ -124,7 +124,7 @@ impl Postgres {
 
     fn own(options: &PostgresOptions<'_>, binaries: &Binaries) -> Result<Self, ServiceError> {
         let cluster = cluster(options, binaries)?;
-        let database = Database::create(&cluster.endpoint, Tenure::Own)
+        let database = Database::create(&cluster.endpoint, Ownership::Own)
             .map_err(|error| error.with_log(&cluster.log))?;
         Ok(Self {
             database,
@@ -135,7 +135,7 @@ impl Postgres {
 
     fn guest(url: &str) -> Result<Self, ServiceError> {
         let endpoint = endpoint_of(url)?;
-        let database = Database::create(&endpoint, Tenure::Guest)?;
+        let database = Database::create(&endpoint, Ownership::Guest)?;
         let description = format!(
             "PostgreSQL {} at {}:{}",
             database.version, endpoint.host, endpoint.port
@@ -147,12 +147,13 @@ impl Postgres {
         })
     }
 
-    /// What stacks get as `DATABASE_URL`, with a password in it.
+    /// The value of `DATABASE_URL` for stacks, including a password.
     pub fn url(&self) -> &str {
         self.url_of(0)
     }
 
-    /// The same of the server with this number among those that are alive together, of which there are [`SEATS`].
+    /// The value of `DATABASE_URL` for the server in this seat, one of [`SEATS`]. The seat is a server's number among
+    /// those that run together.
     pub fn url_of(&self, seat: usize) -> &str {
         let urls = &self.database.urls;
         &urls[seat % urls.len()]
@@ -173,7 +174,7 @@ impl Postgres {
         self.cluster.as_ref()?.server.group()
     }
 
-    /// The first `count` rows of `table` by id, as they are now: id and text.
+    /// The current id and text of the first `count` rows of `table`, by id.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -207,7 +208,7 @@ impl Postgres {
             RowChange::Add(text) => tables::add(client, table, id, text),
             RowChange::Remove => tables::remove(client, table, id),
         }))?;
-        // A row that is added is not looked for.
+        // An added row does not exist yet.
         if !matches!(change, RowChange::Add(_)) {
             counting.note_own_scan(admin, table);
         }
@@ -233,8 +234,8 @@ impl Postgres {
         self.logged(self.database.counting.count(&self.database.admin, table))
     }
 
-    /// What the server with this number among those that are alive together says to it during `work`, in which it asks
-    /// for `table`. `None` on a server that is not Deadheat's own, whose log is not to be read.
+    /// Runs `work`, in which the server in this seat queries `table`, and returns the statements that it executed.
+    /// `None` if PostgreSQL is not Deadheat's own, because its log is not readable.
     ///
     /// # Errors
     /// When the server does not answer, or its log cannot be read.
@@ -243,17 +244,17 @@ impl Postgres {
         seat: usize,
         table: Table,
         work: impl FnOnce(),
-    ) -> Result<Option<Said>, ServiceError> {
+    ) -> Result<Option<LoggedStatements>, ServiceError> {
         let Some(cluster) = &self.cluster else {
             return Ok(None);
         };
         let admin = &self.database.admin;
-        let listening = self.logged(Listening::begin(admin, &cluster.log))?;
+        let capture = self.logged(LogCapture::begin(admin, &cluster.log))?;
         work();
-        self.logged(listening.end(self.role(seat), table)).map(Some)
+        self.logged(capture.end(self.role(seat), table)).map(Some)
     }
 
-    /// Fills the table items of the server with this number among those that are alive together as it was at first.
+    /// Restores the initial rows of the table items of the server in this seat.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -261,7 +262,7 @@ impl Postgres {
         self.of_own(seat, "filling the table items", tables::reset_items)
     }
 
-    /// Up to `limit` of its items with ids above `after`, by id.
+    /// Up to `limit` items of the server in this seat with ids above `after`, by id.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -271,7 +272,7 @@ impl Postgres {
         })
     }
 
-    /// Writes one of its items, whether there is one with that id or not.
+    /// Inserts or replaces an item of the server in this seat.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -281,7 +282,7 @@ impl Postgres {
         })
     }
 
-    /// Removes one of its items, if it is there.
+    /// Removes an item of the server in this seat, if it exists.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -291,7 +292,7 @@ impl Postgres {
         })
     }
 
-    /// What its table items holds of what was written to it.
+    /// Counts of the rows that were written to the table items of the server in this seat.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -299,8 +300,8 @@ impl Postgres {
         self.of_own(seat, "counting items", tables::item_rows)
     }
 
-    /// One of its items that is neither as it was at first nor as it may have been written: a new one has a name that begins
-    /// with `prefix`, one in `written` a name that goes on with its id.
+    /// An item of the server in this seat that has neither its initial value nor a valid written one; `None` if all are
+    /// valid. The name of a new item begins with `prefix`; the name of an item in `written` also continues with its id.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -315,7 +316,8 @@ impl Postgres {
         })
     }
 
-    /// What its statements did so far to `table`, which is its own; `None` where servers cannot be told apart.
+    /// Counts of the statements of the server in this seat on its own `table`. `None` if servers cannot be
+    /// distinguished.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -330,8 +332,8 @@ impl Postgres {
         self.logged(counting.of_own(admin, self.role(seat), table))
     }
 
-    /// Fills the table world of the server with this number among those that are alive together. Tables that were filled with
-    /// another `salt` from 0 to 9,999 differ in every row.
+    /// Fills the table world of the server in this seat. Two values of `salt` from 0 to 9,999 give tables that differ
+    /// in every row.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -349,7 +351,7 @@ impl Postgres {
         (0..self.database.roles.len()).try_for_each(|seat| self.fill_worlds(seat, 0))
     }
 
-    /// The numbers in its table world, by id.
+    /// The numbers in the table world of the server in this seat, by id.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -357,13 +359,13 @@ impl Postgres {
         self.of_own(seat, "reading the table world", tables::world_numbers)
     }
 
-    /// The role of the server with this number among those that are alive together.
+    /// The role of the server in this seat.
     fn role(&self, seat: usize) -> &str {
         let roles = &self.database.roles;
         &roles[seat % roles.len()]
     }
 
-    /// Does something with a table of a server's own.
+    /// Runs `work` on a table that belongs to the server in this seat.
     fn of_own<T>(
         &self,
         seat: usize,
@@ -378,13 +380,13 @@ impl Postgres {
         )
     }
 
-    /// How long a statement takes to be counted: nothing with the extension pg_stat_statements, 11 s without it,
-    /// when the table's scan counters have to do.
+    /// The maximum delay until an executed statement is counted: zero with the extension pg_stat_statements, 11 s with
+    /// the table's scan counters.
     pub fn count_lag(&self) -> Duration {
         self.database.counting.lag()
     }
 
-    /// Connections that stacks have open now.
+    /// The number of connections that stacks have open now.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -393,15 +395,15 @@ impl Postgres {
         self.logged(admin::held(admin, roles))
     }
 
-    /// Those of the server with this number among the ones that are alive together; `None` where that cannot be told,
-    /// because all stacks connect as the same user.
+    /// The number of connections that the server in this seat has open now. `None` if all stacks connect as the same
+    /// user, so that their connections cannot be distinguished.
     ///
     /// # Errors
     /// When the server does not answer.
     pub fn connections_of(&self, seat: usize) -> Result<Option<u32>, ServiceError> {
         let Database { admin, roles, .. } = &self.database;
         match &roles[..] {
-            // Whose they are is not known.
+            // All stacks share one role.
             [_] => Ok(None),
             roles => {
                 let own = &roles[seat % roles.len()..][..1];
@@ -410,8 +412,8 @@ impl Postgres {
         }
     }
 
-    /// Connections opened to the database since its beginning, Deadheat's own among them; `None` before PostgreSQL 14,
-    /// which does not count them. A connection is counted when it ends at the latest.
+    /// The number of connections opened to the database since its creation, including Deadheat's own. A connection is
+    /// counted when it ends at the latest. `None` before PostgreSQL 14, which does not count them.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -419,15 +421,16 @@ impl Postgres {
         self.logged(admin::sessions(&self.database.admin))
     }
 
-    /// How many connections the server takes, and how many of them are free now.
+    /// The maximum number of connections of the server, and the number that is free now.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub fn room(&self) -> Result<Room, ServiceError> {
-        self.logged(admin::room(&self.database.admin))
+    pub fn free_connections(&self) -> Result<ConnectionCapacity, ServiceError> {
+        self.logged(admin::free_connections(&self.database.admin))
     }
 
-    /// Ends it and deletes what was made. A second time does nothing.
+    /// Stops a cluster of Deadheat's own, or drops the database. Deletes everything that was created. A second call
+    /// does nothing.
     ///
     /// # Errors
     /// When the database cannot be dropped, or the supervisor does not answer.
@@ -443,7 +446,7 @@ impl Postgres {
         })
     }
 
-    /// Adds the end of the server's log to an error.
+    /// Appends the end of the server's log to an error.
     fn logged<T>(&self, result: Result<T, ServiceError>) -> Result<T, ServiceError> {
         let log: Option<&Path> = self.cluster.as_ref().map(|cluster| &*cluster.log);
         result.map_err(|error| match log {
@@ -453,7 +456,7 @@ impl Postgres {
     }
 }
 
-/// The user that runs the server, or why there is none.
+/// The user to run the server as; `None` is the current user. The error says why root has no such user.
 fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
     binaries::server_user().map_err(|problem| {
         let advice =
@@ -462,15 +465,15 @@ fn server_user() -> Result<Option<crate::process::User>, ServiceError> {
     })
 }
 
-/// What a source has.
+/// A source that can be used.
 enum SourceState<'u> {
-    /// A server that runs, by its URL.
+    /// A running server, by its URL.
     Server(&'u str),
-    /// What a server can be started with.
+    /// Binaries to start a server from.
     Binaries(Binaries),
 }
 
-/// The first source that has something.
+/// The first source that can be used.
 fn find<'u>(options: &'u PostgresOptions<'_>) -> Result<SourceState<'u>, ServiceError> {
     let mut missing = Vec::new();
     for source in &options.sources {
@@ -535,7 +538,7 @@ impl Served {
     /// Finds and starts it.
     ///
     /// # Errors
-    /// As [`Postgres::start`]; a server that runs already is none of Deadheat's own.
+    /// Those of [`Postgres::start`]; also when the server runs already, because it is not Deadheat's own.
     pub fn start(options: &PostgresOptions<'_>) -> Result<Self, ServiceError> {
         let SourceState::Binaries(binaries) = find(options)? else {
             let advice = "name it with --postgres on the machine of the servers";

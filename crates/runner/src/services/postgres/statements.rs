@@ -1,5 +1,5 @@
-//! How often the stacks have asked for a table, and what a role says to the server: read from the server's own log, which is
-//! switched on for a moment.
+//! Counts of the stacks' statements: by table, from the server's statistics; and by role, from the server's log, which
+//! is switched on for a short time.
 
 use std::{
     fs::File,
@@ -16,18 +16,18 @@ use postgres::{Client, Error};
 use super::{admin::Admin, endpoint::random_word};
 use crate::{process::LOG_END, services::ServiceError};
 
-/// A statement that asks for the table, as any driver or mapper may write it: `FROM users`, `from "users" u`,
-/// `FROM public.users`, `INSERT INTO items`. One of PostgreSQL's own regular expressions.
+/// The regular expression (in PostgreSQL's syntax) for a statement on `table`, however a driver or ORM writes it:
+/// `FROM users`, `from "users" u`, `FROM public.users`, `INSERT INTO items`.
 fn asks_for(table: Table) -> String {
     follows(r"from|into|update", table)
 }
 
-/// A statement in which the table's name follows one of these words.
+/// The regular expression for a statement in which the table's name follows one of these words.
 fn follows(words: &str, table: Table) -> String {
     format!(r#"\m({words})\s+(only\s+)?("?\w+"?\.)?("{table}"|{table}\M)"#)
 }
 
-/// What a server's statements did to a table of its own.
+/// Counts of the statements of one server on its own table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnStatements {
     /// Statements that read.
@@ -47,7 +47,7 @@ const BY_KIND: &str = "select coalesce(sum(s.calls) filter (where s.query !~* $3
 const BY_STATEMENT: &str = "select coalesce(sum(s.calls), 0)::bigint \
     from pg_stat_statements s join pg_roles r on r.oid = s.userid join pg_database d on d.oid = s.dbid \
     where r.rolname::text = any($1) and d.datname = current_database() and s.query ~* $2";
-/// Whether the texts of another role's statements can be seen.
+/// Queries whether this role may read the texts of other roles' statements.
 const SEES_OTHERS: &str = "select rolsuper or pg_has_role(current_user, 'pg_read_all_stats', 'usage') \
     from pg_roles where rolname = current_user";
 const BY_SCAN: &str = "select (coalesce(seq_scan, 0) + coalesce(idx_scan, 0))::bigint from pg_stat_user_tables \
@@ -57,23 +57,23 @@ const BY_SCAN: &str = "select (coalesce(seq_scan, 0) + coalesce(idx_scan, 0))::b
 /// `PGSTAT_IDLE_INTERVAL`); older ones do so with their next statement or when they disconnect.
 const SCAN_LAG: Duration = Duration::from_secs(11);
 
-/// The way statements are counted.
+/// How statements are counted.
 #[derive(Debug)]
-pub(super) enum Counting {
-    /// By the extension pg_stat_statements, which tells roles apart: exact at once.
+pub(super) enum StatementCounter {
+    /// By the extension pg_stat_statements, which distinguishes roles and does not lag.
     Statements {
         /// The stacks' roles.
         roles: Vec<String>,
     },
-    /// By the table's own scan counters, where the extension is missing. Each read of the table is one scan. They
-    /// lag, and do not tell roles apart, so Deadheat's own scans are subtracted.
+    /// By the table's scan counters, if the extension is missing. Each read of the table is one scan. The counters lag
+    /// and do not distinguish roles, so Deadheat's own scans are subtracted.
     Scans {
-        /// Deadheat's own of each table.
+        /// Deadheat's own scans of each table.
         own: [AtomicU64; Table::ALL.len()],
     },
 }
 
-impl Counting {
+impl StatementCounter {
     /// The extension if it works here and the stacks have roles of their own, otherwise scans.
     pub(super) fn choose(admin: &Admin, roles: &[String], own_roles: bool) -> Self {
         let tried = admin.run("setting up pg_stat_statements", |client| {
@@ -84,46 +84,47 @@ impl Counting {
         match tried {
             Ok(true) if own_roles => {
                 let roles = roles.to_owned();
-                return Counting::Statements { roles };
+                return StatementCounter::Statements { roles };
             }
             Ok(_) => tracing::warn!(
                 "statements are counted by scans, because roles cannot be told apart here"
             ),
             Err(error) => tracing::warn!("statements are counted by scans: {}", error.summary()),
         }
-        // What making the table took is not the stacks'.
+        // Flush first, so that the scans of creating the table are not counted as the stacks'.
         flush(admin);
         let own = Table::ALL.map(|table| {
             let scans = admin.run("counting scans", |client| scans(client, table));
             AtomicU64::new(scans.unwrap_or_default().max(0) as u64)
         });
-        Counting::Scans { own }
+        StatementCounter::Scans { own }
     }
 
-    /// How long after a statement its count may be short of it.
+    /// How long the counter may lag behind an executed statement.
     pub(super) fn lag(&self) -> Duration {
         match self {
-            Counting::Statements { .. } => Duration::ZERO,
-            Counting::Scans { .. } => SCAN_LAG,
+            StatementCounter::Statements { .. } => Duration::ZERO,
+            StatementCounter::Scans { .. } => SCAN_LAG,
         }
     }
 
-    /// Deadheat itself has read `table` once.
+    /// Records that Deadheat itself read `table` once.
     pub(super) fn note_own_scan(&self, admin: &Admin, table: Table) {
-        if let Counting::Scans { own } = self {
+        if let StatementCounter::Scans { own } = self {
             own[table as usize].fetch_add(1, Ordering::Relaxed);
             flush(admin);
         }
     }
 
-    /// What the statements of `role` did so far to `table`, which is its own; `None` where roles cannot be told apart.
+    /// The effects so far of the statements of `role` on `table`, which belongs to it. `None` if the counter does not
+    /// distinguish roles.
     pub(super) fn of_own(
         &self,
         admin: &Admin,
         role: &str,
         table: Table,
     ) -> Result<Option<OwnStatements>, ServiceError> {
-        let Counting::Statements { .. } = self else {
+        let StatementCounter::Statements { .. } = self else {
             return Ok(None);
         };
         let writes = follows(r"insert\s+into|update|delete\s+from", table);
@@ -140,20 +141,20 @@ impl Counting {
         }))
     }
 
-    /// Statements so far that ask for `table`.
+    /// The number of statements on `table` so far.
     pub(super) fn count(&self, admin: &Admin, table: Table) -> Result<u64, ServiceError> {
         let attempt = format!("counting the statements that ask for the table {table}");
         let found: i64 = match self {
-            Counting::Statements { roles } => admin.run(&attempt, |client| {
+            StatementCounter::Statements { roles } => admin.run(&attempt, |client| {
                 client
                     .query_one(BY_STATEMENT, &[roles, &asks_for(table)])?
                     .try_get(0)
             }),
-            Counting::Scans { .. } => admin.run(&attempt, |client| scans(client, table)),
+            StatementCounter::Scans { .. } => admin.run(&attempt, |client| scans(client, table)),
         }?;
         let own = match self {
-            Counting::Statements { .. } => 0,
-            Counting::Scans { own } => own[table as usize].load(Ordering::Relaxed),
+            StatementCounter::Statements { .. } => 0,
+            StatementCounter::Scans { own } => own[table as usize].load(Ordering::Relaxed),
         };
         Ok((found.max(0) as u64).saturating_sub(own))
     }
@@ -163,7 +164,7 @@ fn scans(client: &mut Client, table: Table) -> Result<i64, Error> {
     client.query_one(BY_SCAN, &[&table.to_string()])?.try_get(0)
 }
 
-/// Makes Deadheat's own scans count at once. That is there from PostgreSQL 15 on; before, they lag as all others do.
+/// Makes the server count Deadheat's own scans now. PostgreSQL before 15 cannot do this, so they lag there.
 fn flush(admin: &Admin) {
     let statement = "select pg_stat_force_next_flush()";
     let _ = admin.run("flushing statistics", |client| {
@@ -171,52 +172,56 @@ fn flush(admin: &Admin) {
     });
 }
 
-/// How long the server may take to follow a setting, or a line to its log. It only ends a broken check.
+/// The maximum time until a setting takes effect or a statement is logged. Only a broken check reaches it.
 const PATIENCE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
 /// The setting that has each message of the extended protocol logged with its text (PostgreSQL's documentation, section
 /// "Error Reporting and Logging").
 const SETTING: &str = "log_min_duration_statement";
 
-/// What a role asked the server for, while it was listened to.
+/// Counts of the statements of a role that the server logged during a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// Statements that ask for the table and were executed.
+pub struct LoggedStatements {
+    /// Executed statements on the table.
     pub asked: u64,
-    /// Of these, the ones whose text was parsed for them: by a Parse message, or as a simple query.
+    /// How often the text of a statement on the table was parsed: by a Parse message, or as a simple query.
     pub parsed: u64,
-    /// Other statements that were executed.
+    /// Other executed statements.
     pub others: u64,
-    /// The text of the last one that asks for the table; empty without one.
+    /// The text of the last statement on the table; empty if there was none.
     pub last: String,
 }
 
-/// A log that is listened to. Ends at [`Listening::end`], or when it is dropped.
-pub(super) struct Listening<'a> {
+/// A capture of the statements that the server logs. It ends at [`LogCapture::end`], or when it is dropped.
+pub(super) struct LogCapture<'a> {
     admin: &'a Admin,
     log: &'a Path,
-    /// What the log says before whatever is listened to.
+    /// The unique word that the log contains just before the captured statements.
     first: String,
     is_on: bool,
 }
 
-impl<'a> Listening<'a> {
-    /// Has every statement logged from now on, on connections that are open already as well.
+impl<'a> LogCapture<'a> {
+    /// Makes the server log every statement from now on, also on connections that are open already.
     pub(super) fn begin(admin: &'a Admin, log: &'a Path) -> Result<Self, ServiceError> {
-        let listening = Self {
+        let capture = Self {
             admin,
             log,
             first: random_word(16),
             is_on: true,
         };
         set(admin, Some("0"))?;
-        // The server's processes follow one after the other; what this one says after that is not before the others.
-        listening.mark(&listening.first)?;
-        Ok(listening)
+        // Server processes apply the setting at different times. Only statements logged after this marker count.
+        capture.mark(&capture.first)?;
+        Ok(capture)
     }
 
-    /// Ends it: what `role` has said, of which statements that ask for `table` are counted apart.
-    pub(super) fn end(mut self, role: &str, table: Table) -> Result<Said, ServiceError> {
+    /// Stops listening. Returns the statements of `role`, with those on `table` counted separately.
+    pub(super) fn end(
+        mut self,
+        role: &str,
+        table: Table,
+    ) -> Result<LoggedStatements, ServiceError> {
         let last = random_word(16);
         let text = self.mark(&last)?;
         self.is_on = false;
@@ -224,10 +229,10 @@ impl<'a> Listening<'a> {
         let Some(said) = between(&text, &self.first, &last) else {
             return Err(failed(self.log, "more was logged than it keeps"));
         };
-        Ok(said_by(role, table, said))
+        Ok(parse_log(role, table, said))
     }
 
-    /// Says something that is like nothing else until it is in the log; the end of the log.
+    /// Executes a statement with a unique word until the log contains it. Returns the end of the log.
     fn mark(&self, word: &str) -> Result<String, ServiceError> {
         let statement = format!("select '{word}'");
         let until = Instant::now() + PATIENCE;
@@ -246,13 +251,13 @@ impl<'a> Listening<'a> {
     }
 }
 
-/// What a log says after the last time that it has the word `first`, and before the next time that it has `last`.
+/// The text between the last `first` in a log and the next `last`; `None` if one of these words is missing.
 fn between<'t>(text: &'t str, first: &str, last: &str) -> Option<&'t str> {
     let (_, rest) = text.rsplit_once(first)?;
     Some(rest.split_once(last)?.0)
 }
 
-impl Drop for Listening<'_> {
+impl Drop for LogCapture<'_> {
     fn drop(&mut self) {
         if self.is_on
             && let Err(error) = set(self.admin, None)
@@ -281,7 +286,7 @@ fn failed(log: &Path, problem: impl std::fmt::Display) -> ServiceError {
     )
 }
 
-/// The end of a log. Not by places in it: of a long one, the middle is taken out.
+/// The last [`LOG_END`] bytes of a log. Offsets do not work, because the middle of a long log is removed.
 fn end_of(log: &Path) -> std::io::Result<String> {
     let mut file = File::open(log)?;
     let length = file.metadata()?.len();
@@ -291,10 +296,10 @@ fn end_of(log: &Path) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What `role` says in lines such as `deadheat_stack LOG:  duration: 0.07 ms  execute s1: select …`. A statement's further
-/// lines begin with a tab.
-fn said_by(role: &str, table: Table, log: &str) -> Said {
-    let mut said = Said::default();
+/// Counts the statements of `role` in lines such as `deadheat_stack LOG:  duration: 0.07 ms  execute s1: select …`. The
+/// further lines of a statement begin with a tab.
+fn parse_log(role: &str, table: Table, log: &str) -> LoggedStatements {
+    let mut said = LoggedStatements::default();
     let joined = log.replace("\n\t", " ");
     for line in joined.lines() {
         let Some((step, statement)) = step_of(role, line) else {
@@ -305,40 +310,41 @@ fn said_by(role: &str, table: Table, log: &str) -> Said {
             said.last = statement.to_owned();
         }
         match step {
-            Step::Parse => said.parsed += u64::from(is_asked),
-            Step::Execute if is_asked => said.asked += 1,
-            Step::Query if is_asked => {
+            LogStep::Parse => said.parsed += u64::from(is_asked),
+            LogStep::Execute if is_asked => said.asked += 1,
+            LogStep::Query if is_asked => {
                 said.asked += 1;
                 said.parsed += 1;
             }
-            Step::Execute | Step::Query => said.others += 1,
+            LogStep::Execute | LogStep::Query => said.others += 1,
         }
     }
     said
 }
 
+/// A step of the protocol that the server logged.
 #[derive(Clone, Copy)]
-enum Step {
+enum LogStep {
     Parse,
     Execute,
     /// A simple query: parsed and executed.
     Query,
 }
 
-fn step_of<'l>(role: &str, line: &'l str) -> Option<(Step, &'l str)> {
+fn step_of<'l>(role: &str, line: &'l str) -> Option<(LogStep, &'l str)> {
     let line = line.strip_prefix(role)?.strip_prefix(" LOG:  duration: ")?;
     let (_, line) = line.split_once(" ms  ")?;
     let (step, statement) = line.split_once(": ")?;
     let step = match step.split(' ').next()? {
-        "parse" => Step::Parse,
-        "execute" => Step::Execute,
-        "statement" => Step::Query,
+        "parse" => LogStep::Parse,
+        "execute" => LogStep::Execute,
+        "statement" => LogStep::Query,
         _ => return None,
     };
     Some((step, statement))
 }
 
-/// Whether a statement asks for `table`, as any driver or mapper may write it.
+/// Whether a statement reads or writes `table`, however a driver or ORM writes it.
 fn is_for(table: Table, statement: &str) -> bool {
     let name = table.to_string();
     let words = statement
@@ -379,12 +385,12 @@ deadheat_stack_2 LOG:  duration: 0.1 ms  statement: select 1 from users
 deadheat LOG:  duration: 0.1 ms  statement: select 'mark'
 deadheat_stack ERROR:  relation \"users\" does not exist
 ";
-        let expected = Said {
+        let expected = LoggedStatements {
             asked: 3,
             parsed: 2,
             others: 2,
             last: "select u.id from Users u;".to_owned(),
         };
-        assert_eq!(said_by("deadheat_stack", Table::Users, log), expected);
+        assert_eq!(parse_log("deadheat_stack", Table::Users, log), expected);
     }
 }

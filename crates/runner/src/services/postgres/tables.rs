@@ -44,7 +44,7 @@ fn email(id: i32) -> String {
     format!("{name}.{id}{tag}@example.org")
 }
 
-/// The column beside the id.
+/// The column other than the id.
 fn column(table: Table) -> &'static str {
     match table {
         Table::Users => "email",
@@ -248,8 +248,8 @@ pub(super) fn item_rows(client: &mut Client, role: &str) -> Result<ItemRows, Err
     })
 }
 
-/// A row that is neither as it was seeded nor as it may have been written: a new one has a name that begins with `prefix`, one
-/// in `written` a name that goes on with its id. `None`: there is none.
+/// A row that has neither its seeded value nor a valid written one; `None` if all are valid. The name of a new row
+/// begins with `prefix`; the name of a row in `written` also continues with its id.
 pub(super) fn damaged_item(
     client: &mut Client,
     role: &str,

@@ -192,7 +192,7 @@ fn ask_count(address: SocketAddr) -> io::Result<u64> {
     })
 }
 
-/// What the server is told.
+/// The options of the server process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeOptions {
     /// The file that gets the address, whole or not at all.

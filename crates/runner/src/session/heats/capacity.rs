@@ -1,5 +1,5 @@
-//! How many servers a heat can have (what memory, the database and the servers' patience allow), and which rates they are
-//! offered once its rounds have found their capacities.
+//! The number of servers that a heat can have, as limited by memory, by the database and by the servers' timeouts; and
+//! the rates that are offered once the rounds have found the servers' capacities.
 
 use std::time::Duration;
 
@@ -12,40 +12,40 @@ use deadheat_model::{
 
 use crate::{heat::Offer, services::postgres::SEATS};
 
-/// Members of a heat at most, a control among them. With slices of 100 ms, twelve keep the gap between two slices of a
-/// member below [`deadheat_model::heat::LONGEST_GAP`]. The more there are, the fewer heats bring everybody to one, and the
-/// less time goes into starting and warming up.
-pub const MOST_MEMBERS: u32 = SEATS as u32;
-/// Two stacks and a control: with fewer there is nothing to compare.
-const LEAST_MEMBERS: u32 = 3;
-/// Memory that is left to the system, Deadheat and its services.
+/// The maximum number of members of a heat, including a control. With slices of 100 ms, twelve members keep the gap
+/// between two slices of a member below [`deadheat_model::heat::LONGEST_GAP`]. More members mean fewer heats until each
+/// stack has been in one, and less time for starts and warm-ups.
+pub const MAX_MEMBERS: u32 = SEATS as u32;
+/// Two stacks and a control. Fewer cannot be compared.
+const MIN_MEMBERS: u32 = 3;
+/// Memory in bytes that is reserved for the system, Deadheat and its services.
 const RESERVE: u64 = 1 << 30;
-/// What a server may take under load: a JVM with the heap of its stack's manifest (`-Xmx512m`), and what it needs beside
-/// the heap.
+/// The assumed memory of a server under load in bytes: a JVM with the heap of its stack's manifest (`-Xmx512m`) and its
+/// other memory.
 const PER_MEMBER: u64 = 700 << 20;
 
-/// What limits how many servers can be alive together.
+/// The limits of the number of servers that can run together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// Bytes of memory that are available; `None`: not known.
+    /// Available memory in bytes; `None` if unknown.
     pub(super) memory: Option<u64>,
-    /// Connections that the database has free, and the largest pool of a stack; `None`: no database limits it.
+    /// The number of free database connections, and the largest pool of a stack; `None` without a database.
     pub(super) connections: Option<(u32, u32)>,
 }
 
-/// How many members a heat has at most.
+/// The maximum number of members of a heat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Capacity {
     pub(super) members: u32,
-    /// Why it is less than usual, if it is.
+    /// The reason why it is lower than usual; `None` if it is not.
     pub(super) reason: Option<String>,
 }
 
 impl Capacity {
-    /// The capacity of heats that do what `plan` says.
+    /// The capacity of heats with this plan.
     pub(super) fn new(plan: &HeatPlan, limits: Limits) -> Self {
         let usual = Self {
-            members: MOST_MEMBERS,
+            members: MAX_MEMBERS,
             reason: None,
         };
         let restricted = [
@@ -56,32 +56,32 @@ impl Capacity {
         let lower = restricted.into_iter().flatten();
         let lowest = lower.min_by_key(|one| one.members).unwrap_or(usual);
         Self {
-            members: lowest.members.max(LEAST_MEMBERS),
+            members: lowest.members.max(MIN_MEMBERS),
             ..lowest
         }
     }
 
-    /// Seats for stacks: the others are the control's.
+    /// The number of seats for stacks; the rest is for the control.
     pub(super) fn seats(&self) -> u32 {
         seats(self.members)
     }
 }
 
-/// Seats for stacks in heats of so many members: the control has one.
+/// The number of seats for stacks in heats of `capacity` members, of which one is the control.
 pub(super) fn seats(capacity: u32) -> u32 {
     capacity.saturating_sub(1).max(1)
 }
 
-/// How many heats it takes until every one of `stacks` has been in one: one stack, the anchor, is in all of them.
+/// The number of heats until each of `stacks` has been in one. One stack, the anchor, is in all of them.
 pub(super) fn heats_for_all(stacks: usize, capacity: u32) -> u32 {
     let others = u32::try_from(stacks.saturating_sub(1)).unwrap_or(u32::MAX);
     others.div_ceil((seats(capacity) - 1).max(1)).max(1)
 }
 
 fn by_gap(plan: &HeatPlan) -> Option<Capacity> {
-    let mut most = (1..=MOST_MEMBERS).rev();
+    let mut most = (1..=MAX_MEMBERS).rev();
     let members = most.find(|members| !plan.is_too_slow_for(*members as usize))?;
-    (members < MOST_MEMBERS).then(|| Capacity {
+    (members < MAX_MEMBERS).then(|| Capacity {
         members,
         reason: Some(format!(
             "With slices of {} ms, servers may close idle connections while more than {} others have their turns.",
@@ -94,7 +94,7 @@ fn by_gap(plan: &HeatPlan) -> Option<Capacity> {
 fn by_memory(available: u64) -> Option<Capacity> {
     let members = available.saturating_sub(RESERVE) / PER_MEMBER;
     let members = u32::try_from(members).unwrap_or(u32::MAX);
-    (members < MOST_MEMBERS).then(|| Capacity {
+    (members < MAX_MEMBERS).then(|| Capacity {
         members,
         reason: Some(format!(
             "Memory is short: {} MiB are available, and each server may need {} MiB beside the {} MiB that are kept free.",
@@ -106,9 +106,9 @@ fn by_memory(available: u64) -> Option<Capacity> {
 }
 
 fn by_connections((free, pool): (u32, u32)) -> Option<Capacity> {
-    // The control may be a stack's twin, which has a pool as well.
+    // The control may be the twin of a stack, which has a pool as well.
     let members = free.checked_div(pool)?;
-    (members < MOST_MEMBERS).then(|| Capacity {
+    (members < MAX_MEMBERS).then(|| Capacity {
         members,
         reason: Some(format!(
             "The database has only {free} connections free, and each stack may open {pool}.",
@@ -116,13 +116,13 @@ fn by_connections((free, pool): (u32, u32)) -> Option<Capacity> {
     })
 }
 
-/// The share of its capacity at which a stack is to be loaded at most …
+/// The maximum load of a stack as a share of its capacity.
 const SHARE: f64 = 0.7;
-/// … and the share of stacks of which that is to be true.
-const MOST_STACKS: f64 = 0.75;
+/// The share of stacks for which [`SHARE`] must hold.
+const MAX_STACKS: f64 = 0.75;
 
-/// What is offered at the load at this place of the plan in a heat whose rounds have found `rounds`. `None`: nothing, because
-/// it has no rate, or nobody has a capacity. Who has not even that capacity is not loaded.
+/// The rate to offer at load number `load` of the plan in a heat whose rounds found `rounds`. `None` if the load has no
+/// rate, or if no member has a capacity. Members whose capacity is lower than the rate are not loaded.
 pub(super) fn offer(record: &SessionRecord, load: usize, rounds: &HeatRecord) -> Option<Offer> {
     let planned = record.header.plan.loads.get(load)?;
     let places = 0..rounds.members.len();
@@ -146,7 +146,7 @@ pub(super) fn offer(record: &SessionRecord, load: usize, rounds: &HeatRecord) ->
     })
 }
 
-/// What earlier heats have offered at this load, which stays.
+/// The rate that earlier heats offered at this load, which must stay the same; `None` if there was no such heat.
 fn offered(record: &SessionRecord, load: usize) -> Option<f64> {
     let members = record
         .complete_heats(load)
@@ -154,10 +154,10 @@ fn offered(record: &SessionRecord, load: usize) -> Option<f64> {
     members.filter_map(|one| one.offered_per_second).next()
 }
 
-/// The largest of 1, 2, 5, 10, 20, 50 … per second that most of these capacities can take.
+/// The highest rate of 1, 2, 5, 10, 20, 50 … per second that most of these capacities sustain; `None` without one.
 fn common(mut capacities: Vec<f64>) -> Option<f64> {
     capacities.sort_by(|a, b| b.total_cmp(a));
-    let most = (MOST_STACKS * capacities.len() as f64).ceil() as usize;
+    let most = (MAX_STACKS * capacities.len() as f64).ceil() as usize;
     let least = capacities.get(most.checked_sub(1)?)?;
     let below = SHARE * least;
     let power = 10_f64.powf(below.log10().floor());
@@ -166,8 +166,7 @@ fn common(mut capacities: Vec<f64>) -> Option<f64> {
     (rate >= 1.0).then_some(rate)
 }
 
-/// What the member at this place answered per second in the slices that mean something; `None` without any answer, or if it
-/// has failed.
+/// The throughput of the member at this place over its valid slices; `None` if it gave no answer or failed.
 fn capacity(heat: &HeatRecord, place: usize) -> Option<f64> {
     if heat.members[place].failure.is_some() {
         return None;
@@ -233,7 +232,7 @@ mod tests {
             connections: Some((12 * 16, 16)),
         };
         assert_eq!(of(100, enough), (12, None));
-        // Stacks that hold no connections need no room.
+        // Stacks without a pool are not limited by the database.
         let unpooled = Limits {
             connections: Some((3, 0)),
             ..Limits::default()
@@ -279,7 +278,7 @@ mod tests {
 
     #[test]
     fn everybody_meets_the_anchor_after_so_many_heats() {
-        // Stacks, members of a heat, heats.
+        // Columns: stacks, members of a heat, heats.
         let table = [
             (1, 8, 1),
             (2, 3, 1),

@@ -20,7 +20,7 @@ use deadheat_model::{
 
 use super::{Steering, capacity::offer};
 use crate::{
-    heat::{Entry, EqualWork, Heat, Identity, KeptServers, Machine, run_told},
+    heat::{Entry, EqualWork, Heat, Identity, KeptServers, ThisMachine, run_told},
     session::{
         SelectedTarget, SessionError, SessionOptions,
         folder::{SessionFolder, now},
@@ -33,10 +33,10 @@ use crate::{
     verify::Fixtures,
 };
 
-/// After so many heats in a row that lost a host, the session ends.
-const MOST_LOSSES: u32 = 3;
+/// The session ends after this many consecutive heats that lost a host.
+const MAX_LOSSES: u32 = 3;
 
-/// Measures what is left of a session.
+/// Measures the rest of a session.
 pub(super) struct Measuring<'a> {
     pub(super) options: &'a SessionOptions,
     pub(super) folder: &'a SessionFolder,
@@ -48,7 +48,7 @@ pub(super) struct Measuring<'a> {
     pub(super) steering: &'a mut dyn Steering,
     pub(super) on_event: &'a mut dyn FnMut(&Event),
     pub(super) interrupt: &'a Arc<AtomicBool>,
-    /// What goes on from the last heat to the next one.
+    /// The servers that are kept from one heat to the next.
     pub(super) kept: KeptServers,
     /// The load that these servers are for.
     pub(super) kept_for: Option<usize>,
@@ -95,11 +95,11 @@ impl Measuring<'_> {
         }
     }
 
-    /// Reaches the generators anew after so many losses in a row; whether that worked.
+    /// Connects to the generators again after this many consecutive losses. Returns whether that worked.
     fn reach_again(&mut self, losses: u32) -> bool {
         let is_interrupted = self.interrupt.load(Ordering::Relaxed);
         // What a database has held is gone with it.
-        if losses > MOST_LOSSES || is_interrupted || self.services.lost().is_some() {
+        if losses > MAX_LOSSES || is_interrupted || self.services.lost().is_some() {
             return false;
         }
         // The agents that are left end first.
@@ -176,7 +176,7 @@ impl Measuring<'_> {
             certificate: self.services.certificate.as_ref(),
             kept: &self.kept,
         });
-        let machine = Machine {
+        let machine = ThisMachine {
             cpus: plan.pinning.cpus(),
             services: self.services.groups(),
         };
@@ -221,7 +221,7 @@ impl Measuring<'_> {
             plan: load.heat,
             orders: self.steering.orders(entries.len(), seed),
             seed,
-            // Alone, a stack is measured beside the null server.
+            // A single stack is measured together with the null server.
             least: next.members.len().min(2),
             entries,
             equal_work: with_it
@@ -255,8 +255,7 @@ impl Measuring<'_> {
     }
 }
 
-/// The numbers of those who take part among the servers that are alive together: of those that go on, their own. Who goes on
-/// and does not take part is ended.
+/// The seats of the members. Servers that are kept retain theirs. A kept server that is not a member is stopped.
 fn seats(kept: &KeptServers, participants: &[HeatMember]) -> Vec<usize> {
     let participants = participants
         .iter()

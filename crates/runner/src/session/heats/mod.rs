@@ -1,5 +1,6 @@
-//! A session that is measured in heats: prepare every stack, then heats of several stacks at a time, each of them kept as
-//! soon as it ends. Who takes part in the next one, and when there are enough, is decided by [`Steering`].
+//! A session that is measured in heats: prepares all stacks, then runs heats of several stacks at a time. Each heat is
+//! saved as soon as it ends. [`Steering`] chooses the members of the next heat, and decides when there are enough
+//! heats.
 
 mod capacity;
 mod measuring;
@@ -15,7 +16,7 @@ use std::{
 use deadheat_model::{
     Event, TargetId,
     heats::{
-        EndReason, JournalEntry, LEAST_HEATS, Plan, PlannedLoad, SCHEMA, SessionHeader,
+        EndReason, JournalEntry, MIN_HEATS, Plan, PlannedLoad, SCHEMA, SessionHeader,
         SessionRecord, SessionRequest, Step,
     },
     session::TargetRecord,
@@ -26,7 +27,7 @@ use deadheat_model::{
 use self::{
     capacity::Limits,
     measuring::Measuring,
-    plan::{Circumstances, plan},
+    plan::{PlanInputs, plan},
 };
 use super::{
     Participant, ResumeError, SessionError, SessionOptions, describe_machine,
@@ -44,14 +45,14 @@ use super::{
 
 pub use self::plan::{eight_heats, with_room};
 pub use super::journal::{HEATS_FILE, read_session};
-pub use capacity::MOST_MEMBERS;
+pub use capacity::MAX_MEMBERS;
 
 /// Decides what is measured next.
 pub trait Steering {
     /// The next heat, or the end. `spent` is how long the recorded heats took together.
     fn next(&mut self, record: &SessionRecord, spent: Duration) -> Step;
 
-    /// The orders of the rounds of a heat of so many members, for a seed.
+    /// The orders of the rounds of a heat with this many members, derived from a seed.
     fn orders(&mut self, members: usize, seed: u64) -> Vec<Vec<usize>>;
 
     /// The numbers of heats of each stack at which to look at a load, if there is room for `most`: the usual ones up to that,
@@ -82,7 +83,7 @@ fn draft_of(
     participants: &[Participant],
     steering: &dyn Steering,
 ) -> Plan {
-    let circumstances = Circumstances {
+    let inputs = PlanInputs {
         participants,
         pinning: options.share_out(),
         limits: Limits {
@@ -91,7 +92,7 @@ fn draft_of(
         },
         looks: &|load, most| steering.looks(load, most),
     };
-    plan(options, &circumstances)
+    plan(options, &inputs)
 }
 
 /// Runs a session. Events say what happens; `interrupt` ends it in order within a second.
@@ -128,13 +129,13 @@ pub fn run(
             .filter_map(|one| one.participant.clone())
             .collect(),
     };
-    let circumstances = Circumstances {
+    let inputs = PlanInputs {
         participants: &participants,
         pinning,
         limits: limits(options, &services),
         looks: &|load, most| steering.looks(load, most),
     };
-    let plan = plan(options, &circumstances);
+    let plan = plan(options, &inputs);
     let records = prepared.into_iter().map(|one| one.record).collect();
     let header = SessionHeader {
         hosts: reached.found,
@@ -246,7 +247,8 @@ fn measure(mut measuring: Measuring<'_>) -> Result<EndReason, SessionError> {
 pub struct HeatOptions {
     /// So many heats of each stack at each load, whatever the budget; `None`: what fits it.
     pub heats: Option<u32>,
-    /// How long rounds go on in a heat; `None`: what tells most in the time.
+    /// The duration of the rounds of a heat; `None` chooses the one that gives the narrowest intervals in the available
+    /// time.
     pub time: Option<Duration>,
     /// The counted part of a slice, at least.
     pub slice: Duration,
@@ -258,7 +260,7 @@ pub struct HeatOptions {
     pub least_heats: u32,
     /// The share of sessions that may call any pair of a ranking different that is not (0 to 1).
     pub alpha: f64,
-    /// Whether heats have controls beside their members.
+    /// Whether heats have controls in addition to their members.
     pub controls: bool,
     /// Whether each heat starts its processes, in place of one start that serves a heat at each load.
     pub separate_loads: bool,
@@ -282,7 +284,7 @@ impl Default for HeatOptions {
             slice: Duration::from_millis(100),
             guard: Duration::from_millis(30),
             margin: 0.03,
-            least_heats: LEAST_HEATS,
+            least_heats: MIN_HEATS,
             alpha: 0.05,
             controls: true,
             separate_loads: false,
@@ -295,7 +297,7 @@ impl Default for HeatOptions {
     }
 }
 
-/// A session that may go on. While this is there, no other process writes it.
+/// A session that can be resumed. While this value exists, no other process writes the session.
 #[derive(Debug)]
 pub struct Resumable {
     folder: SessionFolder,

@@ -1,5 +1,4 @@
-//! What a session of heats will do: a pure function of what is asked, of who can take part, and of what the machine has
-//! room for.
+//! Plans a session of heats: a pure function of the options, of the participants, and of the machine's capacity.
 
 use std::time::Duration;
 
@@ -7,7 +6,7 @@ use deadheat_model::{
     LoadPoint, LoadSpec, Schedule, TargetId, Wait,
     comparison::ContenderKind,
     heat::{HeatPlan, Rounds},
-    heats::{MOST_OF_EXPECTED, Plan, PlannedLoad},
+    heats::{MAX_OF_EXPECTED, Plan, PlannedLoad},
     load::words,
     plan::Pinning,
     workload::OfferedRate,
@@ -31,39 +30,39 @@ use crate::{
     },
 };
 
-/// What the plan depends on beside what is asked.
-pub(super) struct Circumstances<'a> {
+/// The inputs of the plan, in addition to the session's options.
+pub(super) struct PlanInputs<'a> {
     /// The stacks that can be measured.
     pub(super) participants: &'a [Participant],
     pub(super) pinning: Pinning,
-    /// What limits how many servers are alive together.
+    /// The limits of the number of servers that run together.
     pub(super) limits: Limits,
     /// [`Steering::looks`].
     pub(super) looks: &'a dyn Fn(&PlannedLoad, u32) -> Vec<u32>,
 }
 
 /// Plans a session.
-pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) -> Plan {
-    let asked = asked(options, circumstances.participants);
+pub(super) fn plan(options: &SessionOptions, inputs: &PlanInputs<'_>) -> Plan {
+    let asked = asked(options, inputs.participants);
     let share = options
         .budget
         .map(|budget| budget / u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1));
     let of_stacks = asked.iter().map(|load| {
-        let starts = Starts::new(load, &asked, options, circumstances);
-        load.planned(options, circumstances, share, &starts)
+        let starts = SharedStarts::new(load, &asked, options, inputs);
+        load.planned(options, inputs, share, &starts)
     });
-    let (loads, times): (Vec<Vec<PlannedLoad>>, Vec<Duration>) = of_servers(options, circumstances)
+    let (loads, times): (Vec<Vec<PlannedLoad>>, Vec<Duration>) = of_servers(options, inputs)
         .into_iter()
         .chain(of_stacks)
         .unzip();
     let estimate: Duration = times.into_iter().sum();
     let precision = options.heats.precision;
-    // If the noise is greater than usual, a precision takes longer, but not without end.
-    let budget = precision.map_or(options.budget, |_| Some(MOST_OF_EXPECTED * estimate));
+    // With more noise than usual, a required precision takes longer, but not without limit.
+    let budget = precision.map_or(options.budget, |_| Some(MAX_OF_EXPECTED * estimate));
     Plan {
         seed: options.seed,
         loads: loads.into_iter().flatten().collect(),
-        pinning: circumstances.pinning.clone(),
+        pinning: inputs.pinning.clone(),
         alpha: options.heats.alpha,
         margin: options.heats.margin,
         least_heats: options.heats.least_heats,
@@ -77,16 +76,16 @@ pub(super) fn plan(options: &SessionOptions, circumstances: &Circumstances<'_>) 
     }
 }
 
-/// Fewer stacks than these are no choice.
-const LEAST_CHOICE: usize = 3;
-/// How much longer heats may take than is thought before anything was started.
+/// The minimum number of stacks to choose from.
+const MIN_CHOICE: usize = 3;
+/// The factor by which heats may exceed their estimate from before the start.
 const RESERVE: f64 = 1.1;
-/// A warm-up that is longer than this is a slow one.
+/// Warm-ups longer than this are slow.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// The stacks of a session of which its budget has room for eight heats at each load, the first ones in this order: those that
-/// warm up quickly before the others, then by their places among the usual ones. Then those without room, in the same order.
-/// Everybody has room where there is no budget, or a number of heats was asked for.
+/// Divides the stacks into those for which the budget suffices for eight heats at each load, and the others. The stacks
+/// are taken in this order: those with short warm-ups first, then by their order among the usual stacks. Without a
+/// budget, or with a requested number of heats, it suffices for all.
 pub fn with_room(
     options: &SessionOptions,
     steering: &dyn Steering,
@@ -107,10 +106,10 @@ pub fn with_room(
         })
     };
     let all = participants.len();
-    // A stack is in with all of its CPU budgets, or out.
+    // A stack is included with all of its CPU budgets or not at all.
     let stack = |place: usize| participants[place].target.on_cpus(None);
     let is_whole = |count: &usize| *count == all || stack(count - 1) != stack(*count);
-    let mut counts = (LEAST_CHOICE.min(all)..=all).filter(is_whole);
+    let mut counts = (MIN_CHOICE.min(all)..=all).filter(is_whole);
     let least = counts.next().unwrap_or(all);
     let count = match options.heats.heats {
         Some(_) => all,
@@ -122,7 +121,7 @@ pub fn with_room(
     (names, rest)
 }
 
-/// How long eight heats of all stacks of a session take at each load, at least.
+/// The minimum time of eight heats of all stacks of a session at each load.
 pub fn eight_heats(options: &SessionOptions, steering: &dyn Steering) -> Duration {
     time_of_eight(options, &crate::session::participants(options), steering)
 }
@@ -134,10 +133,10 @@ fn time_of_eight(
 ) -> Duration {
     let options = SessionOptions {
         heats: HeatOptions {
-            heats: Some(deadheat_model::heats::LEAST_HEATS),
+            heats: Some(deadheat_model::heats::MIN_HEATS),
             ..options.heats.clone()
         },
-        // As if there were no more time than they need.
+        // A budget of zero, so that no time is added to the minimum.
         budget: Some(Duration::ZERO),
         ..options.clone()
     };
@@ -145,7 +144,7 @@ fn time_of_eight(
     draft.estimate.mul_f64(RESERVE)
 }
 
-/// A load that somebody is to be measured at.
+/// A load with the participants that are measured at it.
 struct RequestedLoad<'a> {
     workload: &'a SelectedWorkload,
     point: LoadPoint,
@@ -167,7 +166,7 @@ fn asked<'a>(
                     && options.wants(&one.target, id, &point.id)
             };
             let stacks: Vec<_> = participants.iter().filter(takes_part).collect();
-            // What one side does not answer is not compared.
+            // Workloads that one side does not support are not compared.
             let comparison = options.comparison.as_ref();
             let least = comparison.map_or(1, |all| all.contenders().len());
             if stacks.len() < least {
@@ -183,31 +182,31 @@ fn asked<'a>(
     loads
 }
 
-/// How the stacks of a load come to its heats.
-struct Starts {
-    /// The number of the loads that share its starts; `None`: each heat has its own.
+/// How the servers of a load are started for its heats: for each heat, or shared with other loads.
+struct SharedStarts {
+    /// The number of the group of loads that share starts; `None` if each heat has its own starts.
     shared: Option<u32>,
-    /// How many loads these are, with this one.
+    /// The number of loads in the group, including this one.
     loads: u32,
 }
 
-impl Starts {
-    /// Loads share their starts if they have the same stacks and seats, and each stack is started alike for all of them: in
-    /// one heat nobody is fresh where another one has served a load before.
+impl SharedStarts {
+    /// Loads share starts if they have the same stacks and seats, and each stack is started in the same way for all of
+    /// them. Otherwise, fresh servers would be compared with servers that have served a load before.
     fn new(
         load: &RequestedLoad<'_>,
         all: &[RequestedLoad<'_>],
         options: &SessionOptions,
-        circumstances: &Circumstances<'_>,
+        inputs: &PlanInputs<'_>,
     ) -> Self {
-        let pinning = &circumstances.pinning;
+        let pinning = &inputs.pinning;
         let stacks = |load: &RequestedLoad<'_>| -> Vec<TargetId> {
             let stacks = load.stacks.iter();
             stacks.map(|one| one.target.clone()).collect()
         };
         let seats = |load: &RequestedLoad<'_>| {
             let heat = least(&options.heats, true, Wait::Sleep);
-            load.capacity(&heat, circumstances).members
+            load.capacity(&heat, inputs).members
         };
         let own = stacks(load);
         let targets = options.targets.iter();
@@ -231,12 +230,12 @@ impl Starts {
         }
     }
 
-    /// The number, if so many heats are enough for each load to be the first of a turn with each kind of control.
+    /// The number of the group, if `heats` suffice for each load to be the first of a turn with each kind of control.
     fn shared(&self, heats: u32) -> Option<u32> {
         self.shared.filter(|_| heats >= 2 * self.loads)
     }
 
-    /// About how long it takes to bring a stack up for a heat, on average.
+    /// The approximate average time of starting a stack for a heat.
     fn bring_up(&self, one: &Participant) -> Duration {
         let fresh = bring_up(one.warm_ups, one.ready);
         let kept = bring_up(one.warm_ups.when_kept(), Some(Duration::ZERO));
@@ -246,34 +245,34 @@ impl Starts {
 }
 
 impl RequestedLoad<'_> {
-    fn capacity(&self, heat: &HeatPlan, circumstances: &Circumstances<'_>) -> Capacity {
+    fn capacity(&self, heat: &HeatPlan, inputs: &PlanInputs<'_>) -> Capacity {
         let limits = if self.workload.manifest.oracle.needs_database() {
-            circumstances.limits
+            inputs.limits
         } else {
             Limits {
                 connections: None,
-                ..circumstances.limits
+                ..inputs.limits
             }
         };
         Capacity::new(heat, limits)
     }
 
-    /// The load as it is planned, with what is measured in its heats, and about how long these take together.
+    /// The planned loads: this one and those that are measured in its heats. Also their approximate total time.
     fn planned(
         &self,
         options: &SessionOptions,
-        circumstances: &Circumstances<'_>,
+        inputs: &PlanInputs<'_>,
         share: Option<Duration>,
-        starts: &Starts,
+        starts: &SharedStarts,
     ) -> (Vec<PlannedLoad>, Duration) {
         let manifest = &self.workload.manifest;
-        let wait = wait(options, manifest, &circumstances.pinning);
+        let wait = wait(options, manifest, &inputs.pinning);
         let heat = least(&options.heats, true, wait);
-        let capacity = self.capacity(&heat, circumstances);
+        let capacity = self.capacity(&heat, inputs);
         let turns = heats_for_all(self.stacks.len(), capacity.members);
         let delay = manifest.oracle.needs_upstream().then_some(DELAY);
         let seats = capacity.seats() as usize;
-        // One probe before and one after the load, each as slow as the upstream.
+        // One probe before the load and one after it, each as slow as the upstream.
         let probes = 2 * delay.unwrap_or_default();
         let stacks = self.stacks.iter();
         let rates = &options.heats.rates;
@@ -310,15 +309,15 @@ impl RequestedLoad<'_> {
                 heat: with_time(heat, time),
                 ..load.clone()
             };
-            let looks = (circumstances.looks)(&load, count.heats).into_iter();
-            // Of each stack; not everybody is in every heat.
+            let looks = (inputs.looks)(&load, count.heats).into_iter();
+            // Interim analyses count heats of each stack, and a stack is not in every heat.
             load.looks = looks.map(|look| look.saturating_mul(turns)).collect();
             let heats = load.planned_heats(options.heats.precision);
             load.shared_starts = starts.shared(heats / turns.max(1));
             (load, cost.heat(time).saturating_mul(heats))
         };
         let times = match (options.heats.precision, options.heats.time) {
-            // Longer rounds need fewer heats.
+            // With longer rounds, fewer heats suffice.
             (Some(_), None) => &ROUND_TIMES[..],
             _ => &[count.time],
         };
@@ -340,15 +339,15 @@ fn with_rates(closed: PlannedLoad, rates: &[OfferedRate], work: HeatPlan) -> Vec
     [closed].into_iter().chain(equal_work).collect()
 }
 
-/// The load of servers that are no stacks, if these are compared, with what is measured in its heats.
+/// The load of servers that are not stacks, if these are compared, with the loads that are measured in its heats.
 fn of_servers(
     options: &SessionOptions,
-    circumstances: &Circumstances<'_>,
+    inputs: &PlanInputs<'_>,
 ) -> Option<(Vec<PlannedLoad>, Duration)> {
     let sides = options.comparison.as_ref()?.contenders();
     let first = sides.first()?.load()?;
     let (a, b) = (asked_for(first), asked_for(sides.get(1)?.load()?));
-    let (freeze, wait) = freezing_and_wait(sides[0], &circumstances.pinning);
+    let (freeze, wait) = freezing_and_wait(sides[0], &inputs.pinning);
     let wait = options.wait_elsewhere().unwrap_or(wait);
     let heat = least(&options.heats, freeze, wait);
     let warm_ups = WarmUps::of_unknown().lasting(options.warm_up);
@@ -389,7 +388,7 @@ fn of_servers(
         looks: Vec::new(),
     };
     let load = PlannedLoad {
-        looks: (circumstances.looks)(&load, count.heats),
+        looks: (inputs.looks)(&load, count.heats),
         ..load
     };
     let time = cost.heat(count.time).saturating_mul(load.most_heats());
@@ -412,7 +411,7 @@ fn point_of(load: &LoadSpec) -> (u32, String) {
     }
 }
 
-/// What a load asks for: the method and path of its first request, and how many others there are.
+/// The requests of a load in words: the method and path of the first one, and the number of others.
 fn asked_for(load: &LoadSpec) -> String {
     let first = load.exchanges.first().map(|exchange| &exchange.request);
     first.map_or(String::new(), |request| {
@@ -425,7 +424,7 @@ fn asked_for(load: &LoadSpec) -> String {
     })
 }
 
-/// The least of each heat. How long its rounds go on is decided later.
+/// The plan of a heat with the minimum number of rounds. The final number is chosen later.
 fn least(options: &HeatOptions, freeze: bool, wait: Wait) -> HeatPlan {
     HeatPlan {
         slice: options.slice,

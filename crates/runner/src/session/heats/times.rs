@@ -1,4 +1,4 @@
-//! How long the heats of a load take, how long their rounds go on, and how many of them there are.
+//! The times of a load's heats: their length, the duration of their rounds, and their number.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::{
     session::members::{starting_time, warm_up_time},
 };
 
-/// How many times as much slices of a stack scatter as its processes do.
+/// The assumed ratio of the scatter between slices of a stack to the scatter between its processes.
 const SCATTER: f64 = 8.0;
-/// Where nobody gave a budget, rounds are not chosen to go on for less than this, …
-const LEAST_ROUNDS: Duration = Duration::from_secs(10);
-/// … nor for longer than this.
-const MOST_ROUNDS: Duration = Duration::from_secs(60);
-/// However short a budget is, rounds go on for this.
+/// The minimum duration of a heat's rounds if no budget is set.
+const MIN_ROUNDS: Duration = Duration::from_secs(10);
+/// The maximum duration of a heat's rounds.
+const MAX_ROUNDS: Duration = Duration::from_secs(60);
+/// The minimum duration of a heat's rounds with any budget.
 const SHORTEST_ROUNDS: Duration = Duration::from_secs(5);
-/// How long the rounds of a heat may go on in a plan for a precision.
+/// The possible durations of a heat's rounds in a plan for a precision.
 pub(super) const ROUND_TIMES: [Duration; 8] = [
     SHORTEST_ROUNDS,
     Duration::from_secs(7),
@@ -28,17 +28,18 @@ pub(super) const ROUND_TIMES: [Duration; 8] = [
     Duration::from_secs(20),
     Duration::from_secs(30),
     Duration::from_secs(45),
-    MOST_ROUNDS,
+    MAX_ROUNDS,
 ];
-/// Heats of each stack that a plan has at least: with one there is no scatter.
-const LEAST_HEATS: u32 = 2;
-/// Heats of each stack from which on verdicts of all kinds are given.
-const ENOUGH_HEATS: u32 = deadheat_model::heats::LEAST_HEATS;
+/// The minimum number of heats of each stack in a plan. A single heat shows no scatter.
+const MIN_HEATS: u32 = 2;
+/// The number of heats of each stack that suffices for verdicts of all kinds.
+const ENOUGH_HEATS: u32 = deadheat_model::heats::MIN_HEATS;
 /// If this many heats fit, the plan has as many as fit, at most [`ENOUGH_HEATS`]. So stacks that start a little slower than
 /// expected do not turn eight short heats into two long ones.
 const NEARLY_ENOUGH: u32 = 6;
-/// A member's turn at a rate. A machine's speed drifts from second to second (docs/evidence, `default-run`), so many turns say
-/// more than long ones. A second has a cycle of jobs that run once a second.
+/// The length of a member's turn at a rate. The machine's speed drifts from second to second (docs/evidence,
+/// `default-run`). Many short turns are therefore more precise than a few long ones. One second contains a full cycle
+/// of jobs that run once per second.
 const TURN_AT_A_RATE: Duration = Duration::from_secs(1);
 /// How long a member is loaded at a rate in a heat, in all its turns, …
 const LONGEST_WORK: Duration = Duration::from_secs(5);
@@ -62,7 +63,7 @@ pub(super) struct HeatCost {
     pub(super) bring_up: Duration,
     /// One round.
     pub(super) round: Duration,
-    /// Members in it beside the control.
+    /// The number of members in addition to the control.
     pub(super) members: u32,
     /// Twins in it, on average.
     pub(super) twins: f64,
@@ -94,7 +95,7 @@ fn at_a_rate(slice: Duration) -> Duration {
     AFTER_A_FREEZE + GUARD_AT_A_RATE + slice
 }
 
-/// How many heats there are, and how long their rounds go on.
+/// The number of heats, and the duration of their rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeatCount {
     /// The heats of each stack.
@@ -139,9 +140,9 @@ impl HeatCost {
         }
     }
 
-    /// The plan of equal work at each rate: turns of all members, again and again, every second time in reverse, so that
-    /// what changes steadily cancels. `share` and `turns` are as in [`Self::count`]. Where the time is short, half of what
-    /// eight heats leave beside the shortest rounds goes into it.
+    /// The plan of equal work at each rate: turns of all members, repeatedly, with every second one in reverse order,
+    /// so that steady changes cancel. `share` and `turns` are those of [`Self::count`]. If time is short, equal work
+    /// gets half of the time that eight heats with the shortest rounds leave.
     pub(super) fn equal_work(
         &self,
         plan: HeatPlan,
@@ -167,7 +168,7 @@ impl HeatCost {
         }
     }
 
-    /// The cost with equal work at this number of rates, which is done once, however long the rounds go on.
+    /// The cost with equal work at this number of rates. It is done once, whatever the duration of the rounds.
     pub(super) fn with_equal_work(self, work: &HeatPlan, rates: usize) -> Self {
         let slices = self.slices_at(rates) * f64::from(work.rounds.number());
         Self {
@@ -180,7 +181,7 @@ impl HeatCost {
         (f64::from(self.members) + self.twins) * rates as f64
     }
 
-    /// The time of a whole heat whose rounds go on for `time`: a round that has begun is finished.
+    /// The time of a whole heat with rounds of duration `time`. A round that has begun is finished.
     pub(super) fn heat(&self, time: Duration) -> Duration {
         self.bring_up + self.round.saturating_mul(self.rounds(time, u128::div_ceil))
     }
@@ -190,18 +191,18 @@ impl HeatCost {
         u32::try_from(rounds).unwrap_or(u32::MAX)
     }
 
-    /// How long rounds go on where nobody gave a budget. With n rounds in a heat, the variance of a stack's mean over
-    /// all slices is (b² + w²/n) / heats, where b is the scatter between processes and w that between slices. A heat
-    /// takes T₀ + n·t: bringing it up, and a round's time for each. For a given time in all, the variance is smallest at
-    /// n = w/b · √(T₀/t).
+    /// The best duration of rounds without a budget. With n rounds in a heat, the variance of a stack's mean over all
+    /// slices is (b² + w²/n) / heats, where b is the scatter between processes and w the scatter between slices. A heat
+    /// takes T₀ + n·t: the time of starting it, and the time of each round. For a given total time, the variance is
+    /// smallest at n = w/b · √(T₀/t).
     fn best(&self) -> Duration {
         let (bring_up, round) = (self.bring_up.as_secs_f64(), self.round.as_secs_f64());
         let best = Duration::from_secs_f64(SCATTER * (bring_up * round).sqrt());
-        best.clamp(LEAST_ROUNDS, MOST_ROUNDS)
+        best.clamp(MIN_ROUNDS, MAX_ROUNDS)
     }
 
-    /// How many heats of each stack there are, and how long their rounds go on, if `share` is the load's part of the
-    /// budget and it takes `turns` heats until every stack has been in one: what makes intervals narrowest.
+    /// The number of heats of each stack and the duration of their rounds that make intervals narrowest. `share` is the
+    /// load's part of the budget, and `turns` is the number of heats until every stack has been in one.
     pub(super) fn count(
         &self,
         options: &HeatOptions,
@@ -226,11 +227,11 @@ impl HeatCost {
         }
         let shortest = self.heat(options.time.unwrap_or(SHORTEST_ROUNDS));
         let most = share.as_nanos() / u128::from(turns) / shortest.as_nanos().max(1);
-        let most = u32::try_from(most).unwrap_or(u32::MAX).max(LEAST_HEATS);
+        let most = u32::try_from(most).unwrap_or(u32::MAX).max(MIN_HEATS);
         // With fewer than eight, nothing can be a dead heat, and a rare kind of process stays unseen.
         let least = match most {
             NEARLY_ENOUGH.. => most.min(ENOUGH_HEATS),
-            _ => LEAST_HEATS,
+            _ => MIN_HEATS,
         };
         let mut plans = (least..=most).map(with);
         // A fixed time is best used up; of equals, the one with more heats.
@@ -238,7 +239,7 @@ impl HeatCost {
             Some(_) => plans.next_back(),
             None => plans.min_by(|a, b| self.width(*a).total_cmp(&self.width(*b))),
         };
-        narrowest.unwrap_or_else(|| with(LEAST_HEATS))
+        narrowest.unwrap_or_else(|| with(MIN_HEATS))
     }
 
     /// The half width that is to be expected of intervals, in units of the scatter between processes: the variance of
@@ -251,7 +252,7 @@ impl HeatCost {
         quantile * ((1.0 + SCATTER.powi(2) / rounds) / heats).sqrt()
     }
 
-    /// How long rounds go on in a heat that is to take no more than `heat`.
+    /// The duration of the rounds of a heat that must not take longer than `heat`.
     fn shortened(&self, heat: Duration) -> Duration {
         let left = heat.saturating_sub(self.bring_up);
         let whole = self.round.saturating_mul(self.rounds(left, |a, b| a / b));
@@ -262,7 +263,7 @@ impl HeatCost {
 /// The delay of the slow upstream, of workloads that ask it.
 pub(super) const DELAY: Duration = upstream::DELAY;
 
-/// The plan of a heat whose rounds go on for `time`.
+/// The plan of a heat with rounds of duration `time`.
 pub(super) fn with_time(plan: HeatPlan, time: Duration) -> HeatPlan {
     HeatPlan {
         rounds: Rounds::Time { time },
@@ -293,8 +294,8 @@ mod tests {
     fn rounds_go_on_longer_where_starting_takes_longer_within_bounds() {
         // 8·√(9 · 1) s, and both bounds.
         assert_eq!(cost(9, 1_000).best(), 24 * SECOND);
-        assert_eq!(cost(1, 100).best(), LEAST_ROUNDS);
-        assert_eq!(cost(60, 2_000).best(), MOST_ROUNDS);
+        assert_eq!(cost(1, 100).best(), MIN_ROUNDS);
+        assert_eq!(cost(60, 2_000).best(), MAX_ROUNDS);
     }
 
     /// Heats of each stack, and the seconds of their rounds.

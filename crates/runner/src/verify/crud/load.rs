@@ -1,4 +1,4 @@
-//! The load of crud, and whether the database has what was acknowledged under it.
+//! The load of crud, and the check that the database has all writes that were acknowledged under load.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use rand::seq::index::sample;
 use serde_json::Value;
 
 use super::{
-    CREATED, DELETED, DONE, MISSING, MOST_PRICE, PAGE, READ, REPLACED, WRITTEN, content, get,
+    CREATED, DELETED, DONE, MAX_PRICE, MISSING, PAGE, READ, REPLACED, WRITTEN, content, get,
     page_after, page_content, put, right_items, value_of, values_of,
 };
 use crate::{
@@ -21,15 +21,16 @@ use crate::{
     verify::{Fault, Verifier, greeting::post},
 };
 
-/// Of 50 requests in a row: 35 read an item, 5 a page, 5 create one, 4 replace one, 1 deletes one.
-const MIX: [(Kind, usize); 5] = [
-    (Kind::Read, 35),
-    (Kind::List, 5),
-    (Kind::Create, 5),
-    (Kind::Replace, 4),
-    (Kind::Delete, 1),
+/// The number of requests of each operation in every 50: 35 read an item, 5 read a page, 5 create an item, 4 replace
+/// one, 1 deletes one.
+const MIX: [(Operation, usize); 5] = [
+    (Operation::Read, 35),
+    (Operation::List, 5),
+    (Operation::Create, 5),
+    (Operation::Replace, 4),
+    (Operation::Delete, 1),
 ];
-/// What their groups are called, in the order of the mix.
+/// The names of the request groups, in the order of `MIX`.
 pub(in crate::verify) const ROUTES: [&str; MIX.len()] = [
     "GET /items/ID",
     "GET /items",
@@ -38,15 +39,15 @@ pub(in crate::verify) const ROUTES: [&str; MIX.len()] = [
     "DELETE /items/ID",
 ];
 
-/// How often these come, with other ids each time, until they begin again.
+/// The number of repetitions of `MIX` with different ids before the load repeats.
 const BLOCKS: usize = 40;
 
-/// One in this many deletions may be acknowledged twice.
+/// At most one in this many deletions may be acknowledged twice.
 const TWICE: u64 = 100;
 
-/// What a request of the load does. Its number is that of its group.
+/// The operation of a request. Its discriminant is the index of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum Operation {
     Read,
     List,
     Create,
@@ -54,32 +55,32 @@ enum Kind {
     Delete,
 }
 
-/// What a server was told to write, as far as its answers say.
+/// Counts of the writes that a server acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acknowledged {
     created: u64,
     replaced: u64,
     deleted: u64,
-    /// Verified answers of all kinds.
+    /// Verified answers of all operations.
     answers: u64,
-    /// Requests without a right answer, of all kinds: they may have written or not.
+    /// Requests of all operations without a right answer. They may have been executed or not.
     unknown: u64,
 }
 
 impl Acknowledged {
-    /// Adds what a load found whose groups are called like this.
+    /// Adds the results of a load with these group names.
     pub(crate) fn add(&mut self, load: &Observation, routes: &[String]) {
-        let group = |kind: Kind| {
-            let name = ROUTES[kind as usize];
+        let group = |operation: Operation| {
+            let name = ROUTES[operation as usize];
             let place = routes.iter().position(|route| route == name);
             let seen = place.and_then(|place| load.groups.get(place));
             seen.map_or(0, |seen| seen.total_succeeded)
         };
-        self.created += group(Kind::Create);
-        self.replaced += group(Kind::Replace);
-        let kinds = MIX.iter().map(|(kind, _)| group(*kind));
+        self.created += group(Operation::Create);
+        self.replaced += group(Operation::Replace);
+        let kinds = MIX.iter().map(|(operation, _)| group(*operation));
         self.answers += kinds.sum::<u64>();
-        // Of the deletions, some find nothing any more.
+        // Deletions of items that were already deleted do not count.
         self.deleted += load.all_statuses.get(&DONE[0]).copied().unwrap_or(0);
         self.unknown += load.total.issued.saturating_sub(load.total.succeeded);
     }
@@ -89,30 +90,31 @@ impl Acknowledged {
     }
 }
 
-/// What a server's table and its statements had seen at a moment.
+/// Counts of a server's table items and of its statements at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemsSeen {
     rows: ItemRows,
     statements: OwnStatements,
 }
 
-/// A number of writes that were acknowledged, and how many there are.
-struct Written {
+/// The number of acknowledged writes of a kind, and the number found in the database.
+struct WriteCount {
     what: &'static str,
     acknowledged: u64,
-    /// The fewest that there must be.
+    /// The minimum number that the database must have.
     least: u64,
     found: u64,
 }
 
 impl Verifier<'_> {
-    /// Requests for the load: each kind as often as the mix says, evenly spread, with the answers as far as they are known.
+    /// Creates the load's requests in the proportions of `MIX`, evenly spread, with their right answers if these are
+    /// known.
     pub(in crate::verify) fn crud_to_load(&mut self) -> Result<Vec<Exchange>, Fault> {
         let (item, page) = (
             Item::seeded(*READ.start()),
             right_items(*READ.start(), PAGE),
         );
-        // JSON may be spaced freely; a stack does it in one way.
+        // JSON may contain any whitespace, but a stack always formats it in the same way.
         let rule = "the answer is right";
         let asked = self.expect_content(rule, get(item.id), content(&item))?;
         let spaces = extra(asked.body.len(), &value_of(&item));
@@ -120,18 +122,18 @@ impl Verifier<'_> {
             self.expect_content(rule, page_after(item.id - 1, PAGE), page_content(&page))?;
         let page_spaces = extra(asked.body.len(), &values_of(&page));
         let mut left = MIX.map(|(_, often)| often * BLOCKS);
-        let mut reads = self.ids(READ, left[Kind::Read as usize]);
+        let mut reads = self.ids(READ, left[Operation::Read as usize]);
         let mut lists = self.ids(
             *READ.start()..=READ.end() - PAGE as i32,
-            left[Kind::List as usize],
+            left[Operation::List as usize],
         );
-        let mut replaced = self.ids(REPLACED, left[Kind::Replace as usize]);
+        let mut replaced = self.ids(REPLACED, left[Operation::Replace as usize]);
         let mut exchanges = Vec::new();
-        for kind in order() {
-            left[kind as usize] -= 1;
-            let turn = left[kind as usize];
-            let (request, status, length, content) = match kind {
-                Kind::Read => {
+        for operation in order() {
+            left[operation as usize] -= 1;
+            let turn = left[operation as usize];
+            let (request, status, length, content) = match operation {
+                Operation::Read => {
                     let item = Item::seeded(reads.next().unwrap_or(*READ.start()));
                     let length = length(&value_of(&item), spaces);
                     (
@@ -141,7 +143,7 @@ impl Verifier<'_> {
                         Some(content(&item)),
                     )
                 }
-                Kind::List => {
+                Operation::List => {
                     let after = lists.next().unwrap_or(*READ.start());
                     let items = right_items(after + 1, PAGE);
                     let length = length(&values_of(&items), page_spaces);
@@ -152,7 +154,7 @@ impl Verifier<'_> {
                         Some(page_content(&items)),
                     )
                 }
-                Kind::Create => {
+                Operation::Create => {
                     let name = format!("{WRITTEN}{turn}");
                     let name_stays = Content::JsonAt {
                         pointer: "/name".to_owned(),
@@ -165,10 +167,11 @@ impl Verifier<'_> {
                         Some(name_stays),
                     )
                 }
-                Kind::Replace => {
+                Operation::Replace => {
                     let id = replaced.next().unwrap_or(*REPLACED.start());
-                    // Another name and price each time: a mapper writes nothing where nothing changes.
-                    let name = format!("{WRITTEN}{id} {{{{random 0 {MOST_PRICE}}}}}");
+                    // A new name and price each time, because object-relational mappers skip writes that change
+                    // nothing.
+                    let name = format!("{WRITTEN}{id} {{{{random 0 {MAX_PRICE}}}}}");
                     let request = put(&format!("/items/{id}"), any_price(&name));
                     let id_stays = Content::JsonAt {
                         pointer: "/id".to_owned(),
@@ -176,7 +179,7 @@ impl Verifier<'_> {
                     };
                     (written(request), StatusSet::just(200), None, Some(id_stays))
                 }
-                Kind::Delete => {
+                Operation::Delete => {
                     let (first, last) = (DELETED.start(), DELETED.end());
                     let request = RequestSpec {
                         method: "DELETE".to_owned(),
@@ -196,14 +199,14 @@ impl Verifier<'_> {
                 content,
             };
             exchanges.push(Exchange {
-                group: Some(kind as u32),
+                group: Some(operation as u32),
                 ..Exchange::new(request, expect)
             });
         }
         Ok(exchanges)
     }
 
-    /// So many different ids of a range, in any order.
+    /// `count` different random ids in `range`.
     fn ids(
         &mut self,
         range: RangeInclusive<i32>,
@@ -216,7 +219,7 @@ impl Verifier<'_> {
             .map(move |index| range.start() + index as i32)
     }
 
-    /// What there is of writes so far; `None` for workloads that do not write, and where servers cannot be told apart.
+    /// Counts of the writes so far. `None` for workloads that do not write, and if servers cannot be distinguished.
     pub(crate) fn items_seen(&mut self) -> Result<Option<ItemsSeen>, Fault> {
         if !self.workload.oracle.writes() {
             return Ok(None);
@@ -228,11 +231,11 @@ impl Verifier<'_> {
         Ok(Some(ItemsSeen { rows, statements }))
     }
 
-    /// Checks that the database has what was `acknowledged` since `before`, and nothing that was not asked for. What was
-    /// found, in words; `None` if that is not known.
+    /// Checks that the database has all writes `acknowledged` since `before`, and no others. Returns the number of
+    /// these writes; `None` if it cannot be checked.
     ///
     /// # Errors
-    /// What is lost, or was not asked for.
+    /// The lost writes, or the changes that were not requested.
     pub(crate) fn check_acknowledged(
         &mut self,
         before: Option<ItemsSeen>,
@@ -250,7 +253,7 @@ impl Verifier<'_> {
                 .updated
                 .checked_sub(before.statements.updated),
         ) else {
-            // Somebody has reset the server's statistics.
+            // Another user has reset the server's statistics.
             return Ok(None);
         };
         if read + written < acknowledged.answers {
@@ -262,22 +265,22 @@ impl Verifier<'_> {
             ));
         }
         let all = [
-            Written {
+            WriteCount {
                 what: "created",
                 acknowledged: acknowledged.created,
                 least: acknowledged.created,
                 found: now.rows.created.saturating_sub(before.rows.created),
             },
-            Written {
+            WriteCount {
                 what: "replaced",
                 acknowledged: acknowledged.replaced,
                 least: acknowledged.replaced,
                 found: updated,
             },
-            Written {
+            WriteCount {
                 what: "deleted",
                 acknowledged: acknowledged.deleted,
-                // Of two that delete the same item at once, both may say that they did.
+                // Two simultaneous deletions of the same item may both be acknowledged.
                 least: acknowledged.deleted - acknowledged.deleted.div_ceil(TWICE),
                 found: now.rows.deleted.saturating_sub(before.rows.deleted),
             },
@@ -316,16 +319,16 @@ impl Verifier<'_> {
     }
 }
 
-/// The kinds of the load's requests in their order: each is spread evenly, so that any stretch of it has the mix.
-fn order() -> Vec<Kind> {
+/// The operations of the load's requests in order. Each is spread evenly, so that any part of the load has the mix.
+fn order() -> Vec<Operation> {
     let weights = MIX.map(|(_, often)| often as i64);
     let blocks = (0..BLOCKS).flat_map(|_| spread(&weights));
     blocks.map(|index| MIX[index].0).collect()
 }
 
-/// A body with another price in each request.
+/// A body with a random price in each request.
 fn any_price(name: &str) -> Body {
-    let price = format!("{{{{random 0 {MOST_PRICE}}}}}");
+    let price = format!("{{{{random 0 {MAX_PRICE}}}}}");
     Body::Sized(format!(r#"{{"name":"{name}","price":{price}}}"#).into())
 }
 
@@ -337,7 +340,7 @@ fn written(request: RequestSpec) -> RequestSpec {
     }
 }
 
-/// How many bytes more a stack's JSON has than the shortest.
+/// The number of bytes by which a stack's JSON is longer than the shortest form.
 fn extra(length: usize, value: &Value) -> usize {
     length.saturating_sub(value.to_string().len())
 }
@@ -357,17 +360,17 @@ mod tests {
         let order = order();
         assert_eq!(order.len(), 2_000);
         for stretch in order.windows(100) {
-            for (kind, often) in MIX {
-                let count = stretch.iter().filter(|one| **one == kind).count();
-                assert!(count.abs_diff(2 * often) <= 1, "{kind:?}: {count}");
+            for (operation, often) in MIX {
+                let count = stretch.iter().filter(|one| **one == operation).count();
+                assert!(count.abs_diff(2 * often) <= 1, "{operation:?}: {count}");
             }
         }
     }
 
     #[test]
     fn kinds_are_the_groups_of_the_mix() {
-        for (index, (kind, _)) in MIX.iter().enumerate() {
-            assert_eq!(*kind as usize, index);
+        for (index, (operation, _)) in MIX.iter().enumerate() {
+            assert_eq!(*operation as usize, index);
         }
     }
 

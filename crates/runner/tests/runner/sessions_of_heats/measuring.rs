@@ -142,7 +142,7 @@ fn a_session_without_anybody_to_measure_says_so() {
 struct UntilAllAreOffered;
 
 /// The most heats, which only end a broken test.
-const MOST_HEATS: u32 = 50;
+const MAX_HEATS: u32 = 50;
 
 impl Steering for UntilAllAreOffered {
     fn next(&mut self, record: &SessionRecord, _: Duration) -> Step {
@@ -151,7 +151,7 @@ impl Steering for UntilAllAreOffered {
             stacks.all(|one| one.offered_per_second.is_some())
         };
         let heats = record.complete_heats(0).count();
-        if record.complete_heats(1).any(is_offered) || heats >= MOST_HEATS as usize {
+        if record.complete_heats(1).any(is_offered) || heats >= MAX_HEATS as usize {
             return Step::End(EndReason::Finished);
         }
         Step::Heat(NextHeat {

@@ -1,5 +1,5 @@
-//! The heats at one load that count, and what they say: a cell of the comparison. For open loops also whether both
-//! sides kept up with the rate.
+//! The counted heats at one load, and the cell of the comparison that they make. For open loops also whether both sides
+//! kept up with the rate.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use deadheat_model::{
     comparison::{Decide, Side},
     figure::{self, count, list, percent, short_percent, time_option, two_digits},
     heat::{Freezing, LONGEST_GAP, SliceRecord},
-    heats::LEAST_HEATS,
+    heats::MIN_HEATS,
     warning::{Warning, note},
 };
 
@@ -23,37 +23,37 @@ use crate::{
     interval::median,
     sequential::Look,
     versus::{
-        Bounds, Metric, Overloaded, Subject, Verdict,
-        gate::Question,
+        Bounds, CellId, Metric, Overloaded, RatioVerdict,
+        gate::GateQuestion,
         paired::{self, PairedCell, PairedSeries},
         unsteady,
     },
 };
 
-/// What an advised budget has to spare, because heats may take longer than those so far.
+/// The factor on an advised budget, because later heats may take longer.
 const SPARE: f64 = 1.25;
-/// Nobody waits longer for a verdict.
-const MOST_SECONDS: f64 = 36_000.0;
+/// The longest budget that is advised, in seconds.
+const MAX_SECONDS: f64 = 36_000.0;
 
-/// The heats at one load that count.
-pub(super) struct Counted<'a> {
+/// The counted heats at one load.
+pub(super) struct CountedHeats<'a> {
     pub(super) figures: PairFigures<'a>,
-    /// Requests of a closed loop that are always under way.
+    /// Requests in flight of the closed loop.
     pub(super) in_flight: u32,
     pub(super) heats: Vec<&'a HeatRecord>,
-    /// Equal work in these heats.
+    /// The rates of equal work in these heats.
     pub(super) rates: Vec<AtRate<'a>>,
 }
 
-impl Counted<'_> {
-    /// Why the cell cannot be compared although nothing failed, if so.
+impl CountedHeats<'_> {
+    /// The reason why the cell cannot be compared although nothing failed; `None` if it can.
     pub(super) fn hindrance(&self) -> Option<String> {
         let decide = self.figures.duel.comparison.decide;
         self.bounds()
             .filter(|_| self.is_open() || decide == Decide::Throughput)
     }
 
-    /// Why nothing can be said of their throughput, if so.
+    /// The reason why the throughputs cannot be compared; `None` if they can.
     fn bounds(&self) -> Option<String> {
         let bounded = self.figures.bounded_in(&self.heats);
         if self.is_open() {
@@ -78,7 +78,7 @@ impl Counted<'_> {
         }
     }
 
-    /// How far B's throughput is ahead of A's, on the logarithm; 0 when nobody knows.
+    /// The logarithm of B's throughput over A's; 0 if it is unknown.
     fn advantage(&self) -> f64 {
         let fit = heats::Fit::new(2, &self.throughputs(), &Settings::default());
         let both = fit.advantage(1).zip(fit.advantage(0));
@@ -86,7 +86,8 @@ impl Counted<'_> {
     }
 
     fn throughputs(&self) -> Vec<Vec<Estimate>> {
-        self.figures.sliced(&self.heats, Quantity::Throughput)
+        self.figures
+            .slice_estimates(&self.heats, Quantity::Throughput)
     }
 
     fn memory(&self) -> PairedSeries {
@@ -99,7 +100,8 @@ impl Counted<'_> {
         PairedSeries::of_pairs(Metric::MemoryPeak, &pairs)
     }
 
-    /// Why the response times of an open loop cannot be judged, if so: whether a side keeps up says nothing of them.
+    /// The reason why the response times of an open loop cannot be judged; `None` if they can. It does not depend on
+    /// whether a side keeps up.
     fn too_few(&self) -> Option<String> {
         let carried = |heat: &Vec<Estimate>| heat.len() == Side::BOTH.len();
         // More heats may have enough for p99, and give each heat no more of its own.
@@ -122,7 +124,7 @@ impl Counted<'_> {
         slices.flatten().any(|slice| slice.open.is_some())
     }
 
-    pub(super) fn cell(&self, subject: Subject, look: Option<Look>, bounds: &Bounds) -> PairedCell {
+    pub(super) fn cell(&self, subject: CellId, look: Option<Look>, bounds: &Bounds) -> PairedCell {
         let comparison = self.figures.duel.comparison;
         let (is_open, decide) = (self.is_open(), comparison.decide);
         let mut series = self.own_series();
@@ -132,8 +134,8 @@ impl Counted<'_> {
             .flat_map(|rate| rate.series(&self.figures));
         series.extend(at_rates);
         let decides = |one: &PairedSeries| match (decide, one.metric) {
-            // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so that
-            // its throughput decides, too.
+            // Both sides have the same rate. Of one that does not keep up only the quick answers are in its times, so
+            // that its throughput decides, too.
             (_, Metric::Throughput) if is_open => true,
             (Decide::Throughput, metric) if is_open => metric.is_response_time(),
             (Decide::Throughput, metric) => metric == Metric::Throughput,
@@ -141,13 +143,13 @@ impl Counted<'_> {
             (Decide::P99, metric) => metric == Metric::ResponseTimeP99,
         };
         let bounds_on = [
-            (Question::Slower, comparison.check.fail_if_slower),
-            (Question::Costlier, comparison.check.fail_if_costlier),
+            (GateQuestion::Slower, comparison.check.fail_if_slower),
+            (GateQuestion::Costlier, comparison.check.fail_if_costlier),
         ];
         let is_asked = |one: &PairedSeries| {
             let (decides, at_rate) = (decides(one), one.per_second.is_some());
             let about =
-                |question: Question| question.is_about(decides, decide, one.metric, at_rate);
+                |question: GateQuestion| question.is_about(decides, decide, one.metric, at_rate);
             bounds_on
                 .iter()
                 .any(|(question, bound)| bound.is_some() && about(*question))
@@ -176,7 +178,7 @@ impl Counted<'_> {
         cell
     }
 
-    /// What the rounds say, in the order of tables.
+    /// The series of each metric, in the order of the tables.
     fn own_series(&self) -> Vec<PairedSeries> {
         let of = |metric, heats| PairedSeries {
             metric,
@@ -202,12 +204,12 @@ impl Counted<'_> {
         series
     }
 
-    /// How wide the interval is where there is no verdict, and how much more time would give one.
+    /// The note about a cell without a verdict: the width of its interval, and the time that a verdict would take.
     fn undecided(&self, cell: &PairedCell, look: Look, bounds: &Bounds) -> Option<Warning> {
         let found = paired::at_look(std::slice::from_ref(cell), look, bounds);
         let found = &found[0];
         let ratio = found.decisive()?;
-        if found.verdict != Verdict::NotEnoughData {
+        if found.verdict != RatioVerdict::NotEnoughData {
             return None;
         }
         let interval = ratio.interval?;
@@ -235,22 +237,22 @@ impl Counted<'_> {
         Some(note("undecided", sentence).advice(advice.unwrap_or_default()))
     }
 
-    /// The option with which another comparison has this many heats of each load, in a sentence.
+    /// The sentence with the option that gives another comparison this many heats of each load.
     fn advice(&self, heats: u32) -> String {
-        let heats = heats.max(LEAST_HEATS);
+        let heats = heats.max(MIN_HEATS);
         let record = self.figures.duel.record;
         let all: Duration = record.heats.iter().map(|one| one.heat.wall).sum();
         let turn = all.as_secs_f64() / f64::from(self.figures.duel.most_heats().max(1));
         let seconds = turn * f64::from(heats);
         let option = match record.header.plan.budget_seconds {
-            _ if seconds > MOST_SECONDS => return "No reasonable time would decide it.".to_owned(),
+            _ if seconds > MAX_SECONDS => return "No reasonable time would decide it.".to_owned(),
             Some(_) => format!("--budget {}", time_option(seconds * SPARE)),
             None => format!("--heats {heats}"),
         };
         format!("About {heats} heats may decide it ({option}).")
     }
 
-    /// What to know although it counts.
+    /// Notes about counted heats.
     fn notes(&self) -> Vec<Warning> {
         let mut notes = Vec::new();
         for side in Side::BOTH {
@@ -284,7 +286,7 @@ impl Counted<'_> {
         notes
     }
 
-    /// That a closed loop's connections waited unevenly.
+    /// The note that a closed loop's connections waited unevenly.
     fn uneven(&self, side: Side) -> Option<Warning> {
         let per_second = median(self.heats.iter().filter_map(|heat| {
             let figures = recorded::figures(heat, Quantity::Throughput);
@@ -317,7 +319,7 @@ impl Counted<'_> {
         Some(note("generator-limited", sentence))
     }
 
-    /// That the two sides answer with bodies of other lengths, so that they may do other work.
+    /// The note that the bodies of the two sides differ in length, so that their work may differ.
     fn other_answers(&self) -> Option<Warning> {
         let length = |side: Side| {
             let own = self.heats.iter().flat_map(|heat| slices(heat, side));
@@ -344,7 +346,7 @@ const KEPT_UP: f64 = 0.95;
 /// The tail that is compared and decides, as a percentile.
 const TAIL: f64 = 99.0;
 
-/// What these heats of one load show; of a closed loop nothing.
+/// Notes about an open loop; empty for a closed loop.
 fn rate_notes(heats: &[&HeatRecord]) -> Vec<Warning> {
     let late = Side::BOTH.map(|side| answered(heats, side).filter(|share| *share < KEPT_UP));
     let of_side = |(side, share): (&Side, Option<f64>)| {
@@ -379,7 +381,7 @@ fn answered(heats: &[&HeatRecord], side: Side) -> Option<f64> {
     (offered > 0).then(|| answers as f64 / offered as f64)
 }
 
-/// That the heats have too few requests for the tail, if so.
+/// The note that the heats have too few requests for the tail percentile; `None` if they have enough.
 fn too_few(heats: &[&HeatRecord]) -> Option<Warning> {
     let settings = Settings::default();
     let least_of = |heats: &[&HeatRecord]| {
@@ -422,15 +424,15 @@ fn too_few(heats: &[&HeatRecord]) -> Option<Warning> {
 pub(super) struct AtRate<'a> {
     /// The rate, in requests per second.
     per_second: f64,
-    /// Its part of each heat.
+    /// The part of each heat at this rate.
     heats: Vec<&'a HeatRecord>,
-    /// The sides that are so near to their capacity that percentiles of their turns say little.
+    /// The sides that are too near to their capacity for percentiles of their turns to be meaningful.
     near_capacity: Vec<Side>,
 }
 
 impl<'a> AtRate<'a> {
-    /// The rate of these parts of heats, of which the closed loops found the capacities; `None`: nothing was offered,
-    /// because no capacity was known.
+    /// The rate of these parts of heats. `closed` are the heats of the closed loop, which show the capacities. `None`
+    /// if no requests were offered because no capacity was known.
     pub(super) fn new(heats: Vec<&'a HeatRecord>, closed: &[&HeatRecord]) -> Option<Self> {
         let members = heats.iter().flat_map(|heat| &heat.members);
         let per_second = members
@@ -459,7 +461,7 @@ impl<'a> AtRate<'a> {
         Overloads::new(heats)
     }
 
-    /// The sides that cannot take it.
+    /// The sides that cannot take the rate.
     pub(super) fn overloaded(&self, decides: bool) -> impl Iterator<Item = Overloaded> {
         Side::BOTH.into_iter().filter_map(move |side| {
             let overloads = self.overloads(side);
@@ -468,13 +470,13 @@ impl<'a> AtRate<'a> {
                 per_second: self.per_second,
                 reason: overloads.in_words().filter(|_| overloads.are_most())?,
                 decides,
-                other_can: self.overloads(Side::BOTH[1 - side.member()]).is_none(),
+                other_side_keeps_up: self.overloads(Side::BOTH[1 - side.member()]).is_none(),
             })
         })
     }
 
-    /// CPU time per request and p99 of response time. There are none if a side cannot take the rate, and no p99 that has the
-    /// generator's own delay, or of a side near its capacity.
+    /// CPU time per request and the p99 response time. Empty if a side cannot take the rate. The p99 is left out if the
+    /// generator delayed requests, or if a side is near its capacity.
     pub(super) fn series(&self, figures: &PairFigures<'_>) -> Vec<PairedSeries> {
         if self.overloaded(true).next().is_some() {
             return Vec::new();
@@ -498,7 +500,7 @@ impl<'a> AtRate<'a> {
         figures.bounded_in(&self.heats).contains(&true)
     }
 
-    /// What to know of it.
+    /// Notes about this rate.
     pub(super) fn notes(&self, figures: &PairFigures<'_>) -> Vec<Warning> {
         let rate = figure::rate(self.per_second);
         let overloads = Side::BOTH.into_iter().filter_map(|side| {
@@ -552,7 +554,7 @@ impl<'a> AtRate<'a> {
     }
 }
 
-/// Whether the heat at a rate counts with those of the closed loop: it is a part of one of them.
+/// Whether the heat at a rate is a part of one of the closed loop's counted heats.
 pub(super) fn is_part_of(heat: &HeatRecord, closed: &[&HeatRecord]) -> bool {
     closed.iter().any(|one| one.heat == heat.heat)
 }

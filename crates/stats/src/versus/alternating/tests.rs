@@ -215,7 +215,7 @@ fn header(heats: u32) -> SessionHeader {
             pinning: Pinning::Off { cpus: vec![0] },
             alpha: 0.05,
             margin: 0.03,
-            least_heats: deadheat_model::heats::LEAST_HEATS,
+            least_heats: deadheat_model::heats::MIN_HEATS,
             until_decided: true,
             precision: None,
             budget_seconds: None,
@@ -244,14 +244,14 @@ fn sentences(cell: &Compared) -> String {
     notes.join(" ")
 }
 
-fn judged(record: &SessionRecord) -> Judged {
+fn judged(record: &SessionRecord) -> LookResult {
     let duel = duel(record);
     let look = duel.design().unwrap().looks[0];
     duel.judge(Some(look))
 }
 
 /// The verdict on throughput, and the ratio's interval holding `ratio` or not.
-fn found(record: &SessionRecord, ratio: f64) -> (Verdict, bool) {
+fn found(record: &SessionRecord, ratio: f64) -> (RatioVerdict, bool) {
     let judged = judged(record);
     let throughput = &judged.compared[0].ratios[0];
     assert_eq!(throughput.metric, Metric::Throughput);
@@ -265,9 +265,9 @@ fn found(record: &SessionRecord, ratio: f64) -> (Verdict, bool) {
 #[test]
 fn a_server_against_itself_is_a_dead_heat_and_a_faster_one_is_faster() {
     let cases = [
-        (1.0, Verdict::DeadHeat),
-        (1.1, Verdict::Better),
-        (0.9, Verdict::Worse),
+        (1.0, RatioVerdict::DeadHeat),
+        (1.1, RatioVerdict::Better),
+        (0.9, RatioVerdict::Worse),
     ];
     for (ratio, verdict) in cases {
         assert_eq!(found(&record(8, ratio), ratio), (verdict, true), "{ratio}");
@@ -288,7 +288,7 @@ fn every_metric_is_compared_and_the_cost_has_its_sign() {
     let cost = &ratios[1];
     // 0.99 s of CPU time per second, for 20,000 requests.
     assert!((cost.a / 49.5 - 1.0).abs() < 0.05, "{}", cost.a);
-    assert!((cost.ratio * 1.25 - 1.0).abs() < 0.02 && cost.verdict == Verdict::Better);
+    assert!((cost.ratio * 1.25 - 1.0).abs() < 0.02 && cost.verdict == RatioVerdict::Better);
     let memory = &ratios[2];
     assert_eq!((memory.a, memory.b), (memory.b, memory.a));
     assert!((memory.a / f64::from(20 << 20) - 1.0).abs() < 1e-9);
@@ -321,7 +321,7 @@ fn a_side_that_serves_its_connections_unevenly_is_named() {
 fn what_is_undecided_says_how_wide_the_interval_is_and_how_much_more_time_it_takes() {
     let judged = judged(&record(2, 1.02));
     let cell = &judged.compared[0];
-    assert_eq!(cell.verdict, Verdict::NotEnoughData);
+    assert_eq!(cell.verdict, RatioVerdict::NotEnoughData);
     let told = sentences(cell);
     assert!(
         told.contains("after 2 heats") && told.contains("heats may decide it (--"),
@@ -398,7 +398,7 @@ fn a_bound_proves_that_its_side_is_faster_and_nothing_else() {
     };
     let faster = bounded(1.2, &[1]);
     let ratio = &faster.compared[0].ratios[0];
-    assert_eq!(ratio.verdict, Verdict::Better);
+    assert_eq!(ratio.verdict, RatioVerdict::Better);
     assert!(ratio.interval.unwrap().high.is_infinite());
     for (ratio, sides) in [(0.8, &[1][..]), (1.2, &[0]), (1.2, &[0, 1])] {
         let judged = bounded(ratio, sides);

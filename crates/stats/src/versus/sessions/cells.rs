@@ -7,7 +7,7 @@ use deadheat_model::{
     warning::{Warning, note},
 };
 
-use super::{Metric, Subject, unsteady};
+use super::{CellId, Metric, unsteady};
 use crate::{
     heats::{Quantity, Settings, ranking::bounded, recorded, within::Estimate},
     interval::median,
@@ -15,42 +15,42 @@ use crate::{
 };
 
 /// A session and its loads.
-pub(super) struct Session<'a> {
+pub(super) struct SessionSide<'a> {
     pub(super) record: &'a SessionRecord,
-    pub(super) loads: Vec<Load<'a>>,
+    pub(super) loads: Vec<SideLoad<'a>>,
 }
 
-/// How the sides are called.
+/// The names of the sides.
 const NAMES: [&str; 2] = ["A", "B"];
 
 /// A stack's numbers in A and B.
 pub(super) type Numbers = [usize; 2];
 
-impl<'a> Session<'a> {
+impl<'a> SessionSide<'a> {
     pub(super) fn new(record: &'a SessionRecord) -> Self {
         let loads = 0..record.header.plan.loads.len();
         let settings = settings(&record.header.plan);
         Self {
             record,
             loads: loads
-                .map(|index| Load::new(record, index, settings))
+                .map(|index| SideLoad::new(record, index, settings))
                 .collect(),
         }
     }
 
-    pub(super) fn load(&self, subject: &Subject) -> Option<&Load<'a>> {
+    pub(super) fn load(&self, subject: &CellId) -> Option<&SideLoad<'a>> {
         let mut loads = self.loads.iter();
         loads.find(|load| load.is(&subject.workload, &subject.point))
     }
 
-    /// A stack, or nothing, at each of its loads.
-    pub(super) fn subjects(&self, target: Option<&TargetId>) -> impl Iterator<Item = Subject> {
+    /// The cells of a stack (or of no stack), one for each load.
+    pub(super) fn subjects(&self, target: Option<&TargetId>) -> impl Iterator<Item = CellId> {
         self.record
             .header
             .plan
             .loads
             .iter()
-            .map(move |load| Subject {
+            .map(move |load| CellId {
                 target: target.cloned(),
                 workload: load.workload.clone(),
                 point: load.point.id.clone(),
@@ -62,9 +62,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What could be compared: stacks that both sessions were asked for, at loads that both have, if at least one measured
-/// them there or they failed. In the order of A's plan.
-pub(super) fn candidates(sides: &[Session<'_>; 2]) -> Vec<Subject> {
+/// The cells that may be compared: stacks and loads that both sessions planned, if at least one session measured the
+/// stack there or it failed. In the order of A's plan.
+pub(super) fn candidates(sides: &[SessionSide<'_>; 2]) -> Vec<CellId> {
     let [a, b] = sides;
     let targets = a.record.header.targets.iter().map(|record| &record.target);
     let shared: Vec<&TargetId> = targets
@@ -72,13 +72,13 @@ pub(super) fn candidates(sides: &[Session<'_>; 2]) -> Vec<Subject> {
         .collect();
     let loads = a.subjects(None).filter(|load| b.load(load).is_some());
     let subjects = loads.flat_map(|load| {
-        let subject = |target: &&TargetId| Subject {
+        let subject = |target: &&TargetId| CellId {
             target: Some((*target).clone()),
             ..load.clone()
         };
         shared.iter().map(subject).collect::<Vec<_>>()
     });
-    let is_one = |subject: &Subject| {
+    let is_one = |subject: &CellId| {
         let states = sides.iter().map(|side| state(side, subject));
         states
             .into_iter()
@@ -87,10 +87,10 @@ pub(super) fn candidates(sides: &[Session<'_>; 2]) -> Vec<Subject> {
     subjects.filter(is_one).collect()
 }
 
-/// A stack's numbers in both sessions, or why they cannot be compared and whether it is because B failed.
+/// A stack's numbers in both sessions; or the reason why they cannot be compared, and whether it is that B failed.
 pub(super) fn numbers(
-    sides: &[Session<'_>; 2],
-    subject: &Subject,
+    sides: &[SessionSide<'_>; 2],
+    subject: &CellId,
 ) -> Result<Numbers, (String, bool)> {
     let states = sides.each_ref().map(|side| state(side, subject));
     if let [CellState::Counts(a), CellState::Counts(b)] = states {
@@ -107,15 +107,15 @@ pub(super) fn numbers(
     Err((reasons.join("; "), b_failed))
 }
 
-/// What a cell of a session is worth for a comparison. A reason follows the session's name.
+/// The state of a session's cell in a comparison. A reason is written after the session's name.
 enum CellState {
     /// The stack has figures, under this number.
     Counts(usize),
-    /// It failed.
+    /// The stack failed.
     Failed(String),
-    /// It was measured and has nothing to compare.
+    /// The stack was measured, but has no figures to compare.
     Lacking(String),
-    /// It was not to be measured.
+    /// The stack was not planned.
     Unplanned(String),
 }
 
@@ -130,7 +130,7 @@ impl CellState {
     }
 }
 
-fn state(side: &Session<'_>, subject: &Subject) -> CellState {
+fn state(side: &SessionSide<'_>, subject: &CellId) -> CellState {
     let Some((load, target)) = side.load(subject).zip(subject.target.as_ref()) else {
         return CellState::Unplanned("did not plan it".to_owned());
     };
@@ -157,7 +157,7 @@ fn state(side: &Session<'_>, subject: &Subject) -> CellState {
     }
 }
 
-/// Why a session did not plan a stack that it was asked for.
+/// The reason why a session did not plan a requested stack.
 fn unplanned(target: Option<&TargetRecord>, workload: &str) -> CellState {
     let Some(target) = target else {
         return CellState::Unplanned("was not asked for it".to_owned());
@@ -174,9 +174,9 @@ fn unplanned(target: Option<&TargetRecord>, workload: &str) -> CellState {
     }
 }
 
-/// The rate of an open loop follows from what a session found to be the capacity. Response times at two rates say
-/// nothing of each other: at 70 % of its capacity a server that is 7 % nearer to it waits much longer.
-fn other_rates(sides: &[Session<'_>; 2], subject: &Subject, numbers: Numbers) -> Option<String> {
+/// The reason why two open loops cannot be compared: each session derives the rate from the capacity that it measured,
+/// and response times at two rates are not comparable.
+fn other_rates(sides: &[SessionSide<'_>; 2], subject: &CellId, numbers: Numbers) -> Option<String> {
     let [a, b] = sides.each_ref().map(|side| side.load(subject));
     let (a, b) = (a?.offered(numbers[0])?, b?.offered(numbers[1])?);
     (a != b).then(|| {
@@ -186,8 +186,12 @@ fn other_rates(sides: &[Session<'_>; 2], subject: &Subject, numbers: Numbers) ->
     })
 }
 
-/// What to know of a cell that is compared.
-pub(super) fn notes(sides: &[Session<'_>; 2], subject: &Subject, numbers: Numbers) -> Vec<Warning> {
+/// Notes about a compared cell.
+pub(super) fn notes(
+    sides: &[SessionSide<'_>; 2],
+    subject: &CellId,
+    numbers: Numbers,
+) -> Vec<Warning> {
     let mut notes = Vec::new();
     for ((side, name), number) in sides.iter().zip(NAMES).zip(numbers) {
         let Some(load) = side.load(subject) else {
@@ -208,19 +212,19 @@ pub(super) fn notes(sides: &[Session<'_>; 2], subject: &Subject, numbers: Number
 }
 
 /// A load of a session.
-pub(super) struct Load<'a> {
+pub(super) struct SideLoad<'a> {
     pub(super) at: LoadAt<'a>,
-    /// For each metric a member's number and the logarithm of its figure, once for each heat that has it.
+    /// For each metric: a member's number and the logarithm of its figure, for each heat that has one.
     logs: Vec<(Metric, Vec<(usize, f64)>)>,
     bounded: Vec<bool>,
 }
 
-impl<'a> Load<'a> {
+impl<'a> SideLoad<'a> {
     /// The load at this place of the plan.
     pub(super) fn new(record: &'a SessionRecord, index: usize, settings: Settings) -> Self {
         let at = LoadAt::new(record, index, settings);
-        let course = at.course();
-        let cost = at.sliced(&course, Quantity::Cost);
+        let series = at.heat_series();
+        let cost = at.slice_estimates(&series, Quantity::Cost);
         let mut all = vec![(Metric::CpuPerRequest, logs(Quantity::Cost, 1e6, &cost))];
         if at.load.point.open.is_some() {
             let times = |percent| logs(Quantity::Latency, 1.0, &at.timed(percent));
@@ -228,7 +232,7 @@ impl<'a> Load<'a> {
             all.push((Metric::ResponseTimeP99, times(99.0)));
         } else {
             // The throughput of an open loop is the rate that was asked for.
-            let throughput = at.sliced(&course, Quantity::Throughput);
+            let throughput = at.slice_estimates(&series, Quantity::Throughput);
             let logs = logs(Quantity::Throughput, 1.0, &throughput);
             all.push((Metric::Throughput, logs));
         }
@@ -238,7 +242,7 @@ impl<'a> Load<'a> {
         });
         all.push((Metric::MemoryPeak, memory.collect()));
         Self {
-            bounded: bounded(&course, &settings),
+            bounded: bounded(&series, &settings),
             logs: all,
             at,
         }
@@ -248,7 +252,7 @@ impl<'a> Load<'a> {
         self.at.load.workload == workload && self.at.load.point.id == point
     }
 
-    /// The number of a stack that was planned here.
+    /// The number of a planned stack.
     pub(super) fn number(&self, target: &TargetId) -> Option<usize> {
         let mut targets = self.at.load.targets.iter();
         targets.position(|one| one == target)
@@ -268,7 +272,7 @@ impl<'a> Load<'a> {
         self.at.load.leads() && self.bounded[number]
     }
 
-    /// Heats in which a member took part, and why it failed in those in which it did.
+    /// The number of heats in which a member took part, and the reason of each failure.
     pub(super) fn failures(&self, number: usize) -> (usize, Vec<String>) {
         let failures = self.at.places(number);
         let failures = failures.filter_map(|(heat, place)| recorded::failure(heat, place));
@@ -282,7 +286,7 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Estimates as logarithms of figures, in units of which there are this many to the quantity's own.
+/// Converts estimates to logarithms of figures; `units` is the number of target units in the quantity's own unit.
 fn logs(quantity: Quantity, units: f64, heats: &[Vec<Estimate>]) -> Vec<(usize, f64)> {
     let estimates = heats.iter().flatten();
     let log = |one: &Estimate| (one.member, (quantity.figure(one.value) * units).ln());

@@ -15,10 +15,10 @@ use deadheat_model::{
     warning::{Warning, doubt},
 };
 
-use self::cells::{Load, Numbers, Session};
+use self::cells::{Numbers, SessionSide, SideLoad};
 use super::{
-    Bounds, Compared, Fact, How, Metric, NotCompared, Ratio, SideFacts, Subject, Verdict, Versus,
-    differs, unsteady,
+    Bounds, CellId, Compared, Fact, Method, Metric, NotCompared, Ratio, RatioVerdict, SideFacts,
+    Versus, differs, unsteady,
 };
 use crate::{
     interval::{self, Interval, holm},
@@ -33,7 +33,7 @@ const ADVICE: &str = "`deadheat compare STACK@REVISION STACK` measures both in t
 /// Session `b` against session `a`, whatever differs between them ([`refusals`] has what ought not to). The names are
 /// those by which the user knows the sessions.
 pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bounds) -> Versus {
-    let sides = [Session::new(a.1), Session::new(b.1)];
+    let sides = [SessionSide::new(a.1), SessionSide::new(b.1)];
     let mut compared: Vec<Compared> = Vec::new();
     let mut not_compared: Vec<NotCompared> = Vec::new();
     for subject in cells::candidates(&sides) {
@@ -58,7 +58,7 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
     warnings.extend(biased(&sides));
     warnings.extend(drift_warnings(&sides, &bounds));
     Versus {
-        how: How::Sessions,
+        how: Method::Sessions,
         a: side(a.0, a.1),
         b: side(b.0, b.1),
         is_change: false,
@@ -71,7 +71,12 @@ pub fn compare(a: (&str, &SessionRecord), b: (&str, &SessionRecord), bounds: Bou
     }
 }
 
-fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &Bounds) -> Compared {
+fn cell(
+    sides: &[SessionSide<'_>; 2],
+    subject: CellId,
+    numbers: Numbers,
+    bounds: &Bounds,
+) -> Compared {
     let drift = drift(sides, &subject, bounds);
     let ratios = Metric::ALL.into_iter().filter_map(|metric| {
         let [a, b] = sides;
@@ -85,7 +90,7 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
         |ratio: &Ratio| matches!(ratio.metric, Metric::Throughput | Metric::ResponseTimeP50);
     let deciding = usize::from(ratios.first().is_some_and(decides));
     Compared {
-        verdict: Verdict::NotEnoughData,
+        verdict: RatioVerdict::NotEnoughData,
         decide: Default::default(),
         rates: Vec::new(),
         overloaded: Vec::new(),
@@ -98,7 +103,7 @@ fn cell(sides: &[Session<'_>; 2], subject: Subject, numbers: Numbers, bounds: &B
 }
 
 /// With fewer heats or runs on a side there is no interval: it would reach over orders of magnitude.
-pub const LEAST: usize = 3;
+pub const MIN_RUNS: usize = 3;
 
 /// The logarithms of a metric on both sides.
 pub struct Sample {
@@ -117,7 +122,7 @@ impl Sample {
     /// server was from itself.
     pub fn ratio(&self, drift: Option<f64>, bounds: &Bounds) -> Ratio {
         let (a, b) = (mean(&self.a), mean(&self.b));
-        let has_enough = self.a.len().min(self.b.len()) >= LEAST;
+        let has_enough = self.a.len().min(self.b.len()) >= MIN_RUNS;
         let difference = interval::difference(&self.a, &self.b).filter(|_| has_enough);
         Ratio {
             per_second: None,
@@ -135,7 +140,7 @@ impl Sample {
             p_adjusted: None,
             drift,
             rule: bounds.rule(self.metric, drift),
-            verdict: Verdict::NotEnoughData,
+            verdict: RatioVerdict::NotEnoughData,
         }
     }
 }
@@ -255,9 +260,9 @@ fn warm_ups(a: &SessionRecord, b: &SessionRecord) -> Option<Change> {
 }
 
 /// A warning for each session in which a stack and its twin (A/A) differed.
-fn biased(sides: &[Session<'_>; 2]) -> Vec<Warning> {
-    let of = |(session, name): (&Session<'_>, &str)| {
-        let differs = |load: &&Load<'_>| twin(&load.at).is_some_and(|twin| twin.differs());
+fn biased(sides: &[SessionSide<'_>; 2]) -> Vec<Warning> {
+    let of = |(session, name): (&SessionSide<'_>, &str)| {
+        let differs = |load: &&SideLoad<'_>| twin(&load.at).is_some_and(|twin| twin.differs());
         let loads = session.loads.iter().filter(differs);
         let loads: Vec<String> = loads.map(|load| load.at.load.name()).collect();
         (!loads.is_empty()).then(|| {
@@ -292,8 +297,8 @@ fn side(name: &str, record: &SessionRecord) -> SideFacts {
 
 /// Where and how both were measured; where that differs, each side's.
 fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
-    type Of = fn(&SessionRecord) -> String;
-    let facts: [(&str, Of); 9] = [
+    type SessionSetting = fn(&SessionRecord) -> String;
+    let facts: [(&str, SessionSetting); 9] = [
         ("processor", |record| {
             record.header.machine.cpu_model.clone()
         }),
@@ -316,7 +321,7 @@ fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
         }),
         ("Deadheat", |record| record.header.deadheat.clone()),
     ];
-    let fact = |(name, of): (&str, Of)| {
+    let fact = |(name, of): (&str, SessionSetting)| {
         let (a, b) = (of(a), of(b));
         let value = if a == b { a } else { format!("A: {a}; B: {b}") };
         Fact::new(name, value)
@@ -324,14 +329,14 @@ fn conditions(a: &SessionRecord, b: &SessionRecord) -> Vec<Fact> {
     facts.into_iter().map(fact).collect()
 }
 
-/// How far the null server's throughput in B was from that in A: the distance from 1 of their ratio, for an open loop at
-/// the closed one whose capacity it takes a share of. A stack that differs by less may differ because the machine did.
-/// That the generator was the limit takes nothing from it: a machine that is slower slows the generator, too. `None` if
-/// a session has no such heat.
-fn drift(sides: &[Session<'_>; 2], subject: &Subject, bounds: &Bounds) -> Option<f64> {
+/// How far the null server's throughput in B was from that in A: the distance from 1 of their ratio, for an open loop
+/// at the closed one whose capacity it takes a share of. A stack that differs by less may differ because the machine
+/// did. That the generator was the limit takes nothing from it: a machine that is slower slows the generator, too.
+/// `None` if a session has no such heat.
+fn drift(sides: &[SessionSide<'_>; 2], subject: &CellId, bounds: &Bounds) -> Option<f64> {
     let load = &sides[0].load(subject)?.at.load;
     let closed = load.point.open.as_ref().map(|open| &open.capacity_of);
-    let closed = Subject {
+    let closed = CellId {
         point: closed.unwrap_or(&subject.point).clone(),
         ..subject.clone()
     };
@@ -339,13 +344,13 @@ fn drift(sides: &[Session<'_>; 2], subject: &Subject, bounds: &Bounds) -> Option
 }
 
 /// A warning for each closed loop of both sessions at which the null server differed, or is not known.
-fn drift_warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<Warning> {
+fn drift_warnings(sides: &[SessionSide<'_>; 2], bounds: &Bounds) -> Vec<Warning> {
     let [a, b] = sides;
-    let closed = |load: &Subject| {
-        let is_closed = |load: &Load<'_>| load.at.load.leads();
+    let closed = |load: &CellId| {
+        let is_closed = |load: &SideLoad<'_>| load.at.load.leads();
         a.load(load).is_some_and(is_closed) && b.load(load).is_some()
     };
-    let of = |load: Subject| {
+    let of = |load: CellId| {
         let Some(ratio) = ratio(sides, &load, bounds) else {
             let sentence = format!(
                 "Not both sessions have a heat with the null server at {load}: nothing shows whether the machine was \
@@ -367,7 +372,7 @@ fn drift_warnings(sides: &[Session<'_>; 2], bounds: &Bounds) -> Vec<Warning> {
 }
 
 /// The null server's throughput in B over that in A.
-fn ratio(sides: &[Session<'_>; 2], at: &Subject, bounds: &Bounds) -> Option<Ratio> {
+fn ratio(sides: &[SessionSide<'_>; 2], at: &CellId, bounds: &Bounds) -> Option<Ratio> {
     let [a, b] = sides.each_ref().map(|side| {
         let load = side.load(at)?;
         Some(load.logs(Metric::Throughput, load.at.load.ceiling()))

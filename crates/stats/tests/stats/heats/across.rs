@@ -9,13 +9,13 @@ use deadheat_stats::{
 };
 use proptest::prelude::*;
 
-use super::course;
+use super::heat_series;
 
 fn fit(heats: &[Vec<Option<f64>>]) -> Fit {
-    let course = course(heats);
+    let series = heat_series(heats);
     let settings = Settings::default();
-    let heats = of_heats(&course.heats, Quantity::Throughput);
-    Fit::new(course.members, &heats, &settings)
+    let heats = of_heats(&series.heats, Quantity::Throughput);
+    Fit::new(series.members, &heats, &settings)
 }
 
 /// Two members leave nothing to borrow: the interval is that of the paired t test.

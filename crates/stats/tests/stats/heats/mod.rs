@@ -36,8 +36,8 @@ fn heat(rounds: &[Vec<Option<f64>>]) -> Heat {
     }
 }
 
-/// A course of heats of one round each, whose figures are then the heats' estimates.
-fn course(heats: &[Vec<Option<f64>>]) -> HeatSeries {
+/// A series of heats of one round each, whose figures are then the heats' estimates.
+fn heat_series(heats: &[Vec<Option<f64>>]) -> HeatSeries {
     HeatSeries {
         members: heats.iter().map(Vec::len).max().unwrap_or(0),
         heats: heats

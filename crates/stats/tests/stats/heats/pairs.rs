@@ -1,8 +1,8 @@
 //! Verdicts on pairs, by their laws.
 
 use deadheat_stats::heats::{
-    Contrast, Fit, Group, Pair, Quantity, Ranking, Remedy, Rule, Settings, Verdict, of_fit,
-    pairs::Candidate, within::Estimate,
+    Contrast, Fit, Group, PairVerdict, Quantity, RankedPair, Ranking, Remedy, Rule, Settings,
+    of_fit, pairs::Candidate, within::Estimate,
 };
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn bound(better_is_bound: bool, worse_is_bound: bool, candidate: Candidate) -> C
     }
 }
 
-fn one(candidate: Candidate) -> Pair {
+fn one(candidate: Candidate) -> RankedPair {
     candidate.judge(ALPHA, &RULE)
 }
 
@@ -54,46 +54,58 @@ fn a_dead_heat_needs_enough_starts_and_a_difference_does_not() {
         };
         one(candidate)
     };
-    assert_eq!(of(5, 0.0).verdict, Verdict::DeadHeat);
+    assert_eq!(of(5, 0.0).verdict, PairVerdict::DeadHeat);
     let early = of(4, 0.0);
-    assert_eq!(early.verdict, Verdict::Undecided);
+    assert_eq!(early.verdict, PairVerdict::Undecided);
     assert_eq!(early.remedy, Some(Remedy::MoreHeats { heats: 1 }));
     assert_eq!(of(2, 0.0).remedy, Some(Remedy::MoreHeats { heats: 3 }));
-    assert_eq!(of(2, 0.1).verdict, Verdict::Faster);
+    assert_eq!(of(2, 0.1).verdict, PairVerdict::Faster);
 }
 
 #[test]
 fn there_are_three_verdicts() {
-    assert_eq!(one(candidate(0.10, 0.01, 10.0)).verdict, Verdict::Faster);
+    assert_eq!(
+        one(candidate(0.10, 0.01, 10.0)).verdict,
+        PairVerdict::Faster
+    );
     assert_eq!(
         one(candidate(0.005, 0.005, 10.0)).verdict,
-        Verdict::DeadHeat
+        PairVerdict::DeadHeat
     );
-    assert_eq!(one(candidate(0.02, 0.02, 10.0)).verdict, Verdict::Undecided);
+    assert_eq!(
+        one(candidate(0.02, 0.02, 10.0)).verdict,
+        PairVerdict::Undecided
+    );
     // "Not significant" alone is never a dead heat.
-    assert_eq!(one(candidate(0.0, 0.2, 10.0)).verdict, Verdict::Undecided);
+    assert_eq!(
+        one(candidate(0.0, 0.2, 10.0)).verdict,
+        PairVerdict::Undecided
+    );
     // A small difference that is certain is a difference.
-    assert_eq!(one(candidate(0.01, 0.001, 10.0)).verdict, Verdict::Faster);
+    assert_eq!(
+        one(candidate(0.01, 0.001, 10.0)).verdict,
+        PairVerdict::Faster
+    );
 }
 
 #[test]
 fn a_lower_bound_can_only_be_proven_faster() {
     let far = candidate(0.5, 0.01, 10.0);
     let found = one(bound(true, false, far));
-    assert_eq!(found.verdict, Verdict::Faster);
+    assert_eq!(found.verdict, PairVerdict::Faster);
     assert_eq!(found.interval.unwrap().high, f64::INFINITY);
     // The other may be faster still.
     let found = one(bound(false, true, far));
-    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.verdict, PairVerdict::Undecided);
     assert_eq!(found.remedy, Some(Remedy::FasterGenerator));
     assert_eq!(found.interval.unwrap().low, 0.0);
     assert!(!found.is_open(), "no heat can decide it");
     let found = one(bound(true, true, far));
-    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.verdict, PairVerdict::Undecided);
     let close = candidate(0.001, 0.001, 10.0);
     for (better, worse) in [(true, false), (false, true), (true, true)] {
         let found = one(bound(better, worse, close));
-        assert_eq!(found.verdict, Verdict::Undecided, "{better} {worse}");
+        assert_eq!(found.verdict, PairVerdict::Undecided, "{better} {worse}");
     }
 }
 
@@ -104,7 +116,7 @@ fn a_pair_that_never_met_is_undecided() {
         ..candidate(0.0, 0.0, 1.0)
     };
     let found = one(never);
-    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.verdict, PairVerdict::Undecided);
     assert_eq!(found.remedy, Some(Remedy::Meeting));
     assert_eq!((found.interval, found.alone), (None, None));
 }
@@ -122,10 +134,14 @@ fn an_undecided_pair_says_how_many_more_heats_decide_it() {
             let error = error / times.sqrt();
             one(super::pairs::candidate(difference, error, 4.0 * times)).verdict
         };
-        assert_ne!(after(heats), Verdict::Undecided, "{difference}: {heats}");
+        assert_ne!(
+            after(heats),
+            PairVerdict::Undecided,
+            "{difference}: {heats}"
+        );
         assert_eq!(
             after(heats - 1),
-            Verdict::Undecided,
+            PairVerdict::Undecided,
             "{difference}: {heats}"
         );
     }
@@ -145,8 +161,8 @@ proptest! {
         let pair = one(candidate);
         let interval = pair.interval.unwrap();
         let is_within = interval.low >= 1.0 / 1.03 && interval.high <= 1.03;
-        prop_assert_eq!(pair.verdict == Verdict::Faster, interval.low > 1.0, "{:?}", pair);
-        prop_assert_eq!(pair.verdict == Verdict::DeadHeat, is_within && interval.low <= 1.0);
+        prop_assert_eq!(pair.verdict == PairVerdict::Faster, interval.low > 1.0, "{:?}", pair);
+        prop_assert_eq!(pair.verdict == PairVerdict::DeadHeat, is_within && interval.low <= 1.0);
         prop_assert_eq!(pair.verdict.is_decided(), pair.remedy.is_none());
         let ratio = pair.ratio.unwrap();
         prop_assert!(interval.low <= ratio && ratio <= interval.high && ratio >= 1.0);
@@ -159,10 +175,10 @@ proptest! {
     fn a_lower_bound_is_never_slower_and_in_no_dead_heat(candidate in any_candidate()) {
         let pair = one(candidate);
         if candidate.worse_is_bound {
-            prop_assert_eq!(pair.verdict, Verdict::Undecided);
+            prop_assert_eq!(pair.verdict, PairVerdict::Undecided);
         }
         if candidate.better_is_bound {
-            prop_assert_ne!(pair.verdict, Verdict::DeadHeat);
+            prop_assert_ne!(pair.verdict, PairVerdict::DeadHeat);
         }
     }
 }
@@ -212,7 +228,9 @@ fn proven_differences_make_no_false_dead_heats() {
         let spread = margin / errors * (40.0_f64 / 2.0).sqrt();
         let wrong = share(200, |random| {
             let pairs = ranked(&ahead, 40, spread, random).pairs;
-            pairs.iter().any(|pair| pair.verdict == Verdict::DeadHeat)
+            pairs
+                .iter()
+                .any(|pair| pair.verdict == PairVerdict::DeadHeat)
         });
         assert!(wrong <= 0.05, "{errors}: {wrong}");
     }
@@ -225,7 +243,7 @@ fn proven_differences_leave_their_share_to_the_other_pairs() {
     let found = |ahead: &[f64]| {
         share(200, |random| {
             let ranking = ranked(ahead, 20, 0.03, random);
-            ranking.verdict(1, 0) == Some(Verdict::Faster)
+            ranking.verdict(1, 0) == Some(PairVerdict::Faster)
         })
     };
     let (two, six) = (
@@ -240,7 +258,7 @@ fn proven_differences_leave_their_share_to_the_other_pairs() {
 /// Of equal members, some of the pairs that stand alone differ; of those that hold together, hardly ever any.
 #[test]
 fn of_many_pairs_that_stand_alone_some_are_wrong_and_those_of_a_ranking_hold_together() {
-    let any = |differs: fn(&Pair) -> bool| {
+    let any = |differs: fn(&RankedPair) -> bool| {
         share(300, |random| {
             ranked(&[0.0; 10], 12, 0.03, random)
                 .pairs
@@ -250,9 +268,9 @@ fn of_many_pairs_that_stand_alone_some_are_wrong_and_those_of_a_ranking_hold_tog
     };
     let alone = any(|pair| {
         pair.alone
-            .is_some_and(|alone| alone.verdict == Verdict::Faster)
+            .is_some_and(|alone| alone.verdict == PairVerdict::Faster)
     });
-    let together = any(|pair| pair.verdict == Verdict::Faster);
+    let together = any(|pair| pair.verdict == PairVerdict::Faster);
     assert!(alone > 0.4, "{alone}");
     assert!((0.01..=0.075).contains(&together), "{together}");
 }
@@ -264,7 +282,7 @@ fn comparisons_with_the_best_are_narrower_than_those_of_all_pairs() {
     let mut ahead = [0.0; 18];
     ahead[0] = 0.5;
     let ranking = ranked(&ahead, 12, 0.03, &mut random);
-    let width = |pair: &Pair| {
+    let width = |pair: &RankedPair| {
         pair.interval
             .map(|one| (one.high / one.low).ln() / 2.0)
             .unwrap()

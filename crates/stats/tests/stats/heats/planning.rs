@@ -2,12 +2,12 @@
 
 use deadheat_simulation::heats::{Field, evidence::half_widths};
 use deadheat_stats::heats::{
-    Pilot, Planned, Quantity, Settings,
+    Pilot, PlannedHeats, Quantity, Settings,
     within::{Estimate, Scatter, of_heat},
 };
 
-fn planned(heats: u32) -> Planned {
-    Planned {
+fn planned(heats: u32) -> PlannedHeats {
+    PlannedHeats {
         heats,
         rounds: 30,
         members: 6,
@@ -70,8 +70,8 @@ fn a_pilot_foretells_what_a_session_reaches() {
     for (heats, reached) in [8, 16].into_iter().zip(reached) {
         let mut foretold: Vec<f64> = (1_000..1_100)
             .map(|seed| {
-                let course = field.draw(1, seed);
-                let pilot = of_heat(&course.heats[0], Quantity::Throughput);
+                let series = field.draw(1, seed);
+                let pilot = of_heat(&series.heats[0], Quantity::Throughput);
                 let pilot = Pilot::new(6, &[pilot], &settings);
                 pilot.median_half_width(&members, &planned(heats)).unwrap()
             })

@@ -1,12 +1,12 @@
 //! Ranks from verdicts, bounds, budgets and cost.
 
 use deadheat_stats::heats::{
-    Fit, Group, HeatSeries, Percentile, Quantity, Rank, Ranking, Settings, Verdict, of_fit,
+    Fit, Group, HeatSeries, PairVerdict, Percentile, Quantity, Rank, Ranking, Settings, of_fit,
     percentile, rankings,
 };
 use proptest::prelude::*;
 
-use super::course;
+use super::heat_series;
 
 /// Eight heats of members with these throughputs that scatter by about 1 %.
 fn steady(rates: &[f64]) -> HeatSeries {
@@ -20,13 +20,13 @@ fn steady(rates: &[f64]) -> HeatSeries {
             .map(|(member, base)| Some(rate(heat, member, *base)))
             .collect()
     };
-    course(&(0..8).map(heat).collect::<Vec<_>>())
+    heat_series(&(0..8).map(heat).collect::<Vec<_>>())
 }
 
-fn rank_by(course: &HeatSeries, quantity: Quantity) -> Ranking {
+fn rank_by(series: &HeatSeries, quantity: Quantity) -> Ranking {
     let settings = Settings::default();
-    let groups = vec![Some(Group::stacks(1)); course.members];
-    rankings(course, quantity, &groups, settings.alpha, &settings).remove(0)
+    let groups = vec![Some(Group::stacks(1)); series.members];
+    rankings(series, quantity, &groups, settings.alpha, &settings).remove(0)
 }
 
 /// Members, each with its best and its worst rank, in the order of the table.
@@ -42,8 +42,8 @@ fn rank_of(ranking: &Ranking, member: usize) -> Rank {
     place.unwrap().rank
 }
 
-fn bound(course: &mut HeatSeries, member: usize) {
-    let rounds = course.heats.iter_mut().flat_map(|heat| &mut heat.rounds);
+fn bound(series: &mut HeatSeries, member: usize) {
+    let rounds = series.heats.iter_mut().flat_map(|heat| &mut heat.rounds);
     for slice in rounds.flat_map(|round| &mut round.slices) {
         slice.bounded |= slice.member == member;
     }
@@ -62,12 +62,12 @@ fn members_that_are_told_apart_have_one_rank_and_others_a_range() {
         [(2, 3); 2]
     );
     assert_eq!(table(&found)[3], (3, 4, 4));
-    assert_eq!(found.verdict(0, 2), Some(Verdict::DeadHeat));
-    assert_eq!(found.verdict(1, 0), Some(Verdict::Faster));
-    assert_eq!(found.verdict(0, 1), Some(Verdict::Slower));
+    assert_eq!(found.verdict(0, 2), Some(PairVerdict::DeadHeat));
+    assert_eq!(found.verdict(1, 0), Some(PairVerdict::Faster));
+    assert_eq!(found.verdict(0, 1), Some(PairVerdict::Slower));
     assert_eq!(found.verdict(0, 0), None);
     let words =
-        [Quantity::Throughput, Quantity::Cost].map(|quantity| Verdict::Slower.word(quantity));
+        [Quantity::Throughput, Quantity::Cost].map(|quantity| PairVerdict::Slower.word(quantity));
     assert_eq!(words, ["slower", "more expensive"]);
     assert!(found.open_neighbours().is_empty());
     // The figure is a typical slice of a typical heat: the heats' machine is faster by 0 to 70 %.
@@ -77,17 +77,17 @@ fn members_that_are_told_apart_have_one_rank_and_others_a_range() {
 /// A slice costs 1 ÷ throughput here, so that the order is the same; with half of the CPU time it is not.
 #[test]
 fn cost_is_ranked_by_what_is_cheaper() {
-    let mut course = steady(&[100.0, 200.0]);
+    let mut series = steady(&[100.0, 200.0]);
     assert_eq!(
-        table(&rank_by(&course, Quantity::Cost)),
+        table(&rank_by(&series, Quantity::Cost)),
         [(1, 1, 1), (0, 2, 2)]
     );
-    let rounds = course.heats.iter_mut().flat_map(|heat| &mut heat.rounds);
+    let rounds = series.heats.iter_mut().flat_map(|heat| &mut heat.rounds);
     for slice in rounds.flat_map(|round| &mut round.slices) {
         let times = if slice.member == 1 { 4.0 } else { 1.0 };
         slice.cpu_seconds = slice.cpu_seconds.map(|cost| cost * times);
     }
-    let found = rank_by(&course, Quantity::Cost);
+    let found = rank_by(&series, Quantity::Cost);
     assert_eq!(table(&found), [(0, 1, 1), (1, 2, 2)]);
     assert!(
         (found.pairs[0].ratio.unwrap() - 2.0).abs() < 0.05,
@@ -101,34 +101,34 @@ fn cost_is_ranked_by_what_is_cheaper() {
 
 #[test]
 fn a_lower_bound_keeps_its_place_and_may_be_better_still() {
-    let mut course = steady(&[100.0, 200.0, 150.0]);
-    bound(&mut course, 2);
-    let found = rank_by(&course, Quantity::Throughput);
+    let mut series = steady(&[100.0, 200.0, 150.0]);
+    bound(&mut series, 2);
+    let found = rank_by(&series, Quantity::Throughput);
     // Member 2 is proven faster than member 0; whether member 1 is faster than it nobody knows.
     assert_eq!(table(&found), [(1, 1, 2), (2, 1, 2), (0, 3, 3)]);
     assert!(found.places[1].is_bound && !found.places[0].is_bound);
     assert!(found.open_neighbours().is_empty(), "no heat can decide it");
     // What a request costs can be told all the same.
-    let cost = rank_by(&course, Quantity::Cost);
+    let cost = rank_by(&series, Quantity::Cost);
     assert_eq!(table(&cost), [(1, 1, 1), (2, 2, 2), (0, 3, 3)]);
     assert!(cost.places.iter().all(|place| !place.is_bound));
 }
 
 #[test]
 fn one_slice_at_the_generators_limit_is_no_bound() {
-    let mut course = steady(&[100.0, 200.0]);
+    let mut series = steady(&[100.0, 200.0]);
     for _ in 0..3 {
-        course.heats.extend(course.heats.clone());
+        series.heats.extend(series.heats.clone());
     }
-    course.heats[0].rounds[0].slices[1].bounded = true;
-    assert!(!rank_by(&course, Quantity::Throughput).places[0].is_bound);
-    bound(&mut course, 1);
-    assert!(rank_by(&course, Quantity::Throughput).places[0].is_bound);
+    series.heats[0].rounds[0].slices[1].bounded = true;
+    assert!(!rank_by(&series, Quantity::Throughput).places[0].is_bound);
+    bound(&mut series, 1);
+    assert!(rank_by(&series, Quantity::Throughput).places[0].is_bound);
 }
 
 #[test]
 fn only_members_of_one_group_share_a_ranking() {
-    let course = steady(&[100.0, 200.0, 300.0, 400.0, 1_000.0, 900.0]);
+    let series = steady(&[100.0, 200.0, 300.0, 400.0, 1_000.0, 900.0]);
     let yardstick = Group {
         yardsticks: true,
         cpus: 1,
@@ -136,7 +136,7 @@ fn only_members_of_one_group_share_a_ranking() {
     let of = [2, 1, 2, 1].map(|cpus| Some(Group::stacks(cpus)));
     let groups = [&of[..], &[None, Some(yardstick)]].concat();
     let settings = Settings::default();
-    let found = rankings(&course, Quantity::Throughput, &groups, 0.05, &settings);
+    let found = rankings(&series, Quantity::Throughput, &groups, 0.05, &settings);
     let members = |ranking: &Ranking| {
         let places = ranking.places.iter();
         (
@@ -158,11 +158,11 @@ fn only_members_of_one_group_share_a_ranking() {
 
 #[test]
 fn a_member_without_figures_has_no_place() {
-    let mut course = steady(&[100.0, 200.0, 300.0]);
-    for round in course.heats.iter_mut().flat_map(|heat| &mut heat.rounds) {
+    let mut series = steady(&[100.0, 200.0, 300.0]);
+    for round in series.heats.iter_mut().flat_map(|heat| &mut heat.rounds) {
         round.slices.retain(|slice| slice.member != 1);
     }
-    let found = rank_by(&course, Quantity::Throughput);
+    let found = rank_by(&series, Quantity::Throughput);
     assert_eq!(found.unplaced, [1]);
     assert_eq!(table(&found), [(2, 1, 1), (0, 2, 2)]);
 }
@@ -194,8 +194,8 @@ fn percentiles_are_ranked_by_the_same_model() {
         &settings,
     );
     assert_eq!(found[0].places[0].member, 1);
-    assert_eq!(found[0].verdict(1, 0), Some(Verdict::Faster));
-    assert_eq!(found[0].verdict(0, 2), Some(Verdict::DeadHeat));
+    assert_eq!(found[0].verdict(1, 0), Some(PairVerdict::Faster));
+    assert_eq!(found[0].verdict(0, 2), Some(PairVerdict::DeadHeat));
 }
 
 /// Two members have nothing to share the error level with: all that is said of them is said of the pair alone.
@@ -239,15 +239,15 @@ fn heats() -> impl Strategy<Value = (Vec<Vec<Option<f64>>>, Vec<bool>)> {
 proptest! {
     #[test]
     fn nothing_that_is_proven_worse_stands_above_something_better((heats, bounds) in heats()) {
-        let mut course = course(&heats);
+        let mut series = heat_series(&heats);
         for (member, is_bound) in bounds.iter().enumerate() {
             if *is_bound {
-                bound(&mut course, member);
+                bound(&mut series, member);
             }
         }
-        let found = rank_by(&course, Quantity::Throughput);
+        let found = rank_by(&series, Quantity::Throughput);
         let members = found.places.len();
-        prop_assert_eq!(members + found.unplaced.len(), course.members);
+        prop_assert_eq!(members + found.unplaced.len(), series.members);
         prop_assert_eq!(found.pairs.len(), members * members.saturating_sub(1) / 2);
         for pair in found.places.windows(2) {
             prop_assert!(pair[0].figure >= pair[1].figure * (1.0 - 1e-12));
@@ -255,7 +255,7 @@ proptest! {
         let place = |member| found.places.iter().position(|place| place.member == member).unwrap();
         for pair in &found.pairs {
             prop_assert!(place(pair.better) < place(pair.worse));
-            prop_assert_ne!(pair.verdict, Verdict::Slower);
+            prop_assert_ne!(pair.verdict, PairVerdict::Slower);
         }
         for (index, place) in found.places.iter().enumerate() {
             // Its own place in the table is one of its ranks.
@@ -267,28 +267,28 @@ proptest! {
     /// the best never contradict each other.
     #[test]
     fn what_a_ranking_says_never_contradicts_itself((heats, bounds) in heats()) {
-        let mut course = course(&heats);
+        let mut series = heat_series(&heats);
         for (member, is_bound) in bounds.iter().enumerate() {
             if *is_bound {
-                bound(&mut course, member);
+                bound(&mut series, member);
             }
         }
-        let found = rank_by(&course, Quantity::Throughput);
+        let found = rank_by(&series, Quantity::Throughput);
         for pair in &found.pairs {
             let Some((interval, alone)) = pair.interval.zip(pair.alone) else { continue };
-            prop_assert!([alone.verdict, Verdict::Undecided].contains(&pair.verdict), "{:?}", pair);
-            prop_assert!(pair.verdict == Verdict::Faster || interval.low <= alone.interval.low);
+            prop_assert!([alone.verdict, PairVerdict::Undecided].contains(&pair.verdict), "{:?}", pair);
+            prop_assert!(pair.verdict == PairVerdict::Faster || interval.low <= alone.interval.low);
             prop_assert!(interval.high >= alone.interval.high, "{:?}", pair);
             prop_assert_eq!(pair.verdict.is_decided(), pair.remedy.is_none());
             let ranks = [pair.better, pair.worse].map(|member| rank_of(&found, member));
-            if pair.verdict == Verdict::Faster {
+            if pair.verdict == PairVerdict::Faster {
                 prop_assert!(interval.low >= 1.0);
                 prop_assert!(ranks[1].best > ranks[0].best && ranks[0].worst < ranks[1].worst, "{:?}", found);
             } else {
                 prop_assert!(interval.low <= 1.0);
             }
             let is_within = interval.low >= 1.0 / 1.03 && interval.high <= 1.03;
-            prop_assert!(is_within || pair.verdict != Verdict::DeadHeat);
+            prop_assert!(is_within || pair.verdict != PairVerdict::DeadHeat);
         }
     }
 
@@ -297,7 +297,8 @@ proptest! {
     fn a_faster_machine_changes_no_verdict((heats, _) in heats()) {
         let double = |heat: &Vec<Option<f64>>| heat.iter().map(|rate| Some(rate.as_ref()? * 2.0)).collect();
         let faster: Vec<_> = heats.iter().map(double).collect();
-        let (one, other) = (rank_by(&course(&heats), Quantity::Throughput), rank_by(&course(&faster), Quantity::Throughput));
+        let one = rank_by(&heat_series(&heats), Quantity::Throughput);
+        let other = rank_by(&heat_series(&faster), Quantity::Throughput);
         prop_assert_eq!(table(&one), table(&other));
     }
 }

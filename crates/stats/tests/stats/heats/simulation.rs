@@ -6,7 +6,8 @@
 //! errors beyond.
 
 use deadheat_simulation::heats::{
-    Field, Member, Processes, Trouble, evidence, gate, power::unlike_cases, sequential_evidence,
+    Disturbances, Field, Member, Processes, evidence, gate, power::unlike_cases,
+    sequential_evidence,
 };
 use deadheat_stats::heats::Settings;
 
@@ -16,10 +17,10 @@ fn error(sessions: u32) -> f64 {
 }
 
 /// Equal members that scatter unequally.
-fn equal(members: usize, trouble: Trouble) -> Field {
+fn equal(members: usize, disturbances: Disturbances) -> Field {
     Field {
         capacity: members.min(6),
-        trouble,
+        disturbances,
         ..Field::measured(&vec![1.0; members])
     }
 }
@@ -49,7 +50,7 @@ fn intervals_hold_what_they_promise_in_full_heats() {
         (6, 3, 600),
         (6, 8, 400),
     ] {
-        let field = equal(members, Trouble::disturbed());
+        let field = equal(members, Disturbances::disturbed());
         check(&format!("{members} members"), &field, heats, sessions);
     }
 }
@@ -58,7 +59,7 @@ fn intervals_hold_what_they_promise_in_full_heats() {
 #[test]
 fn intervals_hold_what_they_promise_in_incomplete_heats() {
     for (members, heats, sessions) in [(2, 5, 1_000), (6, 3, 600), (6, 8, 400)] {
-        let field = equal(members, Trouble::incomplete());
+        let field = equal(members, Disturbances::incomplete());
         check(&format!("{members} members"), &field, heats, sessions);
     }
 }
@@ -66,10 +67,10 @@ fn intervals_hold_what_they_promise_in_incomplete_heats() {
 /// It hits all members alike, and costs precision alone.
 #[test]
 fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpu_makes_no_false_verdicts() {
-    let stolen = Trouble {
+    let stolen = Disturbances {
         stolen_from: 15.0,
         stolen_seconds: 60.0,
-        ..Trouble::disturbed()
+        ..Disturbances::disturbed()
     };
     for (members, heats, sessions) in [(2, 5, 1_000), (6, 5, 400)] {
         let field = equal(members, stolen);
@@ -81,7 +82,7 @@ fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpu_makes_no_false_verdict
         );
     }
     let mut apart = Field::measured(&[1.0 + Settings::default().margin, 1.0]);
-    apart.trouble = stolen;
+    apart.disturbances = stolen;
     let found = evidence(&apart, 12, 0..1_000, &Settings::default());
     assert!(found.false_dead_heats.rate() <= 0.05, "{found:?}");
 }
@@ -90,7 +91,7 @@ fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpu_makes_no_false_verdict
 #[test]
 fn intervals_hold_what_they_promise_in_heats_that_overlap_in_an_anchor() {
     for (heats, sessions) in [(5, 600), (12, 300)] {
-        let field = equal(10, Trouble::incomplete());
+        let field = equal(10, Disturbances::incomplete());
         check("ten members in turn", &field, heats, sessions);
     }
 }
@@ -118,7 +119,7 @@ fn members_at_the_margin_are_in_a_dead_heat_in_five_per_cent_at_most() {
 #[test]
 fn looks_and_dealing_cost_no_more_than_five_per_cent() {
     let settings = Settings::default();
-    let equal = equal(8, Trouble::incomplete());
+    let equal = equal(8, Disturbances::incomplete());
     let found = sequential_evidence(&equal, 14, 0..300, &settings);
     let wrong = found.false_differences.rate();
     assert!(wrong <= 0.05 + 2.0 * error(300), "{wrong}");
@@ -163,7 +164,7 @@ fn a_session_ends_when_all_neighbours_are_decided() {
 /// One process in six is a third slower, as was measured of one stack. Two such members are equal, and called so.
 #[test]
 fn processes_of_two_kinds_make_no_differences_between_equal_members() {
-    let mut field = equal(4, Trouble::disturbed());
+    let mut field = equal(4, Disturbances::disturbed());
     for member in &mut field.members {
         member.processes = Processes::two_modes();
     }
@@ -178,7 +179,7 @@ fn processes_of_two_kinds_make_no_differences_between_equal_members() {
 /// docs/statistics.md.
 #[test]
 fn few_heats_do_not_show_a_rare_kind_of_process() {
-    let mut field = equal(4, Trouble::disturbed());
+    let mut field = equal(4, Disturbances::disturbed());
     field.members[3].processes = Processes::two_modes();
     let covered = |heats| {
         let found = evidence(&field, heats, 0..300, &Settings::default());

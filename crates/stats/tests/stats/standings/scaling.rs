@@ -3,7 +3,7 @@
 use deadheat_model::{TargetId, heats::EndReason, plan::Pinning};
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
-    heats::Verdict,
+    heats::PairVerdict,
     standings::{Gain, LoadStandings, standings},
 };
 
@@ -50,9 +50,9 @@ fn a_gain_has_its_ratio_interval_and_efficiency_and_equal_throughput_is_none() {
         .collect();
     assert_eq!(names, ["stack-0", "stack-1", "stack-2"]);
     for (stack, truth, verdict) in [
-        (0, 1.83, Verdict::Faster),
-        (1, 1.0, Verdict::DeadHeat),
-        (2, 0.8, Verdict::Slower),
+        (0, 1.83, PairVerdict::Faster),
+        (1, 1.0, PairVerdict::DeadHeat),
+        (2, 0.8, PairVerdict::Slower),
     ] {
         let gain = gain(load, stack);
         assert_eq!(gain.verdict, verdict, "{gain:?}");
@@ -117,7 +117,7 @@ fn a_gain_is_a_lower_bound_where_the_generator_limits_the_larger_budget() {
     let gain = gain(&found.loads[0], 0);
     assert!(found.loads[0].scaling[0].budgets[1].is_bound);
     assert_eq!(gain.interval.unwrap().high, f64::INFINITY);
-    assert_eq!(gain.verdict, Verdict::Faster);
+    assert_eq!(gain.verdict, PairVerdict::Faster);
 }
 
 #[test]
@@ -126,11 +126,11 @@ fn beside_a_generator_on_the_same_cpus_a_gain_is_at_least_what_it_seems() {
     record.header.plan.pinning = Pinning::Off { cpus: vec![0, 1] };
     let found = standings(&record);
     let gains = [0, 1, 2].map(|stack| gain(&found.loads[0], stack));
-    for (gain, verdict) in
-        gains
-            .iter()
-            .zip([Verdict::Faster, Verdict::Undecided, Verdict::Undecided])
-    {
+    for (gain, verdict) in gains.iter().zip([
+        PairVerdict::Faster,
+        PairVerdict::Undecided,
+        PairVerdict::Undecided,
+    ]) {
         assert!(gain.is_bound && gain.interval.unwrap().high.is_infinite());
         assert_eq!(gain.verdict, verdict, "{gain:?}");
     }
@@ -142,6 +142,9 @@ fn before_the_first_look_a_gain_is_an_estimate() {
     record.heats.truncate(4);
     record.end = None;
     let gain = gain(&standings(&record).loads[0], 0);
-    assert_eq!((gain.interval, gain.verdict), (None, Verdict::Undecided));
+    assert_eq!(
+        (gain.interval, gain.verdict),
+        (None, PairVerdict::Undecided)
+    );
     assert!((gain.ratio - 1.8).abs() < 0.1, "{gain:?}");
 }

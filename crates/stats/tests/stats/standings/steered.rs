@@ -8,7 +8,7 @@ use deadheat_model::{
     workload::{OfferedRate, OpenLoad},
 };
 use deadheat_simulation::Recorded;
-use deadheat_stats::{heats::Verdict, standings::standings, steering};
+use deadheat_stats::{heats::PairVerdict, standings::standings, steering};
 
 use super::{died, member, quiet, steered, two_loads};
 
@@ -282,7 +282,7 @@ fn a_precision_finds_differences_between_equal_stacks_as_rarely_as_other_session
         let finds_one = |seed: &u64| {
             let found = standings(&steered(&plan, *seed));
             let mut pairs = found.loads[0].tables[0].ranking.pairs.iter();
-            pairs.any(|pair| pair.verdict == Verdict::Faster)
+            pairs.any(|pair| pair.verdict == PairVerdict::Faster)
         };
         let wrong = (0..sessions).filter(finds_one).count();
         // 5 %, and three standard errors of a thousand sessions.

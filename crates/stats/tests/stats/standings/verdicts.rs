@@ -7,7 +7,7 @@ use deadheat_model::{
 };
 use deadheat_simulation::Recorded;
 use deadheat_stats::{
-    heats::Verdict,
+    heats::PairVerdict,
     standings::{Standings, standings},
 };
 
@@ -25,7 +25,7 @@ fn equal_stacks_are_rarely_called_different_however_often_they_are_looked_at() {
         let found = standings(&steered(&plan, *seed));
         let table = found.loads[0].first_table().unwrap();
         let mut pairs = table.ranking.pairs.iter();
-        pairs.any(|pair| pair.verdict == Verdict::Faster)
+        pairs.any(|pair| pair.verdict == PairVerdict::Faster)
     });
     let wrong = wrong.count();
     assert!(wrong < 8, "{wrong} of {SESSIONS}");
@@ -37,7 +37,7 @@ fn a_tenth_is_found() {
     let found = (0..SESSIONS).filter(|seed| {
         let found = standings(&steered(&plan, *seed));
         let table = found.loads[0].first_table().unwrap();
-        table.ranking.verdict(1, 0) == Some(Verdict::Faster)
+        table.ranking.verdict(1, 0) == Some(PairVerdict::Faster)
     });
     let found = found.count();
     assert!(found > 45, "{found} of {SESSIONS}");
@@ -53,8 +53,8 @@ fn a_quiet_session_is_decided_at_its_first_look_and_ends() {
     assert!(load.settled);
     assert_eq!(load.look.unwrap().heats, 8);
     let table = load.first_table().unwrap();
-    assert_eq!(table.ranking.verdict(2, 1), Some(Verdict::DeadHeat));
-    assert_eq!(table.ranking.verdict(1, 0), Some(Verdict::Faster));
+    assert_eq!(table.ranking.verdict(2, 1), Some(PairVerdict::DeadHeat));
+    assert_eq!(table.ranking.verdict(1, 0), Some(PairVerdict::Faster));
     let ranks: Vec<_> = table
         .rows
         .iter()
@@ -130,7 +130,7 @@ fn a_minute_in_which_the_hypervisor_takes_half_of_the_cpus_changes_no_verdict() 
     assert!(!has_steal(&before));
     let table = |found: &Standings| found.loads[0].first_table().unwrap().clone();
     let (before, after) = (table(&before), table(&after));
-    for (a, b, verdict) in [(1, 0, Verdict::Faster), (2, 1, Verdict::DeadHeat)] {
+    for (a, b, verdict) in [(1, 0, PairVerdict::Faster), (2, 1, PairVerdict::DeadHeat)] {
         assert_eq!(before.ranking.verdict(a, b), Some(verdict));
         assert_eq!(after.ranking.verdict(a, b), Some(verdict));
     }

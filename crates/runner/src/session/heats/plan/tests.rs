@@ -23,13 +23,13 @@ fn looks(_: &PlannedLoad, most: u32) -> Vec<u32> {
 }
 
 fn planned_with(options: &SessionOptions, stacks: usize, limits: Limits) -> Plan {
-    let circumstances = Circumstances {
+    let inputs = PlanInputs {
         participants: &participants(stacks, Runtime::Native),
         pinning: APART,
         limits,
         looks: &looks,
     };
-    plan(options, &circumstances)
+    plan(options, &inputs)
 }
 
 fn planned(options: &SessionOptions, stacks: usize) -> Plan {
@@ -55,7 +55,7 @@ fn every_closed_loop_is_a_load_with_the_stacks_that_answer_it() {
     participants[1].workloads.retain(|id| id != "users");
     let plan = plan(
         &options,
-        &Circumstances {
+        &PlanInputs {
             participants: &participants,
             pinning: APART,
             limits: Limits::default(),
@@ -79,13 +79,13 @@ fn a_start_that_serves_several_loads_is_paid_once() {
     options.heats.heats = Some(4);
     options.heats.time = Some(Duration::from_secs(10));
     let estimate = |options: &SessionOptions| {
-        let circumstances = Circumstances {
+        let inputs = PlanInputs {
             participants: &participants(3, Runtime::Jit),
             pinning: APART,
             limits: Limits::default(),
             looks: &looks,
         };
-        plan(options, &circumstances).estimate.as_secs_f64()
+        plan(options, &inputs).estimate.as_secs_f64()
     };
     let shared = estimate(&options);
     options.heats.separate_loads = true;
@@ -249,7 +249,7 @@ fn a_precision_takes_what_its_heats_take_and_twice_as_long_at_most() {
     let mut options = options(600);
     options.budget = None;
     options.heats.precision = Some(0.05);
-    let circumstances = Circumstances {
+    let inputs = PlanInputs {
         participants: &participants(12, Runtime::Native),
         pinning: APART,
         limits: Limits::default(),
@@ -261,7 +261,7 @@ fn a_precision_takes_what_its_heats_take_and_twice_as_long_at_most() {
             }
         },
     };
-    let plan = plan(&options, &circumstances);
+    let plan = plan(&options, &inputs);
     let load = &plan.loads[0];
     // Not all twelve have a seat, so it takes two heats for a start of each.
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Equal work in the heats of a closed loop: its cost and p99 beside throughput, and what decides.
+//! Equal work in the heats of a closed loop: its cost and p99 next to throughput, and the deciding metric.
 
 use deadheat_model::{
     comparison::Decide,
@@ -11,12 +11,12 @@ use crate::versus::{Check, Compared, Gated};
 
 /// Requests per second.
 const RATE: f64 = 2_000.0;
-/// Answers of a side in the part of a heat at the rate, which goes on for five seconds.
+/// Answers of a side in the part of a heat at the rate, which lasts five seconds.
 const ANSWERS: u64 = 10_000;
 /// A's CPU time per request.
 const COST: f64 = 50e-6;
 
-/// What B does beside A.
+/// The behaviour of B, compared with A.
 #[derive(Clone, Copy)]
 struct B {
     throughput: f64,
@@ -122,7 +122,7 @@ fn what_decides_comes_first_and_equal_work_is_shown_in_any_case() {
         (
             Decide::Throughput,
             1.2,
-            Verdict::Better,
+            RatioVerdict::Better,
             [
                 throughput,
                 cost,
@@ -134,7 +134,7 @@ fn what_decides_comes_first_and_equal_work_is_shown_in_any_case() {
         (
             Decide::Cpu,
             0.9,
-            Verdict::Better,
+            RatioVerdict::Better,
             [
                 at(CpuPerRequest),
                 throughput,
@@ -146,7 +146,7 @@ fn what_decides_comes_first_and_equal_work_is_shown_in_any_case() {
         (
             Decide::P99,
             1.3,
-            Verdict::Worse,
+            RatioVerdict::Worse,
             [
                 at(ResponseTimeP99),
                 throughput,
@@ -171,7 +171,7 @@ fn what_decides_comes_first_and_equal_work_is_shown_in_any_case() {
                 .filter_map(|one| one.interval)
                 .all(|one| one.level == 0.95)
         );
-        // Beside equal work, the closed loop is none that is open: any proven difference counts.
+        // With equal work, the throughput is still a closed loop's: any proven difference counts.
         let rules = cell.ratios.iter().filter(|one| one.metric == Throughput);
         assert!(
             rules
@@ -267,10 +267,10 @@ fn a_gate_of_cost_tests_its_bound_and_shares_the_error_with_what_decides() {
         (Metric::CpuPerRequest, Some(0.2), Gated::Excluded),
     ];
     assert_eq!(found.collect::<Vec<_>>(), expected);
-    // The bound is what measuring goes on for, whatever the verdict is.
+    // Measuring continues for the bound, whatever the verdict is.
     let open = check(None, Some(0.1));
     let judged = judged(&with_work(8, b, Decide::Cpu, open));
-    assert_eq!(judged.compared[0].verdict, Verdict::Worse);
+    assert_eq!(judged.compared[0].verdict, RatioVerdict::Worse);
     assert!(!judged.is_final(open) && judged.is_final(Check::default()));
     // Where the cost decides, throughput is what may be slower.
     let slower = check(Some(0.05), None);
@@ -317,7 +317,7 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
     };
     let one = found(&[Side::B], 5, Decide::Cpu);
     let cell = &one.compared[0];
-    assert_eq!((cell.verdict, cell.deciding), (Verdict::Worse, 0));
+    assert_eq!((cell.verdict, cell.deciding), (RatioVerdict::Worse, 0));
     let [overloaded] = &cell.overloaded[..] else {
         panic!("{cell:?}");
     };
@@ -333,17 +333,17 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
     );
     assert_eq!(
         found(&[Side::A], 5, Decide::P99).compared[0].verdict,
-        Verdict::Better
+        RatioVerdict::Better
     );
     let both = found(&Side::BOTH, 8, Decide::Cpu);
-    assert_eq!(both.compared[0].verdict, Verdict::NotEnoughData);
+    assert_eq!(both.compared[0].verdict, RatioVerdict::NotEnoughData);
     assert!(both.is_final(Check::default()), "no more heats change it");
     // Of two servers near their capacity it is chance who does not take it more often.
     let mut near = with_work(8, SAME, Decide::Cpu, check);
     not_loaded(&mut near, Side::B, 5);
     not_loaded(&mut near, Side::A, 1);
     let near = judged(&near);
-    assert_eq!(near.compared[0].verdict, Verdict::NotEnoughData);
+    assert_eq!(near.compared[0].verdict, RatioVerdict::NotEnoughData);
     let gate = Gate::new(&near.compared, 0, check);
     assert!(!gate.failed && gate.overloaded.is_empty(), "{gate:?}");
     assert!(!near.is_final(check) && !near.is_final(Check::default()));
@@ -354,7 +354,7 @@ fn a_rate_that_a_side_cannot_take_is_a_result() {
     assert!(sentences(&few.compared[0]).contains("B did not always take 2,000/s"));
     // Throughput has its verdict all the same.
     let beside = found(&[Side::B], 8, Decide::Throughput);
-    assert_eq!(beside.compared[0].verdict, Verdict::DeadHeat);
+    assert_eq!(beside.compared[0].verdict, RatioVerdict::DeadHeat);
     assert_eq!(beside.compared[0].overloads().count(), 0);
 }
 
@@ -464,7 +464,7 @@ fn each_rate_is_a_question() {
     );
     // Nor is there a verdict.
     let judged = judged(&two_rates(Decide::Cpu, &unknown));
-    assert_eq!(judged.compared[0].verdict, Verdict::NotEnoughData);
+    assert_eq!(judged.compared[0].verdict, RatioVerdict::NotEnoughData);
 }
 
 #[test]
@@ -485,7 +485,7 @@ fn a_generator_at_its_limit_hides_throughput_and_not_the_cost() {
     }
     let judged = judged(&record);
     let cell = &judged.compared[0];
-    assert_eq!(cell.verdict, Verdict::Better);
+    assert_eq!(cell.verdict, RatioVerdict::Better);
     assert!(
         rows(cell)
             .iter()

@@ -8,7 +8,7 @@ use crate::versus::{Check, Compared, Gated};
 /// Requests of each slice that fall due.
 const DUE: u64 = 700;
 
-/// What B does beside A in an open loop.
+/// The behaviour of B in an open loop, compared with A.
 #[derive(Clone, Copy)]
 struct B {
     /// B's usual response times over A's.
@@ -63,7 +63,7 @@ fn cell(heats: u32, b: B) -> Compared {
     judged.compared.remove(0)
 }
 
-fn verdict_on(cell: &Compared, metric: Metric) -> Verdict {
+fn verdict_on(cell: &Compared, metric: Metric) -> RatioVerdict {
     let mut deciding = cell.deciding().iter();
     let ratio = deciding.find(|ratio| ratio.metric == metric);
     ratio.expect("it decides").verdict
@@ -75,7 +75,7 @@ fn a_server_against_itself_is_a_dead_heat_in_all_that_decides() {
     let metrics: Vec<Metric> = cell.deciding().iter().map(|ratio| ratio.metric).collect();
     use Metric::{ResponseTimeP50, ResponseTimeP99, Throughput};
     assert_eq!(metrics, [ResponseTimeP50, ResponseTimeP99, Throughput]);
-    assert_eq!(cell.verdict, Verdict::DeadHeat, "{cell:?}");
+    assert_eq!(cell.verdict, RatioVerdict::DeadHeat, "{cell:?}");
     assert!(cell.notes.is_empty(), "{:?}", cell.notes);
 }
 
@@ -91,7 +91,7 @@ fn a_slowdown_of_the_median_or_of_the_tail_alone_is_one() {
             ..SAME
         };
         let cell = cell(8, b);
-        assert_eq!(cell.verdict, Verdict::Worse, "{cell:?}");
+        assert_eq!(cell.verdict, RatioVerdict::Worse, "{cell:?}");
         let decisive = cell.decisive().unwrap();
         assert_eq!(decisive.metric, metric);
         let interval = decisive.interval.unwrap();
@@ -107,8 +107,11 @@ fn what_is_faster_in_the_median_and_slower_in_the_tail_is_slower() {
         ..SAME
     };
     let cell = cell(8, b);
-    assert_eq!(verdict_on(&cell, Metric::ResponseTimeP50), Verdict::Better);
-    assert_eq!(cell.verdict, Verdict::Worse);
+    assert_eq!(
+        verdict_on(&cell, Metric::ResponseTimeP50),
+        RatioVerdict::Better
+    );
+    assert_eq!(cell.verdict, RatioVerdict::Worse);
 }
 
 #[test]
@@ -118,8 +121,8 @@ fn who_does_not_keep_up_with_the_rate_is_slower_however_quick_the_answers_are() 
         ..SAME
     };
     let slow = cell(8, b);
-    assert_eq!(verdict_on(&slow, Metric::Throughput), Verdict::Worse);
-    assert_eq!(slow.verdict, Verdict::Worse);
+    assert_eq!(verdict_on(&slow, Metric::Throughput), RatioVerdict::Worse);
+    assert_eq!(slow.verdict, RatioVerdict::Worse);
     let told = &slow.notes[0].sentence;
     assert!(
         told.starts_with("B did not keep up") && told.contains("80.0 %"),
@@ -130,7 +133,7 @@ fn who_does_not_keep_up_with_the_rate_is_slower_however_quick_the_answers_are() 
         answered: 0.99,
         ..SAME
     };
-    assert_eq!(cell(8, b).verdict, Verdict::DeadHeat);
+    assert_eq!(cell(8, b).verdict, RatioVerdict::DeadHeat);
 }
 
 #[test]
@@ -181,8 +184,8 @@ fn a_tail_that_was_asked_for_and_is_not_known_leaves_no_verdict() {
     // 9,600 of each side: more heats have enough.
     let few = judged(600, Decide::P99);
     let cell = &few.compared[0];
-    assert_eq!(verdict_on(cell, Metric::Throughput), Verdict::DeadHeat);
-    assert_eq!(cell.verdict, Verdict::NotEnoughData);
+    assert_eq!(verdict_on(cell, Metric::Throughput), RatioVerdict::DeadHeat);
+    assert_eq!(cell.verdict, RatioVerdict::NotEnoughData);
     assert_eq!(cell.lacks(), Some(Metric::ResponseTimeP99));
     assert!(sentences(cell).contains("10,000 answers"));
     let check = Check {
@@ -246,7 +249,7 @@ fn the_check_looks_at_response_times() {
     let record = open(8, B { tail: 1.3, ..SAME });
     let judged = judged(&record);
     let versus = crate::versus::Versus {
-        how: crate::versus::How::Sessions,
+        how: crate::versus::Method::Sessions,
         a: side("A"),
         b: side("B"),
         is_change: false,
