@@ -21,9 +21,8 @@ const CLI: &str = "cli";
 
 /// Tests that watch when something happens, keep a CPU busy on purpose, or need a verdict: one at a time, with nothing beside
 /// them.
-const SERIAL: [&str; 5] = [
+const SERIAL: [&str; 4] = [
     "action::",
-    "bisecting::",
     "comparing_requests::",
     "load_arrivals::",
     "load_latency::",

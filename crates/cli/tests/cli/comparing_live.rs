@@ -341,7 +341,7 @@ fn commands_are_started_anew_for_each_heat_and_sampled() {
 fn commands_are_loaded_at_one_rate_in_turns_after_their_rounds() {
     let root = Root::with(&[Fake::good("fake-one")]);
     let b = "cmd:env FAULT=unhurried python3 -I -S stacks/fake-one/./server.py";
-    let options = format!("{OF_COMMANDS} --rate 20/s --heats 2 --budget 60s --json");
+    let options = format!("{OF_COMMANDS} --rate 20/s --looks 2 --budget 40s --json");
     let ended = start_commands(&root, GOOD, b, &options).wait().exits(0);
     let record = comparison(&root);
     let loads = &record.header.plan.loads;

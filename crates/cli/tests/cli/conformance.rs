@@ -18,6 +18,10 @@ use crate::support::{Ended, Root, root::project};
 /// The stack that is copied, and its default variant.
 const STACK: &str = "go-nethttp";
 const TARGET: &str = "go-nethttp:all-cpus";
+/// An argument of its build, and one that is linked sooner, without symbols.
+const LINKED: &str = r#""-trimpath""#;
+const LINKED_SOON: &str = r#""-trimpath", "-ldflags=-s -w""#;
+
 /// The ids of all workloads of the project.
 fn workloads() -> Vec<String> {
     let entries = fs::read_dir(project().join("workloads")).expect("listing the workloads");
@@ -37,9 +41,10 @@ fn copy_with(patches: &[Patch]) -> Root {
     for name in files(&stack) {
         let text = fs::read_to_string(stack.join(&name))
             .unwrap_or_else(|error| panic!("reading {name}: {error}"));
+        let text = patched(&name, text, patches);
         root.write(
             &format!("stacks/{STACK}/{name}"),
-            &patched(&name, text, patches),
+            &text.replace(LINKED, LINKED_SOON),
         );
     }
     root

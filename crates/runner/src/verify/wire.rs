@@ -278,7 +278,8 @@ impl ProbeConnection {
                 )));
             }
         }
-        Ok(self.ahead.drain(..length).collect())
+        let rest = self.ahead.split_off(length);
+        Ok(std::mem::replace(&mut self.ahead, rest))
     }
 
     fn chunks(&mut self, until: Instant) -> Result<Vec<u8>, NoReply> {
