@@ -21,7 +21,7 @@ use deadheat_runner::{
     session::SessionOptions,
 };
 use deadheat_shell::{
-    data::{self, TextOrJson},
+    data::{self, Format},
     exit::{CommandFailure, Exit},
     hosts::check_names,
     output,
@@ -56,8 +56,8 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, CommandFailure> {
     };
     let report = DoctorReport::new(&here, hosts.as_deref());
     let text = match sink.format {
-        TextOrJson::Text => document(&here, hosts.as_deref(), report.warnings).text(sink.screen()),
-        TextOrJson::Json => data::json(&report)?,
+        Format::Json => data::json(&report)?,
+        _ => document(&here, hosts.as_deref(), report.warnings).text(sink.screen()),
     };
     sink.write(&text)?;
     Ok(match &hosts {

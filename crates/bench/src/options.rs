@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use deadheat_model::workload::OfferedRate;
 use deadheat_runner::session::{PinningMode, SessionOptions, heats::HeatOptions};
 use deadheat_shell::{
-    data::{DataArgs, FilesArgs, Format, TextOrJson},
+    data::{DataArgs, FilesArgs, OfSession, TextOrJson},
     hosts::LauncherArgs,
     invocation,
     options::{ConfigArgs, Effect, Effects, ExplicitOptions},
@@ -155,7 +155,7 @@ pub struct RunArgs {
     pub(crate) setup: bool,
     /// Where the report goes.
     #[command(flatten)]
-    pub data: FilesArgs<Format>,
+    pub data: FilesArgs<OfSession>,
     /// Write the report so far after each heat, as a page that reloads itself
     ///
     /// It is `report.html` in the session's folder, which the final report replaces.

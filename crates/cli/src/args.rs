@@ -10,7 +10,7 @@ use deadheat_compare::{
 };
 use deadheat_loadtool::{look_alikes::AsArgs, options::LoadArgs};
 use deadheat_shell::{
-    data::{DataArgs, Format},
+    data::{DataArgs, OfSession},
     options::GlobalArgs,
 };
 
@@ -81,7 +81,7 @@ pub(crate) struct ReportArgs {
     /// The session's folder, or a file with reports of other tools [default: the newest session in `results/`]
     pub(crate) session: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) data: DataArgs<Format>,
+    pub(crate) data: DataArgs<OfSession>,
     /// The workload on the card, with a load point if need be (`json:c50`); without, the first with a verdict
     #[arg(long, value_name = "NAME[:POINT]")]
     pub(crate) workload: Option<String>,

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use deadheat_compare::imported;
 use deadheat_import::{Published, document, toml};
 use deadheat_model::{TargetId, imported::Imported};
 use deadheat_shell::{
-    data::{self, DataFormat, FilesArgs},
+    data::{self, FilesArgs, Format, Formats},
     exit::{CommandFailure, Exit},
     output,
 };
@@ -20,7 +20,7 @@ pub(crate) struct ImportArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) data: FilesArgs<ImportFormat>,
+    pub(crate) data: FilesArgs<OfImport>,
     /// The command that made the reports, if they do not say how the server was loaded
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
@@ -32,28 +32,12 @@ pub(crate) struct ImportArgs {
     pub(crate) target: Vec<(String, TargetId)>,
 }
 
-/// How the figures are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ImportFormat {
-    /// Tables and warnings
-    Text,
-    /// For programs; `report` and `compare` read it, too
-    Json,
-    /// A published table (docs/published.md)
-    Toml,
-}
+/// The formats of what was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfImport;
 
-impl DataFormat for ImportFormat {
-    const TEXT: Self = Self::Text;
-    const JSON: Self = Self::Json;
-
-    fn endings(&self) -> &'static [&'static str] {
-        match self {
-            Self::Text => &["txt"],
-            Self::Json => &["json"],
-            Self::Toml => &["toml"],
-        }
-    }
+impl Formats for OfImport {
+    const ALL: &'static [Format] = &[Format::Text, Format::Json, Format::Toml];
 }
 
 fn target(text: &str) -> Result<(String, TargetId), String> {
@@ -70,14 +54,14 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Exit, CommandFailure> {
     let paths: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     let files = args.data.open_beside(paths.iter().copied())?;
     let read = imported::read(&paths, args.command.as_deref())?;
-    let rendered = |format: ImportFormat, screen| match format {
-        ImportFormat::Text => Ok(imported::as_text(&read, screen)),
-        ImportFormat::Json => imported::as_json(&read),
-        ImportFormat::Toml => table(&read, args),
+    let rendered = |format, screen| match format {
+        Format::Json => imported::as_json(&read),
+        Format::Toml => table(&read, args),
+        _ => Ok(imported::as_text(&read, screen)),
     };
     // Before anything is written, so that what is wrong leaves no file.
     let printed = rendered(args.data.format(), output::screen())?;
-    files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
+    files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
     output::data(&printed)?;
     Ok(Exit::Fine)
 }

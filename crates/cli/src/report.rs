@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use deadheat_bench::heats;
 use deadheat_compare as compare;
-use deadheat_compare::{bisect, imported, measured::versus, options::CompareFormat};
+use deadheat_compare::{bisect, imported, measured::versus};
 use deadheat_loadtool as load;
 use deadheat_runner::session::heats::read_session;
 use deadheat_shell::{
-    data::{Format, Sink},
+    data::{self, Format, OfDocument, Sink, TextOrJson},
     exit::{CommandFailure, Exit},
     output,
     session_folders::{RESULTS, sessions},
@@ -45,8 +45,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
     }
     let record = read_session(&session).map_err(CommandFailure::usage)?;
     if let Some(versus) = versus(&record, &session) {
-        let format = of_a_comparison(&session, sink.format)?;
-        let text = compare::rendered(&versus, None, format, args.details, sink.screen())?;
+        let what = format!("The comparison in {}", session.display());
+        data::must_be_of::<OfDocument>(&what, sink.format)?;
+        let text = compare::rendered(&versus, None, sink.format, args.details, sink.screen())?;
         return sink.write(&text).map(|()| Exit::Fine);
     }
     if sink.format == Format::Card {
@@ -55,9 +56,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
     }
     let rendered = heats::Rendered::new(&record, &session, sink.screen())?;
     match sink.format {
-        Format::Html => sink.write_bytes(rendered.in_format(Format::Html).as_bytes()),
-        _ if args.details => sink.write(rendered.details()),
-        format => sink.write(rendered.in_format(format)),
+        Format::Html => sink.write_bytes(rendered.in_format(Format::Html, true)?.as_bytes()),
+        format => sink.write(&rendered.in_format(format, args.details)?),
     }?;
     Ok(Exit::Fine)
 }
@@ -76,33 +76,14 @@ fn newest() -> Result<PathBuf, CommandFailure> {
 }
 
 /// What reports of other tools say.
-fn of_another_tool(file: &Path, sink: Sink<Format>) -> Result<Exit, CommandFailure> {
+fn of_another_tool(file: &Path, sink: Sink) -> Result<Exit, CommandFailure> {
     let read = imported::read(&[file], None)
         .map_err(|failure| failure.and("A session is a folder that has session.json."))?;
+    let what = format!("Another tool's report in {}", file.display());
+    data::must_be_of::<TextOrJson>(&what, sink.format)?;
     let text = match sink.format {
-        Format::Text => imported::as_text(&read, sink.screen()),
         Format::Json => imported::as_json(&read)?,
-        Format::Markdown | Format::Html | Format::Csv | Format::Card => {
-            return Err(CommandFailure::usage(format!(
-                "{} has reports of another tool, which are shown as text or json alone: choose one with --format",
-                file.display()
-            )));
-        }
+        _ => imported::as_text(&read, sink.screen()),
     };
     sink.write(&text).map(|()| Exit::Fine)
-}
-
-/// The format of a comparison's report; not every format has one.
-fn of_a_comparison(session: &Path, format: Format) -> Result<CompareFormat, CommandFailure> {
-    match format {
-        Format::Text => Ok(CompareFormat::Text),
-        Format::Markdown => Ok(CompareFormat::Markdown),
-        Format::Json => Ok(CompareFormat::Json),
-        Format::Html => Ok(CompareFormat::Html),
-        Format::Csv | Format::Card => Err(CommandFailure::usage(format!(
-            "{} is a session of `deadheat compare`: it has a report as text, markdown, html or json. Choose one with \
-             --format",
-            session.display()
-        ))),
-    }
 }

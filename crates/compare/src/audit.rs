@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadheat_document::text::Screen;
 use deadheat_shell::{
-    data::{self, FilesArgs},
+    data::{self, FilesArgs, Format, OfDocument},
     exit::{CommandFailure, Exit},
     output,
     values::share,
@@ -18,7 +18,7 @@ use self::{
     analysis::{Assumptions, Audit, audit as audited},
     document::{document, html, json},
 };
-use crate::{imported, options::CompareFormat};
+use crate::imported;
 
 /// What `deadheat audit` is asked to do.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub struct AuditArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) data: FilesArgs<CompareFormat>,
+    pub(crate) data: FilesArgs<OfDocument>,
     /// The spread between two runs of one server, such as 3% [default: from repeated figures, or else 3%]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) spread: Option<f64>,
@@ -56,24 +56,21 @@ pub fn audit(args: &AuditArgs) -> Result<Exit, CommandFailure> {
         },
     );
     let printed = rendered(&audit, args.data.format(), args.details, output::screen())?;
-    files
-        .write(|format| Ok(rendered(&audit, *format, args.details, data::page())?.into_bytes()))?;
+    files.write(|format| Ok(rendered(&audit, format, args.details, data::page())?.into_bytes()))?;
     output::data(&printed)?;
     Ok(Exit::Fine)
 }
 
 fn rendered(
     audit: &Audit,
-    format: CompareFormat,
+    format: Format,
     details: bool,
     screen: Screen,
 ) -> Result<String, CommandFailure> {
     let written = |error| CommandFailure::no_result(format!("writing the audit: {error}"));
-    Ok(match format {
-        CompareFormat::Text if details => document(audit).text(screen),
-        CompareFormat::Text => document(audit).brief(screen),
-        CompareFormat::Markdown => document(audit).markdown(),
-        CompareFormat::Html => html(audit).map_err(written)?,
-        CompareFormat::Json => json(audit).map_err(written)?,
-    })
+    match format {
+        Format::Html => html(audit).map_err(written),
+        Format::Json => json(audit).map_err(written),
+        format => data::rendered(&document(audit), format, details, screen),
+    }
 }

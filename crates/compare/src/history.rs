@@ -9,7 +9,7 @@ use clap::Args;
 use deadheat_model::{TargetId, figure::counted, heats::PlannedLoad};
 use deadheat_runner::session::heats::read_session;
 use deadheat_shell::{
-    data::{DataArgs, TextOrJson},
+    data::{self, DataArgs, Format, OfDocument},
     exit::{CommandFailure, Exit},
     output,
     session_folders::{SessionFolder, sessions},
@@ -31,7 +31,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Vec<String>,
     #[command(flatten)]
-    pub(crate) data: DataArgs<TextOrJson>,
+    pub(crate) data: DataArgs<OfDocument>,
 }
 
 /// Shows a folder's sessions, what changed between them, and figures over time.
@@ -72,9 +72,9 @@ pub fn history(args: &HistoryArgs) -> Result<Exit, CommandFailure> {
         )));
     }
     let text = match sink.format {
-        TextOrJson::Text => document::document(&history).text(sink.screen()),
-        TextOrJson::Json => crate::history::document::json(&history)
+        Format::Json => crate::history::document::json(&history)
             .map_err(|error| CommandFailure::no_result(format!("writing JSON: {error}")))?,
+        format => data::rendered(&document::document(&history), format, true, sink.screen())?,
     };
     sink.write(&text)?;
     Ok(Exit::Fine)

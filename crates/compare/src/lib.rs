@@ -18,7 +18,7 @@ use std::path::Path;
 use deadheat_document::text::Screen;
 use deadheat_loadtool as load;
 use deadheat_shell::{
-    data::{self, Files},
+    data::{self, Files, Format, TextOrJson},
     exit::{CommandFailure, Exit},
     output,
 };
@@ -31,7 +31,7 @@ use self::{
 use crate::{
     document::{document, html, json},
     imported::Pair,
-    options::{CompareArgs, CompareFormat, VerdictArgs},
+    options::{CompareArgs, VerdictArgs},
 };
 
 /// Compares B with A: measures both, or reads their records.
@@ -70,7 +70,7 @@ pub fn compare(mut args: CompareArgs) -> Result<Exit, CommandFailure> {
     let rendered =
         |format, details, screen| self::rendered(&versus, Some(&gate), format, details, screen);
     output::data(&rendered(asked.format(), details, output::screen())?)?;
-    files.write(|format| Ok(rendered(*format, details, data::page())?.into_bytes()))?;
+    files.write(|format| Ok(rendered(format, details, data::page())?.into_bytes()))?;
     Ok(exit(&versus, &gate))
 }
 
@@ -90,19 +90,20 @@ pub fn meaningless(args: &CompareArgs) -> Vec<String> {
 }
 
 /// Compares reports of other tools, which have neither heats nor details.
-fn of_other_tools(args: &CompareArgs, files: Files<CompareFormat>) -> Result<Exit, CommandFailure> {
+fn of_other_tools(args: &CompareArgs, files: Files) -> Result<Exit, CommandFailure> {
     let verdict = &args.verdict;
     let pair = Pair::new(&args.a, &args.b)?;
     let pair = pair.ok_or_else(|| CommandFailure::usage("the reports have changed meanwhile"))?;
-    let rendered = |format: CompareFormat, screen| match format {
-        CompareFormat::Text => pair.as_text(bounds(args), screen),
-        CompareFormat::Json => pair.as_json(bounds(args)),
-        CompareFormat::Markdown | CompareFormat::Html => Err(CommandFailure::usage(
-            "reports of other tools are compared as text or json alone: choose one with --format",
-        )),
+    let rendered = |format, screen| match format {
+        Format::Text => pair.as_text(bounds(args), screen),
+        Format::Json => pair.as_json(bounds(args)),
+        _ => Err(CommandFailure::no_result("this format was refused before")),
     };
+    for format in files.formats().chain([verdict.data.format()]) {
+        data::must_be_of::<TextOrJson>("A comparison of other tools' reports", format)?;
+    }
     output::data(&rendered(verdict.data.format(), output::screen())?)?;
-    files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
+    files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
     Ok(Exit::Fine)
 }
 
@@ -127,25 +128,20 @@ pub(crate) fn bounds(args: &CompareArgs) -> Bounds {
 pub fn rendered(
     versus: &Versus,
     gate: Option<&Gate>,
-    format: CompareFormat,
+    format: Format,
     details: bool,
     screen: Screen,
 ) -> Result<String, CommandFailure> {
-    let document = || document(versus, gate);
+    let failed = |error| CommandFailure::no_result(format!("writing the comparison: {error}"));
     let screen = Screen {
         width: screen.width.min(80),
         ..screen
     };
-    Ok(match format {
-        CompareFormat::Text if details => document().text(screen),
-        CompareFormat::Text => document().brief(screen),
-        CompareFormat::Markdown => document().markdown(),
-        CompareFormat::Html => html(versus, gate)
-            .map_err(|error| CommandFailure::no_result(format!("writing the page: {error}")))?,
-        CompareFormat::Json => json(versus, gate).map_err(|error| {
-            CommandFailure::no_result(format!("writing the comparison: {error}"))
-        })?,
-    })
+    match format {
+        Format::Html => html(versus, gate).map_err(failed),
+        Format::Json => json(versus, gate).map_err(failed),
+        format => data::rendered(&document(versus, gate), format, details, screen),
+    }
 }
 
 /// A failure of B has another status than a comparison that could not be made. A slower B is an answer, and fails only

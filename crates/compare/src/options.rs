@@ -1,6 +1,6 @@
 //! The command line of `deadheat compare`, as it is typed.
 
-use clap::{Arg, Args, ValueEnum, builder::Resettable};
+use clap::{Arg, Args, builder::Resettable};
 use deadheat_bench::{
     options::{HeatArgs, RootArgs},
     other_hosts::OtherHostsArgs,
@@ -8,7 +8,7 @@ use deadheat_bench::{
 use deadheat_loadtool::options::{AnswerArgs, ConnectionArgs, RequestArgs, SteadyArgs, TlsArgs};
 use deadheat_model::{comparison::Decide, workload::OfferedRate};
 use deadheat_shell::{
-    data::{DataFormat, FilesArgs},
+    data::{FilesArgs, OfDocument},
     options::{ConfigArgs, Effect, Effects, ExplicitOptions},
     rate::equal_rate,
     values::{margin, one_of, share},
@@ -184,37 +184,10 @@ pub struct VerdictArgs {
     pub(crate) change: Option<String>,
     /// Where the report goes.
     #[command(flatten)]
-    pub data: FilesArgs<CompareFormat>,
+    pub data: FilesArgs<OfDocument>,
     /// The whole report, with method, both sides and the machine
     #[arg(long)]
     pub(crate) details: bool,
-}
-
-/// How the comparison is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
-    /// A table for the terminal
-    Text,
-    /// Markdown for a pull request
-    Markdown,
-    /// A page for a browser
-    Html,
-    /// For programs (docs/compare.md)
-    Json,
-}
-
-impl DataFormat for CompareFormat {
-    const TEXT: Self = Self::Text;
-    const JSON: Self = Self::Json;
-
-    fn endings(&self) -> &'static [&'static str] {
-        match self {
-            Self::Text => &["txt"],
-            Self::Markdown => &["md"],
-            Self::Html => &["html", "htm"],
-            Self::Json => &["json"],
-        }
-    }
 }
 
 /// Of two sessions, or records of loads.

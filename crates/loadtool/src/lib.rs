@@ -40,7 +40,7 @@ use deadheat_runner::{
     session::describe_machine,
 };
 use deadheat_shell::{
-    data,
+    data::{self, Format},
     exit::{CommandFailure, Exit},
     invocation, output,
 };
@@ -62,7 +62,7 @@ use self::{
 };
 use crate::{
     analysis::{LoadFigures, has_mostly_failed},
-    options::{LoadArgs, LoadFormat, ProgressArg},
+    options::{LoadArgs, ProgressArg},
 };
 
 /// A load that can begin.
@@ -115,7 +115,7 @@ pub fn load(args: &LoadArgs) -> Result<Exit, CommandFailure> {
         .map_err(CommandFailure::usage)?;
     let shown = match (args.output.data.format(), args.output.details) {
         (_, true) => StdoutContent::Details,
-        (LoadFormat::Text, false) => StdoutContent::Brief,
+        (Format::Text, false) => StdoutContent::Brief,
         (format, false) => StdoutContent::Format(format),
     };
     let mut outputs = Outputs::open(&args.output.data.output, shown)?;

@@ -11,7 +11,7 @@ use deadheat_load::limits::{
 };
 use deadheat_model::load::{Arrivals, Stage, StatusSet, Think, TlsVersion};
 use deadheat_shell::{
-    data::{DataFormat, FilesArgs},
+    data::{FilesArgs, Format, Formats},
     hosts::LauncherArgs,
     options::{ConfigArgs, Effect, Effects, ExplicitOptions},
     rate,
@@ -365,7 +365,7 @@ pub struct AnswerArgs {
 pub struct OutputArgs {
     /// Where the report goes.
     #[command(flatten)]
-    pub data: FilesArgs<LoadFormat>,
+    pub data: FilesArgs<OfLoad>,
     /// The whole report, with connections, the generator and the machine
     #[arg(long, conflicts_with_all = ["format", "json"])]
     pub(crate) details: bool,
@@ -391,44 +391,22 @@ pub struct OutputArgs {
     pub(crate) fail_if: Vec<Threshold>,
 }
 
-/// A format of a load's report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LoadFormat {
-    /// For people
-    Text,
-    /// For programs (docs/formats.md)
-    Json,
-    /// The time series, a row per interval
-    Csv,
-    /// Histograms of the intervals (HdrHistogram log)
-    Hlog,
-    /// Percentiles of the whole load (HdrHistogram)
-    Hgrm,
-    /// A page with plots
-    Html,
-    /// The time series for Prometheus (OpenMetrics with timestamps; docs/metrics.md)
-    #[value(name = "openmetrics")]
-    OpenMetrics,
-    /// The time series for OpenTelemetry (OTLP as JSON, a line per interval; docs/metrics.md)
-    Otlp,
-}
+/// The formats of a load.
+#[derive(Clone, Copy, Debug)]
+pub struct OfLoad;
 
-impl DataFormat for LoadFormat {
-    const TEXT: Self = Self::Text;
-    const JSON: Self = Self::Json;
-
-    fn endings(&self) -> &'static [&'static str] {
-        match self {
-            Self::Text => &["txt"],
-            Self::Json => &["json"],
-            Self::Csv => &["csv"],
-            Self::Hlog => &["hlog"],
-            Self::Hgrm => &["hgrm"],
-            Self::Html => &["html", "htm"],
-            Self::OpenMetrics => &["om"],
-            Self::Otlp => &["otlp.json", "otlp.jsonl"],
-        }
-    }
+impl Formats for OfLoad {
+    const ALL: &'static [Format] = &[
+        Format::Text,
+        Format::Markdown,
+        Format::Html,
+        Format::Json,
+        Format::Csv,
+        Format::Hlog,
+        Format::Hgrm,
+        Format::OpenMetrics,
+        Format::Otlp,
+    ];
 }
 
 /// What is shown while the load runs.

@@ -6,11 +6,11 @@ use std::{
     path::PathBuf,
 };
 
-use deadheat_document::{Document, json::ReportError, text::Screen};
+use deadheat_document::{Document, text::Screen};
 use deadheat_model::{Interval, LoadRecord};
 use deadheat_runner::files::Destination;
 use deadheat_shell::{
-    data::{self, COLUMNS, destinations},
+    data::{self, COLUMNS, Format, destinations},
     exit::CommandFailure,
     output,
 };
@@ -19,7 +19,7 @@ use crate::{
     analysis::LoadAnalysis,
     document as report,
     document::{Reading, Source},
-    options::LoadFormat,
+    options::OfLoad,
 };
 
 /// The content of standard output.
@@ -30,7 +30,7 @@ pub(crate) enum StdoutContent {
     /// The whole report.
     Details,
     /// The results in this format.
-    Format(LoadFormat),
+    Format(Format),
 }
 
 /// The outputs of a load. Files are opened before the start, so that a load does not run whose result cannot be
@@ -47,7 +47,7 @@ pub(crate) struct Outputs {
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
-    format: LoadFormat,
+    format: Format,
     /// The opened destination, until writing begins.
     destination: Option<Destination>,
     /// The file of a table of intervals, once it has rows.
@@ -59,7 +59,7 @@ struct Output {
 impl Outputs {
     /// Opens all files.
     pub(crate) fn open(paths: &[PathBuf], shown: StdoutContent) -> Result<Self, CommandFailure> {
-        let files = destinations(paths)?;
+        let files = destinations::<OfLoad>(paths)?;
         let files = files.into_iter().map(Output::new);
         Ok(Self {
             shown,
@@ -71,7 +71,7 @@ impl Outputs {
     /// interval of a load of any length.
     pub(crate) fn interval(&mut self, interval: &Interval) {
         let tables = self.files.iter_mut();
-        for table in tables.filter(|file| file.format == LoadFormat::Csv) {
+        for table in tables.filter(|file| file.format == Format::Csv) {
             table.add_row(&report::csv_row(interval));
         }
     }
@@ -79,11 +79,9 @@ impl Outputs {
     /// Writes all outputs. If a file fails, the others are still written.
     pub(crate) fn write(self, record: &LoadRecord) -> Result<(), CommandFailure> {
         let results = Results::new(record);
-        let text = results.data(self.shown).map_err(|error| {
-            CommandFailure::no_result(format!("writing the report of {}: {error}", record.url))
-        })?;
+        let text = results.data(self.shown)?;
         let printed = match self.shown {
-            StdoutContent::Format(LoadFormat::Html) => data::print(text.as_bytes()),
+            StdoutContent::Format(Format::Html) => data::print(text.as_bytes()),
             _ => output::data(&text),
         };
         let mut failed = printed.err();
@@ -102,7 +100,7 @@ impl Outputs {
 }
 
 impl Output {
-    fn new((path, format, destination): (PathBuf, LoadFormat, Destination)) -> Self {
+    fn new((path, format, destination): (PathBuf, Format, Destination)) -> Self {
         Self {
             path,
             format,
@@ -143,7 +141,7 @@ impl Output {
             return Ok(());
         };
         let text = match self.format {
-            LoadFormat::Csv => report::csv_head(),
+            Format::Csv => report::csv_head(),
             format => results.text(format).map_err(|error| error.to_string())?,
         };
         destination
@@ -167,17 +165,24 @@ impl<'a> Results<'a> {
     }
 
     /// The text of a file in this format, without a terminal's width and colours.
-    fn text(&self, format: LoadFormat) -> Result<String, ReportError> {
-        match format {
-            LoadFormat::Text => Ok(self.whole().text(Screen::new(COLUMNS, false))),
-            LoadFormat::Json => report::json(self.record, &self.analysis),
-            LoadFormat::Csv => Ok(report::csv(&self.record.intervals)),
-            LoadFormat::Hlog => report::hdr_log(self.record),
-            LoadFormat::Hgrm => Ok(report::hgrm(self.record)),
-            LoadFormat::Html => report::html(self.record, &self.analysis),
-            LoadFormat::OpenMetrics => Ok(self.over_time(report::open_metrics)),
-            LoadFormat::Otlp => Ok(self.over_time(report::otlp)),
-        }
+    fn text(&self, format: Format) -> Result<String, CommandFailure> {
+        let written = match format {
+            Format::Json => report::json(self.record, &self.analysis),
+            Format::Csv => Ok(report::csv(&self.record.intervals)),
+            Format::Hlog => report::hdr_log(self.record),
+            Format::Hgrm => Ok(report::hgrm(self.record)),
+            Format::Html => report::html(self.record, &self.analysis),
+            Format::OpenMetrics => Ok(self.over_time(report::open_metrics)),
+            Format::Otlp => Ok(self.over_time(report::otlp)),
+            format => {
+                let screen = Screen::new(COLUMNS, false);
+                return data::rendered(&self.whole(), format, true, screen);
+            }
+        };
+        let url = &self.record.url;
+        written.map_err(|error| {
+            CommandFailure::no_result(format!("writing the report of {url}: {error}"))
+        })
     }
 
     /// The load over time in a format for monitoring systems.
@@ -193,7 +198,7 @@ impl<'a> Results<'a> {
     }
 
     /// The text for standard output.
-    fn data(&self, shown: StdoutContent) -> Result<String, ReportError> {
+    fn data(&self, shown: StdoutContent) -> Result<String, CommandFailure> {
         let document = match shown {
             StdoutContent::Format(format) => return self.text(format),
             StdoutContent::Brief => report::brief(self.record, &self.analysis),

@@ -2,10 +2,14 @@
 
 use std::{
     fs,
+    marker::PhantomData,
     path::{Path, PathBuf},
 };
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use deadheat_document::{
     Document, json as report,
     json::Body,
@@ -48,22 +52,12 @@ impl<T: Serialize> Body for PlanReport<T> {
 /// The columns of a text file.
 pub const COLUMNS: usize = 80;
 
-/// The formats that a command has.
-pub trait DataFormat: ValueEnum + PartialEq + Send + Sync + 'static {
-    /// What is printed if nobody asks for another one.
-    const TEXT: Self;
-    /// What `--json` asks for.
-    const JSON: Self;
-    /// How names of files in this format end, without the dot; the usual one first.
-    fn endings(&self) -> &'static [&'static str];
-}
-
-/// The formats of a session's report.
+/// A format of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A table for the terminal
+    /// For the terminal
     Text,
-    /// Tables to be committed or pasted
+    /// To be committed or pasted
     Markdown,
     /// A page that opens anywhere
     Html,
@@ -73,13 +67,22 @@ pub enum Format {
     Csv,
     /// A picture (PNG, 1200 × 630) of one workload, for where a link is shown
     Card,
+    /// A published table (docs/published.md)
+    Toml,
+    /// Histograms of the intervals (HdrHistogram log)
+    Hlog,
+    /// Percentiles of the whole load (HdrHistogram)
+    Hgrm,
+    /// The time series for Prometheus (OpenMetrics with timestamps; docs/metrics.md)
+    #[value(name = "openmetrics")]
+    OpenMetrics,
+    /// The time series for OpenTelemetry (OTLP as JSON, a line per interval; docs/metrics.md)
+    Otlp,
 }
 
-impl DataFormat for Format {
-    const TEXT: Self = Self::Text;
-    const JSON: Self = Self::Json;
-
-    fn endings(&self) -> &'static [&'static str] {
+impl Format {
+    /// How names of files in this format end, without the dot; the usual one first.
+    fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Text => &["txt"],
             Self::Markdown => &["md"],
@@ -87,15 +90,106 @@ impl DataFormat for Format {
             Self::Json => &["json"],
             Self::Csv => &["csv"],
             Self::Card => &["png"],
+            Self::Toml => &["toml"],
+            Self::Hlog => &["hlog"],
+            Self::Hgrm => &["hgrm"],
+            Self::OpenMetrics => &["om"],
+            Self::Otlp => &["otlp.json", "otlp.jsonl"],
         }
     }
 }
 
-/// The format that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is not `.json`.
+/// The formats of a command.
+pub trait Formats: Clone + Send + Sync + 'static {
+    /// All of them, text and JSON included.
+    const ALL: &'static [Format];
+}
+
+/// Text and JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOrJson;
+
+impl Formats for TextOrJson {
+    const ALL: &'static [Format] = &[Format::Text, Format::Json];
+}
+
+/// The formats of a document, and JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct OfDocument;
+
+impl Formats for OfDocument {
+    const ALL: &'static [Format] = &[Format::Text, Format::Markdown, Format::Html, Format::Json];
+}
+
+/// The formats of a session's report.
+#[derive(Clone, Copy, Debug)]
+pub struct OfSession;
+
+impl Formats for OfSession {
+    const ALL: &'static [Format] = &[
+        Format::Text,
+        Format::Markdown,
+        Format::Html,
+        Format::Json,
+        Format::Csv,
+        Format::Card,
+    ];
+}
+
+/// The possible values of `--format`.
+fn parser<F: Formats>() -> impl TypedValueParser<Value = Format> {
+    let names = F::ALL.iter().filter_map(Format::to_possible_value);
+    PossibleValuesParser::new(names)
+        .map(|name| Format::from_str(&name, false).expect("a possible value"))
+}
+
+/// # Errors
+/// When `what` is shown in the formats of `F`, and `format` is not one of them.
+pub fn must_be_of<F: Formats>(what: &str, format: Format) -> Result<(), CommandFailure> {
+    if F::ALL.contains(&format) {
+        return Ok(());
+    }
+    let names = F::ALL.iter().filter_map(Format::to_possible_value);
+    let names: Vec<String> = names.map(|one| one.get_name().to_owned()).collect();
+    let names = match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    };
+    Err(CommandFailure::usage(format!(
+        "{what} can be shown as {names}: choose one with --format"
+    )))
+}
+
+/// A document in a format of documents. Its text is the first screen, unless `details` are asked for.
+///
+/// # Errors
+/// When documents have no such format, or the page cannot be written.
+pub fn rendered(
+    document: &Document,
+    format: Format,
+    details: bool,
+    screen: Screen,
+) -> Result<String, CommandFailure> {
+    match format {
+        Format::Text if details => Ok(document.text(screen)),
+        Format::Text => Ok(document.brief(screen)),
+        Format::Markdown => Ok(document.markdown()),
+        Format::Html => document
+            .html()
+            .map_err(|error| CommandFailure::no_result(format!("writing the page: {error}"))),
+        other => Err(CommandFailure::no_result(format!(
+            "a document has no format {other:?}"
+        ))),
+    }
+}
+
+/// The format of `formats` that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is
+/// not `.json`.
 ///
 /// # Errors
 /// When its ending is that of no format.
-fn by_ending<F: DataFormat>(path: &Path) -> Result<F, String> {
+fn by_ending(path: &Path, formats: &[Format]) -> Result<Format, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
     let ends_with = |ending: &&&str| {
@@ -103,15 +197,13 @@ fn by_ending<F: DataFormat>(path: &Path) -> Result<F, String> {
         let stem = stem.and_then(|stem| stem.strip_suffix('.'));
         stem.is_some_and(|stem| !stem.is_empty())
     };
-    let formats = F::value_variants().iter();
-    let found = formats.filter_map(|format| {
+    let found = formats.iter().filter_map(|format| {
         let endings = format.endings().iter().filter(ends_with);
         Some((endings.map(|ending| ending.len()).max()?, format))
     });
     let longest = found.max_by_key(|(length, _)| *length);
-    longest.map(|(_, format)| format.clone()).ok_or_else(|| {
-        let formats = F::value_variants().iter();
-        let usual = formats.filter_map(|format| format.endings().first());
+    longest.map(|(_, format)| *format).ok_or_else(|| {
+        let usual = formats.iter().filter_map(|format| format.endings().first());
         let usual: Vec<String> = usual.map(|ending| format!(".{ending}")).collect();
         format!(
             "which format? end the file's name with one of {}",
@@ -120,64 +212,45 @@ fn by_ending<F: DataFormat>(path: &Path) -> Result<F, String> {
     })
 }
 
-/// The formats of commands that print only text or JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TextOrJson {
-    /// For people
-    Text,
-    /// For programs (docs/formats.md)
-    Json,
-}
-
-impl DataFormat for TextOrJson {
-    const TEXT: Self = Self::Text;
-    const JSON: Self = Self::Json;
-
-    fn endings(&self) -> &'static [&'static str] {
-        match self {
-            Self::Text => &["txt"],
-            Self::Json => &["json"],
-        }
-    }
-}
-
 /// The options that choose the printed format.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct FormatArgs<F: DataFormat> {
+pub(crate) struct FormatArgs<F: Formats> {
     /// The format
     ///
     /// By default text.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<F>,
+    #[arg(long, value_parser = parser::<F>(), value_name = "FORMAT")]
+    format: Option<Format>,
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    #[arg(skip)]
+    formats: PhantomData<F>,
 }
 
-impl<F: DataFormat> Default for FormatArgs<F> {
+impl<F: Formats> Default for FormatArgs<F> {
     fn default() -> Self {
         Self {
             format: None,
             json: false,
+            formats: PhantomData,
         }
     }
 }
 
-impl<F: DataFormat> FormatArgs<F> {
-    fn asked(&self) -> Option<F> {
-        let json = self.json.then_some(F::JSON);
-        json.or_else(|| self.format.clone())
+impl<F: Formats> FormatArgs<F> {
+    fn asked(&self) -> Option<Format> {
+        self.json.then_some(Format::Json).or(self.format)
     }
 
     /// The format of what is printed.
-    pub(crate) fn format(&self) -> F {
-        self.asked().unwrap_or(F::TEXT)
+    pub(crate) fn format(&self) -> Format {
+        self.asked().unwrap_or(Format::Text)
     }
 }
 
 /// The output options of a command that only shows something.
 #[derive(Clone, Debug, Args)]
-pub struct DataArgs<F: DataFormat> {
+pub struct DataArgs<F: Formats> {
     #[command(flatten)]
     printed: FormatArgs<F>,
     /// Write this file instead of standard output
@@ -189,13 +262,13 @@ pub struct DataArgs<F: DataFormat> {
 
 /// Where data goes, and in which format.
 #[derive(Debug)]
-pub struct Sink<F> {
+pub struct Sink {
     /// The format.
-    pub format: F,
+    pub format: Format,
     file: Option<(PathBuf, Destination)>,
 }
 
-impl<F: DataFormat> Default for DataArgs<F> {
+impl<F: Formats> Default for DataArgs<F> {
     fn default() -> Self {
         Self {
             printed: FormatArgs::default(),
@@ -204,19 +277,19 @@ impl<F: DataFormat> Default for DataArgs<F> {
     }
 }
 
-impl<F: DataFormat> DataArgs<F> {
+impl<F: Formats> DataArgs<F> {
     /// Opens the file, if one was named: before any work, so that nobody waits for data that has no place.
     ///
     /// # Errors
     /// When its name has no known ending and no format was asked for, or it cannot be written.
-    pub fn open(&self) -> Result<Sink<F>, CommandFailure> {
+    pub fn open(&self) -> Result<Sink, CommandFailure> {
         let Some(path) = &self.output else {
             let format = self.printed.format();
             return Ok(Sink { format, file: None });
         };
         let format = match self.printed.asked() {
             Some(format) => format,
-            None => by_ending(path)
+            None => by_ending(path, F::ALL)
                 .map_err(|why| unusable(path, &format!("{why}, or choose one with --format")))?,
         };
         let file = Some((path.clone(), opened(path)?));
@@ -224,7 +297,7 @@ impl<F: DataFormat> DataArgs<F> {
     }
 }
 
-impl<F: DataFormat> DataArgs<F> {
+impl<F: Formats> DataArgs<F> {
     /// [`open`](Self::open), unless the file is one of those that are read.
     ///
     /// # Errors
@@ -232,13 +305,13 @@ impl<F: DataFormat> DataArgs<F> {
     pub fn open_beside<'p>(
         &self,
         read: impl IntoIterator<Item = &'p Path>,
-    ) -> Result<Sink<F>, CommandFailure> {
+    ) -> Result<Sink, CommandFailure> {
         keep(read, self.output.as_slice())?;
         self.open()
     }
 }
 
-impl<F> Sink<F> {
+impl Sink {
     /// The screen to lay out for: a file has a fixed width and no colours.
     pub fn screen(&self) -> Screen {
         match self.file {
@@ -272,7 +345,7 @@ impl<F> Sink<F> {
 
 /// The output options of a command that measures: its report is always printed.
 #[derive(Clone, Debug, Args)]
-pub struct FilesArgs<F: DataFormat> {
+pub struct FilesArgs<F: Formats> {
     #[command(flatten)]
     pub(crate) printed: FormatArgs<F>,
     /// Write a file as well, in the format of its extension; repeatable
@@ -280,7 +353,7 @@ pub struct FilesArgs<F: DataFormat> {
     pub output: Vec<PathBuf>,
 }
 
-impl<F: DataFormat> Default for FilesArgs<F> {
+impl<F: Formats> Default for FilesArgs<F> {
     fn default() -> Self {
         Self {
             printed: FormatArgs::default(),
@@ -289,9 +362,9 @@ impl<F: DataFormat> Default for FilesArgs<F> {
     }
 }
 
-impl<F: DataFormat> FilesArgs<F> {
+impl<F: Formats> FilesArgs<F> {
     /// The format of what is printed.
-    pub fn format(&self) -> F {
+    pub fn format(&self) -> Format {
         self.printed.format()
     }
 
@@ -301,8 +374,8 @@ impl<F: DataFormat> FilesArgs<F> {
     /// When another format was asked for.
     pub fn plan_is_json(&self) -> Result<bool, CommandFailure> {
         match self.printed.asked() {
-            Some(format) if format == F::JSON => Ok(true),
-            Some(format) if format != F::TEXT => Err(CommandFailure::usage(
+            Some(Format::Json) => Ok(true),
+            Some(format) if format != Format::Text => Err(CommandFailure::usage(
                 "--dry-run and --format: a plan is printed as text or json alone",
             )),
             _ => Ok(false),
@@ -331,8 +404,8 @@ impl<F: DataFormat> FilesArgs<F> {
     ///
     /// # Errors
     /// When a name has no known ending, is listed twice, or cannot be written.
-    pub fn open(&self) -> Result<Files<F>, CommandFailure> {
-        destinations(&self.output).map(Files)
+    pub fn open(&self) -> Result<Files, CommandFailure> {
+        destinations::<F>(&self.output).map(Files)
     }
 
     /// [`open`](Self::open), unless a file is one of those that are read.
@@ -342,7 +415,7 @@ impl<F: DataFormat> FilesArgs<F> {
     pub fn open_beside<'p>(
         &self,
         read: impl IntoIterator<Item = &'p Path>,
-    ) -> Result<Files<F>, CommandFailure> {
+    ) -> Result<Files, CommandFailure> {
         keep(read, &self.output)?;
         self.open()
     }
@@ -350,12 +423,12 @@ impl<F: DataFormat> FilesArgs<F> {
 
 /// Output files, opened before the measurement and written after it.
 #[derive(Debug)]
-pub struct Files<F>(Vec<(PathBuf, F, Destination)>);
+pub struct Files(Vec<(PathBuf, Format, Destination)>);
 
-impl<F: DataFormat> Files<F> {
+impl Files {
     /// The formats that were asked for.
-    pub fn formats(&self) -> impl Iterator<Item = &F> {
-        self.0.iter().map(|(_, format, _)| format)
+    pub fn formats(&self) -> impl Iterator<Item = Format> {
+        self.0.iter().map(|(_, format, _)| *format)
     }
 
     /// Writes all of them, the others too if one of them fails.
@@ -364,11 +437,11 @@ impl<F: DataFormat> Files<F> {
     /// The first failure.
     pub fn write(
         self,
-        mut rendered: impl FnMut(&F) -> Result<Vec<u8>, CommandFailure>,
+        mut rendered: impl FnMut(Format) -> Result<Vec<u8>, CommandFailure>,
     ) -> Result<(), CommandFailure> {
         let mut failed = Ok(());
         for (path, format, place) in self.0 {
-            let written = rendered(&format).and_then(|bytes| write(&path, place, &bytes));
+            let written = rendered(format).and_then(|bytes| write(&path, place, &bytes));
             failed = failed.and(written);
         }
         failed
@@ -379,12 +452,12 @@ impl<F: DataFormat> Files<F> {
 ///
 /// # Errors
 /// When a name has no known ending, is listed twice, or cannot be written.
-pub fn destinations<F: DataFormat>(
+pub fn destinations<F: Formats>(
     paths: &[PathBuf],
-) -> Result<Vec<(PathBuf, F, Destination)>, CommandFailure> {
-    let mut files: Vec<(PathBuf, F, Destination)> = Vec::new();
+) -> Result<Vec<(PathBuf, Format, Destination)>, CommandFailure> {
+    let mut files: Vec<(PathBuf, Format, Destination)> = Vec::new();
     for path in paths {
-        let format = by_ending(path).map_err(|why| unusable(path, &why))?;
+        let format = by_ending(path, F::ALL).map_err(|why| unusable(path, &why))?;
         let destination = opened(path)?;
         if files
             .iter()
@@ -494,7 +567,7 @@ mod tests {
         files: FilesArgs<TextOrJson>,
     }
 
-    fn sink(words: &[&str]) -> Result<Sink<TextOrJson>, String> {
+    fn sink(words: &[&str]) -> Result<Sink, String> {
         let parsed = DataTestArgs::try_parse_from(["x"].iter().chain(words)).unwrap();
         parsed.data.open().map_err(|error| error.to_string())
     }
@@ -504,13 +577,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).display().to_string();
         let (text, json, other) = (path("a.txt"), path("a.JSON"), path("a.log"));
-        let cases: [(&[&str], TextOrJson); 6] = [
-            (&[], TextOrJson::Text),
-            (&["--json"], TextOrJson::Json),
-            (&["--format", "json"], TextOrJson::Json),
-            (&["-o", &text], TextOrJson::Text),
-            (&["-o", &json], TextOrJson::Json),
-            (&["-o", &other, "--json"], TextOrJson::Json),
+        let cases: [(&[&str], Format); 6] = [
+            (&[], Format::Text),
+            (&["--json"], Format::Json),
+            (&["--format", "json"], Format::Json),
+            (&["-o", &text], Format::Text),
+            (&["-o", &json], Format::Json),
+            (&["-o", &other, "--json"], Format::Json),
         ];
         for (words, expected) in cases {
             assert_eq!(sink(words).unwrap().format, expected, "{words:?}");
@@ -545,7 +618,7 @@ mod tests {
         let names = [&text, &json].map(|path| path.display().to_string());
         let words = ["x", "-o", &names[0], "-o", &names[1]];
         let files = FilesTestArgs::try_parse_from(words).unwrap().files;
-        assert_eq!(files.format(), TextOrJson::Text);
+        assert_eq!(files.format(), Format::Text);
         files
             .open()
             .unwrap()

@@ -66,7 +66,7 @@ const PAUSES: [(&str, &str, &str); 5] = [
 const OF_STACKS: [(&str, &str, &str); 3] = [
     (
         "slices",
-        "What it costs a server to be loaded in slices of 100 ms, with 400 ms between them in which it is frozen, beside an \
+        "What it costs a server to be loaded in slices of 100 ms, with 400 ms between them in which it is frozen, compared with an \
          uninterrupted load of the same process. Six pairs know it to some 10 %.",
         "--contrast slices --pairs 6",
     ),
@@ -120,7 +120,7 @@ pub(super) fn rows() -> Vec<Row> {
             claim: format!(
                 "A server that stands still for {pause} ms after each {every} s of work loses the same share of its time in \
                  slices as in an uninterrupted load of the same process. What its answers take without pauses, the server \
-                 counts itself; what is left beside the pauses is its time between two batches of requests."
+                 counts itself; what is left apart from the pauses is its time between two batches of requests."
             ),
             experiment: Experiment::Slices {
                 arguments: words(&format!(
@@ -165,7 +165,7 @@ pub(super) fn rows() -> Vec<Row> {
     });
     rows.push(Row {
         name: "same".to_owned(),
-        claim: "One server beside itself is called faster or slower in at most one of 20 comparisons, in the long run.".to_owned(),
+        claim: "One server is called faster or slower than its own copy in at most one of 20 comparisons, in the long run.".to_owned(),
         experiment: Experiment::Sessions {
             arguments: probes("--work 20", "--work 20", EIGHT_STARTS),
             times: 40,
@@ -189,7 +189,7 @@ pub(super) fn rows() -> Vec<Row> {
     rows.push(Row {
         name: "default-run".to_owned(),
         claim: "What `deadheat run` decides in its ten minutes. Each start serves both loads, the first of them by turns, so the \
-                same session shows what an earlier load changes in a stack's figures beside those of the others."
+                same session shows what an earlier load changes in a stack's figures compared with those of the others."
             .to_owned(),
         experiment: Experiment::Run {
             arguments: words("run"),
@@ -219,7 +219,7 @@ fn equal_work() -> [Row; 4] {
     [
         slices(
             "equal-work",
-            "The p99 of turns at a rate, as equal work has them, beside that of an uninterrupted load of the same process.",
+            "The p99 of turns at a rate, as equal work has them, compared with that of an uninterrupted load of the same process.",
             &format!("{TURNS} --pairs 5 --warm-up 5s {FIVE_STACKS}"),
         ),
         slices(
@@ -237,7 +237,7 @@ fn equal_work() -> [Row; 4] {
         ),
         sessions(
             "timer",
-            "B works for 25 ms in each second beside its requests. At equal work that is in its CPU time per request.",
+            "B works for 25 ms in each second in addition to its requests. At equal work that is in its CPU time per request.",
             [
                 "--work 100",
                 "--work 100 --timer-every 1000 --timer-work 25",
@@ -265,7 +265,7 @@ fn slices_alike() -> [Row; 3] {
     [
         row(
             "large-footprint",
-            "A server that reads 300 cache lines of its 256 MiB for each request, in slices beside another one like it that \
+            "A server that reads 300 cache lines of its 256 MiB for each request, in slices next to another one like it that \
              works while it is frozen, and uninterrupted.",
             "--contrast slices --pairs 60 --slices 10 --warm-up 2s",
             &probe(LARGE),

@@ -71,7 +71,7 @@ pub(super) fn table(record: &SessionRecord) -> String {
     });
     format!(
         "{:.1} minutes in heats, {:.0} % of them in slices that count.\n\n| load | by | heats | median ± | pairs decided | \
-         those that differ by 10 % |\n| --- | --- | ---: | ---: | ---: | ---: |\n{}\nBeside all others in its heat, a process \
+         those that differ by 10 % |\n| --- | --- | ---: | ---: | ---: | ---: |\n{}\nCompared with all others in its heat, a process \
          that has served another load ÷ a fresh one:\n\n| load | stack | throughput | CPU time per request |\n| --- | --- | \
          --- | --- |\n{}\nTwo turns of one process at one rate, seconds apart in a heat: how far its CPU time per request is \
          apart.\n\n| load | median | pairs of turns |\n| --- | ---: | ---: |\n{}",

@@ -9,7 +9,8 @@ use std::{
 use crate::project::root;
 
 /// Words and phrases that read like a translation, and what to write instead. Whole words, in any case.
-const WORDS: [(&str, &str); 21] = [
+const WORDS: [(&str, &str); 22] = [
+    ("beside", "next to, compared with, or together with"),
     ("dear", "expensive"),
     ("dearer", "more expensive"),
     ("if nothing is said", "by default"),
@@ -33,8 +34,8 @@ const WORDS: [(&str, &str); 21] = [
     ("blazingly", "a figure"),
 ];
 
-/// Documents that define these words or quote them.
-const QUOTING: [&str; 1] = ["docs/terminology.md"];
+/// Documents that define these words, or quote them from records.
+const QUOTING: [&str; 2] = ["docs/terminology.md", "docs/evidence/README.md"];
 
 /// The pages of the site.
 const SUMMARY: &str = "docs/SUMMARY.md";

@@ -12,7 +12,9 @@ use std::{
     time::Duration,
 };
 
-use deadheat_document::{html::Contents, json::ReportError, text::Screen};
+use deadheat_document::{
+    Document, html::Contents, json::ReportError, markdown::without_homes, text::Screen,
+};
 use deadheat_model::{
     Event, RepeatedTable, TargetId,
     heats::{EndReason, Plan, PlannedLoad, SessionRecord, Step},
@@ -260,7 +262,7 @@ pub(crate) fn resume(
 pub(crate) fn show_complete(
     folder: &Path,
     args: &RunArgs,
-    files: Files<Format>,
+    files: Files,
 ) -> Result<Exit, CommandFailure> {
     show_outcome(folder, args, files)
 }
@@ -330,18 +332,16 @@ fn objections(plan: &Plan, commit: Option<&str>, are_embedded: bool) -> Vec<Stri
 }
 
 /// Writes the report of a session that has ended into its folder, and shows it.
-fn show_outcome(
-    folder: &Path,
-    args: &RunArgs,
-    files: Files<Format>,
-) -> Result<Exit, CommandFailure> {
+fn show_outcome(folder: &Path, args: &RunArgs, files: Files) -> Result<Exit, CommandFailure> {
     let record = read_session(folder).map_err(CommandFailure::no_result)?;
     let rendered = Rendered::new(&record, folder, output::screen())?;
     rendered.write_beside(folder)?;
     let printed = match args.data.format() {
         Format::Card => Rendered::card(&record, None).and_then(|card| data::print(&card)),
         Format::Html => data::print(rendered.html.as_bytes()),
-        format => output::data(rendered.in_format(format)),
+        format => rendered
+            .in_format(format, false)
+            .and_then(|text| output::data(&text)),
     };
     let written = write_files(&record, folder, files);
     place(folder);
@@ -351,16 +351,12 @@ fn show_outcome(
 }
 
 /// Writes the files that were asked for with `--output`.
-fn write_files(
-    record: &SessionRecord,
-    folder: &Path,
-    files: Files<Format>,
-) -> Result<(), CommandFailure> {
+fn write_files(record: &SessionRecord, folder: &Path, files: Files) -> Result<(), CommandFailure> {
     files.write(|format| match format {
         Format::Card => Rendered::card(record, None),
         format => {
             let rendered = Rendered::new(record, folder, data::page())?;
-            Ok(rendered.in_format(*format).as_bytes().to_vec())
+            Ok(rendered.in_format(format, false)?.into_bytes())
         }
     })
 }
@@ -410,9 +406,9 @@ fn exit(record: &SessionRecord, standings: &Standings) -> Exit {
 /// A session's report in every format that is text.
 pub struct Rendered {
     standings: Standings,
+    screen: Screen,
+    document: Document,
     text: String,
-    details: String,
-    markdown: String,
     html: String,
     json: String,
     csv: String,
@@ -438,9 +434,9 @@ impl Rendered {
             csv: &csv,
         };
         Ok(Self {
+            screen,
+            document: document::document(&view),
             text: document::text(&view, screen),
-            details: document::full(&view, screen),
-            markdown: document::markdown(&view),
             html: document::html(&view, Some(&contents)).map_err(failed)?,
             json,
             csv,
@@ -448,14 +444,22 @@ impl Rendered {
         })
     }
 
-    /// One of the formats; the text instead of a picture.
-    pub fn in_format(&self, format: Format) -> &str {
+    /// One of the formats; the text instead of a picture. Without `details` the text has what decides.
+    ///
+    /// # Errors
+    /// When a session has no report in this format.
+    pub fn in_format(&self, format: Format, details: bool) -> Result<String, CommandFailure> {
         match format {
-            Format::Text | Format::Card => &self.text,
-            Format::Markdown => &self.markdown,
-            Format::Html => &self.html,
-            Format::Json => &self.json,
-            Format::Csv => &self.csv,
+            Format::Text if !details => Ok(self.text.clone()),
+            Format::Card => Ok(self.text.clone()),
+            Format::Html => Ok(self.html.clone()),
+            Format::Json => Ok(self.json.clone()),
+            Format::Csv => Ok(self.csv.clone()),
+            Format::Text => Ok(self.document.text(self.screen)),
+            format => {
+                let text = data::rendered(&self.document, format, true, self.screen)?;
+                Ok(without_homes(&text))
+            }
         }
     }
 
@@ -468,20 +472,16 @@ impl Rendered {
         })
     }
 
-    /// The text with everything that is known.
-    pub fn details(&self) -> &str {
-        &self.details
-    }
-
     /// Writes `report.html`, `report.md`, `report.json` and `report.csv` into the session's folder.
     fn write_beside(&self, folder: &Path) -> Result<(), CommandFailure> {
         let files = [
-            (HTML_FILE, &self.html),
-            ("report.md", &self.markdown),
-            ("report.json", &self.json),
-            ("report.csv", &self.csv),
+            (HTML_FILE, Format::Html),
+            ("report.md", Format::Markdown),
+            ("report.json", Format::Json),
+            ("report.csv", Format::Csv),
         ];
-        for (name, text) in files {
+        for (name, format) in files {
+            let text = self.in_format(format, true)?;
             let path = folder.join(name);
             write_whole(&path, text.as_bytes()).map_err(|error| {
                 CommandFailure::no_result(format!(

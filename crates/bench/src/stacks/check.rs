@@ -14,7 +14,7 @@ use deadheat_runner::{
     session::{self, Checked, CheckedTarget, PinningMode, SessionOptions},
 };
 use deadheat_shell::{
-    data::{self, TextOrJson},
+    data::{self, Format},
     exit::{CommandFailure, Exit},
     invocation::{self, random_seed, supervision},
     output,
@@ -65,8 +65,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, CommandFailure> {
         folder.keep().map_err(CommandFailure::no_result)?;
     }
     let text = match sink.format {
-        TextOrJson::Text => findings.as_text(),
-        TextOrJson::Json => data::json(&findings.report(logs))?,
+        Format::Json => data::json(&findings.report(logs))?,
+        _ => findings.as_text(),
     };
     let shown = sink.write(&text);
     // Also if that failed: a folder that stays is always reported.

@@ -19,7 +19,7 @@ use deadheat_runner::{
     session::{self, PinningMode},
 };
 use deadheat_shell::{
-    data::{self, TextOrJson},
+    data::{self, Format},
     exit::{CommandFailure, Exit},
     invocation::{self, supervision},
 };
@@ -50,8 +50,8 @@ pub(crate) fn list(args: &ListArgs) -> Result<Exit, CommandFailure> {
         }
     }
     let text = match sink.format {
-        TextOrJson::Text => document(&rows).text(sink.screen()),
-        TextOrJson::Json => data::json(&ListReport::new(&rows))?,
+        Format::Json => data::json(&ListReport::new(&rows))?,
+        _ => document(&rows).text(sink.screen()),
     };
     sink.write(&text)?;
     Ok(Exit::Fine)

@@ -16,7 +16,7 @@ use deadheat_compare as compare;
 use deadheat_loadtool as load;
 use deadheat_runner::manifest::{Given, ManifestError, NamedOption, OptionsFile};
 use deadheat_shell::{
-    data::{DataFormat, FilesArgs},
+    data::{FilesArgs, Formats},
     options::Effect,
 };
 
@@ -297,7 +297,7 @@ fn command_at(program: &Program, command: &str, typed: &[OsString]) -> Option<us
 }
 
 /// The option `format`, if a dry run cannot use the requested format.
-fn no_plan<F: DataFormat>(dry_run: bool, data: &FilesArgs<F>) -> Option<Vec<String>> {
+fn no_plan<F: Formats>(dry_run: bool, data: &FilesArgs<F>) -> Option<Vec<String>> {
     (dry_run && data.plan_is_json().is_err()).then(|| vec!["format".to_owned()])
 }
 

@@ -519,7 +519,7 @@ fn a_test_of_the_connection_before_each_request() {
     let rule = [
         "256 times GET /users: a request sends one statement to PostgreSQL",
         "declares `other-statements = true` under [database]",
-        "got 256 other statements beside 256",
+        "got 256 other statements and 256",
     ];
     assert_found(&[ping], "users", &rule);
 }

@@ -22,7 +22,7 @@ use deadheat_model::{
 };
 use deadheat_runner::{files, session::exclusively};
 use deadheat_shell::{
-    data::{self, FilesArgs, Format, Sink},
+    data::{self, FilesArgs, Format, OfDocument, Sink},
     exit::{CommandFailure, Exit},
     invocation::{self, shown},
     options::ExplicitOptions,
@@ -35,9 +35,7 @@ use self::{
     measure::Measurer,
     start::RunningSearch,
 };
-use crate::options::{
-    CompareArgs, CompareFormat, MEASURING, MeasureArgs, ServerArgs, StacksArgs, in_long_help,
-};
+use crate::options::{CompareArgs, MEASURING, MeasureArgs, ServerArgs, StacksArgs, in_long_help};
 
 /// Searches for the commit, or resumes a search.
 pub fn bisect(args: BisectArgs) -> Result<Exit, CommandFailure> {
@@ -64,27 +62,16 @@ pub fn bisect(args: BisectArgs) -> Result<Exit, CommandFailure> {
     let rendered =
         |format, screen| self::rendered(&record, &folder, stopped.as_deref(), format, screen);
     output::data(&rendered(format, output::screen())?)?;
-    files.write(|format| Ok(rendered(*format, data::page())?.into_bytes()))?;
+    files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
     Ok(exit(&outcome(&record)))
 }
 
 /// A search in its folder again, as its record has it.
-pub fn shown_again(folder: &Path, sink: Sink<Format>) -> Result<Exit, CommandFailure> {
+pub fn shown_again(folder: &Path, sink: Sink) -> Result<Exit, CommandFailure> {
     let (_, record) = read(folder)?;
-    let format = match sink.format {
-        Format::Text => CompareFormat::Text,
-        Format::Markdown => CompareFormat::Markdown,
-        Format::Json => CompareFormat::Json,
-        Format::Html => CompareFormat::Html,
-        Format::Csv | Format::Card => {
-            return Err(CommandFailure::usage(format!(
-                "{} has a search of `deadheat bisect`, which is shown as text, markdown, html or json. Choose one with \
-                 --format",
-                folder.display()
-            )));
-        }
-    };
-    let text = rendered(&record, &typed(folder), None, format, sink.screen())?;
+    let what = format!("The search of `deadheat bisect` in {}", folder.display());
+    data::must_be_of::<OfDocument>(&what, sink.format)?;
+    let text = rendered(&record, &typed(folder), None, sink.format, sink.screen())?;
     sink.write(&text).map(|()| Exit::Fine)
 }
 
@@ -128,17 +115,14 @@ fn rendered(
     record: &BisectRecord,
     folder: &str,
     stopped: Option<&str>,
-    format: CompareFormat,
+    format: Format,
     screen: Screen,
 ) -> Result<String, CommandFailure> {
-    let document = document(record, folder, stopped);
-    let rendered = match format {
-        CompareFormat::Text => Ok(document.text(screen)),
-        CompareFormat::Markdown => Ok(document.markdown()),
-        CompareFormat::Html => document.html(),
-        CompareFormat::Json => json(record, folder),
-    };
-    rendered.map_err(|error| CommandFailure::no_result(format!("writing the search: {error}")))
+    match format {
+        Format::Json => json(record, folder)
+            .map_err(|error| CommandFailure::no_result(format!("writing the search: {error}"))),
+        format => data::rendered(&document(record, folder, stopped), format, true, screen),
+    }
 }
 
 fn exit(outcome: &Outcome) -> Exit {
@@ -230,7 +214,7 @@ pub struct BisectArgs {
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["good", "bad", "stack", "command"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) data: FilesArgs<CompareFormat>,
+    pub(crate) data: FilesArgs<OfDocument>,
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
     #[command(flatten)]

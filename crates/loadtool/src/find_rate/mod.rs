@@ -23,7 +23,7 @@ use deadheat_model::{
 };
 use deadheat_runner::{files, secret::hide_in_load};
 use deadheat_shell::{
-    data::{self, Files, FilesArgs, Format, Sink},
+    data::{self, Files, FilesArgs, Format, Formats, Sink},
     exit::{CommandFailure, Exit},
     invocation, output,
 };
@@ -33,7 +33,7 @@ use serde::Serialize;
 use self::search::RateSearch;
 use crate::{
     PlanOfLoad, PreparedLoad, messages,
-    options::{LoadArgs, LoadFormat, ProgressArg},
+    options::{LoadArgs, OfLoad, ProgressArg},
     plan_text::{self, PlanContext},
     prepare,
     thresholds::Threshold,
@@ -144,28 +144,33 @@ fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, CommandFail
     })
 }
 
+/// The formats of a search: the others are of a single load.
+#[derive(Clone, Copy)]
+struct OfSearch;
+
+impl Formats for OfSearch {
+    const ALL: &'static [Format] = &[
+        Format::Text,
+        Format::Markdown,
+        Format::Html,
+        Format::Json,
+        Format::Csv,
+    ];
+}
+
 /// The outputs of a search. Files are opened before the start.
 struct Outputs {
-    printed: LoadFormat,
-    files: Files<LoadFormat>,
+    printed: Format,
+    files: Files,
 }
 
 impl Outputs {
     /// Opens all files. Refuses formats for the latencies of a single load.
-    fn open(args: &FilesArgs<LoadFormat>) -> Result<Self, CommandFailure> {
+    fn open(args: &FilesArgs<OfLoad>) -> Result<Self, CommandFailure> {
         let printed = args.format();
         let files = args.open()?;
-        let of_one_load = |format: &LoadFormat| {
-            !matches!(
-                format,
-                LoadFormat::Text | LoadFormat::Json | LoadFormat::Csv | LoadFormat::Html
-            )
-        };
-        if of_one_load(&printed) || files.formats().any(of_one_load) {
-            return Err(CommandFailure::usage(
-                "--find-rate and hlog, hgrm, openmetrics or otlp: these are of one load; write the search as text, json, \
-                 csv or html",
-            ));
+        for format in files.formats().chain([printed]) {
+            data::must_be_of::<OfSearch>("A search of --find-rate", format)?;
         }
         Ok(Self { printed, files })
     }
@@ -174,12 +179,12 @@ impl Outputs {
     fn write(self, record: &CapacityRecord) -> Result<(), CommandFailure> {
         let screen = output::screen();
         let printed = match self.printed {
-            LoadFormat::Html => data::print(rendered(record, self.printed, screen)?.as_bytes()),
+            Format::Html => data::print(rendered(record, self.printed, screen)?.as_bytes()),
             format => output::data(&rendered(record, format, screen)?),
         };
         let written = self
             .files
-            .write(|format| rendered(record, *format, data::page()).map(String::into_bytes));
+            .write(|format| rendered(record, format, data::page()).map(String::into_bytes));
         printed.and(written)
     }
 }
@@ -187,20 +192,18 @@ impl Outputs {
 /// The report in a format.
 fn rendered(
     record: &CapacityRecord,
-    format: LoadFormat,
+    format: Format,
     screen: Screen,
 ) -> Result<String, CommandFailure> {
     let analysis = analyse(record);
-    let rendered = match format {
-        LoadFormat::Json => document::json(record, &analysis),
-        LoadFormat::Csv => Ok(document::csv(record)),
-        LoadFormat::Html => document::html(record, &analysis),
-        // Other formats were refused before.
-        _ => Ok(document::document(record, &analysis).text(screen)),
-    };
-    rendered.map_err(|error| {
-        CommandFailure::no_result(format!("writing the report of {}: {error}", record.url))
-    })
+    let failed =
+        |error| CommandFailure::no_result(format!("writing the report of {}: {error}", record.url));
+    match format {
+        Format::Json => document::json(record, &analysis).map_err(failed),
+        Format::Csv => Ok(document::csv(record)),
+        Format::Html => document::html(record, &analysis).map_err(failed),
+        format => data::rendered(&document::document(record, &analysis), format, true, screen),
+    }
 }
 
 /// Reads a search from a file that `--json` or `-o FILE.json` wrote; `None`: the file is something else.
@@ -235,21 +238,11 @@ pub fn read_search(file: &Path) -> Result<Option<CapacityRecord>, CommandFailure
 ///
 /// # Errors
 /// When it has no report in this format.
-pub fn shown_again(record: &CapacityRecord, sink: Sink<Format>) -> Result<(), CommandFailure> {
-    let format = match sink.format {
-        Format::Text => LoadFormat::Text,
-        Format::Json => LoadFormat::Json,
-        Format::Csv => LoadFormat::Csv,
-        Format::Html => LoadFormat::Html,
-        Format::Markdown | Format::Card => {
-            return Err(CommandFailure::usage(
-                "a search of --find-rate is shown as text, json, csv or html: choose one with --format",
-            ));
-        }
-    };
-    let rendered = rendered(record, format, sink.screen())?;
-    match format {
-        LoadFormat::Html => sink.write_bytes(rendered.as_bytes()),
+pub fn shown_again(record: &CapacityRecord, sink: Sink) -> Result<(), CommandFailure> {
+    data::must_be_of::<OfSearch>("A search of --find-rate", sink.format)?;
+    let rendered = rendered(record, sink.format, sink.screen())?;
+    match sink.format {
+        Format::Html => sink.write_bytes(rendered.as_bytes()),
         _ => sink.write(&rendered),
     }
 }

@@ -290,7 +290,7 @@ fn judge(
         } else {
             "nothing else (a stack that sends more declares `other-statements = true` under [database])"
         };
-        let got = format!("{} other statements beside {}", said.others, said.asked);
+        let got = format!("{} other statements and {}", said.others, said.asked);
         return fault(
             "a request sends one statement to PostgreSQL",
             expected.to_owned(),

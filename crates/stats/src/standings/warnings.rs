@@ -276,8 +276,7 @@ impl WarningInputs<'_> {
             })
             .collect();
         let level = plan.alpha / found.len().max(1) as f64;
-        let begins =
-            "Faster or slower, beside the others, in processes that had served another load before";
+        let begins = "Faster or slower, compared with the others, in processes that had served another load before";
         let warning = self.of_rows("changed-by-a-load", begins, |load, row| {
             let mut found = found.iter();
             let (_, _, one) =

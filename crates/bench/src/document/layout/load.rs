@@ -76,7 +76,7 @@ fn ranking(load: &LoadView, table: &TableView, view: &StandingsView) -> Table {
     .chain(costs)
     .chain([
         Column::right("peak mem").sorted(true),
-        Column::left("beside the best").whole(),
+        Column::left("against the best").whole(),
     ]);
     let most = |of: fn(&RowView) -> Option<f64>| {
         let all = table.rows.iter().filter_map(of);
@@ -276,7 +276,7 @@ fn undecided(load: &LoadView, table: &TableView) -> Table {
     ]);
     for pair in pairs.iter().take(MAX_PAIRS) {
         undecided.row([
-            format!("{} beside {}", name(pair.worse), name(pair.better)),
+            format!("{} against {}", name(pair.worse), name(pair.better)),
             words::pair_verdict(quantity, pair),
             pair.remedy.map_or_else(String::new, words::remedy),
         ]);
@@ -299,7 +299,7 @@ const MIN_HEATS: usize = 3;
 /// The throughput of each stack in each heat, relative to its own median and in the order of the heats, with the null
 /// server below; empty with too few heats.
 fn course_section(load: &LoadView, table: &TableView) -> Section {
-    let section = Section::new("Course of the session: each heat beside the stack's own median");
+    let section = Section::new("Course of the session: each heat against the stack's own median");
     let stacks = table
         .rows
         .iter()

@@ -320,9 +320,13 @@ pub fn pair_verdict(quantity: Quantity, pair: &RankedPair) -> String {
     )
 }
 
+/// Ends of an interval that are further apart than this factor help nobody: two heats give millions.
+const TOO_WIDE: f64 = 100.0;
+
 /// The interval from `low` to `high` holds 1, or is open.
 fn undecided(quantity: Quantity, low: f64, high: f64) -> String {
     let may_be = match (low > 0.0, high.is_finite()) {
+        (true, true) if high > TOO_WIDE * low => "too few heats".to_owned(),
         (true, true) => format!("anywhere from {}", beside_range(quantity, low, high)),
         (true, false) => format!("{} at most", beside(quantity, low)),
         (false, _) => "the generator was its limit".to_owned(),
@@ -393,6 +397,10 @@ mod tests {
         assert_eq!(
             of(PairVerdict::Undecided, 1.8, 1.0, 3.3),
             "undecided: anywhere from equal to 3.3× slower"
+        );
+        assert_eq!(
+            of(PairVerdict::Undecided, 3.5, 7e-5, 2e5),
+            "undecided: too few heats"
         );
         assert_eq!(
             of(PairVerdict::Undecided, 1.8, 0.0, 3.3),

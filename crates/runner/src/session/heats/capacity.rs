@@ -97,7 +97,7 @@ fn by_memory(available: u64) -> Option<Capacity> {
     (members < MAX_MEMBERS).then(|| Capacity {
         members,
         reason: Some(format!(
-            "Memory is short: {} MiB are available, and each server may need {} MiB beside the {} MiB that are kept free.",
+            "Memory is short: {} MiB are available, and each server may need {} MiB. {} MiB are kept free.",
             available >> 20,
             PER_MEMBER >> 20,
             RESERVE >> 20,
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(members, 5);
         assert_eq!(
             reason.unwrap(),
-            "Memory is short: 5223 MiB are available, and each server may need 700 MiB beside the 1024 MiB that are kept free."
+            "Memory is short: 5223 MiB are available, and each server may need 700 MiB. 1024 MiB are kept free."
         );
         assert_eq!(memory(1024 + 1400).0, 3, "two stacks and a control");
         assert_eq!(memory(100).0, 3);
