@@ -45,7 +45,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, CommandFailure> {
     }
     let record = read_session(&session).map_err(CommandFailure::usage)?;
     if let Some(versus) = versus(&record, &session) {
-        let what = format!("The comparison in {}", session.display());
+        let what = format!("The session of `deadheat compare` in {}", session.display());
         data::must_be_of::<OfDocument>(&what, sink.format)?;
         let text = compare::rendered(&versus, None, sink.format, args.details, sink.screen())?;
         return sink.write(&text).map(|()| Exit::Fine);

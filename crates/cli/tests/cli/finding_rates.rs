@@ -226,7 +226,7 @@ fn what_makes_no_sense_beside_a_search_is_refused() {
         ),
         (
             &["--find-rate", "p99<5ms", "--format", "hgrm"],
-            "these are of one load",
+            "text, markdown, html, json or csv",
         ),
         (&["--find-rate", "p99<5ms", "--precision", "5"], "like 5%"),
         (&["--trials", "5"], "--find-rate"),

@@ -49,6 +49,11 @@ fn sessions_are_listed_in_the_order_of_their_time_and_broken_ones_are_told_of() 
     root.deadheat("history --stack rust-* --workload plaintext:c50")
         .exits(0)
         .says(&["rust-axum at plaintext: 50 connections", "req/s", "2/2"]);
+    for (format, has) in [("markdown", "| --- "), ("html", "<!doctype html>")] {
+        root.deadheat(&format!("history --format {format}"))
+            .exits(0)
+            .says(&[has]);
+    }
 }
 
 #[test]

@@ -17,8 +17,9 @@ use crate::{
 const PIPE: usize = 64 * 1024;
 
 /// Files of all formats.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "a.txt",
+    "a.md",
     "a.json",
     "a.csv",
     "a.hlog",
@@ -58,6 +59,7 @@ fn standard_output_has_any_format_as_well() {
         ("hlog", "a.hlog"),
         ("hgrm", "a.hgrm"),
         ("html", "a.html"),
+        ("markdown", "a.md"),
         ("openmetrics", "a.om"),
         ("otlp", "a.otlp.json"),
     ] {

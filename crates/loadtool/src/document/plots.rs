@@ -63,9 +63,7 @@ fn throughput(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
 /// Percentiles over time.
 fn latencies(record: &LoadRecord, data: &PlotData) -> Option<Plot> {
     let lines: [Line; 4] = [
-        ("longest", Stroke::Dotted, Colour::Grey, |point| {
-            point.times[3]
-        }),
+        ("max", Stroke::Dotted, Colour::Grey, |point| point.times[3]),
         ("p99", Stroke::Solid, Colour::Orange, |point| point.times[2]),
         ("p90", Stroke::Dashed, Colour::Purple, |point| {
             point.times[1]

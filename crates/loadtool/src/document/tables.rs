@@ -78,14 +78,14 @@ pub(super) fn latencies(record: &LoadRecord, figures: &LoadFigures) -> Table {
             table.row([name.to_owned()].into_iter().chain(cells));
         }
     };
-    row("least", &|found| Some(latency(found.least_seconds)));
+    row("min", &|found| Some(latency(found.least_seconds)));
     row("mean", &|found| Some(latency(found.mean_seconds)));
     for percent in SHOWN_PERCENTS {
         row(&format!("p{percent}"), &|found| {
             found.shown(percent).map(latency)
         });
     }
-    row("longest", &|found| Some(latency(found.most_seconds)));
+    row("max", &|found| Some(latency(found.most_seconds)));
     row("samples", &|found| Some(count(found.samples)));
     table
 }
@@ -141,7 +141,7 @@ fn not_shown(samples: u64) -> Option<String> {
 
 /// What became of each of several requests, of at most this many; empty if none ended.
 pub(super) fn requests(figures: &LoadFigures, most: usize) -> Table {
-    let heads = ["answers/s", "failed", "p50", "p99", "longest"].map(Column::right);
+    let heads = ["answers/s", "failed", "p50", "p99", "max"].map(Column::right);
     let mut table = Table::new([Column::left("request")].into_iter().chain(heads));
     let has_ended = |one: &ExchangeFigures| one.throughput_per_second > 0.0 || one.failed > 0;
     let requests = &figures.exchanges;

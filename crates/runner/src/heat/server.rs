@@ -152,8 +152,7 @@ struct LoadSeen {
 }
 
 impl<'a> ServerMember<'a> {
-    /// A member that is started, checked and loaded as `request` says. `generator` loads it, and waits as `wait` says.
-    /// Members share `fixtures`. Setting `stop` ends a start and a slice.
+    /// A member for `request`, which `generator` loads, waiting as `wait` says. Setting `stop` ends a start and a slice.
     pub fn new(
         request: MemberRequest<'a>,
         wait: Wait,

@@ -148,7 +148,7 @@ fn a_percentile_needs_its_samples() {
         rows.map(|row| row[0].clone()).collect()
     };
     let one = names(&cases::one_request());
-    assert_eq!(one, ["least", "mean", "p50", "p75", "longest", "samples"]);
+    assert_eq!(one, ["min", "mean", "p50", "p75", "max", "samples"]);
     let many = names(&cases::closed_fine());
     assert!(
         many.contains(&"p99".to_owned()) && !many.contains(&"p99.9".to_owned()),
