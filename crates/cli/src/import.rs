@@ -7,7 +7,7 @@ use deadheat_compare::imported;
 use deadheat_import::{Published, document, toml};
 use deadheat_model::{TargetId, imported::Imported};
 use deadheat_shell::{
-    data::{self, FilesArgs, Format, Formats},
+    data::{self, FilesArgs, Format, Formats, TEXT_OR_JSON},
     exit::{CommandFailure, Exit},
     output,
 };
@@ -37,7 +37,7 @@ pub(crate) struct ImportArgs {
 pub(crate) struct OfImport;
 
 impl Formats for OfImport {
-    const ALL: &'static [Format] = &[Format::Text, Format::Json, Format::Toml];
+    const LISTS: &'static [&'static [Format]] = &[TEXT_OR_JSON, &[Format::Toml]];
 }
 
 fn target(text: &str) -> Result<(String, TargetId), String> {

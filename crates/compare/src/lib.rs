@@ -94,14 +94,13 @@ fn of_other_tools(args: &CompareArgs, files: Files) -> Result<Exit, CommandFailu
     let verdict = &args.verdict;
     let pair = Pair::new(&args.a, &args.b)?;
     let pair = pair.ok_or_else(|| CommandFailure::usage("the reports have changed meanwhile"))?;
-    let rendered = |format, screen| match format {
-        Format::Text => pair.as_text(bounds(args), screen),
-        Format::Json => pair.as_json(bounds(args)),
-        _ => Err(CommandFailure::no_result("this format was refused before")),
-    };
     for format in files.formats().chain([verdict.data.format()]) {
         data::must_be_of::<TextOrJson>("A comparison of other tools' reports", format)?;
     }
+    let rendered = |format, screen| match format {
+        Format::Json => pair.as_json(bounds(args)),
+        _ => pair.as_text(bounds(args), screen),
+    };
     output::data(&rendered(verdict.data.format(), output::screen())?)?;
     files.write(|format| Ok(rendered(format, data::page())?.into_bytes()))?;
     Ok(Exit::Fine)

@@ -197,7 +197,7 @@ pub struct WarmUp {
     /// How much faster the later half of the last slices was than the earlier half, as a share of the earlier half;
     /// `None`: there were too few slices, or one half had no answer.
     pub trend: Option<f64>,
-    /// The same for CPU time per answer; also `None` if CPU time is not known.
+    /// How much CPU time per answer rose, computed as `trend`; also `None` if CPU time is not known.
     pub cost_trend: Option<f64>,
     /// The time of load, including pauses, until throughput and CPU time per answer were within [`SETTLED`] of their
     /// values at the end, to the nearest slice. If the member was not steady at the end, the whole time of load.

@@ -93,7 +93,7 @@ impl LatencyHistogram {
         Self(small)
     }
 
-    /// The same latencies in as little memory as possible.
+    /// A copy of the histogram in as little memory as possible.
     pub fn compact(&self) -> Self {
         let mut compact = Self::small();
         compact.merge(self);

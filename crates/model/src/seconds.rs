@@ -31,7 +31,7 @@ pub fn schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "number", "minimum": 0 })
 }
 
-/// The same for a duration that may be missing.
+/// Optional durations in seconds.
 pub mod option {
     use std::time::Duration;
 

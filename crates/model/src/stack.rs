@@ -386,7 +386,7 @@ pub struct Run {
     pub workload_env: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// The same code under another setting. Omitted keys are as in the stack.
+/// A variant of a stack: its code under another setting. Omitted keys are as in the stack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Variant {

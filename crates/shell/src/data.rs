@@ -99,10 +99,15 @@ impl Format {
     }
 }
 
+/// Every command has these.
+pub const TEXT_OR_JSON: &[Format] = &[Format::Text, Format::Json];
+/// The formats of a document, and JSON.
+pub const OF_DOCUMENT: &[Format] = &[Format::Text, Format::Markdown, Format::Html, Format::Json];
+
 /// The formats of a command.
 pub trait Formats: Clone + Send + Sync + 'static {
-    /// All of them, text and JSON included.
-    const ALL: &'static [Format];
+    /// All of them: those that it shares with other commands, then its own.
+    const LISTS: &'static [&'static [Format]];
 }
 
 /// Text and JSON.
@@ -110,7 +115,7 @@ pub trait Formats: Clone + Send + Sync + 'static {
 pub struct TextOrJson;
 
 impl Formats for TextOrJson {
-    const ALL: &'static [Format] = &[Format::Text, Format::Json];
+    const LISTS: &'static [&'static [Format]] = &[TEXT_OR_JSON];
 }
 
 /// The formats of a document, and JSON.
@@ -118,7 +123,7 @@ impl Formats for TextOrJson {
 pub struct OfDocument;
 
 impl Formats for OfDocument {
-    const ALL: &'static [Format] = &[Format::Text, Format::Markdown, Format::Html, Format::Json];
+    const LISTS: &'static [&'static [Format]] = &[OF_DOCUMENT];
 }
 
 /// The formats of a session's report.
@@ -126,30 +131,29 @@ impl Formats for OfDocument {
 pub struct OfSession;
 
 impl Formats for OfSession {
-    const ALL: &'static [Format] = &[
-        Format::Text,
-        Format::Markdown,
-        Format::Html,
-        Format::Json,
-        Format::Csv,
-        Format::Card,
-    ];
+    const LISTS: &'static [&'static [Format]] = &[OF_DOCUMENT, &[Format::Csv, Format::Card]];
+}
+
+fn all<F: Formats>() -> impl Iterator<Item = Format> {
+    F::LISTS.iter().flat_map(|list| list.iter().copied())
 }
 
 /// The possible values of `--format`.
 fn parser<F: Formats>() -> impl TypedValueParser<Value = Format> {
-    let names = F::ALL.iter().filter_map(Format::to_possible_value);
+    let names = all::<F>().filter_map(|format| format.to_possible_value());
     PossibleValuesParser::new(names)
         .map(|name| Format::from_str(&name, false).expect("a possible value"))
 }
 
+/// Refuses a format that `what` does not have.
+///
 /// # Errors
-/// When `what` is shown in the formats of `F`, and `format` is not one of them.
+/// When `F` does not list `format`.
 pub fn must_be_of<F: Formats>(what: &str, format: Format) -> Result<(), CommandFailure> {
-    if F::ALL.contains(&format) {
+    if all::<F>().any(|one| one == format) {
         return Ok(());
     }
-    let names = F::ALL.iter().filter_map(Format::to_possible_value);
+    let names = all::<F>().filter_map(|format| format.to_possible_value());
     let names: Vec<String> = names.map(|one| one.get_name().to_owned()).collect();
     let names = match names.split_last() {
         Some((last, [])) => last.clone(),
@@ -184,12 +188,12 @@ pub fn rendered(
     }
 }
 
-/// The format of `formats` that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is
-/// not `.json`.
+/// The format of `F` that a file's name asks for: of several, the one with the longest ending, so that `.otlp.json` is not
+/// `.json`.
 ///
 /// # Errors
 /// When its ending is that of no format.
-fn by_ending(path: &Path, formats: &[Format]) -> Result<Format, String> {
+fn by_ending<F: Formats>(path: &Path) -> Result<Format, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
     let ends_with = |ending: &&&str| {
@@ -197,13 +201,13 @@ fn by_ending(path: &Path, formats: &[Format]) -> Result<Format, String> {
         let stem = stem.and_then(|stem| stem.strip_suffix('.'));
         stem.is_some_and(|stem| !stem.is_empty())
     };
-    let found = formats.iter().filter_map(|format| {
+    let found = all::<F>().filter_map(|format| {
         let endings = format.endings().iter().filter(ends_with);
         Some((endings.map(|ending| ending.len()).max()?, format))
     });
     let longest = found.max_by_key(|(length, _)| *length);
-    longest.map(|(_, format)| *format).ok_or_else(|| {
-        let usual = formats.iter().filter_map(|format| format.endings().first());
+    longest.map(|(_, format)| format).ok_or_else(|| {
+        let usual = all::<F>().filter_map(|format| format.endings().first());
         let usual: Vec<String> = usual.map(|ending| format!(".{ending}")).collect();
         format!(
             "which format? end the file's name with one of {}",
@@ -289,7 +293,7 @@ impl<F: Formats> DataArgs<F> {
         };
         let format = match self.printed.asked() {
             Some(format) => format,
-            None => by_ending(path, F::ALL)
+            None => by_ending::<F>(path)
                 .map_err(|why| unusable(path, &format!("{why}, or choose one with --format")))?,
         };
         let file = Some((path.clone(), opened(path)?));
@@ -457,7 +461,7 @@ pub fn destinations<F: Formats>(
 ) -> Result<Vec<(PathBuf, Format, Destination)>, CommandFailure> {
     let mut files: Vec<(PathBuf, Format, Destination)> = Vec::new();
     for path in paths {
-        let format = by_ending(path, F::ALL).map_err(|why| unusable(path, &why))?;
+        let format = by_ending::<F>(path).map_err(|why| unusable(path, &why))?;
         let destination = opened(path)?;
         if files
             .iter()

@@ -450,12 +450,11 @@ impl Rendered {
     /// When a session has no report in this format.
     pub fn in_format(&self, format: Format, details: bool) -> Result<String, CommandFailure> {
         match format {
-            Format::Text if !details => Ok(self.text.clone()),
-            Format::Card => Ok(self.text.clone()),
+            Format::Text if details => Ok(self.document.text(self.screen)),
+            Format::Text | Format::Card => Ok(self.text.clone()),
             Format::Html => Ok(self.html.clone()),
             Format::Json => Ok(self.json.clone()),
             Format::Csv => Ok(self.csv.clone()),
-            Format::Text => Ok(self.document.text(self.screen)),
             format => {
                 let text = data::rendered(&self.document, format, true, self.screen)?;
                 Ok(without_homes(&text))

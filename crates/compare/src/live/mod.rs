@@ -184,7 +184,7 @@ fn refuse_loopback(
 
 /// The note that A and B are the same server, if they are.
 fn same_server_note(a: &ContenderKind, b: &ContenderKind) -> Option<String> {
-    // The same server under two names counts too.
+    // Also finds one server under two names.
     let asked = |load: &LoadSpec| (load.target.clone(), load.exchanges.clone());
     let same = match (a, b) {
         (ContenderKind::Url { load: a }, ContenderKind::Url { load: b }) => asked(a) == asked(b),

@@ -32,7 +32,7 @@ impl Browsing {
         })
     }
 
-    /// The same behaviour on connections with or without TLS.
+    /// This browser on connections with or without TLS.
     pub(crate) fn over(self, tls: bool) -> Self {
         Self { tls, ..self }
     }

@@ -23,7 +23,7 @@ use deadheat_model::{
 };
 use deadheat_runner::{files, secret::hide_in_load};
 use deadheat_shell::{
-    data::{self, Files, FilesArgs, Format, Formats, Sink},
+    data::{self, Files, FilesArgs, Format, Formats, OF_DOCUMENT, Sink},
     exit::{CommandFailure, Exit},
     invocation, output,
 };
@@ -149,13 +149,7 @@ fn listen() -> Result<std::sync::Arc<std::sync::atomic::AtomicBool>, CommandFail
 struct OfSearch;
 
 impl Formats for OfSearch {
-    const ALL: &'static [Format] = &[
-        Format::Text,
-        Format::Markdown,
-        Format::Html,
-        Format::Json,
-        Format::Csv,
-    ];
+    const LISTS: &'static [&'static [Format]] = &[OF_DOCUMENT, &[Format::Csv]];
 }
 
 /// The outputs of a search. Files are opened before the start.

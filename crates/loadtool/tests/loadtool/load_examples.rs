@@ -24,7 +24,7 @@ pub fn closed_fine() -> LoadRecord {
     load.ended(0.21)
 }
 
-/// The same with two requests, the second of which sometimes failed.
+/// A load with two requests, the second of which sometimes failed.
 pub fn several_requests() -> LoadRecord {
     let mut record = closed_fine();
     let of_both = record.observation.service_time.clone();

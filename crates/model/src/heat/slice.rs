@@ -211,7 +211,7 @@ pub enum SliceFlag {
 /// How much more of the CPUs of server and generator the hypervisor and other programs may take than in the member's
 /// quiet slices (0 to 1). Slices above this say little about the server. It is several ticks of the kernel's clock.
 const TAKEN: f64 = 0.25;
-/// The same for the hypervisor alone, in a turn at a rate, which is long enough to measure it. The kernel counts time
+/// The limit of [`TAKEN`] for the hypervisor alone, in a turn at a rate, which is long enough to measure it. The kernel counts time
 /// that was stolen while a process ran as time of that process. With 9 % of two CPUs stolen, CPU time per request was a
 /// quarter higher than in other turns; with 46 %, it was seven times as high.
 const STOLEN: f64 = 0.05;

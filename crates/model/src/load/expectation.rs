@@ -79,8 +79,9 @@ impl Content {
             Content::Exact { bytes } => body == bytes,
             Content::Repeated { byte, count } => {
                 // Each byte is the one before it: one comparison of memory.
-                let is_even = body.get(1..).is_none_or(|rest| rest == &body[..rest.len()]);
-                body.len() as u64 == *count && is_even && body.first().is_none_or(|one| one == byte)
+                body.len() as u64 == *count
+                    && body.first().is_none_or(|first| first == byte)
+                    && body.get(1..).is_none_or(|rest| rest == &body[..rest.len()])
             }
             Content::Json { value } => {
                 serde_json::from_slice::<Value>(body).is_ok_and(|parsed| is_same(&parsed, value))

@@ -168,7 +168,7 @@ impl<'a> ServerMember<'a> {
         Self::of_startable(startable, generator, stop)
     }
 
-    /// The same member, with the server that an earlier heat left there, if any.
+    /// This member with the server that an earlier heat left there, if any.
     pub(crate) fn kept_at(self, at: KeptAt<'a>) -> Self {
         Self {
             kept_at: Some(at),

@@ -235,7 +235,7 @@ pub fn beside(quantity: Quantity, ratio: f64) -> String {
     format!("{far}{word}")
 }
 
-/// The same for a range of ratios, both ends on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
+/// A range of ratios in words, both ends on one scale: "5.0 to 13 % slower", "1.15 to 3.0× slower".
 pub fn beside_range(quantity: Quantity, least: f64, most: f64) -> String {
     let in_times = is_far(least) || is_far(most);
     let both = [least, most].map(|ratio| differing(quantity, ratio, in_times));
